@@ -1,0 +1,134 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"sort"
+)
+
+// Fact is one base triple by id; its reciprocal is implied.
+type Fact struct{ Head, Relation, Tail int32 }
+
+// Graph is an immutable knowledge graph in compressed sparse form by destination.
+//
+// Every fact (h, r, t) stands as two edges, h -r-> t and t -(r+R)-> h, so the same arrays
+// serve by source too: the edges that leave u are those that enter it, with each relation
+// replaced by its Inverse. No second copy is kept.
+type Graph struct {
+	// Entities is the number V of entities, ids 0..V-1.
+	Entities int
+	// BaseRelations is R; relation ids are 0..2R-1.
+	BaseRelations int
+	// Offsets has V+1 entries: the edges that enter o are Offsets[o] to Offsets[o+1].
+	Offsets []int64
+	// Senders and Relations have an entry per edge, in-edges of an entity together,
+	// ordered by (sender, relation).
+	Senders, Relations []int32
+	// MeanLogDegree is D, the mean over all entities of log(degree + 1).
+	MeanLogDegree float64
+}
+
+// New builds a graph from base facts. A fact that stands twice counts once; loops and
+// parallel relations are kept. Ids outside of their range are an error.
+func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
+	g := &Graph{Entities: entities, BaseRelations: baseRelations, Offsets: make([]int64, entities+1)}
+	for i, f := range facts {
+		if f.Head < 0 || int(f.Head) >= entities || f.Tail < 0 || int(f.Tail) >= entities {
+			return nil, fmt.Errorf("fact %d: entity of (%d, %d, %d) is outside 0..%d", i, f.Head, f.Relation, f.Tail, entities-1)
+		}
+		if f.Relation < 0 || int(f.Relation) >= baseRelations {
+			return nil, fmt.Errorf("fact %d: relation of (%d, %d, %d) is outside 0..%d", i, f.Head, f.Relation, f.Tail, baseRelations-1)
+		}
+		g.Offsets[f.Tail+1]++
+		g.Offsets[f.Head+1]++
+	}
+	for o := range entities {
+		g.Offsets[o+1] += g.Offsets[o]
+	}
+	g.Senders = make([]int32, 2*len(facts))
+	g.Relations = make([]int32, 2*len(facts))
+	next := append([]int64(nil), g.Offsets[:entities]...)
+	place := func(sender, relation, receiver int32) {
+		at := next[receiver]
+		next[receiver]++
+		g.Senders[at], g.Relations[at] = sender, relation
+	}
+	for _, f := range facts {
+		place(f.Head, f.Relation, f.Tail)
+		place(f.Tail, f.Relation+int32(baseRelations), f.Head)
+	}
+	g.sortAndDeduplicate()
+	g.MeanLogDegree = g.meanLogDegree()
+	return g, nil
+}
+
+// sortAndDeduplicate orders each entity's in-edges by (sender, relation), drops repeats,
+// and closes the gaps.
+func (g *Graph) sortAndDeduplicate() {
+	var kept int64
+	start := int64(0)
+	for o := range g.Entities {
+		end := g.Offsets[o+1]
+		list := adjacency{g.Senders[start:end], g.Relations[start:end]}
+		sort.Sort(list)
+		g.Offsets[o] = kept
+		for i := range list.senders {
+			if i > 0 && list.senders[i] == list.senders[i-1] && list.relations[i] == list.relations[i-1] {
+				continue
+			}
+			// kept is at most start+i: nothing is overwritten before it is read and compared.
+			g.Senders[kept], g.Relations[kept] = list.senders[i], list.relations[i]
+			kept++
+		}
+		start = end
+	}
+	g.Offsets[g.Entities] = kept
+	g.Senders, g.Relations = g.Senders[:kept:kept], g.Relations[:kept:kept]
+}
+
+type adjacency struct{ senders, relations []int32 }
+
+func (a adjacency) Len() int { return len(a.senders) }
+func (a adjacency) Less(i, j int) bool {
+	if a.senders[i] != a.senders[j] {
+		return a.senders[i] < a.senders[j]
+	}
+	return a.relations[i] < a.relations[j]
+}
+func (a adjacency) Swap(i, j int) {
+	a.senders[i], a.senders[j] = a.senders[j], a.senders[i]
+	a.relations[i], a.relations[j] = a.relations[j], a.relations[i]
+}
+
+func (g *Graph) meanLogDegree() float64 {
+	if g.Entities == 0 {
+		return 0
+	}
+	sum := 0.0
+	for o := range g.Entities {
+		sum += math.Log(float64(g.Offsets[o+1]-g.Offsets[o]) + 1)
+	}
+	return sum / float64(g.Entities)
+}
+
+// Edges is the number E of edges, reciprocals included.
+func (g *Graph) Edges() int64 { return int64(len(g.Senders)) }
+
+// RelationCount is 2R: base relations and reciprocals.
+func (g *Graph) RelationCount() int { return 2 * g.BaseRelations }
+
+// Degree is the number of edges that enter o (as many leave it).
+func (g *Graph) Degree(o int32) int { return int(g.Offsets[o+1] - g.Offsets[o]) }
+
+// In returns the senders and relations of the edges that enter o. The slices are views.
+func (g *Graph) In(o int32) (senders, relations []int32) {
+	return g.Senders[g.Offsets[o]:g.Offsets[o+1]], g.Relations[g.Offsets[o]:g.Offsets[o+1]]
+}
+
+// Inverse is the reciprocal of a relation: r+R of a base relation r, and the other way round.
+func (g *Graph) Inverse(relation int32) int32 {
+	if int(relation) < g.BaseRelations {
+		return relation + int32(g.BaseRelations)
+	}
+	return relation - int32(g.BaseRelations)
+}

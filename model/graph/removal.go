@@ -1,0 +1,44 @@
+package graph
+
+// Removal is what leaves the graph of one training query: nothing (the zero value), the
+// fact's edge with its reciprocal, or every edge between its two ends.
+type Removal struct {
+	// Active is false where nothing is removed; the other fields then say nothing.
+	Active bool
+	// OneHop removes every edge between Source and Answer, not only the two of the fact.
+	OneHop bool
+	// Source and Answer are the fact's ends as the query asks them, Relation leads from
+	// Source to Answer, and Inverse back.
+	Source, Answer, Relation, Inverse int32
+}
+
+// Removes tells whether the edge sender -relation-> receiver is not in the query's graph.
+func (r Removal) Removes(sender, relation, receiver int32) bool {
+	if !r.Active {
+		return false
+	}
+	if sender == r.Source && receiver == r.Answer && (r.OneHop || relation == r.Relation) {
+		return true
+	}
+	return sender == r.Answer && receiver == r.Source && (r.OneHop || relation == r.Inverse)
+}
+
+// Touches tells whether o may have lost an in-edge.
+func (r Removal) Touches(o int32) bool {
+	return r.Active && (o == r.Source || o == r.Answer)
+}
+
+// DegreeWithout is the in-degree of o in the query's graph.
+func (g *Graph) DegreeWithout(o int32, r Removal) int {
+	degree := g.Degree(o)
+	if !r.Touches(o) {
+		return degree
+	}
+	senders, relations := g.In(o)
+	for i, sender := range senders {
+		if r.Removes(sender, relations[i], o) {
+			degree--
+		}
+	}
+	return degree
+}

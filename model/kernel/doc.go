@@ -1,0 +1,3 @@
+// Package kernel does the arithmetic of the propagation in float32, behind one narrow
+// interface with several variants. It knows arrays only: neither graphs nor layers.
+package kernel

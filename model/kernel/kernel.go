@@ -1,0 +1,138 @@
+package kernel
+
+// Kernel is one variant of the arithmetic. All variants give the same results within
+// float32 rounding, and each gives the same bits for the same arguments every time.
+// A Kernel has no state: one value serves any number of goroutines.
+//
+// Matrices are dense and row-major. No method allocates.
+type Kernel interface {
+	// Name is what selects the variant: "portable", "avx2" or "avx512".
+	Name() string
+
+	// Aggregate reduces the messages of every receiver and writes a row of features each.
+	// features is [n, Width()]: for PNA the receiver's own state, then mean, max, min and
+	// std; for the others the own state, then the aggregate.
+	Aggregate(r *Receivers, features []float32)
+
+	// AggregateBackward adds, for every receiver, the gradient of its features to the
+	// gradients in g. features is what Aggregate wrote, gradient [n, Width()] the loss's
+	// gradient by it. Where several members of the set attain a maximum (or minimum), the
+	// first takes its gradient: Initial, then the degree message, then the messages in order.
+	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
+
+	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
+	Multiply(c, a, b []float32, n, k, m int, add bool)
+
+	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
+	MultiplyTransposed(c, a, b []float32, n, k, m int)
+
+	// Normalize finishes a node update: layer norm (eps 1e-5), its scale and shift, ReLU,
+	// dropout, and the residual.
+	Normalize(u *Update)
+
+	// NormalizeBackward takes the gradient of an update's output back to its input. It
+	// leaves the residual's share to the caller (it is the gradient itself).
+	NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients)
+}
+
+// Message says how a sender's state x and a relation's embedding w make a message.
+type Message uint8
+
+const (
+	DistMult Message = iota // x * w
+	TransE                  // x + w
+	RotatE                  // complex product; the first half of the dimensions is the real part
+)
+
+// Reduction says how a receiver reduces its set of messages.
+type Reduction uint8
+
+const (
+	PNA Reduction = iota // mean, max, min and standard deviation
+	Sum
+	Mean
+	Max
+)
+
+// Receivers is a run of n receivers whose messages are reduced in one call. The set of a
+// receiver is: Initial (its boundary x0), Copies[i] copies of DegreeMessage, and a message
+// from each of its senders, whose states stand in up to three tables. In a window the three
+// are parents, siblings and children, whose states are of three ages; other policies use the
+// first alone.
+type Receivers struct {
+	Dim       int
+	Message   Message
+	Reduction Reduction
+
+	// Bounds has 4 entries per receiver: its senders of kind j are Bounds[4i+j] to
+	// Bounds[4i+j+1] in Senders and Relations.
+	Bounds []int32
+	// Senders are rows of the state tables, Relations rows of RelationEmbeddings.
+	Senders, Relations []int32
+	// States are the tables that the three kinds of senders are read from, [rows, Dim].
+	// A nil table's senders send nothing.
+	States [3][]float32
+	// RelationEmbeddings is [2R, Dim].
+	RelationEmbeddings []float32
+
+	// Own is the receivers' own previous states, [n, Dim], or nil for zeros.
+	Own []float32
+	// Initial is the boundary x0 of every receiver in the run, [Dim], or nil for zeros.
+	// Only the source has another boundary than zero, and it is a run of its own.
+	Initial []float32
+	// InitialWithZero adds a zero to the set for max and min (not for sum, or squares): the
+	// source's set holds empty messages that are not sent. Nothing to do where Initial is nil.
+	InitialWithZero bool
+	// DegreeMessage is [Dim], or nil for none; Copies, [n], counts how many the set holds.
+	DegreeMessage []float32
+	Copies        []float32
+	// Divisor is [n]: 1 / (degree + 1), the share of a member in the mean.
+	Divisor []float32
+}
+
+// Count is the number n of receivers.
+func (r *Receivers) Count() int { return len(r.Bounds) / 4 }
+
+// Width is the number of entries of a receiver's features: 5 Dim for PNA, else 2 Dim.
+func (r *Receivers) Width() int {
+	if r.Reduction == PNA {
+		return 5 * r.Dim
+	}
+	return 2 * r.Dim
+}
+
+// Gradients is where AggregateBackward adds to. The shapes are those of the fields of the
+// same names in Receivers; a table that is nil there is nil here. Initial may be nil.
+type Gradients struct {
+	States             [3][]float32
+	RelationEmbeddings []float32
+	Own                []float32
+	Initial            []float32
+	DegreeMessage      []float32
+}
+
+// Update is the last part of a node update, for n rows of Dim:
+// output = own + dropout(relu(scale * layer_norm(linear) + shift)).
+type Update struct {
+	Dim int
+	// Linear is the linear map's output, bias included, [n, Dim]. Normalize replaces it by
+	// its normalized values (before scale and shift), which NormalizeBackward reads.
+	Linear []float32
+	// Deviation receives 1 / sqrt(variance + eps) of each row, [n].
+	Deviation []float32
+	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
+	Scale, Shift []float32
+	// Kept has a bit per dimension, ceil(Dim/32) words a row, dimension j in bit j%32 of
+	// word j/32; KeptScale multiplies what is kept. Nil where nothing is dropped.
+	Kept      []uint32
+	KeptScale float32
+	// Own is the residual, [n, Dim], or nil for zeros. Output, [n, Dim], may not overlap it.
+	Own, Output []float32
+}
+
+// UpdateGradients receives what NormalizeBackward computes: Linear, [n, Dim], is set; Scale
+// and Shift, [Dim], are added to where they are not nil.
+type UpdateGradients struct {
+	Linear       []float32
+	Scale, Shift []float32
+}

@@ -1,0 +1,119 @@
+package parameters
+
+import (
+	"fmt"
+	"slices"
+
+	"tagnet/model/configuration"
+)
+
+// Float is what a tensor holds: float64 for the specification, float32 for the kernels.
+type Float interface{ ~float32 | ~float64 }
+
+// Tensor is a named array, row-major.
+type Tensor[F Float] struct {
+	Name  string
+	Shape []int
+	Data  []F
+}
+
+// Set is all tensors of one model (or all gradients of them), in the order of Layout.
+type Set[F Float] struct {
+	Tensors []Tensor[F]
+	byName  map[string]int
+}
+
+// NewSet returns zeros in the given layout.
+func NewSet[F Float](layout []Shape) *Set[F] {
+	s := &Set[F]{byName: make(map[string]int, len(layout))}
+	for i, l := range layout {
+		s.Tensors = append(s.Tensors, Tensor[F]{Name: l.Name, Shape: slices.Clone(l.Shape), Data: make([]F, l.Size())})
+		s.byName[l.Name] = i
+	}
+	return s
+}
+
+// Data returns the values of the tensor of that name, or nil where the model has none:
+// a model without bias, say, has no layers.0.linear.bias.
+func (s *Set[F]) Data(name string) []F {
+	if i, ok := s.byName[name]; ok {
+		return s.Tensors[i].Data
+	}
+	return nil
+}
+
+// Layer returns the values of a tensor of layer t (1..T, as in the paper), or nil.
+// Layer(1, "linear.weight") is layers.0.linear.weight.
+func (s *Set[F]) Layer(t int, name string) []F {
+	return s.Data(fmt.Sprintf("layers.%d.%s", t-1, name))
+}
+
+// Zero sets every value to zero.
+func (s *Set[F]) Zero() {
+	for _, t := range s.Tensors {
+		clear(t.Data)
+	}
+}
+
+// Shape is the name and the dimensions of one tensor.
+type Shape struct {
+	Name  string
+	Shape []int
+}
+
+// Size is the number of values in the tensor.
+func (s Shape) Size() int {
+	size := 1
+	for _, n := range s.Shape {
+		size *= n
+	}
+	return size
+}
+
+// Layout lists every tensor of a configuration's model over a number of relations
+// (2R, reciprocals included), in the order of NBFNet-PyG's state_dict.
+func Layout(c configuration.Configuration, relations int) []Shape {
+	d := c.Dim
+	var layout []Shape
+	add := func(name string, shape ...int) { layout = append(layout, Shape{name, shape}) }
+	for t := range c.Layers {
+		layer := fmt.Sprintf("layers.%d.", t)
+		if c.Bias {
+			add(layer+"layer_norm.weight", d)
+			add(layer+"layer_norm.bias", d)
+		}
+		add(layer+"linear.weight", d, d+c.UpdateWidth())
+		if c.Bias {
+			add(layer+"linear.bias", d)
+		}
+		if c.Dependent {
+			add(layer+"relation_linear.weight", relations*d, d)
+			add(layer+"relation_linear.bias", relations*d)
+		} else {
+			add(layer+"relation.weight", relations, d)
+		}
+		if c.DegreeMessages {
+			add(layer+"degree", d)
+		}
+	}
+	add("query.weight", relations, d)
+	if c.Prioritized() {
+		add("linear.weight", d, 2*d)
+		add("linear.bias", d)
+	}
+	addMLP := func(name string, in int) {
+		add(name+".0.weight", 2*d, in)
+		add(name+".0.bias", 2*d)
+		add(name+".2.weight", 1, 2*d)
+		add(name+".2.bias", 1)
+	}
+	if c.Prioritized() {
+		addMLP("mlp", d)
+	} else {
+		addMLP("mlp", 2*d)
+	}
+	if c.Specific() && c.Attention == configuration.AttentionOwn {
+		addMLP("attention", 2*d)
+	}
+	return layout
+}
