@@ -1,0 +1,127 @@
+package configuration
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestValidateNamesEveryField(t *testing.T) {
+	c := Default()
+	c.Layers, c.Delta, c.Message, c.LearningRate = 0, -1, "complex", math.NaN()
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("four illegal fields are no error")
+	}
+	for _, want := range []string{"layers is 0", "delta is -1", `message is "complex"`, "distmult, transe, rotate", "learning_rate is NaN"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing from:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "dropout") {
+		t.Errorf("dropout is legal, but is named by:\n%v", err)
+	}
+}
+
+func TestValidateFieldByField(t *testing.T) {
+	if err := Default().Validate(); err != nil {
+		t.Fatalf("the default is not legal: %v", err)
+	}
+	for field, change := range map[string]func(*Configuration){
+		"layers":     func(c *Configuration) { c.Layers = MaxLayers + 1 },
+		"dim":        func(c *Configuration) { c.Dim = 0 },
+		"delta":      func(c *Configuration) { c.Delta = -1 },
+		"policy":     func(c *Configuration) { c.Policy = "everything" },
+		"delta_mode": func(c *Configuration) { c.DeltaMode = "" },
+		"attention":  func(c *Configuration) { c.DeltaMode = DeltaSpecific },
+		"temperature": func(c *Configuration) {
+			c.DeltaMode, c.Attention, c.AttentionTemperature = DeltaSpecific, AttentionOwn, 0
+		},
+		"node_ratio":              func(c *Configuration) { c.Policy, c.NodeRatio = PolicyAStar, 0 },
+		"degree_ratio":            func(c *Configuration) { c.Policy, c.DegreeRatio = PolicyWindowWithAStar, 0 },
+		"degree_messages":         func(c *Configuration) { c.Policy, c.DegreeMessages = PolicyAStar, true },
+		"evaluation_node_ratio":   func(c *Configuration) { c.EvaluationNodeRatio = 1.5 },
+		"evaluation_degree_ratio": func(c *Configuration) { c.EvaluationDegreeRatio = -1 },
+		"aggregate":               func(c *Configuration) { c.Aggregate = "median" },
+		"message":                 func(c *Configuration) { c.Message = "" },
+		"remove":                  func(c *Configuration) { c.Remove = "all" },
+		"dropout":                 func(c *Configuration) { c.Dropout = 1 },
+		"negatives":               func(c *Configuration) { c.Negatives = 0 },
+		"adversarial_temperature": func(c *Configuration) { c.AdversarialTemperature = -1 },
+		"learning_rate":           func(c *Configuration) { c.LearningRate = 0 },
+		"learning_rate_decay":     func(c *Configuration) { c.LearningRateDecay = 0 },
+		"weight_decay":            func(c *Configuration) { c.WeightDecay = -1 },
+		"batch_size":              func(c *Configuration) { c.BatchSize = 0 },
+		"epochs":                  func(c *Configuration) { c.Epochs = 0 },
+		"batching":                func(c *Configuration) { c.Batching = "sorted" },
+	} {
+		c := Default()
+		change(&c)
+		err := c.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), field+" is ") {
+			t.Errorf("%s illegal: error is %v", field, err)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s illegal: more than one field is named: %v", field, err)
+		}
+	}
+}
+
+func TestOddDimensionWithRotatE(t *testing.T) {
+	c := Default()
+	c.Message, c.Dim = MessageRotatE, 5
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "dim is 5") {
+		t.Errorf("rotate in 5 dimensions: error is %v", err)
+	}
+}
+
+func TestStringAndParse(t *testing.T) {
+	for _, name := range PresetNames() {
+		c, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parsed Configuration
+		if err := parsed.Parse([]byte(c.String())); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if parsed != c {
+			t.Errorf("%s: parsed\n%s, want\n%s", name, parsed, c)
+		}
+	}
+}
+
+func TestParseRefusesUnknownFields(t *testing.T) {
+	c := Default()
+	if err := c.Parse([]byte(`{"layers": 3, "lairs": 4}`)); err == nil || !strings.Contains(err.Error(), "lairs") {
+		t.Errorf("an unknown field: error is %v", err)
+	}
+	if err := c.Parse([]byte(`{"layers": "three"}`)); err == nil {
+		t.Error("a word for a number is no error")
+	}
+}
+
+func TestParseKeepsWhatIsNotSaid(t *testing.T) {
+	c := Default()
+	if err := c.Parse([]byte(`{"layers": 3}`)); err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Layers = 3
+	if c != want {
+		t.Errorf("parsed\n%s, want\n%s", c, want)
+	}
+}
+
+func TestRatios(t *testing.T) {
+	c := Default()
+	c.NodeRatio, c.DegreeRatio = .25, 2
+	if node, degree := c.Ratios(false); node != .25 || degree != 2 {
+		t.Errorf("without ratios of its own, evaluation has %g and %g", node, degree)
+	}
+	c.EvaluationNodeRatio, c.EvaluationDegreeRatio = 1, .5
+	if node, degree := c.Ratios(true); node != .25 || degree != 2 {
+		t.Errorf("training has %g and %g", node, degree)
+	}
+	if node, degree := c.Ratios(false); node != 1 || degree != .5 {
+		t.Errorf("evaluation has %g and %g", node, degree)
+	}
+}
