@@ -1,0 +1,144 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Entry is a dataset that the catalogue knows by name.
+type Entry struct {
+	// Name is also the name of its folder.
+	Name string
+	// Inference names the folder of its inference graph; empty where queries are asked of
+	// the graph that was trained on.
+	Inference string
+	// Source says where its files can be had.
+	Source string
+}
+
+// DataVariable is the environment variable that names the folder where datasets lie.
+const DataVariable = "TAGNET_DATA"
+
+// ErrUnknown is the error of a name that is neither a folder nor in the catalogue.
+var ErrUnknown = errors.New("neither a folder nor a dataset of the catalogue")
+
+// ErrAbsent is the error of a dataset of the catalogue whose files are not on this machine.
+var ErrAbsent = errors.New("its files are not here")
+
+// Catalogue lists the datasets that Resolve knows by name.
+func Catalogue() []Entry {
+	const (
+		embeddings = "https://github.com/DeepGraphLearning/KnowledgeGraphEmbedding (folder data)"
+		pykeen     = "https://github.com/pykeen/pykeen (folder src/pykeen/datasets)"
+		grail      = "https://github.com/kkteru/grail (folder data)"
+	)
+	entries := []Entry{
+		{Name: "fb15k-237", Source: embeddings},
+		{Name: "wn18rr", Source: embeddings},
+		{Name: "umls", Source: pykeen},
+		{Name: "kinship", Source: pykeen},
+		{Name: "nations", Source: pykeen},
+	}
+	for _, family := range []string{"fb237", "WN18RR"} {
+		for version := 1; version <= 4; version++ {
+			name := fmt.Sprintf("%s_v%d", family, version)
+			entries = append(entries,
+				Entry{Name: name, Inference: name + "_ind", Source: grail},
+				Entry{Name: name + "_ind", Source: grail})
+		}
+	}
+	return entries
+}
+
+// Resolve returns the folder that a user means: a folder or a URL as it is, or where the
+// files of a dataset of the catalogue lie on this machine. It downloads nothing: an error
+// that wraps ErrAbsent says where the files can be had and where they belong; one that
+// wraps ErrUnknown names the closest names.
+func Resolve(_ context.Context, nameOrFolder string) (string, error) {
+	if strings.Contains(nameOrFolder, "://") {
+		return nameOrFolder, nil
+	}
+	switch info, err := os.Stat(nameOrFolder); {
+	case err == nil && info.IsDir():
+		return nameOrFolder, nil
+	case err == nil:
+		return "", fmt.Errorf("%s is a file; a dataset is a folder with train.txt, valid.txt and test.txt", nameOrFolder)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("looking for dataset %q: %w", nameOrFolder, err)
+	}
+	for _, entry := range Catalogue() {
+		if strings.EqualFold(entry.Name, nameOrFolder) {
+			return entry.find()
+		}
+	}
+	return "", unknown(nameOrFolder)
+}
+
+// find returns the first folder of the dataset that exists.
+func (e Entry) find() (string, error) {
+	roots := []string{"data"}
+	if root := os.Getenv(DataVariable); root != "" {
+		roots = []string{root}
+	}
+	var tried []string
+	for _, root := range roots {
+		for _, folder := range []string{filepath.Join(root, e.Name), filepath.Join(root, "inductive", e.Name)} {
+			if info, err := os.Stat(folder); err == nil && info.IsDir() {
+				return folder, nil
+			}
+			tried = append(tried, folder)
+		}
+	}
+	return "", fmt.Errorf("dataset %s: %w (looked in %s); get them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
+		e.Name, ErrAbsent, strings.Join(tried, " and "), e.Source, tried[0], DataVariable, e.Name)
+}
+
+// unknown is the error of a name that means nothing, with what was perhaps meant.
+func unknown(name string) error {
+	if strings.ContainsAny(name, `/\`) {
+		return fmt.Errorf("folder %s does not exist; a dataset is a folder with train.txt, valid.txt and test.txt: %w", name, ErrUnknown)
+	}
+	names := make([]string, 0, len(Catalogue()))
+	for _, entry := range Catalogue() {
+		names = append(names, entry.Name)
+	}
+	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, closest(name, names), strings.Join(names, ", "))
+}
+
+// closest returns the name that takes the fewest edits to reach, the first of several.
+func closest(name string, names []string) string {
+	best, least := "", int(^uint(0)>>1)
+	for _, candidate := range names {
+		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
+// edits is the number of characters to insert, delete or replace to turn a into b.
+func edits(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, s := range to {
+			replace := diagonal
+			if r != s {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(to)]
+}

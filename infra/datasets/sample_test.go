@@ -1,0 +1,94 @@
+package datasets
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFamiliesHeldOutFactsFollow(t *testing.T) {
+	for _, seed := range []int64{0, 1, 2, 1 << 40, -3} {
+		splits, err := Families(seed)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		follows := Derive(Rules(), splits.Train)
+		for _, f := range slices.Concat(splits.Valid, splits.Test) {
+			if !follows[f] {
+				t.Errorf("seed %d: %v does not follow by one rule", seed, f)
+			}
+		}
+		facts := len(splits.Train) + len(splits.Valid) + len(splits.Test)
+		t.Logf("seed %d: %d training, %d validation, %d test facts", seed, len(splits.Train), len(splits.Valid), len(splits.Test))
+		if facts < 2500 || facts > 6000 || len(splits.Valid) < 100 || len(splits.Test) < 200 {
+			t.Errorf("seed %d: %d, %d and %d facts: not the size of a sample", seed, len(splits.Train), len(splits.Valid), len(splits.Test))
+		}
+		tested := map[string]int{}
+		for _, f := range splits.Test {
+			tested[f.Relation]++
+		}
+		t.Logf("seed %d: %v", seed, tested)
+		for _, rule := range Rules() {
+			if rule.Conclusion != "located_in" && tested[rule.Conclusion] == 0 {
+				t.Errorf("seed %d: no test fact of %s", seed, rule.Conclusion)
+			}
+		}
+	}
+}
+
+func TestCheckSeesWhatDoesNotFollow(t *testing.T) {
+	splits, err := Families(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lonely := splits
+	lonely.Test = append(slices.Clone(splits.Test), Fact{"Nobody", "borders", "Nowhere"})
+	if err := lonely.check(Rules()); err == nil || !strings.Contains(err.Error(), "Nobody") {
+		t.Errorf("a fact without a derivation: got %v", err)
+	}
+	hidden := splits
+	hidden.Test = splits.Test[1:]
+	if err := hidden.check(Rules()); err == nil || !strings.Contains(err.Error(), "no split") {
+		t.Errorf("a derivable fact that is in no split: got %v", err)
+	}
+	twice := splits
+	twice.Valid = append(slices.Clone(splits.Valid), splits.Train[0])
+	if err := twice.check(Rules()); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("a fact in two splits: got %v", err)
+	}
+}
+
+func TestSampleWritesTheSameBytes(t *testing.T) {
+	read := func(seed int64) string {
+		folder := t.TempDir()
+		if err := Sample(context.Background(), folder, seed); err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, name := range []string{"train.txt", "valid.txt", "test.txt", "rules.txt"} {
+			text, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		return all.String()
+	}
+	if read(7) != read(7) {
+		t.Error("the same seed wrote different bytes")
+	}
+	if read(7) == read(8) {
+		t.Error("another seed wrote the same bytes")
+	}
+}
+
+func TestRuleString(t *testing.T) {
+	rule := Rule{"cousin_of", []Step{{"child_of", false}, {"sibling_of", true}, {"parent_of", false}}}
+	want := "cousin_of(x, y) if child_of(x, a), sibling_of(b, a), parent_of(b, y)"
+	if rule.String() != want {
+		t.Errorf("got %s, want %s", rule, want)
+	}
+}
