@@ -1,0 +1,99 @@
+package ranking
+
+import (
+	"maps"
+	"slices"
+)
+
+// Metrics are the usual summaries of many ranks. They are zero where there are no ranks.
+type Metrics struct {
+	MRR      float64 `json:"mrr"`
+	Hits1    float64 `json:"hits@1"`
+	Hits3    float64 `json:"hits@3"`
+	Hits10   float64 `json:"hits@10"`
+	MeanRank float64 `json:"mean_rank"`
+}
+
+// Tally counts how often each rank occurred. The key is twice the rank, since mean ranks may
+// be halves. Being counts, tallies merge exactly, in whatever order ranks arrive.
+type Tally map[int64]int64
+
+// Metrics summarises the ranks of a tally. The same ranks always give the same bits.
+func (t Tally) Metrics() Metrics {
+	var m Metrics
+	var total, doubled, hits1, hits3, hits10 int64
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		count := t[key]
+		total += count
+		doubled += key * count
+		m.MRR += float64(count) * 2 / float64(key)
+		if key <= 2*1 {
+			hits1 += count
+		}
+		if key <= 2*3 {
+			hits3 += count
+		}
+		if key <= 2*10 {
+			hits10 += count
+		}
+	}
+	if total == 0 {
+		return Metrics{}
+	}
+	n := float64(total)
+	return Metrics{
+		MRR: m.MRR / n, Hits1: float64(hits1) / n, Hits3: float64(hits3) / n, Hits10: float64(hits10) / n,
+		MeanRank: float64(doubled) / 2 / n,
+	}
+}
+
+// Accumulator gathers ranks. Its zero value is empty and ready; its fields are exported so
+// that it can travel between machines.
+type Accumulator struct {
+	Pessimistic, Mean, Optimistic Tally
+	// Queries is the number of ranks, Tied how many of them were tied.
+	Queries, Tied int64
+}
+
+// Add counts one rank.
+func (a *Accumulator) Add(r Rank) {
+	a.prepare()
+	a.Pessimistic[2*r.Pessimistic]++
+	a.Mean[r.Pessimistic+r.Optimistic]++
+	a.Optimistic[2*r.Optimistic]++
+	a.Queries++
+	if r.Tied() {
+		a.Tied++
+	}
+}
+
+// Merge adds what another accumulator gathered. The other is left as it is.
+func (a *Accumulator) Merge(other Accumulator) {
+	a.prepare()
+	for _, pair := range []struct{ into, from Tally }{
+		{a.Pessimistic, other.Pessimistic}, {a.Mean, other.Mean}, {a.Optimistic, other.Optimistic},
+	} {
+		for key, count := range pair.from {
+			pair.into[key] += count
+		}
+	}
+	a.Queries += other.Queries
+	a.Tied += other.Tied
+}
+
+// TiedShare is the share of ranks that were tied, 0 where there are none.
+func (a *Accumulator) TiedShare() float64 {
+	if a.Queries == 0 {
+		return 0
+	}
+	return float64(a.Tied) / float64(a.Queries)
+}
+
+// prepare makes each map that is missing: an empty one may travel as none.
+func (a *Accumulator) prepare() {
+	for _, tally := range []*Tally{&a.Pessimistic, &a.Mean, &a.Optimistic} {
+		if *tally == nil {
+			*tally = Tally{}
+		}
+	}
+}

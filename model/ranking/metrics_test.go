@@ -1,0 +1,85 @@
+package ranking
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestMetrics(t *testing.T) {
+	var a Accumulator
+	for _, r := range []Rank{{1, 1, 1, 9}, {4, 2, 3, 9}, {10, 10, 10, 20}, {12, 1, 6.5, 20}} {
+		a.Add(r)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want Metrics
+	}{
+		{"pessimistic", a.Pessimistic.Metrics(), Metrics{(1 + 1./4 + 1./10 + 1./12) / 4, .25, .25, .75, 27. / 4}},
+		{"mean", a.Mean.Metrics(), Metrics{(1 + 1./3 + 1./10 + 1/6.5) / 4, .25, .5, 1, 20.5 / 4}},
+		{"optimistic", a.Optimistic.Metrics(), Metrics{(1 + 1./2 + 1./10 + 1) / 4, .5, .75, 1, 14. / 4}},
+	} {
+		for _, pair := range [][2]float64{{c.got.MRR, c.want.MRR}, {c.got.Hits1, c.want.Hits1}, {c.got.Hits3, c.want.Hits3},
+			{c.got.Hits10, c.want.Hits10}, {c.got.MeanRank, c.want.MeanRank}} {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-12) {
+				t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
+				break
+			}
+		}
+	}
+	if a.Queries != 4 || a.Tied != 2 || a.TiedShare() != .5 {
+		t.Errorf("queries %d, tied %d, share %g; want 4, 2, 0.5", a.Queries, a.Tied, a.TiedShare())
+	}
+}
+
+func TestNoRanksHaveNoMetrics(t *testing.T) {
+	var a Accumulator
+	if got := a.Pessimistic.Metrics(); got != (Metrics{}) || a.TiedShare() != 0 {
+		t.Errorf("metrics of nothing: %+v, tied share %g", got, a.TiedShare())
+	}
+}
+
+func TestMetricsKeys(t *testing.T) {
+	text, err := json.Marshal(Metrics{1, 2, 3, 4, 5})
+	if want := `{"mrr":1,"hits@1":2,"hits@3":3,"hits@10":4,"mean_rank":5}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+}
+
+// Whatever the order of arrival and however ranks are split over machines, the same bits.
+func TestMergeIsExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	ranks := make([]Rank, 1000)
+	var whole Accumulator
+	for i := range ranks {
+		optimistic := 1 + random.Int64N(500)
+		pessimistic := optimistic + random.Int64N(3)
+		ranks[i] = Rank{pessimistic, optimistic, float64(pessimistic+optimistic) / 2, 600}
+		whole.Add(ranks[i])
+	}
+	for range 5 {
+		random.Shuffle(len(ranks), func(i, j int) { ranks[i], ranks[j] = ranks[j], ranks[i] })
+		parts := make([]Accumulator, 7)
+		for _, r := range ranks {
+			parts[random.IntN(5)].Add(r) // two stay empty
+		}
+		var merged Accumulator
+		for _, i := range random.Perm(len(parts)) {
+			travelled := parts[i]
+			text, err := json.Marshal(travelled)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var arrived Accumulator
+			if err := json.Unmarshal(text, &arrived); err != nil {
+				t.Fatal(err)
+			}
+			merged.Merge(arrived)
+		}
+		if merged.Mean.Metrics() != whole.Mean.Metrics() || merged.Pessimistic.Metrics() != whole.Pessimistic.Metrics() ||
+			merged.Queries != whole.Queries || merged.Tied != whole.Tied {
+			t.Fatalf("merged %+v, want %+v", merged.Mean.Metrics(), whole.Mean.Metrics())
+		}
+	}
+}

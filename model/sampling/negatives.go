@@ -1,0 +1,74 @@
+package sampling
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+)
+
+// ErrNoNegatives says that every entity is a known answer of the query.
+var ErrNoNegatives = errors.New("every entity is a known answer, none is left as a negative: set strict_negatives to false, or leave the query out")
+
+// Sampler draws negatives over a graph's entities. It keeps room between draws, so that they
+// allocate nothing; it is not for concurrent use.
+type Sampler struct {
+	entities int
+	strict   bool
+	source   *rand.PCG
+	random   *rand.Rand
+	excluded []int32
+}
+
+// New returns a sampler over entities 0..entities-1. A strict one never draws a known answer.
+func New(entities int, strict bool) *Sampler {
+	source := rand.NewPCG(0, 0)
+	return &Sampler{entities: entities, strict: strict, source: source, random: rand.New(source)}
+}
+
+// Draw fills negatives with entities drawn uniformly and with replacement: from all entities,
+// or, where the sampler is strict, from those that are neither the answer nor known. known is
+// in ascending order and may or may not hold the answer. The error wraps ErrNoNegatives where
+// no entity is left.
+func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives []int32) error {
+	s.excluded = s.excluded[:0]
+	if s.strict {
+		s.exclude(answer, known)
+	}
+	allowed := s.entities - len(s.excluded)
+	if allowed <= 0 && len(negatives) > 0 {
+		return fmt.Errorf("drawing negatives among %d entities beside answer %d: %w", s.entities, answer, ErrNoNegatives)
+	}
+	s.source.Seed(Seed(seed, key), Seed(seed, key, 1))
+	for i := range negatives {
+		negatives[i] = s.allowed(int32(s.random.Uint64N(uint64(allowed))))
+	}
+	return nil
+}
+
+// exclude gathers the known answers and the answer, ascending, each once.
+func (s *Sampler) exclude(answer int32, known []int32) {
+	add := func(entity int32) {
+		if n := len(s.excluded); n == 0 || s.excluded[n-1] != entity {
+			s.excluded = append(s.excluded, entity)
+		}
+	}
+	pending := true
+	for _, entity := range known {
+		if pending && answer <= entity {
+			add(answer)
+			pending = false
+		}
+		add(entity)
+	}
+	if pending {
+		add(answer)
+	}
+}
+
+// allowed returns the entity that has exactly rank allowed entities before it.
+func (s *Sampler) allowed(rank int32) int32 {
+	// excluded[i] has excluded[i]-i allowed entities before it, which grows with i.
+	before := sort.Search(len(s.excluded), func(i int) bool { return s.excluded[i]-int32(i) > rank })
+	return rank + int32(before)
+}
