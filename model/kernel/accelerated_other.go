@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package kernel
+
+// accelerated is empty: only amd64 has variants in assembly.
+func accelerated() []Kernel { return nil }

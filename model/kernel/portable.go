@@ -1,0 +1,66 @@
+package kernel
+
+// portable is the variant in plain Go. It runs anywhere, takes every shape, and does what
+// the other variants leave out.
+//
+// Products are rounded before they are added, float32(a*b) + c, so that no compiler may
+// fuse the two: a message computed again on the way back then equals, bit for bit, the one
+// that set a maximum.
+type portable struct{}
+
+// Name is "portable".
+func (portable) Name() string { return "portable" }
+
+// message writes the message of state x under relation embedding w.
+func message(kind Message, out, x, w []float32) {
+	d := len(out)
+	x, w = x[:d], w[:d]
+	switch kind {
+	case DistMult:
+		for j := range out {
+			out[j] = x[j] * w[j]
+		}
+	case TransE:
+		for j := range out {
+			out[j] = x[j] + w[j]
+		}
+	case RotatE:
+		// With an odd number of dimensions the last one takes no part: it stays 0.
+		half := d / 2
+		clear(out[2*half:])
+		for j := range half {
+			a, b, c, e := x[j], x[half+j], w[j], w[half+j]
+			out[j] = float32(a*c) - float32(b*e)
+			out[half+j] = float32(a*e) + float32(b*c)
+		}
+	}
+}
+
+// messageBackward adds the gradient of a message to those of its state and its relation
+// embedding. gx and gw may not overlap.
+func messageBackward(kind Message, gradient, x, w, gx, gw []float32) {
+	d := len(gradient)
+	x, w, gx, gw = x[:d], w[:d], gx[:d], gw[:d]
+	switch kind {
+	case DistMult:
+		for j, g := range gradient {
+			gx[j] += float32(g * w[j])
+			gw[j] += float32(g * x[j])
+		}
+	case TransE:
+		for j, g := range gradient {
+			gx[j] += g
+			gw[j] += g
+		}
+	case RotatE:
+		half := d / 2
+		for j := range half {
+			re, im := gradient[j], gradient[half+j]
+			a, b, c, e := x[j], x[half+j], w[j], w[half+j]
+			gx[j] += float32(re*c) + float32(im*e)
+			gx[half+j] += float32(im*c) - float32(re*e)
+			gw[j] += float32(re*a) + float32(im*b)
+			gw[half+j] += float32(im*a) - float32(re*b)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package kernel
+
+import "math"
+
+// The standard deviation is clamped from below: sqrt(max(variance, smallestVariance)).
+const smallestVariance = 1e-6
+
+// Aggregate accumulates in the row of features itself: the sum where the mean will stand,
+// the squares where the deviation will, and the messages where the own state is put last.
+func (portable) Aggregate(r *Receivers, features []float32) {
+	width := r.Width()
+	for i := range r.Count() {
+		row := features[i*width : (i+1)*width : (i+1)*width]
+		set := r.start(row)
+		if copies := r.copies(i); copies > 0 {
+			set.addCopies(r.DegreeMessage, copies)
+		}
+		for kind, table := range r.States {
+			if table == nil {
+				continue
+			}
+			begin, end := r.Bounds[4*i+kind], r.Bounds[4*i+kind+1]
+			r.gather(&set, row[:r.Dim], table, begin, end)
+		}
+		set.finish(r.Reduction, r.Divisor[i])
+		own := row[:r.Dim]
+		if r.Own == nil {
+			clear(own)
+		} else {
+			copy(own, r.Own[i*r.Dim:(i+1)*r.Dim])
+		}
+	}
+}
+
+// copies is how many degree messages receiver i's set holds.
+func (r *Receivers) copies(i int) float32 {
+	if r.DegreeMessage == nil || r.Copies == nil {
+		return 0
+	}
+	return r.Copies[i]
+}
+
+// set is what is known of a receiver's set so far. What a reduction does not need is nil.
+type set struct{ sum, squares, high, low []float32 }
+
+// slots divides a row of features among what the reduction needs.
+func (r *Receivers) slots(row []float32) set {
+	d := r.Dim
+	switch r.Reduction {
+	case PNA:
+		return set{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
+	case Max:
+		return set{high: row[d : 2*d]}
+	default:
+		return set{sum: row[d : 2*d]}
+	}
+}
+
+// start is the set that holds the boundary alone.
+func (r *Receivers) start(row []float32) set {
+	s := r.slots(row)
+	if r.Initial == nil {
+		clear(row)
+		return s
+	}
+	copy(s.sum, r.Initial)
+	copy(s.high, r.Initial)
+	copy(s.low, r.Initial)
+	for j := range s.squares {
+		s.squares[j] = r.Initial[j] * r.Initial[j]
+	}
+	if r.InitialWithZero {
+		for j := range s.high {
+			s.high[j] = max(s.high[j], 0)
+		}
+		for j := range s.low {
+			s.low[j] = min(s.low[j], 0)
+		}
+	}
+	return s
+}
+
+// gather adds the messages of the senders begin to end, whose states are in table.
+func (r *Receivers) gather(s *set, scratch, table []float32, begin, end int32) {
+	d := r.Dim
+	for e := begin; e < end; e++ {
+		u, q := int(r.Senders[e])*d, int(r.Relations[e])*d
+		x, w := table[u:u+d], r.RelationEmbeddings[q:q+d]
+		if r.Message == DistMult && r.Reduction == PNA {
+			s.addProduct(x, w)
+			continue
+		}
+		message(r.Message, scratch, x, w)
+		s.addCopies(scratch, 1)
+	}
+}
+
+// addProduct adds the message x*w to a set that keeps all four: the usual model's inner loop.
+func (s *set) addProduct(x, w []float32) {
+	w = w[:len(x)]
+	sum, squares, high, low := s.sum[:len(x)], s.squares[:len(x)], s.high[:len(x)], s.low[:len(x)]
+	for j := range x {
+		m := x[j] * w[j]
+		sum[j] += m
+		squares[j] += float32(m * m)
+		// Comparisons pass a NaN by; finish sees it in the squares.
+		if m > high[j] {
+			high[j] = m
+		}
+		if m < low[j] {
+			low[j] = m
+		}
+	}
+}
+
+// addCopies adds count copies of a message.
+func (s *set) addCopies(message []float32, count float32) {
+	for j := range s.sum {
+		s.sum[j] += float32(count * message[j])
+	}
+	for j := range s.squares {
+		s.squares[j] += float32(count * float32(message[j]*message[j]))
+	}
+	for j := range s.high {
+		s.high[j] = max(s.high[j], message[j])
+	}
+	for j := range s.low {
+		s.low[j] = min(s.low[j], message[j])
+	}
+}
+
+// finish turns what was accumulated into features.
+func (s *set) finish(reduction Reduction, divisor float32) {
+	switch reduction {
+	case Mean:
+		for j := range s.sum {
+			s.sum[j] *= divisor
+		}
+	case PNA:
+		for j, squares := range s.squares {
+			// Sums of squares are NaN where a member is, and nowhere else.
+			if squares != squares {
+				s.high[j], s.low[j] = squares, squares
+			}
+			mean := s.sum[j] * divisor
+			s.sum[j] = mean
+			variance := float32(squares*divisor) - float32(mean*mean)
+			if variance < smallestVariance {
+				variance = smallestVariance
+			}
+			s.squares[j] = float32(math.Sqrt(float64(variance)))
+		}
+	}
+}

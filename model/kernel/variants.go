@@ -1,0 +1,38 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// names are all the variants there are, slowest first; a machine runs some of them.
+var names = []string{"portable", "avx2", "avx512"}
+
+// Available is every variant that this machine can run, portable first, fastest last.
+func Available() []Kernel { return append([]Kernel{portable{}}, accelerated()...) }
+
+// Named chooses a variant: "portable", "avx2", "avx512", or "auto" for the fastest that this
+// machine can run. The empty name stands for the environment's TAGNET_KERNEL, or "auto"
+// where that is not set. It is an error to name a variant that does not exist, or one that
+// the processor or its operating system lacks.
+func Named(name string) (Kernel, error) {
+	if name == "" {
+		name = os.Getenv("TAGNET_KERNEL")
+	}
+	available := Available()
+	if name == "" || name == "auto" {
+		return available[len(available)-1], nil
+	}
+	for _, k := range available {
+		if k.Name() == name {
+			return k, nil
+		}
+	}
+	for _, known := range names {
+		if known == name {
+			return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use auto or portable", name)
+		}
+	}
+	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))
+}
