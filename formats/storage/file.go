@@ -1,0 +1,260 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// files is this machine's file system, for plain paths and file://.
+type files struct{ scheme string }
+
+// url gives a path the form in which its folder was asked for.
+func (f files) url(path string) string {
+	if f.scheme == "" {
+		return path
+	}
+	return f.scheme + "://" + filepath.ToSlash(path)
+}
+
+func (f files) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	return f.openRandom(ctx, path)
+}
+
+func (f files) openRandom(_ context.Context, path string) (RandomReader, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, f.readError(path, err)
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = syscall.EISDIR
+	}
+	if err != nil {
+		file.Close()
+		return nil, f.readError(path, err)
+	}
+	return openFile{file, info.Size()}, nil
+}
+
+// readError names the file as the user did. A path that leads through a file is as absent
+// as any other.
+func (f files) readError(path string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = fs.ErrNotExist
+	}
+	return fmt.Errorf("reading %s: %w", f.url(path), err)
+}
+
+type openFile struct {
+	*os.File
+	size int64
+}
+
+func (o openFile) Size() int64 { return o.size }
+
+func (f files) exists(_ context.Context, path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	if err != nil {
+		return false, f.readError(path, err)
+	}
+	return !info.IsDir(), nil
+}
+
+func (f files) remove(_ context.Context, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("removing %s: it is a folder", f.url(path))
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return explain("removing", f.url(path), err)
+	}
+	return nil
+}
+
+func (f files) removeAll(_ context.Context, path string) error {
+	if clean := filepath.Clean(path); clean == "." || clean == ".." || clean == filepath.VolumeName(clean)+string(filepath.Separator) {
+		return fmt.Errorf("removing %s: refused, it is more than a workspace", f.url(path))
+	}
+	if err := os.RemoveAll(path); err != nil && !errors.Is(err, syscall.ENOTDIR) {
+		return explain("removing", f.url(path), err)
+	}
+	return nil
+}
+
+func (f files) list(ctx context.Context, path string) ([]string, error) {
+	var urls []string
+	// The separator makes a folder that is a symbolic link be followed.
+	root := filepath.Clean(path) + string(filepath.Separator)
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+				return nil
+			}
+			return err
+		}
+		if !entry.IsDir() && !isTemporary(name) {
+			urls = append(urls, f.url(filepath.Clean(name)))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, f.readError(path, err)
+	}
+	return urls, nil
+}
+
+func (f files) checkWritable(ctx context.Context, path string) error {
+	w, err := f.create(ctx, filepath.Join(path, "probe"))
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	_, err = w.Write([]byte("probe"))
+	return err
+}
+
+// diskFile is what a writer needs of an open file; tests put a full disk in its place.
+type diskFile interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// fileWriter writes a temporary file beside the final one and renames it.
+type fileWriter struct {
+	file             diskFile
+	temporary, final string
+	url              string
+	err              error // of the first write that failed: Commit repeats it
+	done             bool
+}
+
+func (f files) create(_ context.Context, path string) (Writer, error) {
+	folder, name := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, explain("making the folder of", f.url(path), err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("writing %s: a folder of that name is in the way", f.url(path))
+	}
+	removeStale(folder, name)
+	for range 100 {
+		temporary := filepath.Join(folder, fmt.Sprintf("%s%s-%016x", TemporaryPrefix, name, rand.Uint64()))
+		file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, explain("writing", f.url(path), err)
+		}
+		if !claim(file, temporary) {
+			file.Close()
+			continue
+		}
+		return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path)}, nil
+	}
+	return nil, fmt.Errorf("writing %s: no temporary name was free in 100 attempts", f.url(path))
+}
+
+// claim locks a new temporary file, so that no other process takes it for a leftover. It is
+// false where one did between the file's making and its lock.
+func claim(file *os.File, name string) bool {
+	if lock(file) == lockTaken {
+		return false
+	}
+	mine, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(name)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// removeStale removes temporary files of the given name whose writer is gone: those that no
+// living process has locked, or, where the file system has no locks, those a day old.
+func removeStale(folder, name string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // Create will say what is wrong with the folder
+	}
+	for _, entry := range entries {
+		suffix, found := strings.CutPrefix(entry.Name(), TemporaryPrefix+name+"-")
+		if !found || len(suffix) != 16 || strings.Trim(suffix, "0123456789abcdef") != "" {
+			continue
+		}
+		path := filepath.Join(folder, entry.Name())
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			continue
+		}
+		info, err := file.Stat()
+		state := lock(file)
+		if state == lockGranted || state == lockUnsupported && err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			os.Remove(path)
+		}
+		file.Close()
+	}
+}
+
+func (w *fileWriter) Write(p []byte) (int, error) {
+	if w.err == nil && w.done {
+		w.err = fmt.Errorf("writing %s: %w", w.url, fs.ErrClosed)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.file.Write(p)
+	if err != nil {
+		w.err = explain("writing", w.url, err)
+	}
+	return n, w.err
+}
+
+func (w *fileWriter) Commit() error {
+	if w.done {
+		return fmt.Errorf("writing %s: %w", w.url, fs.ErrClosed)
+	}
+	w.done = true
+	if w.err == nil {
+		if err := w.file.Sync(); err != nil {
+			w.err = explain("writing", w.url, err)
+		}
+	}
+	if w.err != nil {
+		w.file.Close()
+		os.Remove(w.temporary)
+		return w.err
+	}
+	if err := publish(w.file, w.temporary, w.final); err != nil {
+		os.Remove(w.temporary)
+		w.err = explain("writing", w.url, err)
+		return w.err
+	}
+	return nil
+}
+
+func (w *fileWriter) Abort() error {
+	if w.done {
+		return nil
+	}
+	w.done = true
+	w.file.Close()
+	if err := os.Remove(w.temporary); err != nil {
+		return explain("dropping", w.url, err)
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	gcs "cloud.google.com/go/storage"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/iterator"
+)
+
+// buckets is Google Cloud Storage, or the emulator that STORAGE_EMULATOR_HOST names.
+type buckets struct{}
+
+func bucketURL(name string) string { return "gs://" + name }
+
+// clients holds one client for each emulator host ("" for the real service): a client is
+// made for many goroutines and many calls.
+var clients = struct {
+	sync.Mutex
+	byHost map[string]*gcs.Client
+}{byHost: map[string]*gcs.Client{}}
+
+func client() (*gcs.Client, error) {
+	host := os.Getenv("STORAGE_EMULATOR_HOST")
+	clients.Lock()
+	defer clients.Unlock()
+	if c := clients.byHost[host]; c != nil {
+		return c, nil
+	}
+	// The client outlives the call that first needs it, so it is not tied to its context.
+	c, err := gcs.NewClient(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("gs:// needs Google Cloud credentials (gcloud auth application-default login): %w", err)
+	}
+	// Every upload is of a whole object and may be repeated.
+	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways))
+	clients.byHost[host] = c
+	return c, nil
+}
+
+// object finds the bucket and the object of a path.
+func object(name string) (*gcs.BucketHandle, string, error) {
+	c, err := client()
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", bucketURL(name), err)
+	}
+	bucket, key, _ := strings.Cut(name, "/")
+	if bucket == "" {
+		return nil, "", fmt.Errorf("%s: no bucket is named; write gs://bucket/folder", bucketURL(name))
+	}
+	return c.Bucket(bucket), strings.Trim(key, "/"), nil
+}
+
+// bucketError names the object and makes absence look as it does elsewhere.
+func bucketError(doing, name string, err error) error {
+	var api *googleapi.Error
+	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) ||
+		errors.As(err, &api) && api.Code == 404 {
+		return fmt.Errorf("%s %s: %w (%v)", doing, bucketURL(name), fs.ErrNotExist, err)
+	}
+	return fmt.Errorf("%s %s: %w", doing, bucketURL(name), err)
+}
+
+func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
+	bucket, key, err := object(name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := bucket.Object(key).NewReader(ctx)
+	if err != nil {
+		return nil, bucketError("reading", name, err)
+	}
+	return r, nil
+}
+
+func (buckets) openRandom(ctx context.Context, name string) (RandomReader, error) {
+	bucket, key, err := object(name)
+	if err != nil {
+		return nil, err
+	}
+	o := bucket.Object(key)
+	attributes, err := o.Attrs(ctx)
+	if err != nil {
+		return nil, bucketError("reading", name, err)
+	}
+	// The generation keeps all reads on one version, should the object be replaced meanwhile.
+	ranges := &objectRanges{ctx: ctx, name: name, object: o.Generation(attributes.Generation), size: attributes.Size}
+	return openObject{io.NewSectionReader(ranges, 0, attributes.Size)}, nil
+}
+
+type openObject struct{ *io.SectionReader }
+
+func (openObject) Close() error { return nil }
+
+// objectRanges reads an object by ranges, a request for each.
+type objectRanges struct {
+	ctx    context.Context
+	name   string
+	object *gcs.ObjectHandle
+	size   int64
+}
+
+func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
+	if offset >= o.size {
+		return 0, io.EOF
+	}
+	length := min(int64(len(p)), o.size-offset)
+	r, err := o.object.NewRangeReader(o.ctx, offset, length)
+	if err != nil {
+		return 0, bucketError("reading", o.name, err)
+	}
+	defer r.Close()
+	n, err := io.ReadFull(r, p[:length])
+	if err != nil {
+		return n, bucketError("reading", o.name, err)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (buckets) create(ctx context.Context, name string) (Writer, error) {
+	bucket, key, err := object(name)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
+		return nil, fmt.Errorf("writing %s: no object is named", bucketURL(name))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return &objectWriter{name: name, upload: bucket.Object(key).NewWriter(ctx), cancel: cancel}, nil
+}
+
+// objectWriter uploads an object, which appears when the upload is closed.
+type objectWriter struct {
+	name   string
+	upload *gcs.Writer
+	cancel context.CancelFunc
+	err    error
+	done   bool
+}
+
+func (w *objectWriter) Write(p []byte) (int, error) {
+	if w.err == nil && w.done {
+		w.err = fmt.Errorf("writing %s: %w", bucketURL(w.name), fs.ErrClosed)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.upload.Write(p)
+	if err != nil {
+		w.err = bucketError("writing", w.name, err)
+	}
+	return n, w.err
+}
+
+func (w *objectWriter) Commit() error {
+	if w.done {
+		return fmt.Errorf("writing %s: %w", bucketURL(w.name), fs.ErrClosed)
+	}
+	if w.err != nil {
+		w.Abort()
+		return w.err
+	}
+	w.done = true
+	defer w.cancel()
+	if err := w.upload.Close(); err != nil {
+		w.err = bucketError("writing", w.name, err)
+	}
+	return w.err
+}
+
+// Abort cancels before it closes: a mere Close would store what was uploaded so far.
+func (w *objectWriter) Abort() error {
+	if w.done {
+		return nil
+	}
+	w.done = true
+	w.cancel()
+	w.upload.Close() // the error is the cancelling itself
+	return nil
+}
+
+func (buckets) exists(ctx context.Context, name string) (bool, error) {
+	bucket, key, err := object(name)
+	if err != nil || key == "" {
+		return false, err
+	}
+	_, err = bucket.Object(key).Attrs(ctx)
+	if err = bucketErrorOrNil(name, err); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func bucketErrorOrNil(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return bucketError("reading", name, err)
+}
+
+func (buckets) remove(ctx context.Context, name string) error {
+	bucket, key, err := object(name)
+	if err != nil {
+		return err
+	}
+	if err := bucket.Object(key).Delete(ctx); err != nil {
+		if err = bucketError("removing", name, err); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b buckets) removeAll(ctx context.Context, name string) error {
+	_, key, err := object(name)
+	if err != nil {
+		return err
+	}
+	if key == "" {
+		return fmt.Errorf("removing %s: refused, it is a whole bucket", bucketURL(name))
+	}
+	below, err := b.below(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, name := range append(below, name) {
+		if err := b.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below returns the paths of all objects below a folder, temporary ones included.
+func (buckets) below(ctx context.Context, name string) ([]string, error) {
+	bucket, key, err := object(name)
+	if err != nil {
+		return nil, err
+	}
+	query := &gcs.Query{}
+	if key != "" {
+		query.Prefix = key + "/"
+	}
+	if err := query.SetAttrSelection([]string{"Name"}); err != nil {
+		return nil, bucketError("listing", name, err)
+	}
+	var names []string
+	for objects := bucket.Objects(ctx, query); ; {
+		attributes, err := objects.Next()
+		if errors.Is(err, iterator.Done) {
+			return names, nil
+		}
+		if err != nil {
+			return nil, bucketError("listing", name, err)
+		}
+		names = append(names, path.Join(bucket.BucketName(), attributes.Name))
+	}
+}
+
+func (b buckets) list(ctx context.Context, name string) ([]string, error) {
+	names, err := b.below(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	for _, name := range names {
+		if !isTemporary(name) {
+			urls = append(urls, bucketURL(name))
+		}
+	}
+	return urls, nil
+}
+
+func (b buckets) checkWritable(ctx context.Context, name string) error {
+	probe := path.Join(name, TemporaryPrefix+"probe")
+	w, err := b.create(ctx, probe)
+	if err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	return b.remove(ctx, probe)
+}

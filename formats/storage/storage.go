@@ -1,0 +1,199 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// TemporaryPrefix begins the name of every file that is still being written.
+const TemporaryPrefix = ".tagnet-tmp-"
+
+// RandomReader is an open file that is read at any place. ReadAt may be called from several
+// goroutines at once; Read and Seek may not.
+type RandomReader interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+	io.Closer
+	// Size is the length of the file in bytes when it was opened.
+	Size() int64
+}
+
+// Writer is a file in the making. Exactly one of Commit and Abort ends it; Abort after
+// Commit does nothing, so that it can be deferred.
+type Writer interface {
+	io.Writer
+	// Commit makes the file appear under its name, whole and on disk. After an error of it,
+	// or of any Write before it, nothing has appeared.
+	Commit() error
+	// Abort drops what was written.
+	Abort() error
+}
+
+// place is what a URL scheme has to offer. Paths are what follows the "://"; every error
+// already names the file as the user wrote it.
+type place interface {
+	open(ctx context.Context, path string) (io.ReadCloser, error)
+	openRandom(ctx context.Context, path string) (RandomReader, error)
+	create(ctx context.Context, path string) (Writer, error)
+	exists(ctx context.Context, path string) (bool, error)
+	remove(ctx context.Context, path string) error
+	removeAll(ctx context.Context, path string) error
+	list(ctx context.Context, path string) ([]string, error)
+	checkWritable(ctx context.Context, path string) error
+}
+
+// resolve finds the place of a URL and the path in it.
+func resolve(ctx context.Context, url string) (place, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", url, err)
+	}
+	scheme, path := split(url)
+	if strings.ContainsRune(url, 0) || path == "" {
+		return nil, "", fmt.Errorf("%q is no path or URL of a file", url)
+	}
+	switch scheme {
+	case "", "file":
+		return files{scheme: scheme}, path, nil
+	case "gs":
+		return buckets{}, path, nil
+	case "mem":
+		return memory{}, path, nil
+	}
+	return nil, "", fmt.Errorf("%s: unknown scheme %q; known are plain paths, file://, gs:// and mem://", url, scheme)
+}
+
+// Open opens a file for reading from its beginning. An absent file is an error that
+// satisfies errors.Is(err, fs.ErrNotExist), in every scheme.
+func Open(ctx context.Context, url string) (io.ReadCloser, error) {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return p.open(ctx, path)
+}
+
+// OpenRandom opens a file for reading at any place. Errors are those of Open.
+func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return p.openRandom(ctx, path)
+}
+
+// ReadFile returns the whole content of a file. Errors are those of Open.
+func ReadFile(ctx context.Context, url string) ([]byte, error) {
+	r, err := OpenRandom(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data := make([]byte, r.Size())
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return data, nil
+}
+
+// Create begins to write a file, making the folders that lead to it, and removes what a
+// killed process may have left of the same file. The context must live until Commit.
+func Create(ctx context.Context, url string) (Writer, error) {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return p.create(ctx, path)
+}
+
+// WriteFile writes a file that appears whole or not at all.
+func WriteFile(ctx context.Context, url string, data []byte) error {
+	w, err := Create(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// Exists tells whether there is a file (not a folder) of that name.
+func Exists(ctx context.Context, url string) (bool, error) {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return false, err
+	}
+	return p.exists(ctx, path)
+}
+
+// Remove removes one file. That it is absent is no error.
+func Remove(ctx context.Context, url string) error {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return err
+	}
+	return p.remove(ctx, path)
+}
+
+// RemoveAll removes a folder and everything below it, temporary files included. That it is
+// absent is no error. A root or a whole bucket is refused.
+func RemoveAll(ctx context.Context, url string) error {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return err
+	}
+	return p.removeAll(ctx, path)
+}
+
+// List returns the URLs of all files below a folder, at any depth, sorted and in the form
+// in which the folder was written. Temporary files are left out; an absent folder has none.
+func List(ctx context.Context, url string) ([]string, error) {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	urls, err := p.list(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(urls)
+	return urls, nil
+}
+
+// CheckWritable makes a folder where the scheme has folders, and tells whether files can be
+// written into it. It leaves no file behind.
+func CheckWritable(ctx context.Context, url string) error {
+	p, path, err := resolve(ctx, url)
+	if err != nil {
+		return err
+	}
+	if err := p.checkWritable(ctx, path); err != nil {
+		return fmt.Errorf("%s cannot be written to: %w", url, err)
+	}
+	return nil
+}
+
+// explain adds the remedy to the errors of writing that a user can do something about.
+func explain(doing, url string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the URL is named already, and the temporary name helps nobody
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s %s: the disk is full (%w); free some space there or write elsewhere", doing, url, err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s %s: %w; allow writing there or write elsewhere", doing, url, err)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s %s: %w: a file stands where a folder is needed", doing, url, err)
+	}
+	return fmt.Errorf("%s %s: %w", doing, url, err)
+}
