@@ -1,0 +1,71 @@
+package triples
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzRead holds what every text must satisfy: no panic; each line is either a fact or bad;
+// a fact's names joined by tabs are its line.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"", "a\tr\tb\n", "\ufeffa\tr\tb\r\n", "a r b\n", "a\t\tb", "a\tr\tb\tc\n\n", "\xff\tr\tb", "a\x00\tr\tb", "\x1f\x8b"} {
+		f.Add([]byte(text))
+	}
+	f.Add([]byte(pack(f, "a\tr\tb\n")))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lines := 0
+		err := Read("f", bytes.NewReader(text), func(line int, fact Triple) error {
+			lines++
+			if line != lines {
+				t.Fatalf("line %d comes after %d lines", line, lines-1)
+			}
+			joined := fact.Head + "\t" + fact.Relation + "\t" + fact.Tail
+			if strings.Count(joined, "\t") != 2 || strings.ContainsAny(joined, "\x00\r\n") || !utf8.ValidString(joined) ||
+				fact.Head == "" || fact.Relation == "" || fact.Tail == "" {
+				t.Fatalf("line %d became the fact %q", line, fact)
+			}
+			return nil
+		}, func(b BadLine) error {
+			lines++
+			if b.Line != lines || b.Reason == "" || b.Remedy == "" {
+				t.Fatalf("bad line %+v comes after %d lines", b, lines-1)
+			}
+			return nil
+		})
+		if bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+			return
+		}
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		want := bytes.Count(text, []byte("\n"))
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			want++
+		}
+		if lines != want || (err != nil) != (want == 0) {
+			t.Fatalf("%d lines read of %d, error %v", lines, want, err)
+		}
+	})
+}
+
+// FuzzReadQueries holds that a question read is the line that was written.
+func FuzzReadQueries(f *testing.F) {
+	for _, text := range []string{"", "a\tr\n", "a\t~r", "a\t~", "~a\t~~r\r\n", "a r", "a\tr\tb"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+			t.Skip("packed text is FuzzRead's")
+		}
+		lines := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+		ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
+			if reciprocal {
+				relation = "~" + relation
+			}
+			if want := strings.TrimSuffix(lines[line-1], "\r"); source+"\t"+relation != want {
+				t.Fatalf("line %d %q became %q %q", line, want, source, relation)
+			}
+			return nil
+		})
+	})
+}

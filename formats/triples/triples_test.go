@@ -1,0 +1,252 @@
+package triples
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func strict(b BadLine) error { return b }
+
+// readAll returns the facts as "line: head|relation|tail" and the bad lines' errors.
+func readAll(t *testing.T, text string) (facts, bad []string, err error) {
+	t.Helper()
+	err = Read("f.txt", strings.NewReader(text), func(line int, f Triple) error {
+		facts = append(facts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
+		return nil
+	}, func(b BadLine) error {
+		bad = append(bad, b.Error())
+		return nil
+	})
+	return facts, bad, err
+}
+
+func TestReadAcceptsEveryLineEndAndMark(t *testing.T) {
+	want := []string{"1: a|likes|b c", "2: b c|likes|ä"}
+	for name, text := range map[string]string{
+		"LF":               "a\tlikes\tb c\nb c\tlikes\tä\n",
+		"CRLF":             "a\tlikes\tb c\r\nb c\tlikes\tä\r\n",
+		"no last line end": "a\tlikes\tb c\nb c\tlikes\tä",
+		"last CR alone":    "a\tlikes\tb c\r\nb c\tlikes\tä\r",
+		"byte-order mark":  "\ufeffa\tlikes\tb c\r\nb c\tlikes\tä",
+	} {
+		for _, packed := range []bool{false, true} {
+			input := text
+			if packed {
+				input = pack(t, text)
+			}
+			facts, bad, err := readAll(t, input)
+			if err != nil || len(bad) != 0 {
+				t.Errorf("%s, gzip %v: bad lines %q, error %v", name, packed, bad, err)
+			}
+			if diff := cmp.Diff(want, facts); diff != "" {
+				t.Errorf("%s, gzip %v: %s", name, packed, diff)
+			}
+		}
+	}
+}
+
+func TestReadSaysWhatIsWrongWithALine(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"two fields", "a\tr", "2 fields instead of 3; separate head, relation and tail by one tab each"},
+		{"four fields", "a\tr\tb\tc", "4 fields instead of 3; separate"},
+		{"one field", "a", "1 field instead of 3; separate"},
+		{"trailing tab", "a\tr\tb\t", "4 fields instead of 3"},
+		{"spaces for tabs", "a r b", "spaces where tabs belong; separate head, relation and tail by one tab each"},
+		{"spaces for one tab", "a r\tb", "spaces where tabs belong"},
+		{"more words", "a long name r b", "spaces where tabs belong"},
+		{"empty head", "\tr\tb", "field 1 of 3 is empty; give"},
+		{"empty relation", "a\t\tb", "field 2 of 3 is empty"},
+		{"empty tail", "a\tr\t", "field 3 of 3 is empty"},
+		{"blank", "", "blank line; remove it"},
+		{"only spaces", "  ", "blank line"},
+		{"NUL", "a\tr\x00\tb", "NUL at byte 4; save the file as UTF-8 text"},
+		{"invalid UTF-8", "a\tr\t\xffb", "invalid UTF-8 at byte 5; save"},
+		{"a lone surrogate", "a\tr\t\xed\xa0\x80", "invalid UTF-8 at byte 5"},
+		{"carriage return within", "a\tr\tb\rc\tr\td", "carriage return at byte 6; end lines with LF or CRLF only"},
+	} {
+		facts, bad, err := readAll(t, "x\tr\ty\n"+c.line+"\nz\tr\tz\n")
+		if err != nil || len(bad) != 1 || !strings.HasPrefix(bad[0], "f.txt:2: "+c.want) {
+			t.Errorf("%s: bad lines %q, error %v, want one f.txt:2: %s", c.name, bad, err, c.want)
+		}
+		if diff := cmp.Diff([]string{"1: x|r|y", "3: z|r|z"}, facts); diff != "" {
+			t.Errorf("%s: the other lines: %s", c.name, diff)
+		}
+		err = Read("f.txt", strings.NewReader("x\tr\ty\n"+c.line+"\n"), func(int, Triple) error { return nil }, strict)
+		if b, ok := errors.AsType[BadLine](err); !ok || b.Line != 2 || b.Text != c.line {
+			t.Errorf("%s, strict: %v is not the bad line with its text", c.name, err)
+		}
+	}
+}
+
+func TestReadOfOverlongLines(t *testing.T) {
+	name := strings.Repeat("n", MaxLine-len("\tr\tb"))
+	for _, c := range []struct {
+		longer int
+		end    string
+		bad    bool
+	}{
+		{0, "\n", false}, {0, "\r\n", false}, {0, "", false},
+		{1, "\n", true}, {1, "\r\n", true}, {1, "", true}, {3 * MaxLine, "\n", true}, {3 * MaxLine, "", true},
+	} {
+		text := name + strings.Repeat("n", c.longer) + "\tr\tb" + c.end
+		facts, bad, err := readAll(t, "x\tr\ty\n"+text)
+		if err != nil || (len(bad) == 1) != c.bad || len(facts)+len(bad) != 2 {
+			t.Errorf("%d over the limit, end %q: %d facts, bad lines %q, error %v", c.longer, c.end, len(facts), bad, err)
+		}
+		if c.bad && c.end != "" {
+			if facts, _, _ := readAll(t, text+"z\tr\tz\n"); len(facts) != 1 || facts[0] != "2: z|r|z" {
+				t.Errorf("%d over the limit, end %q: the next line became %q", c.longer, c.end, facts)
+			}
+		}
+	}
+}
+
+func TestReadOfNothing(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "only a mark": "\ufeff", "empty gzip": pack(t, "")} {
+		_, _, err := readAll(t, text)
+		if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "f.txt") {
+			t.Errorf("%s: error %v, want ErrEmpty with the file's name", name, err)
+		}
+	}
+	if _, bad, err := readAll(t, "\n"); err != nil || len(bad) != 1 {
+		t.Errorf("a lone line end: bad lines %q, error %v", bad, err)
+	}
+}
+
+func TestReadOfGzipCutAnywhere(t *testing.T) {
+	whole := pack(t, "a\tr\tb\nc\tr\td\n")
+	for n := 2; n < len(whole); n++ {
+		_, _, err := readAll(t, whole[:n])
+		if err == nil || !strings.Contains(err.Error(), "f.txt: the gzip file is cut short") {
+			t.Errorf("first %d of %d bytes: error %v", n, len(whole), err)
+		}
+	}
+}
+
+func TestReadOfDamagedGzip(t *testing.T) {
+	whole := pack(t, strings.Repeat("a\tr\tb\n", 100))
+	want, _, _ := readAll(t, whole)
+	refused := 0
+	for n := 2; n < len(whole); n++ {
+		damaged := []byte(whole)
+		damaged[n] ^= 0x10
+		// The header's time and some unused bits mean nothing: then the facts must be the same.
+		facts, bad, err := readAll(t, string(damaged))
+		if err == nil && (len(bad) != 0 || !cmp.Equal(facts, want)) {
+			t.Errorf("byte %d flipped: %d facts, bad lines %q and no error", n, len(facts), bad)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < len(whole)/2 {
+		t.Errorf("only %d of %d flips were noticed", refused, len(whole))
+	}
+}
+
+func TestReadReturnsErrorsAsTheyAre(t *testing.T) {
+	stop := errors.New("stop")
+	if err := Read("f", strings.NewReader("a\tr\tb\n"), func(int, Triple) error { return stop }, strict); err != stop {
+		t.Errorf("error of each came back as %v", err)
+	}
+	broken := iotest.ErrReader(stop)
+	err := Read("f", io.MultiReader(strings.NewReader("a\tr\tb\n"), broken), func(int, Triple) error { return nil }, strict)
+	if !errors.Is(err, stop) || !strings.Contains(err.Error(), "reading f:") {
+		t.Errorf("error of the reader came back as %v", err)
+	}
+}
+
+func TestReadDoesNotDependOnHowBytesArrive(t *testing.T) {
+	text := "a\tr\tb\r\nbad line\nc\tr\td"
+	facts, bad, _ := readAll(t, text)
+	for name, r := range map[string]io.Reader{
+		"a byte at a time": iotest.OneByteReader(strings.NewReader(text)),
+		"error with data":  iotest.DataErrReader(strings.NewReader(text)),
+	} {
+		var gotFacts, gotBad []string
+		err := Read("f.txt", r, func(line int, f Triple) error {
+			gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
+			return nil
+		}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })
+		if err != nil || !cmp.Equal(gotFacts, facts) || !cmp.Equal(gotBad, bad) {
+			t.Errorf("%s: %q, %q, error %v", name, gotFacts, gotBad, err)
+		}
+	}
+}
+
+func TestReadQueries(t *testing.T) {
+	var got []string
+	read := func(text string) error {
+		got = nil
+		return ReadQueries("q.txt", strings.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
+			got = append(got, fmt.Sprintf("%d: %s|%s|%v", line, source, relation, reciprocal))
+			return nil
+		})
+	}
+	if err := read("\ufeffa b\tlikes\r\nc\t~likes"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1: a b|likes|false", "2: c|likes|true"}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by one tab each"},
+		{"a r\n", "q.txt:1: spaces where tabs belong"},
+		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
+		{"\tr\n", "q.txt:1: field 1 of 2 is empty"},
+		{"a\tr\n\n", "q.txt:2: blank line"},
+		{"", "q.txt: the file is empty"},
+	} {
+		if err := read(c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestReadOfBenchmarkData(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want int
+	}{{"fb15k-237/train.txt", 272115}, {"wn18rr/train.txt", 86835}} {
+		data, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", c.file))
+		if err != nil {
+			t.Skipf("no benchmark data: %v", err)
+		}
+		defer data.Close()
+		n := 0
+		if err := Read(c.file, data, func(int, Triple) error { n++; return nil }, strict); err != nil || n != c.want {
+			t.Errorf("%s: %d facts, error %v, want %d", c.file, n, err, c.want)
+		}
+	}
+}
+
+func pack(t testing.TB, text string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	io.WriteString(w, text)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := strings.Repeat("/m/027rn\t/location/country/form_of_government\t/m/06cx9\r\n", 100_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if err := Read("f", strings.NewReader(text), func(int, Triple) error { return nil }, strict); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
