@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sort"
+
+	"tagnet/formats/storage"
 )
 
 // The share of the sample's facts that is tried for each held-out split. Those that do not
@@ -37,7 +37,7 @@ func Sample(ctx context.Context, folder string, seed int64) error {
 		{"test.txt", lines(splits.Test)},
 		{"rules.txt", rules.Bytes()},
 	} {
-		if err := write(filepath.Join(folder, file.name), file.text); err != nil {
+		if err := storage.WriteFile(ctx, storage.Join(folder, file.name), file.text); err != nil {
 			return fmt.Errorf("writing the sample: %w", err)
 		}
 	}
@@ -123,11 +123,4 @@ func lines(facts []Fact) []byte {
 		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
 	}
 	return text.Bytes()
-}
-
-func write(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o666)
 }

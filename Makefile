@@ -1,0 +1,57 @@
+# Bare `make` lists what can be made.
+
+GO          ?= go
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TIMEOUT     ?= 14m
+PACKAGES    ?= ./...
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## the whole way on a small made-up knowledge graph (go run ./pipelines/quickstart)
+	$(GO) run ./pipelines/quickstart
+
+.PHONY: test
+test: ## all tests (PACKAGES=./model/... for some of them)
+	$(GO) test -timeout $(TIMEOUT) $(PACKAGES)
+
+.PHONY: race
+race: ## all tests with the race detector
+	$(GO) test -race -timeout 40m $(PACKAGES)
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for ten seconds
+	@for package in $$($(GO) list $(PACKAGES)); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 10s $$package || exit 1; \
+		done; \
+	done
+
+.PHONY: lint
+lint: ## formatting, vet, staticcheck and the repository's own rules
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+		if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -count 1 ./infra/lint
+
+.PHONY: generate
+generate: ## write the generated kernels anew
+	cd model/kernel/generate && $(GO) generate ./...
+
+.PHONY: current
+current: generate ## fail if the generated kernels are not those that the generator writes
+	git diff --exit-code -- model/kernel
+	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel); \
+		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
+
+.PHONY: bench
+bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)
+	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter ./...,$(PACKAGES)),./model/...,$(PACKAGES))
+
+.PHONY: clean
+clean: ## remove the default workspace
+	rm -rf workspace

@@ -1,0 +1,98 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors is the order of the house: a package imports its own floor and those before it.
+var floors = []string{"formats", "model", "stages", "pipelines"}
+
+// forbidden says why a package may not import another; empty if it may.
+func forbidden(importer, imported string) string {
+	from, _, _ := strings.Cut(importer, "/")
+	to, _, _ := strings.Cut(imported, "/")
+	switch {
+	case importer == "infra/datasets" && to != "formats" && to != "infra":
+		return "datasets are found and made without knowing what is done with them"
+	case from == "infra":
+		return ""
+	case to == "infra" && (from != "pipelines" || imported != "infra/datasets"):
+		return "only pipelines import infra, and of it only infra/datasets"
+	case to == "infra":
+		return ""
+	case slices.Index(floors, from) < slices.Index(floors, to):
+		return "imports go pipelines -> stages -> model -> formats"
+	}
+	return ""
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.floor() != "infra" && !slices.Contains(floors, p.floor()) {
+			t.Errorf("%s is on no floor: want one of %s or infra", p.ImportPath, strings.Join(floors, ", "))
+		}
+		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImport) {
+			other, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			if why := forbidden(p.below(), other); why != "" {
+				t.Errorf("%s imports %s: %s", p.below(), other, why)
+			}
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	for _, test := range []struct {
+		importer, imported string
+		want               bool
+	}{
+		{"pipelines/train", "stages/learn", false},
+		{"stages/learn", "pipelines/train", true},
+		{"stages/graph", "model/graph", false},
+		{"model/graph", "stages/graph", true},
+		{"model/graph", "formats/tables", false},
+		{"formats/tables", "model/graph", true},
+		{"formats/tables", "formats/storage", false},
+		{"pipelines/preprocess", "infra/datasets", false},
+		{"pipelines/preprocess", "infra/bench", true},
+		{"stages/triples", "infra/datasets", true},
+		{"infra/datasets", "model/graph", true},
+		{"infra/datasets", "formats/storage", false},
+		{"infra/bench", "stages/graph", false},
+	} {
+		if got := forbidden(test.importer, test.imported) != ""; got != test.want {
+			t.Errorf("%s imports %s: forbidden %v, want %v", test.importer, test.imported, got, test.want)
+		}
+	}
+}
+
+// TestWhatAFloorDoesNotKnow checks whole dependency trees for model and formats, and direct
+// imports for stages, since Beam itself depends on flag and on terminals.
+func TestWhatAFloorDoesNotKnow(t *testing.T) {
+	terminal := []string{"golang.org/x/term", "github.com/mattn/go-isatty", "github.com/charmbracelet/", "github.com/schollz/progressbar", "github.com/cheggaaa/pb"}
+	for _, p := range packages(t) {
+		floor := p.floor()
+		if floor == "model" || floor == "formats" {
+			for _, dep := range p.Deps {
+				if strings.HasPrefix(dep, "github.com/apache/beam/") {
+					t.Errorf("%s depends on %s: %s knows nothing of Beam", p.below(), dep, floor)
+				}
+			}
+		}
+		if floor == "pipelines" || floor == "infra" {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if imported == "flag" {
+				t.Errorf("%s imports flag: only pipelines know flags", p.below())
+			}
+			if slices.ContainsFunc(terminal, func(prefix string) bool { return strings.HasPrefix(imported, prefix) }) {
+				t.Errorf("%s imports %s: only pipelines know terminals", p.below(), imported)
+			}
+		}
+	}
+}

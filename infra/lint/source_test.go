@@ -1,0 +1,224 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// endings are the calls that end the process.
+var endings = map[string]bool{
+	"os.Exit": true, "log.Fatal": true, "log.Fatalf": true, "log.Fatalln": true,
+	"log.Panic": true, "log.Panicf": true, "log.Panicln": true, "syscall.Exit": true,
+}
+
+func TestOnlyMainsEndTheProcess(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Name == "main" || p.below() == "pipelines/internal/command" {
+			continue
+		}
+		for _, s := range p.sources(t) {
+			for _, call := range processEndings(s) {
+				t.Errorf("%s: return an error to the caller instead", call)
+			}
+		}
+	}
+}
+
+// processEndings are the calls in a file that end the process, with their places.
+func processEndings(s source) []string {
+	var found []string
+	ast.Inspect(s.file, func(node ast.Node) bool {
+		selector, ok := node.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if owner, ok := selector.X.(*ast.Ident); ok && endings[owner.Name+"."+selector.Sel.Name] {
+			found = append(found, fmt.Sprintf("%s: %s.%s", s.at(selector), owner.Name, selector.Sel.Name))
+		}
+		return true
+	})
+	return found
+}
+
+func TestPackagesSayWhatTheyAre(t *testing.T) {
+	for _, p := range packages(t) {
+		sources := p.sources(t)
+		if len(sources) == 0 {
+			continue // tests only
+		}
+		said := false
+		for _, s := range sources {
+			if s.file.Doc == nil {
+				continue
+			}
+			place := filepath.Base(s.path)
+			if p.Name == "main" {
+				said = true
+				continue
+			}
+			if place != "doc.go" {
+				t.Errorf("%s: the package comment belongs into doc.go", s.path)
+				continue
+			}
+			said = true
+			if !strings.HasPrefix(s.file.Doc.Text(), "Package "+p.Name+" ") {
+				t.Errorf("%s: the package comment begins %q, want \"Package %s ...\"", s.path, firstLine(s.file.Doc.Text()), p.Name)
+			}
+		}
+		if !said {
+			t.Errorf("%s has no package comment: say in doc.go what it is and where it stands in the house", p.below())
+		}
+	}
+}
+
+func TestExportedNamesAreExplained(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Name == "main" {
+			continue
+		}
+		for _, s := range p.sources(t) {
+			if ast.IsGenerated(s.file) {
+				continue
+			}
+			for _, name := range unexplained(s) {
+				t.Errorf("%s is exported without a comment that says what it is for", name)
+			}
+		}
+	}
+}
+
+// unexplained are the exported names of a file that have no comment, with their places. A
+// comment on a group of constants or variables explains all of them; the fields of types
+// named Params or Configuration are names too.
+func unexplained(s source) []string {
+	var found []string
+	report := func(node ast.Node, name string) { found = append(found, s.at(node)+": "+name) }
+	for _, declaration := range s.file.Decls {
+		switch d := declaration.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && d.Doc == nil && ofExported(d) {
+				report(d, d.Name.Name)
+			}
+		case *ast.GenDecl:
+			grouped := d.Doc != nil || enumeration(d)
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if !spec.Name.IsExported() {
+						continue
+					}
+					if d.Doc == nil && spec.Doc == nil && spec.Comment == nil {
+						report(spec, spec.Name.Name)
+					}
+					if strings.HasSuffix(spec.Name.Name, "Params") || strings.HasSuffix(spec.Name.Name, "Configuration") {
+						for _, field := range uncommentedFields(spec) {
+							report(field, spec.Name.Name+"."+field.Name)
+						}
+					}
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						if name.IsExported() && !grouped && spec.Doc == nil && spec.Comment == nil {
+							report(name, name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// enumeration tells whether a group of constants counts up a named type, whose own comment
+// explains them.
+func enumeration(d *ast.GenDecl) bool {
+	if d.Tok != token.CONST || len(d.Specs) < 2 {
+		return false
+	}
+	first, ok := d.Specs[0].(*ast.ValueSpec)
+	return ok && first.Type != nil
+}
+
+// ofExported tells whether a function is no method, or one of an exported type.
+func ofExported(d *ast.FuncDecl) bool {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return true
+	}
+	kind := d.Recv.List[0].Type
+	for {
+		switch k := kind.(type) {
+		case *ast.StarExpr:
+			kind = k.X
+		case *ast.IndexExpr:
+			kind = k.X
+		case *ast.IndexListExpr:
+			kind = k.X
+		case *ast.Ident:
+			return k.IsExported()
+		default:
+			return false
+		}
+	}
+}
+
+func uncommentedFields(spec *ast.TypeSpec) []*ast.Ident {
+	structure, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	var found []*ast.Ident
+	for _, field := range structure.Fields.List {
+		if field.Doc != nil || field.Comment != nil {
+			continue
+		}
+		for _, name := range field.Names {
+			if name.IsExported() {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// TestTheRulesSee runs the rules over a source that breaks each of them.
+func TestTheRulesSee(t *testing.T) {
+	const text = `package broken
+import "os"
+type Bare struct{}
+// TrainParams are parameters.
+type TrainParams struct {
+	Seed int
+	Rate float64 // per epoch
+}
+var Loose int
+// Fine ones.
+const ( A = 1; B = 2 )
+func Open() { os.Exit(3) }
+func (b *Bare) Close() {}
+func (s small[T]) Read() {}
+type small[T any] struct{}
+`
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "broken.go", text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := source{"broken.go", file, set}
+	got := strings.Join(unexplained(s), " ")
+	want := "broken.go:3: Bare broken.go:6: TrainParams.Seed broken.go:9: Loose broken.go:12: Open broken.go:13: Close"
+	if got != want {
+		t.Errorf("unexplained: got %s, want %s", got, want)
+	}
+	if calls := processEndings(s); len(calls) != 1 || calls[0] != "broken.go:12: os.Exit" {
+		t.Errorf("endings: got %v", calls)
+	}
+}

@@ -1,0 +1,146 @@
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// module is the name that go.mod gives.
+const module = "tagnet"
+
+// goPackage is what `go list -json` says of a package, as far as a rule asks for it.
+type goPackage struct {
+	ImportPath, Name, Dir             string
+	GoFiles, TestGoFiles, SFiles      []string
+	Imports, TestImports, XTestImport []string
+	Deps                              []string
+	IgnoredGoFiles                    []string
+	Standard                          bool
+}
+
+// below is the path of a package inside of the module: "model/graph".
+func (p goPackage) below() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+// floor is the top-level folder of a package.
+func (p goPackage) floor() string {
+	floor, _, _ := strings.Cut(p.below(), "/")
+	return floor
+}
+
+// root is the folder of go.mod.
+var root = sync.OnceValues(func() (string, error) {
+	path, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking go for the module: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(path))), nil
+})
+
+// listed are the packages of the module.
+var listed = sync.OnceValues(func() ([]goPackage, error) {
+	top, err := root()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command("go", "list", "-e", "-json", "./...")
+	command.Dir = top
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		switch err := decoder.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return packages, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading go list: %w", err)
+		}
+		packages = append(packages, p)
+	}
+})
+
+// packages returns the packages of the module, and fails the test if there are none.
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	list, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 5 {
+		t.Fatalf("go list names %d packages: the rules would check nothing", len(list))
+	}
+	return list
+}
+
+// source is a parsed file that is not a test.
+type source struct {
+	path string // from the root
+	file *ast.File
+	set  *token.FileSet
+}
+
+// at is where a node stands, as "path:line".
+func (s source) at(node ast.Node) string {
+	return fmt.Sprintf("%s:%d", s.path, s.set.Position(node.Pos()).Line)
+}
+
+// sources parses the files of a package, those for other machines included, but not tests.
+func (p goPackage) sources(t *testing.T) []source {
+	t.Helper()
+	top, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []source
+	for _, name := range append(append([]string(nil), p.GoFiles...), p.IgnoredGoFiles...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		path := filepath.Join(p.Dir, name)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		below, err := filepath.Rel(top, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, source{below, file, set})
+	}
+	return list
+}
+
+// tracked lists the files of the tree that git knows, or would know after `git add`.
+func tracked(t *testing.T) (top string, files []string) {
+	t.Helper()
+	top, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	command.Dir = top
+	out, err := command.Output()
+	if err != nil {
+		t.Skipf("not a git work tree, or no git: %v", err)
+	}
+	for _, file := range strings.Split(string(out), "\x00") {
+		if file != "" {
+			files = append(files, file)
+		}
+	}
+	return top, files
+}
