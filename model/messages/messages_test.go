@@ -1,0 +1,143 @@
+package messages
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/search"
+)
+
+// count goes through all edges of a query's graph, one by one, as the definition says.
+func count(g *graph.Graph, distances []uint8, removal graph.Removal, layers, layer, delta int) Counts {
+	const far = 1 << 20
+	distance := func(o int32) int {
+		if int(distances[o]) > layers {
+			return far
+		}
+		return int(distances[o])
+	}
+	var c Counts
+	for o := range int32(g.Entities) {
+		senders, relations := g.In(o)
+		for i, u := range senders {
+			if removal.Removes(u, relations[i], o) {
+				continue
+			}
+			c.Edges++
+			active := layer-delta <= distance(o) && distance(o) <= layer
+			kept := active && distance(u) < distance(o)+delta
+			empty := distance(u) > layer-1
+			switch {
+			case kept && empty:
+				c.Kept++
+				c.KeptEmpty++
+			case kept:
+				c.Kept++
+			case empty:
+				c.PrunedEmpty++
+			default:
+				c.PrunedRedundant++
+			}
+		}
+	}
+	return c
+}
+
+func randomGraph(t *testing.T, random *rand.Rand, entities, facts int) (*graph.Graph, []graph.Fact) {
+	t.Helper()
+	list := make([]graph.Fact, facts)
+	for i := range list {
+		// Near ids, so that there are long ways; loops and parallel relations come about.
+		h := random.Int32N(int32(entities))
+		list[i] = graph.Fact{Head: h, Relation: random.Int32N(2), Tail: (h + random.Int32N(4)) % int32(entities)}
+	}
+	g, err := graph.New(entities, 2, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, list
+}
+
+// TestLayerEqualsCountingEdgeByEdge compares with the definition for every number of layers,
+// layer and delta, on graphs where entities stay unreached.
+func TestLayerEqualsCountingEdgeByEdge(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for trial := range 30 {
+		g, _ := randomGraph(t, random, 12+trial, 6+2*trial)
+		source := random.Int32N(int32(g.Entities))
+		distances := make([]uint8, g.Entities)
+		for _, hops := range []int{6, configuration.MaxLayers} {
+			search.NewSearcher(g).Search(source, hops, graph.Removal{}, distances)
+			compare(t, g, distances, graph.Removal{}, CountLevels(g, distances, hops), hops)
+		}
+	}
+}
+
+// TestLevelsWithoutRemoved compares with the definition on training queries, in both ways of
+// removing, for those whose distances stay and those whose change.
+func TestLevelsWithoutRemoved(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const hops = 5
+	kept, changed := 0, 0
+	for trial := range 40 {
+		g, facts := randomGraph(t, random, 10+trial/2, 8+2*trial)
+		searcher := search.NewSearcher(g)
+		before, after := make([]uint8, g.Entities), make([]uint8, g.Entities)
+		for range 10 {
+			f := facts[random.IntN(len(facts))]
+			removal := graph.Removal{Active: true, OneHop: random.IntN(2) == 0, Source: f.Head, Answer: f.Tail, Relation: f.Relation, Inverse: g.Inverse(f.Relation)}
+			if random.IntN(2) == 0 {
+				removal.Source, removal.Answer = removal.Answer, removal.Source
+				removal.Relation, removal.Inverse = removal.Inverse, removal.Relation
+			}
+			searcher.Search(removal.Source, hops, graph.Removal{}, before)
+			searcher.Search(removal.Source, hops, removal, after)
+			compare(t, g, after, removal, CountLevelsWithout(g, after, hops, removal), hops)
+			if searcher.Keeps(removal) {
+				kept++
+				compare(t, g, after, removal, CountLevels(g, before, hops).Without(g, removal), hops)
+			} else {
+				changed++
+			}
+		}
+	}
+	if kept == 0 || changed == 0 {
+		t.Fatalf("%d removals kept the distances, %d changed them: want some of both", kept, changed)
+	}
+}
+
+func compare(t *testing.T, g *graph.Graph, distances []uint8, removal graph.Removal, levels Levels, hops int) {
+	t.Helper()
+	for layers := 1; layers <= hops; layers++ {
+		for layer := 1; layer <= layers; layer++ {
+			for delta := range layers + 2 {
+				got, want := levels.Layer(layers, layer, delta), count(g, distances, removal, layers, layer, delta)
+				if got != want {
+					t.Fatalf("%d layers, layer %d, delta %d, removal %+v: %+v, want %+v", layers, layer, delta, removal, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSumsAreWhole holds what must hold for every count.
+func TestSumsAreWhole(t *testing.T) {
+	g, _ := randomGraph(t, rand.New(rand.NewPCG(7, 8)), 30, 60)
+	distances := make([]uint8, g.Entities)
+	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
+	levels := CountLevels(g, distances, 6)
+	for delta := range 7 {
+		t.Run(fmt.Sprint("delta ", delta), func(t *testing.T) {
+			var sum Counts
+			for layer := range 6 {
+				sum = sum.Plus(levels.Layer(6, layer+1, delta).Times(3))
+			}
+			if sum.Edges != 3*6*g.Edges() || sum.Kept+sum.PrunedEmpty+sum.PrunedRedundant != sum.Edges || sum.KeptEmpty > sum.Kept {
+				t.Fatalf("%+v", sum)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package progress
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/metricsx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+)
+
+const pollEvery = 300 * time.Millisecond
+
+// Follow moves the bar with a Beam counter of the jobs that run at the job endpoint, in this
+// process or elsewhere, until the returned function is called. It fails silently: a runner
+// that does not answer (Dataflow) only shows no progress.
+func (b *Bar) Follow(ctx context.Context, counter string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		defer done.Done()
+		follow(ctx, counter, b.Set)
+	}()
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+func follow(ctx context.Context, counter string, show func(int64)) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	var client jobpb.JobServiceClient
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if client == nil {
+			if *jobopts.Endpoint == "" {
+				continue
+			}
+			connection, err := grpcx.Dial(ctx, *jobopts.Endpoint, 5*time.Second)
+			if err != nil {
+				return
+			}
+			defer connection.Close()
+			client = jobpb.NewJobServiceClient(connection)
+		}
+		if n, ok := poll(ctx, client, counter); ok {
+			show(n)
+		}
+	}
+}
+
+// poll sums a counter over the steps of all running jobs.
+func poll(ctx context.Context, client jobpb.JobServiceClient, counter string) (sum int64, found bool) {
+	jobs, err := client.GetJobs(ctx, &jobpb.GetJobsRequest{})
+	if err != nil {
+		return 0, false
+	}
+	for _, job := range jobs.GetJobInfo() {
+		if job.GetState() != jobpb.JobState_RUNNING {
+			continue
+		}
+		measured, err := client.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: job.GetJobId()})
+		if err != nil {
+			continue
+		}
+		graph, err := client.GetPipeline(ctx, &jobpb.GetJobPipelineRequest{JobId: job.GetJobId()})
+		if err != nil {
+			continue
+		}
+		results := metricsx.FromMonitoringInfos(graph.GetPipeline(), measured.GetMetrics().GetAttempted(), measured.GetMetrics().GetCommitted())
+		for _, c := range results.AllMetrics().Counters() {
+			if c.Name() == counter {
+				sum += max(c.Attempted, c.Committed)
+				found = true
+			}
+		}
+	}
+	return sum, found
+}

@@ -1,0 +1,211 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	barWidth      = 24
+	terminalEvery = 100 * time.Millisecond
+	plainEvery    = 5 * time.Second
+	silentBelow   = 2 * time.Second // a shorter step leaves no line behind
+)
+
+// Display is where progress is shown. One bar shows at a time; methods may be called from
+// several goroutines.
+type Display struct {
+	w        io.Writer
+	terminal bool
+	now      func() time.Time
+	mu       sync.Mutex
+}
+
+// New shows progress on w: redrawn bars on a terminal, plain lines otherwise.
+func New(w io.Writer, terminal bool) *Display {
+	return &Display{w: w, terminal: terminal, now: time.Now}
+}
+
+// Bar is one step that is under way.
+type Bar struct {
+	d           *Display
+	label, unit string
+	total, done int64
+	note        string
+	begun, last time.Time
+	first       int64
+	drawn       bool
+	ended       bool
+}
+
+// Begin starts a step of total units ("sources", "queries", ...); 0 if it is not known. The
+// step ends with End.
+func (d *Display) Begin(label string, total int64, unit string) *Bar {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
+}
+
+// Add says that n more units are done.
+func (b *Bar) Add(n int64) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.done += n
+	b.draw()
+}
+
+// Set says how many units are done. Numbers that go back, as counters of a distributed job
+// do at times, are not shown.
+func (b *Bar) Set(done int64) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.done = max(b.done, done)
+	b.draw()
+}
+
+// Resume says that so many units were done before, so that they don't count in the rate.
+func (b *Bar) Resume(done int64) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.done, b.first = done, done
+}
+
+// SetTotal says how many units there are, once that is known.
+func (b *Bar) SetTotal(total int64) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.total = total
+}
+
+// Note shows a word behind the numbers, for example the loss.
+func (b *Bar) Note(format string, arguments ...any) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.note = fmt.Sprintf(format, arguments...)
+	b.draw()
+}
+
+// End finishes the step: the bar gives way to a line that says what it took. It may be
+// called again without effect, so that it can be deferred.
+func (b *Bar) End() {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	if b.ended {
+		return
+	}
+	b.ended = true
+	if b.drawn && b.d.terminal {
+		fmt.Fprint(b.d.w, "\r\x1b[K")
+	}
+	took := b.d.now().Sub(b.begun)
+	if took < silentBelow {
+		return
+	}
+	text := fmt.Sprintf("%s: %s %s in %s", b.label, Count(b.done), b.unit, Duration(took))
+	if b.note != "" {
+		text += ", " + b.note
+	}
+	fmt.Fprintln(b.d.w, text)
+}
+
+// Print writes a line that stays, above the bar if one shows.
+func (d *Display) Print(format string, arguments ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.terminal {
+		fmt.Fprint(d.w, "\r\x1b[K")
+	}
+	fmt.Fprintf(d.w, format+"\n", arguments...)
+}
+
+func (b *Bar) draw() {
+	now := b.d.now()
+	every := plainEvery
+	if b.d.terminal {
+		every = terminalEvery
+	}
+	if b.ended || now.Sub(b.last) < every {
+		return
+	}
+	b.last = now
+	b.drawn = true
+	if b.d.terminal {
+		fmt.Fprintf(b.d.w, "\r\x1b[K%s", b.text(now, true))
+		return
+	}
+	fmt.Fprintln(b.d.w, b.text(now, false))
+}
+
+// text is the bar at a moment: label, share, count, rate, time left, note.
+func (b *Bar) text(now time.Time, bar bool) string {
+	var parts []string
+	elapsed := now.Sub(b.begun)
+	rate := float64(b.done-b.first) / max(elapsed.Seconds(), 1e-9)
+	if b.total > 0 {
+		share := min(1, float64(b.done)/float64(b.total))
+		if bar {
+			full := int(share * barWidth)
+			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barWidth-full)+"]")
+		}
+		parts = append(parts, fmt.Sprintf("%3.0f%%", 100*share), fmt.Sprintf("%s of %s %s", Count(b.done), Count(b.total), b.unit))
+	} else {
+		parts = append(parts, fmt.Sprintf("%s %s", Count(b.done), b.unit))
+	}
+	if b.done > b.first {
+		parts = append(parts, fmt.Sprintf("%s/s", Rate(rate)))
+		if left := b.total - b.done; b.total > 0 && left > 0 {
+			parts = append(parts, Duration(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
+		}
+	} else {
+		parts = append(parts, Duration(elapsed))
+	}
+	if b.note != "" {
+		parts = append(parts, b.note)
+	}
+	return b.label + " " + strings.Join(parts, "  ")
+}
+
+// Count writes a number with commas between groups of three digits.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, c := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return sign + b.String()
+}
+
+// Rate writes a number of units a second with about three digits.
+func Rate(r float64) string {
+	if r >= 100 {
+		return Count(int64(r + 0.5))
+	}
+	return strconv.FormatFloat(r, 'g', 3, 64)
+}
+
+// Duration writes a time as a person says it: 0.4s, 12s, 3m05s, 2h10m.
+func Duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < time.Hour:
+		s := int(d.Seconds())
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	m := int(d.Minutes())
+	return fmt.Sprintf("%dh%02dm", m/60, m%60)
+}
