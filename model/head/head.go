@@ -1,0 +1,118 @@
+package head
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"tagnet/model/configuration"
+	"tagnet/model/parameters"
+)
+
+// Head is one worker's graph. It reads the weights where the parameter set holds them, so
+// that all workers see each step of the solver at once. It is not for concurrent use.
+type Head[F parameters.Float] struct {
+	names   []string
+	machine gorgonia.VM
+
+	query      []F // x_q, the graph's input
+	embeddings []F // query.weight
+	candidates *candidates
+	weigh      *weigh[F]
+	loss       gorgonia.Value
+	into       Gradients[F] // the current query's
+}
+
+// Gradients are one query's gradients of the head's parameters.
+type Gradients[F parameters.Float] struct {
+	// Tensors has an entry per name of Head.Names, row-major.
+	Tensors [][]F
+	// Query is the gradient of the query's embedding, [d]: the propagation's share and the
+	// head's own.
+	Query []F
+}
+
+// New builds the graph for queries with a number of candidates: one answer and at least one
+// negative. The weights stay where the parameter set holds them.
+func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {
+	if count < 2 {
+		return nil, fmt.Errorf("a head of %d candidates: want an answer and at least one negative", count)
+	}
+	if p.Data("query.weight") == nil {
+		return nil, fmt.Errorf("the parameters have no query.weight")
+	}
+	h := &Head[F]{
+		embeddings: p.Data("query.weight"),
+		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
+		weigh:      &weigh[F]{temperature: c.AdversarialTemperature},
+	}
+	b := &builder[F]{
+		head: h, configuration: c, set: p, products: products,
+		count: count, depth: propagation.Depth(), width: propagation.Width(),
+		graph: gorgonia.NewGraph(), inputs: map[string]*gorgonia.Node{},
+	}
+	if err := b.build(propagation); err != nil {
+		return nil, fmt.Errorf("building the head: %w", err)
+	}
+	h.machine = gorgonia.NewTapeMachine(b.graph)
+	return h, nil
+}
+
+// Names are the head's parameters, in the order of Gradients.Tensors. They are empty for
+// A*Net's policies, whose score belongs to the propagation.
+func (h *Head[F]) Names() []string { return h.names }
+
+// NewGradients returns room for one query's gradients.
+func (h *Head[F]) NewGradients() *Gradients[F] {
+	g := &Gradients[F]{Query: make([]F, len(h.into.Query))}
+	for _, t := range h.into.Tensors {
+		g.Tensors = append(g.Tensors, make([]F, len(t)))
+	}
+	return g
+}
+
+// Run computes the loss of one query, whose embedding is row relation of query.weight, and
+// sets its gradients. entities are the answer, then the negatives. share multiplies loss and
+// gradients: 1/B in a batch of B queries.
+func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
+	if len(entities) != len(h.candidates.entities) {
+		return 0, fmt.Errorf("%d candidates in a head of %d", len(entities), len(h.candidates.entities))
+	}
+	copy(h.candidates.entities, entities)
+	copy(h.query, h.embeddings[int(relation)*len(h.query):])
+	h.weigh.share = share
+	copy(h.into.Tensors, into.Tensors)
+	h.into.Query = into.Query
+
+	h.machine.Reset() // without it a second run does nothing
+	if err := h.machine.RunAll(); err != nil {
+		return 0, err
+	}
+	switch v := h.loss.Data().(type) {
+	case float32:
+		return float64(v), nil
+	case float64:
+		return v, nil
+	}
+	return 0, fmt.Errorf("the loss is a %T", h.loss.Data())
+}
+
+// Close lets go of the machine.
+func (h *Head[F]) Close() error { return h.machine.Close() }
+
+// SumInto adds the gradients of a batch's queries to those of the whole model, in the order
+// of the slots. The queries' embeddings are left out: the propagation sums them.
+func (h *Head[F]) SumInto(slots []*Gradients[F], into *parameters.Set[F]) {
+	for i, name := range h.names {
+		sum := into.Data(name)
+		for _, slot := range slots {
+			axpy(sum, 1, slot.Tensors[i])
+		}
+	}
+}
+
+// dense wraps values in a tensor that shares them.
+func dense[F parameters.Float](data []F, shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+}

@@ -1,0 +1,153 @@
+package head
+
+import "tagnet/model/parameters"
+
+// Products are dense row-major matrix products. Every kernel.Kernel has them for float32;
+// Plain has them for both precisions.
+type Products[F parameters.Float] interface {
+	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
+	Multiply(c, a, b []F, n, k, m int, add bool)
+	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
+	MultiplyTransposed(c, a, b []F, n, k, m int)
+}
+
+// Plain multiplies in plain loops.
+type Plain[F parameters.Float] struct{}
+
+// Multiply computes c = a b, or c += a b.
+func (Plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
+	if !add {
+		clear(c[:n*m])
+	}
+	for i := range n {
+		row := c[i*m : (i+1)*m]
+		for j, v := range a[i*k : (i+1)*k] {
+			axpy(row, v, b[j*m:(j+1)*m])
+		}
+	}
+}
+
+// MultiplyTransposed computes c += aᵀ b.
+func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int) {
+	for i := range n {
+		row := b[i*m : (i+1)*m]
+		for j, v := range a[i*k : (i+1)*k] {
+			axpy(c[j*m:(j+1)*m], v, row)
+		}
+	}
+}
+
+// axpy adds v x to y.
+func axpy[F parameters.Float](y []F, v F, x []F) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] += v * x[i]
+	}
+}
+
+func dot[F parameters.Float](x, y []F) F {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 F
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s0 += x[i] * y[i]
+		s1 += x[i+1] * y[i+1]
+		s2 += x[i+2] * y[i+2]
+		s3 += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// conditioned is a linear map of rows [x_i, q] that all end in the same q:
+//
+//	out_i = W [x_i, q] + b = W_x x_i + (W_q q + b)
+//
+// for x [n, k], q [d], W [m, k+d], b [m]. The part of q is computed once, not per row.
+type conditioned[F parameters.Float] struct {
+	n, k, d, m int
+	products   Products[F]
+
+	transposed []F // W_xᵀ, [k, m]
+	part       []F // W_x, [m, k], and its gradient
+	shift      []F // W_q q + b; backward: the sum of the rows' gradients
+}
+
+func newConditioned[F parameters.Float](n, k, d, m int, products Products[F]) *conditioned[F] {
+	return &conditioned[F]{n: n, k: k, d: d, m: m, products: products,
+		transposed: make([]F, k*m), part: make([]F, m*k), shift: make([]F, m)}
+}
+
+func (c *conditioned[F]) forward(in [][]F, out []F) error {
+	x, q, w, b := in[0], in[1], in[2], in[3]
+	stride := c.k + c.d
+	for i := range c.m {
+		row := w[i*stride : (i+1)*stride]
+		for j, v := range row[:c.k] {
+			c.transposed[j*c.m+i] = v
+		}
+		c.shift[i] = b[i] + dot(row[c.k:], q)
+	}
+	for i := range c.n {
+		copy(out[i*c.m:(i+1)*c.m], c.shift)
+	}
+	c.products.Multiply(out, x, c.transposed, c.n, c.k, c.m, true)
+	return nil
+}
+
+func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	x, q, w := in[0], in[1], in[2]
+	dx, dq, dw, db := gradients[0], gradients[1], gradients[2], gradients[3]
+	stride := c.k + c.d
+	for i := range c.m {
+		copy(c.part[i*c.k:(i+1)*c.k], w[i*stride:i*stride+c.k])
+	}
+	c.products.Multiply(dx, gradient, c.part, c.n, c.m, c.k, false)
+
+	clear(c.part)
+	c.products.MultiplyTransposed(c.part, gradient, x, c.n, c.m, c.k)
+	clear(db)
+	for i := range c.n {
+		axpy(db, 1, gradient[i*c.m:(i+1)*c.m])
+	}
+	clear(dq)
+	for i := range c.m {
+		row := dw[i*stride : (i+1)*stride]
+		copy(row, c.part[i*c.k:(i+1)*c.k])
+		for j, v := range q {
+			row[c.k+j] = db[i] * v
+		}
+		axpy(dq, db[i], w[i*stride+c.k:(i+1)*stride])
+	}
+	return nil
+}
+
+// output is a linear map to one number a row: out_i = w x_i + b, for x [n, k], w [1, k],
+// b [1].
+type output[F parameters.Float] struct{ n, k int }
+
+func (o output[F]) forward(in [][]F, out []F) error {
+	x, w, b := in[0], in[1], in[2][0]
+	for i := range o.n {
+		out[i] = dot(x[i*o.k:(i+1)*o.k], w) + b
+	}
+	return nil
+}
+
+func (o output[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	x, w := in[0], in[1]
+	dx, dw, db := gradients[0], gradients[1], gradients[2]
+	clear(dw)
+	db[0] = 0
+	for i, g := range gradient {
+		row := dx[i*o.k : (i+1)*o.k]
+		for j, v := range w {
+			row[j] = g * v
+		}
+		axpy(dw, g, x[i*o.k:(i+1)*o.k])
+		db[0] += g
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package head
+
+import (
+	"math"
+
+	"tagnet/model/parameters"
+)
+
+// The loss of a query with scores z, [n], the answer's first:
+//
+//	(softplus(-z_0) + sum over k of w_k softplus(z_k)) / 2
+//
+// In the graph: the sum of weigh(z) * softplus(sign * z).
+
+// softplus is log(1 + exp(x)) of every entry. Gorgonia's own says x beyond 16, which is 1e-7
+// off in float64.
+type softplus[F parameters.Float] struct{}
+
+func (softplus[F]) forward(in [][]F, out []F) error {
+	for i, v := range in[0] {
+		x := float64(v)
+		out[i] = F(max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))))
+	}
+	return nil
+}
+
+func (softplus[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	for i, v := range in[0] {
+		gradients[0][i] = gradient[i] * F(sigmoid(float64(v)))
+	}
+	return nil
+}
+
+// sigmoid keeps its precision at both ends: exp never overflows.
+func sigmoid(x float64) float64 {
+	e := math.Exp(-math.Abs(x))
+	if x >= 0 {
+		return 1 / (1 + e)
+	}
+	return e / (1 + e)
+}
+
+// weigh gives the weights of the loss's terms, from the scores: half of the query's share
+// for the answer, and as much for all negatives together, split by a softmax of their
+// scores, or evenly at temperature 0. The weights count as constants: no gradient.
+type weigh[F parameters.Float] struct {
+	temperature float64
+	share       float64 // of the query in the batch's mean
+}
+
+func (w *weigh[F]) constant() {}
+
+func (w *weigh[F]) forward(in [][]F, out []F) error {
+	half := F(w.share / 2)
+	out[0] = half
+	negatives, scores := out[1:], in[0][1:]
+	if w.temperature > 0 {
+		softmax(negatives, scores, w.temperature)
+	} else {
+		for i := range negatives {
+			negatives[i] = 1 / F(len(negatives))
+		}
+	}
+	for i := range negatives {
+		negatives[i] *= half
+	}
+	return nil
+}
+
+func (w *weigh[F]) backward([][]F, []F, []F, [][]F) error { return nil }
+
+// rectify is max(x, 0) of every entry, whose gradient at 0 is 0 as PyTorch's is.
+type rectify[F parameters.Float] struct{}
+
+func (rectify[F]) forward(in [][]F, out []F) error {
+	for i, v := range in[0] {
+		out[i] = max(v, 0)
+	}
+	return nil
+}
+
+func (rectify[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	d := gradients[0]
+	for i, v := range in[0] {
+		if v > 0 {
+			d[i] = gradient[i]
+		} else {
+			d[i] = 0
+		}
+	}
+	return nil
+}
+
+// collect hands a gradient out of the graph, to where the current query keeps it.
+type collect[F parameters.Float] struct {
+	into *[]F
+}
+
+func (collect[F]) constant() {}
+
+func (c collect[F]) forward(in [][]F, _ []F) error {
+	copy(*c.into, in[0])
+	return nil
+}
+
+func (collect[F]) backward([][]F, []F, []F, [][]F) error { return nil }
