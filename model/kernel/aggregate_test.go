@@ -1,0 +1,220 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var messages = map[Message]string{DistMult: "DistMult", TransE: "TransE", RotatE: "RotatE"}
+var reductions = map[Reduction]string{PNA: "PNA", Sum: "Sum", Mean: "Mean", Max: "Max"}
+
+// eachOption goes over what a run may have or lack.
+func eachOption(yield func(options) bool) {
+	for bits := range 16 {
+		o := options{initial: bits&1 != 0, zero: bits&2 != 0, degree: bits&4 != 0, own: bits&8 != 0, draw: normal}
+		if o.zero && !o.initial {
+			continue
+		}
+		for _, without := range [][3]bool{{}, {false, true, true}, {true, false, false}, {true, true, true}} {
+			o.without = without
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// checkRun compares both directions of one run with the float64 computation.
+func checkRun(t *testing.T, k Kernel, r *Receivers, rng *rand.Rand) {
+	t.Helper()
+	what := fmt.Sprintf("%s %s dim %d, %d receivers", messages[r.Message], reductions[r.Reduction], r.Dim, r.Count())
+	e := newExact(r)
+	want, tolerance := e.features()
+	features, check := guarded(r.Count() * r.Width())
+	k.Aggregate(r, features)
+	check(t, what)
+	compare(t, what, features, want, func(i int) float64 { return tolerance[i] + 1e-7 })
+
+	before := slices.Clone(features)
+	gradient := normal(rng, len(features))
+	g, checks := startGradients(r)
+	k.AggregateBackward(r, features, gradient, g)
+	if !slices.Equal(before, features) {
+		t.Fatalf("%s: backward changed the features", what)
+	}
+	for _, check := range checks {
+		check(t, what+" backward")
+	}
+	sum, size := e.backward(widen(gradient))
+	compareGradients(t, what, g, sum, size)
+}
+
+// startGradients holds ones, since AggregateBackward adds.
+func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
+	var checks []func(*testing.T, string)
+	like := func(x []float32) []float32 {
+		if x == nil {
+			return nil
+		}
+		out, check := guarded(len(x))
+		for i := range out {
+			out[i] = 1
+		}
+		checks = append(checks, check)
+		return out
+	}
+	g := &Gradients{RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
+	for k, s := range r.States {
+		g.States[k] = like(s)
+	}
+	return g, checks
+}
+
+func compareGradients(t *testing.T, what string, g *Gradients, sum, size *exact) {
+	t.Helper()
+	one := func(name string, got []float32, want, size []float64) {
+		t.Helper()
+		for i := range want {
+			want[i]++
+		}
+		compare(t, what+" gradient of "+name, got, want, func(i int) float64 { return 1e-5 * (size[i] + 1) })
+	}
+	for k := range g.States {
+		one(fmt.Sprint("states ", k), g.States[k], sum.states[k], size.states[k])
+	}
+	one("relations", g.RelationEmbeddings, sum.relations, size.relations)
+	one("own", g.Own, sum.own, size.own)
+	one("initial", g.Initial, sum.initial, size.initial)
+	one("degree", g.DegreeMessage, sum.degree, size.degree)
+}
+
+func TestAggregateEveryOption(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for message := range messages {
+			for reduction := range reductions {
+				for o := range eachOption {
+					for _, dim := range []int{6, 32} {
+						r := newRun(rng, dim, 5, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
+						checkRun(t, k, r, rng)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestAggregateEveryNumberOfSenders(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, dim := range []int{16, 32, 64} {
+			r := newRun(rng, dim, 301, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int {
+				// i senders in all, of which the first kinds have a share that varies.
+				first := i * (i % 4) / 3
+				return [3]int{first, (i - first) / 2, i - first - (i-first)/2}[kind]
+			})
+			checkRun(t, k, r, rng)
+		}
+	})
+}
+
+func TestAggregateEveryDim(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		for dim := 1; dim <= 300; dim++ {
+			message, reduction := Message(rng.IntN(3)), Reduction(rng.IntN(4))
+			if dim%16 == 0 {
+				message, reduction = DistMult, PNA
+			}
+			r := newRun(rng, dim, 3, message, reduction, options{degree: true, own: true, initial: true, zero: true, draw: normal},
+				func(i, kind int) int { return rng.IntN(5) })
+			checkRun(t, k, r, rng)
+		}
+	})
+}
+
+func TestAggregateTies(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		for reduction := range reductions {
+			for o := range eachOption {
+				o.draw = grid
+				r := newRun(rng, 32, 20, DistMult, reduction, o, func(i, kind int) int { return rng.IntN(6) })
+				checkRun(t, k, r, rng)
+			}
+		}
+	})
+}
+
+func TestAggregateNotANumber(t *testing.T) {
+	inf := float32(math.Inf(1))
+	nan := float32(math.NaN())
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(9, 10))
+		for message := range messages {
+			for reduction := range reductions {
+				for _, bad := range []float32{nan, inf, -inf} {
+					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
+					r := newRun(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
+					for range 8 {
+						r.States[rng.IntN(3)][rng.IntN(20*32)] = bad
+						r.RelationEmbeddings[rng.IntN(5*32)] = bad
+					}
+					r.DegreeMessage[rng.IntN(32)], r.Own[40] = bad, bad
+					if o.initial {
+						r.Initial[7] = bad
+					}
+					want, tolerance := newExact(r).features()
+					features, check := guarded(len(want))
+					k.Aggregate(r, features)
+					check(t, "features")
+					compare(t, fmt.Sprint(messages[message], reductions[reduction], bad), features, want, func(i int) float64 { return tolerance[i] + 1e-7 })
+				}
+			}
+		}
+	})
+}
+
+// The gradient itself, in float64, against central differences.
+func TestAggregateGradientOfTheTest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for message := range messages {
+		for reduction := range reductions {
+			o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
+			r := newRun(rng, 4, 6, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
+			e := newExact(r)
+			gradient := widen(normal(rng, r.Count()*r.Width()))
+			loss := func() float64 {
+				sum := 0.0
+				features, _ := e.features()
+				for i, f := range features {
+					sum += f * gradient[i]
+				}
+				return sum
+			}
+			by, _ := e.backward(gradient)
+			central := func(name string, x, by []float64) {
+				for i := range x {
+					const step = 1e-6
+					was := x[i]
+					x[i] = was + step
+					up := loss()
+					x[i] = was - step
+					down := loss()
+					x[i] = was
+					if diff := math.Abs((up-down)/(2*step) - by[i]); !(diff <= 1e-6*(1+math.Abs(by[i]))) {
+						t.Fatalf("%s %s: %s[%d]: gradient %g, by differences %g", messages[message], reductions[reduction], name, i, by[i], (up-down)/(2*step))
+					}
+				}
+			}
+			central("states", e.states[0], by.states[0])
+			central("relations", e.relations, by.relations)
+			central("own", e.own, by.own)
+			central("initial", e.initial, by.initial)
+			central("degree", e.degree, by.degree)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package kernel
+
+import "math"
+
+// exact is a run of receivers in float64, computed the long way: every receiver's set is
+// written out, member by member, and everything is read off the list. It shares no code
+// with the variants. As a gradient it is the same thing, holding sums.
+type exact struct {
+	r                               *Receivers // shapes, bounds and options
+	minus                           float64    // -1; 1 in sums of sizes
+	states                          [3][]float64
+	relations, own, initial, degree []float64
+}
+
+func widen(x []float32) []float64 {
+	if x == nil {
+		return nil
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func newExact(r *Receivers) *exact {
+	e := &exact{r: r, minus: -1, relations: widen(r.RelationEmbeddings), own: widen(r.Own), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
+	for k, s := range r.States {
+		e.states[k] = widen(s)
+	}
+	return e
+}
+
+// zeros is a gradient of e's shape.
+func (e *exact) zeros() *exact {
+	like := func(x []float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		return make([]float64, len(x))
+	}
+	z := &exact{r: e.r, relations: like(e.relations), own: like(e.own), initial: like(e.initial), degree: like(e.degree)}
+	for k, s := range e.states {
+		z.states[k] = like(s)
+	}
+	return z
+}
+
+// member is one vector of a receiver's set. A member with extreme only is seen by max and
+// min alone. give takes the member's gradient to where it came from.
+type member struct {
+	values  []float64
+	count   float64
+	extreme bool
+	give    func(gradient []float64, into *exact)
+}
+
+func plus(into, what []float64) {
+	for j, v := range what {
+		into[j] += v
+	}
+}
+
+// members lists receiver i's set in the order of ties.
+func (e *exact) members(i int) []member {
+	r, d := e.r, e.r.Dim
+	nothing := func([]float64, *exact) {}
+	var out []member
+	if r.Initial == nil {
+		out = append(out, member{make([]float64, d), 1, false, nothing})
+	} else {
+		out = append(out, member{e.initial, 1, false, func(g []float64, into *exact) { plus(into.initial, g) }})
+		if r.InitialWithZero {
+			out = append(out, member{make([]float64, d), 0, true, nothing})
+		}
+	}
+	if r.DegreeMessage != nil && r.Copies[i] > 0 {
+		out = append(out, member{e.degree, float64(r.Copies[i]), false, func(g []float64, into *exact) { plus(into.degree, g) }})
+	}
+	for kind, table := range e.states {
+		if table == nil {
+			continue
+		}
+		for at := r.Bounds[4*i+kind]; at < r.Bounds[4*i+kind+1]; at++ {
+			u, q := int(r.Senders[at])*d, int(r.Relations[at])*d
+			x, w := table[u:u+d], e.relations[q:q+d]
+			out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
+				gx, gw := into.states[kind][u:u+d], into.relations[q:q+d]
+				back64(r.Message, e.minus, g, x, w, gx, gw)
+			}})
+		}
+	}
+	return out
+}
+
+func message64(kind Message, x, w []float64) []float64 {
+	d := len(x)
+	m := make([]float64, d)
+	for j := range m {
+		switch {
+		case kind == DistMult:
+			m[j] = x[j] * w[j]
+		case kind == TransE:
+			m[j] = x[j] + w[j]
+		case j < d/2:
+			m[j] = x[j]*w[j] - x[j+d/2]*w[j+d/2]
+		case j < d/2*2:
+			m[j] = x[j-d/2]*w[j] + x[j]*w[j-d/2]
+		}
+	}
+	return m
+}
+
+// minus is -1, or 1 where sizes are added up.
+func back64(kind Message, minus float64, g, x, w, gx, gw []float64) {
+	d := len(x)
+	for j := range g {
+		switch {
+		case kind == DistMult:
+			gx[j] += g[j] * w[j]
+			gw[j] += g[j] * x[j]
+		case kind == TransE:
+			gx[j] += g[j]
+			gw[j] += g[j]
+		case j < d/2: // by the real part
+			gx[j] += g[j] * w[j]
+			gx[j+d/2] += minus * g[j] * w[j+d/2]
+			gw[j] += g[j] * x[j]
+			gw[j+d/2] += minus * g[j] * x[j+d/2]
+		case j < d/2*2: // by the imaginary part
+			gx[j-d/2] += g[j] * w[j]
+			gx[j] += g[j] * w[j-d/2]
+			gw[j] += g[j] * x[j-d/2]
+			gw[j-d/2] += g[j] * x[j]
+		}
+	}
+}
+
+// moments of one dimension of a set.
+type moments struct {
+	mean, meanSquare, variance, deviation, high, low float64
+	first, last                                      int // members that attain high and low
+}
+
+func momentsOf(set []member, j int, divisor float64) moments {
+	m := moments{high: math.Inf(-1), low: math.Inf(1)}
+	sum, squares := 0.0, 0.0
+	for k, s := range set {
+		v := s.values[j]
+		if !s.extreme {
+			sum += s.count * v
+			squares += s.count * v * v
+		}
+		if v > m.high {
+			m.first = k
+		}
+		if v < m.low {
+			m.last = k
+		}
+		m.high, m.low = max(m.high, v), min(m.low, v) // NaN where one is, unlike math.Max
+	}
+	m.mean, m.meanSquare = sum*divisor, squares*divisor
+	m.variance = m.meanSquare - m.mean*m.mean
+	m.deviation = math.Sqrt(math.Max(m.variance, smallestVariance))
+	return m
+}
+
+// features is what Aggregate should write, and beside it how far each entry may be off: the
+// rounding of a sum is in proportion to its terms' sizes, and a deviation inherits that of
+// the mean square over twice itself.
+func (e *exact) features() (out, tolerance []float64) {
+	r, d := e.r, e.r.Dim
+	const unit = 4e-6
+	for i := range r.Count() {
+		set := e.members(i)
+		row, tol := make([]float64, r.Width()), make([]float64, r.Width())
+		if e.own != nil {
+			copy(row, e.own[i*d:(i+1)*d])
+		}
+		divisor := float64(r.Divisor[i])
+		for j := range d {
+			size := 0.0
+			for _, s := range set {
+				if !s.extreme {
+					size += s.count * math.Abs(s.values[j])
+				}
+			}
+			m := momentsOf(set, j, divisor)
+			switch r.Reduction {
+			case PNA:
+				row[d+j], row[2*d+j], row[3*d+j], row[4*d+j] = m.mean, m.high, m.low, m.deviation
+				tol[d+j], tol[4*d+j] = unit*size*divisor, unit*m.meanSquare/m.deviation
+				tol[2*d+j], tol[3*d+j] = unit, unit // RotatE's messages are rounded
+			case Sum:
+				row[d+j], tol[d+j] = m.mean/divisor, unit*size
+			case Mean:
+				row[d+j], tol[d+j] = m.mean, unit*size
+			case Max:
+				row[d+j], tol[d+j] = m.high, unit
+			}
+		}
+		out, tolerance = append(out, row...), append(tolerance, tol...)
+	}
+	return out, tolerance
+}
+
+// backward is what AggregateBackward should add, and beside it the sizes of what is added.
+func (e *exact) backward(gradient []float64) (sum, size *exact) {
+	r, d := e.r, e.r.Dim
+	sum, size = e.zeros(), e.zeros()
+	absolute := newExactAbs(e)
+	for i := range r.Count() {
+		set := e.members(i)
+		sizes := absolute.members(i)
+		row := gradient[i*r.Width() : (i+1)*r.Width()]
+		if sum.own != nil {
+			plus(sum.own[i*d:(i+1)*d], row[:d])
+		}
+		by, bySize := make([][]float64, len(set)), make([][]float64, len(set))
+		for k := range set {
+			by[k], bySize[k] = make([]float64, d), make([]float64, d)
+		}
+		for j := range d {
+			m := momentsOf(set, j, float64(r.Divisor[i]))
+			for k, s := range set {
+				by[k][j], bySize[k][j] = memberGradient(r, row, j, k, s, m, float64(r.Divisor[i]))
+			}
+		}
+		for k := range set {
+			set[k].give(by[k], sum)
+			sizes[k].give(bySize[k], size)
+		}
+	}
+	return sum, size
+}
+
+// memberGradient is the derivative by entry j of member k, and the size of its terms.
+func memberGradient(r *Receivers, row []float64, j, k int, s member, m moments, divisor float64) (by, size float64) {
+	d := r.Dim
+	switch r.Reduction {
+	case Sum:
+		by = row[d+j] * s.count
+	case Mean:
+		by = row[d+j] * s.count * divisor
+	case Max:
+		if k == m.first {
+			by = row[d+j]
+		}
+	case PNA:
+		if !s.extreme {
+			by = row[d+j] * divisor * s.count
+			size = math.Abs(by)
+			if m.variance > smallestVariance {
+				slope := row[4*d+j] / m.deviation * divisor * s.count
+				by += slope * (s.values[j] - m.mean)
+				size += math.Abs(slope) * (math.Abs(s.values[j]) + math.Abs(m.mean)) * (1 + m.meanSquare/m.variance)
+			}
+		}
+		if k == m.first {
+			by += row[2*d+j]
+			size += math.Abs(row[2*d+j])
+		}
+		if k == m.last {
+			by += row[3*d+j]
+			size += math.Abs(row[3*d+j])
+		}
+		return by, size
+	}
+	return by, math.Abs(by)
+}
+
+// newExactAbs is e with every number's absolute value, to add sizes with.
+func newExactAbs(e *exact) *exact {
+	abs := func(x []float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		out := make([]float64, len(x))
+		for i, v := range x {
+			out[i] = math.Abs(v)
+		}
+		return out
+	}
+	a := &exact{r: e.r, minus: 1, relations: abs(e.relations), own: abs(e.own), initial: abs(e.initial), degree: abs(e.degree)}
+	for k, s := range e.states {
+		a.states[k] = abs(s)
+	}
+	return a
+}

@@ -1,0 +1,130 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// eachVariant runs a test once for every variant that this machine can run.
+func eachVariant(t *testing.T, test func(t *testing.T, k Kernel)) {
+	for _, k := range Available() {
+		t.Run(k.Name(), func(t *testing.T) { test(t, k) })
+	}
+}
+
+const guard = float32(-12345.5)
+
+// guarded is a slice that lies at an odd place in memory between guard zones, and a check
+// that nothing was written to those.
+func guarded(length int) (slice []float32, check func(t *testing.T, what string)) {
+	const zone = 67
+	all := make([]float32, length+2*zone)
+	for i := range all {
+		all[i] = guard
+	}
+	check = func(t *testing.T, what string) {
+		t.Helper()
+		for i, v := range all {
+			if (i < zone || i >= zone+length) && v != guard {
+				t.Fatalf("%s: wrote outside, at %d of %d", what, i-zone, length)
+			}
+		}
+	}
+	return all[zone : zone+length : zone+length], check
+}
+
+// shifted copies x to a place in memory that is aligned to 4 bytes and no more.
+func shifted(x []float32) []float32 {
+	if x == nil {
+		return nil
+	}
+	return append(make([]float32, 1, len(x)+1), x...)[1:]
+}
+
+// normal draws numbers; grid draws multiples of a quarter, whose sums and products are exact
+// and often tie.
+func normal(rng *rand.Rand, n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(rng.NormFloat64())
+	}
+	return shifted(out)
+}
+
+func grid(rng *rand.Rand, n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(rng.IntN(5)-2) / 4
+	}
+	return shifted(out)
+}
+
+// options are what a run of receivers may have.
+type options struct {
+	initial, zero, degree, own bool
+	without                    [3]bool // tables that are nil
+	draw                       func(*rand.Rand, int) []float32
+}
+
+func (o options) String() string {
+	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v without=%v", o.initial, o.zero, o.degree, o.own, o.without)
+}
+
+// newRun makes a run whose receiver i has lengths(i, kind) senders of each kind.
+func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
+	const entities, relations = 23, 7
+	r := &Receivers{Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim)}
+	for k := range r.States {
+		if !o.without[k] {
+			r.States[k] = o.draw(rng, entities*dim)
+		}
+	}
+	sender := func() {
+		r.Senders = append(r.Senders, int32(rng.IntN(entities)))
+		r.Relations = append(r.Relations, int32(rng.IntN(relations)))
+	}
+	for i := range n {
+		sender() // one that belongs to nobody
+		r.Bounds = append(r.Bounds, int32(len(r.Senders)))
+		for k := range 3 {
+			for range lengths(i, k) {
+				sender()
+			}
+			r.Bounds = append(r.Bounds, int32(len(r.Senders)))
+		}
+		r.Copies = append(r.Copies, float32(rng.IntN(3)))
+		r.Divisor = append(r.Divisor, 1/float32(len(r.Senders)-int(r.Bounds[4*i])+1+int(r.Copies[i])))
+	}
+	if o.initial {
+		r.Initial, r.InitialWithZero = o.draw(rng, dim), o.zero
+	}
+	if o.own {
+		r.Own = o.draw(rng, n*dim)
+	}
+	if o.degree {
+		r.DegreeMessage = o.draw(rng, dim)
+	} else if rng.IntN(2) == 0 {
+		r.Copies = nil
+	}
+	return r
+}
+
+// compare compares with the float64 numbers: not-a-number and infinities must stand in the
+// same places, everything else within its tolerance.
+func compare(t *testing.T, what string, got []float32, want []float64, tolerance func(i int) float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i, g := range got {
+		w := want[i]
+		if math.IsNaN(w) && g != g || math.IsInf(w, 0) && float64(g) == w {
+			continue
+		}
+		if !(math.Abs(float64(g)-w) <= tolerance(i)) {
+			t.Fatalf("%s: [%d] = %g, want %g within %g", what, i, g, w, tolerance(i))
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// eachShape goes over every length from 0 to 300 in each of the three places, and the
+// shapes of the model.
+func eachShape(yield func(n, k, m int) bool) {
+	for i := range 301 {
+		if !yield(i, 5, 33) || !yield(7, i, 48) || !yield(13, 9, i) {
+			return
+		}
+	}
+	for _, s := range [][3]int{{50, 160, 32}, {50, 32, 160}, {29, 64, 64}, {1, 320, 64}, {130, 31, 17}, {200, 160, 32}} {
+		if !yield(s[0], s[1], s[2]) {
+			return
+		}
+	}
+}
+
+// product adds a b to c, and the sizes of the terms to size; a is [n, k], element (i, p) at
+// place(i, p).
+func product(c, size, a, b []float64, n, k, m int, place func(i, p int) int) {
+	for i := range n {
+		for p := range k {
+			x := a[place(i, p)]
+			for j := range m {
+				c[i*m+j] += x * b[p*m+j]
+				size[i*m+j] += math.Abs(x * b[p*m+j])
+			}
+		}
+	}
+}
+
+func TestMultiply(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(13, 14))
+		eachShape(func(n, inner, m int) bool {
+			a, b, start := normal(rng, n*inner), normal(rng, inner*m), normal(rng, n*m)
+			for _, add := range []bool{false, true} {
+				c, check := guarded(n * m)
+				copy(c, start)
+				want, size := make([]float64, n*m), make([]float64, n*m)
+				if add {
+					want = widen(start)
+				}
+				k.Multiply(c, a, b, n, inner, m, add)
+				what := fmt.Sprintf("[%d,%d]x[%d,%d] add %v", n, inner, inner, m, add)
+				check(t, what)
+				product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return i*inner + p })
+				compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
+			}
+			return true
+		})
+	})
+}
+
+func TestMultiplyTransposed(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(15, 16))
+		eachShape(func(inner, n, m int) bool { // so that the long length is summed over
+			a, b, start := normal(rng, inner*n), normal(rng, inner*m), normal(rng, n*m)
+			c, check := guarded(n * m)
+			copy(c, start)
+			want, size := widen(start), make([]float64, n*m)
+			k.MultiplyTransposed(c, a, b, inner, n, m)
+			what := fmt.Sprintf("[%d,%d]T x [%d,%d]", inner, n, inner, m)
+			check(t, what)
+			product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return p*n + i })
+			compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
+			return true
+		})
+	})
+}
+
+// A row's bits are the same however many rows are multiplied with it, and a transposed
+// product's however its rows are divided among calls.
+func TestMultiplyDoesNotDependOnCuts(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(17, 18))
+		const n, inner = 100, 160
+		for _, m := range []int{1, 7, 16, 32, 33, 64, 160} {
+			a, b := normal(rng, n*inner), normal(rng, inner*m)
+			whole, parts := make([]float32, n*m), make([]float32, n*m)
+			k.Multiply(whole, a, b, n, inner, m, false)
+			d := normal(rng, n*m)
+			sum, pieces := make([]float32, inner*m), make([]float32, inner*m)
+			k.MultiplyTransposed(sum, a, d, n, inner, m)
+			for at, length := 0, 1; at < n; at, length = at+length, length%13+1 {
+				length = min(length, n-at)
+				k.Multiply(parts[at*m:(at+length)*m], a[at*inner:], b, length, inner, m, length%2 == 0) // parts are still 0
+				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], length, inner, m)
+			}
+			if !slices.Equal(whole, parts) {
+				t.Fatalf("m = %d: rows depend on what they are multiplied with", m)
+			}
+			if !slices.Equal(sum, pieces) {
+				t.Fatalf("m = %d: a transposed product depends on how its rows are divided", m)
+			}
+		}
+	})
+}
+
+func TestMultiplyNotANumber(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(19, 20))
+		const n, inner, m = 17, 19, 37
+		a, b := normal(rng, n*inner), normal(rng, inner*m)
+		a[3*inner+4], b[5*m+36], a[16*inner] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))
+		a[2*inner+5] = 0 // meets the infinity in b
+		c := make([]float32, n*m)
+		want, size := make([]float64, n*m), make([]float64, n*m)
+		k.Multiply(c, a, b, n, inner, m, false)
+		product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return i*inner + p })
+		compare(t, "not a number", c, want, func(i int) float64 { return 1e-4 })
+		if c[2*m+36] == c[2*m+36] {
+			t.Fatal("0 times infinity is a number")
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// newUpdate makes an update of n rows; bits say what it has: affine, dropout, own.
+func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
+	u := &Update{Dim: dim, Linear: normal(rng, n*dim), Deviation: make([]float32, n), Output: make([]float32, n*dim)}
+	if bits&1 != 0 {
+		u.Scale, u.Shift = normal(rng, dim), normal(rng, dim)
+	}
+	if bits&2 != 0 {
+		u.Kept, u.KeptScale = make([]uint32, n*((dim+31)/32)), 1.25
+		for i := range u.Kept {
+			u.Kept[i] = rng.Uint32()
+		}
+	}
+	if bits&4 != 0 {
+		u.Own = normal(rng, n*dim)
+	}
+	return u
+}
+
+func (u *Update) factor(i, j int) float64 {
+	if u.Kept == nil {
+		return 1
+	}
+	if u.Kept[i*((u.Dim+31)/32)+j/32]&(1<<(j%32)) == 0 {
+		return 0
+	}
+	return float64(u.KeptScale)
+}
+
+// forward64 computes one row of an update: 1/deviation, normalized values and output.
+func forward64(u *Update, linear, scale, shift []float64, i int) (inverse float64, normalized, pre, output []float64) {
+	d := u.Dim
+	row := linear[i*d : (i+1)*d]
+	mean, variance := 0.0, 0.0
+	for _, x := range row {
+		mean += x / float64(d)
+	}
+	for _, x := range row {
+		variance += (x - mean) * (x - mean) / float64(d)
+	}
+	inverse = 1 / math.Sqrt(variance+1e-5)
+	for j, x := range row {
+		v := (x - mean) * inverse
+		normalized = append(normalized, v)
+		if scale != nil {
+			v = v*scale[j] + shift[j]
+		}
+		pre = append(pre, v)
+		out := 0.0
+		if f := u.factor(i, j); f != 0 {
+			out = max(v, 0) * f
+		}
+		if u.Own != nil {
+			out += float64(u.Own[i*d+j])
+		}
+		output = append(output, out)
+	}
+	return inverse, normalized, pre, output
+}
+
+// backward64 computes the gradients of all rows.
+func backward64(u *Update, linear, scale, shift, gradient []float64) (byLinear, byScale, byShift []float64) {
+	d := u.Dim
+	byLinear, byScale, byShift = make([]float64, len(linear)), make([]float64, d), make([]float64, d)
+	for i := range u.Deviation {
+		inverse, normalized, pre, _ := forward64(u, linear, scale, shift, i)
+		by := make([]float64, d)
+		mean, along := 0.0, 0.0
+		for j := range d {
+			if pre[j] > 0 {
+				by[j] = gradient[i*d+j] * u.factor(i, j)
+			}
+			byScale[j] += by[j] * normalized[j]
+			byShift[j] += by[j]
+			if scale != nil {
+				by[j] *= scale[j]
+			}
+			mean += by[j] / float64(d)
+			along += by[j] * normalized[j] / float64(d)
+		}
+		for j := range d {
+			byLinear[i*d+j] = (by[j] - mean - normalized[j]*along) * inverse
+		}
+	}
+	return byLinear, byScale, byShift
+}
+
+// checkUpdate compares both directions with the float64 computation.
+func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
+	t.Helper()
+	what := fmt.Sprintf("dim %d, %d rows, options %b", dim, n, bits)
+	u := newUpdate(rng, dim, n, bits)
+	linear, scale, shift := widen(u.Linear), widen(u.Scale), widen(u.Shift)
+	var inverse, normalized, output []float64
+	for i := range n {
+		v, x, _, out := forward64(u, linear, scale, shift, i)
+		inverse, normalized, output = append(inverse, v), append(normalized, x...), append(output, out...)
+	}
+	values, checkLinear := guarded(n * dim)
+	copy(values, u.Linear)
+	u.Linear = values
+	var checkOutput, checkDeviation func(*testing.T, string)
+	u.Output, checkOutput = guarded(n * dim)
+	u.Deviation, checkDeviation = guarded(n)
+	k.Normalize(u)
+	checkLinear(t, what)
+	checkOutput(t, what)
+	checkDeviation(t, what)
+	compare(t, what+": deviation", u.Deviation, inverse, func(i int) float64 { return 1e-5 * inverse[i] })
+	compare(t, what+": normalized", u.Linear, normalized, func(int) float64 { return 3e-5 })
+	compare(t, what+": output", u.Output, output, func(int) float64 { return 1e-4 })
+
+	gradient := normal(rng, n*dim)
+	byLinear, byScale, byShift := backward64(u, linear, scale, shift, widen(gradient))
+	g := &UpdateGradients{Scale: make([]float32, dim), Shift: make([]float32, dim)}
+	var check func(*testing.T, string)
+	g.Linear, check = guarded(n * dim)
+	k.NormalizeBackward(u, gradient, g)
+	check(t, what)
+	sums := func(int) float64 { return 1e-4 * math.Sqrt(float64(n+1)) }
+	compare(t, what+": gradient of linear", g.Linear, byLinear, func(i int) float64 { return 1e-4 * (1 + inverse[i/dim]) })
+	compare(t, what+": gradient of scale", g.Scale, byScale, sums)
+	compare(t, what+": gradient of shift", g.Shift, byShift, sums)
+
+	// In place, and without the sums.
+	k.NormalizeBackward(u, gradient, &UpdateGradients{Linear: gradient})
+	compare(t, what+": in place", gradient, widen(g.Linear), func(int) float64 { return 0 })
+}
+
+func TestNormalize(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(21, 22))
+		for bits := range 8 {
+			for _, dim := range []int{3, 16, 32, 48, 64} {
+				for n := range 12 {
+					checkUpdate(t, k, rng, dim, n, bits)
+				}
+			}
+			for n := 12; n <= 300; n += 7 {
+				checkUpdate(t, k, rng, 32, n, bits)
+			}
+		}
+		for dim := 1; dim <= 300; dim++ {
+			checkUpdate(t, k, rng, dim, 3, rng.IntN(8))
+		}
+	})
+}
+
+// A row without any spread is normalized to zeros; what is not a number stays so, in its own
+// row, unless it is dropped.
+func TestNormalizeEdges(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(23, 24))
+		u := newUpdate(rng, 32, 4, 3)
+		for j := range 32 {
+			u.Linear[j] = 2.5
+		}
+		u.Linear[32+3], u.Linear[64+31] = float32(math.NaN()), float32(math.Inf(1))
+		u.Kept[1] = 0xf0f0f0f0
+		k.Normalize(u)
+		for j := range 32 {
+			if u.Linear[j] != 0 || u.Output[j] != 0 && u.Output[j] != max(0, u.Shift[j])*1.25 {
+				t.Fatalf("a row of equals: %v gives %v", u.Linear[j], u.Output[j])
+			}
+			kept := u.Kept[1]>>j&1 == 1
+			if got := u.Output[32+j]; kept != (got != got) {
+				t.Fatalf("a row with NaN: output %d is %v, kept %v", j, got, kept)
+			}
+			if got := u.Linear[64+j]; got == got {
+				t.Fatalf("a row with an infinity: normalized %d is %v", j, got)
+			}
+			if got := u.Linear[96+j]; got != got {
+				t.Fatalf("NaN spread to another row")
+			}
+		}
+	})
+}
+
+// The gradient itself, in float64, against central differences.
+func TestNormalizeGradientOfTheTest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	for bits := range 8 {
+		u := newUpdate(rng, 5, 4, bits)
+		linear, scale, shift, gradient := widen(u.Linear), widen(u.Scale), widen(u.Shift), widen(normal(rng, 20))
+		loss := func() float64 {
+			sum := 0.0
+			for i := range 4 {
+				_, _, _, out := forward64(u, linear, scale, shift, i)
+				for j, v := range out {
+					sum += v * gradient[i*5+j]
+				}
+			}
+			return sum
+		}
+		byLinear, byScale, byShift := backward64(u, linear, scale, shift, gradient)
+		for name, pair := range map[string][2][]float64{"linear": {linear, byLinear}, "scale": {scale, byScale}, "shift": {shift, byShift}} {
+			for i := range pair[0] {
+				const step = 1e-6
+				was := pair[0][i]
+				pair[0][i] = was + step
+				up := loss()
+				pair[0][i] = was - step
+				down := loss()
+				pair[0][i] = was
+				if diff := math.Abs((up-down)/(2*step) - pair[1][i]); !(diff <= 1e-6*(1+math.Abs(pair[1][i]))) {
+					t.Fatalf("%s[%d]: gradient %g, by differences %g", name, i, pair[1][i], (up-down)/(2*step))
+				}
+			}
+		}
+	}
+}
