@@ -1,0 +1,50 @@
+package reference
+
+import "math"
+
+// Loss is that of the scores of all entities, with one answer and K negatives (repeats count
+// as often as they stand), and its gradient by the scores. Negatives of a high score weigh
+// more the lower the temperature; at 0 all weigh alike. The weights take no gradient.
+func Loss(scores []float64, answer int32, negatives []int32, temperature float64) (loss float64, gradient []float64) {
+	gradient = make([]float64, len(scores))
+	loss = softplus(-scores[answer]) / 2
+	gradient[answer] -= sigmoid(-scores[answer]) / 2
+	for k, weight := range negativeWeights(scores, negatives, temperature) {
+		score := scores[negatives[k]]
+		loss += weight * softplus(score) / 2
+		gradient[negatives[k]] += weight * sigmoid(score) / 2
+	}
+	return loss, gradient
+}
+
+func negativeWeights(scores []float64, negatives []int32, temperature float64) []float64 {
+	logits := make([]float64, len(negatives))
+	if temperature > 0 {
+		for k, negative := range negatives {
+			logits[k] = scores[negative] / temperature
+		}
+	}
+	return softmax(logits) // of equal logits: 1/K
+}
+
+// RawRankPessimistic is the answer's place among all entities, none left out; those of equal
+// score stand before it.
+func RawRankPessimistic(scores []float64, answer int32) int64 {
+	rank := int64(1)
+	for o, score := range scores {
+		if o != int(answer) && !(score < scores[answer]) {
+			rank++
+		}
+	}
+	return rank
+}
+
+// softplus is log(1 + exp(x)).
+func softplus(x float64) float64 {
+	return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+}
+
+// sigmoid is 1 / (1 + exp(-x)), the derivative of softplus.
+func sigmoid(x float64) float64 {
+	return 1 / (1 + math.Exp(-x))
+}

@@ -1,0 +1,153 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+)
+
+// Model is a configuration on a graph, with its parameters. It is read-only: passes may run
+// concurrently.
+type Model struct {
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	parameters    *parameters.Set[float64]
+}
+
+// New returns the model. A configuration that is not legal, or parameters of another
+// layout, are an error.
+func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float64]) (*Model, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("reference model: %w", err)
+	}
+	layout := parameters.Layout(c, g.RelationCount())
+	if len(p.Tensors) != len(layout) {
+		return nil, fmt.Errorf("reference model: %d parameters, want %d", len(p.Tensors), len(layout))
+	}
+	for i, want := range layout {
+		if got := p.Tensors[i]; got.Name != want.Name || !slices.Equal(got.Shape, want.Shape) {
+			return nil, fmt.Errorf("reference model: parameter %d is %s %v, want %s %v", i, got.Name, got.Shape, want.Name, want.Shape)
+		}
+	}
+	return &Model{graph: g, configuration: c, parameters: p}, nil
+}
+
+// Query is a question (source, relation, ?), and the graph in which it is asked.
+type Query struct {
+	Source, Relation int32
+	// Removal is what the query's graph lacks.
+	Removal graph.Removal
+	// Training chooses the ratios of training for A*Net, not those of evaluation.
+	Training bool
+	// Dropout is what a dimension of an entity's update is multiplied by in layer 1..T: 0 where
+	// it is dropped, 1/(1-probability) where it is not. Nil drops nothing.
+	Dropout func(layer int, entity int32, dimension int) float64
+}
+
+// Pass is one query's propagation: all that it computed, which is also what its gradient
+// needs. V is the number of entities, d of dimensions, T of layers.
+type Pass struct {
+	Query Query
+	// Distances has an entry per entity, Unreached beyond T layers.
+	Distances []uint8
+	// Hiddens are the states after t = 0..T layers, [T+1][V*d].
+	Hiddens [][]float64
+	// Priorities are those after t = 0..T layers, [T+1][V]; nil but for A*Net.
+	Priorities [][]float64
+	// Attention is the share of an entity's state after t layers in its final state,
+	// [(T+1)*V]; nil but for a specific delta.
+	Attention []float64
+	// Final is [V*d], the states that are scored.
+	Final []float64
+	// Scores are the logits of all entities, [V].
+	Scores []float64
+	// Counts has those of layer t at t-1.
+	Counts []Counts
+
+	model    *Model
+	question []float64 // x_q, the query relation's embedding
+	layers   []layer   // layer t at t-1
+}
+
+// Counts is what one layer sends for one query. For policies with priorities the last three
+// are not counted.
+type Counts struct {
+	// Active is the number of entities that listen.
+	Active int64
+	// AStar is the number of edges that priorities choose (A*Net only), Kept of those along
+	// which a message is sent.
+	AStar, Kept int64
+	// KeptEmpty are the messages sent by entities that nothing has reached yet; PrunedEmpty
+	// the same among those not sent, PrunedRedundant the rest of those.
+	KeptEmpty, PrunedEmpty, PrunedRedundant int64
+}
+
+// Forward answers a query.
+func (m *Model) Forward(q Query) *Pass {
+	p := &Pass{Query: q, model: m}
+	p.Distances = Distances(m.graph, q.Source, m.configuration.Layers, q.Removal)
+	p.question = row(m.parameters.Data("query.weight"), int(q.Relation), m.configuration.Dim)
+	p.propagate()
+	p.Final = p.Hiddens[m.configuration.Layers]
+	if m.configuration.Specific() {
+		p.attend()
+	}
+	p.Scores = make([]float64, m.graph.Entities)
+	for o := range p.Scores {
+		if m.configuration.Prioritized() {
+			p.Scores[o] = p.Priorities[m.configuration.Layers][o]
+		} else {
+			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.question)
+		}
+	}
+	return p
+}
+
+// Backward adds to the gradients in into what the gradient of the scores, [V], makes of them.
+func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
+	m, c := p.model, p.model.configuration
+	question := make([]float64, c.Dim)
+	states := p.noGradient()
+	if c.Prioritized() {
+		p.propagateBackward(states, scores, question, into)
+	} else {
+		final := make([]float64, len(p.Final))
+		for o, gradient := range scores {
+			if gradient != 0 {
+				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.question, gradient, row(final, o, c.Dim), question, into)
+			}
+		}
+		if c.Specific() {
+			p.attendBackward(final, states, question, into)
+		} else {
+			states[c.Layers] = final
+		}
+		p.propagateBackward(states, nil, question, into)
+	}
+	add(row(into.Data("query.weight"), int(p.Query.Relation), c.Dim), question)
+}
+
+// BackwardStates is Backward from gradients of the states after t = 0..T layers, shaped as
+// Hiddens, instead of from those of the scores: the propagation's own share, without final
+// state, attention and score. It is not meant for A*Net, whose scores are part of the propagation.
+func (p *Pass) BackwardStates(states [][]float64, into *parameters.Set[float64]) {
+	question := make([]float64, p.model.configuration.Dim)
+	copied := p.noGradient()
+	for t := range states {
+		copy(copied[t], states[t])
+	}
+	p.propagateBackward(copied, nil, question, into)
+	add(row(into.Data("query.weight"), int(p.Query.Relation), p.model.configuration.Dim), question)
+}
+
+// noGradient is zeros in the shape of Hiddens.
+func (p *Pass) noGradient() [][]float64 {
+	zeros := make([][]float64, len(p.Hiddens))
+	for t := range zeros {
+		zeros[t] = make([]float64, len(p.Hiddens[t]))
+	}
+	return zeros
+}
