@@ -1,0 +1,158 @@
+package propagation
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+)
+
+// Gradients is one query's gradient of the propagation's parameters. Each query of a batch
+// has its own, and Sum adds them in the order of the queries, so that no bit of the result
+// depends on which worker took which query.
+//
+// It is compact: where relation embeddings are a linear map of the query's embedding, it
+// holds the gradient of the embeddings, not of the map. Memory: about
+// 4 · layers · dim · (2R + width) bytes, width 13 dim for PNA.
+type Gradients struct {
+	// Query is the gradient of the query's embedding, [dim]. A head adds its own share.
+	Query    []float32
+	layers   []layerGradients
+	priority *priorityGradients
+}
+
+type layerGradients struct {
+	relation  []float32    // [2R, dim]
+	own       []float32    // [dim, dim], transposed as in layerWeights
+	aggregate [3][]float32 // [width-dim, dim], likewise
+	bias      []float32
+	scale     []float32
+	shift     []float32
+	degree    []float32
+}
+
+// NewGradients returns zeros for a model of configuration c with that many relations (2R).
+func NewGradients(c configuration.Configuration, relations int) *Gradients {
+	d := c.Dim
+	g := &Gradients{Query: make([]float32, d), layers: make([]layerGradients, c.Layers)}
+	for t := range g.layers {
+		layer := &g.layers[t]
+		layer.relation = make([]float32, relations*d)
+		layer.own = make([]float32, d*d)
+		scalers, features := 1, 1
+		if c.Aggregate == configuration.AggregatePNA {
+			scalers, features = 3, 4
+		}
+		for k := range scalers {
+			layer.aggregate[k] = make([]float32, features*d*d)
+		}
+		if c.Bias {
+			layer.bias, layer.scale, layer.shift = make([]float32, d), make([]float32, d), make([]float32, d)
+		}
+		if c.DegreeMessages {
+			layer.degree = make([]float32, d)
+		}
+	}
+	if c.Prioritized() {
+		g.priority = newPriorityGradients(d)
+	}
+	return g
+}
+
+// zero makes the slot ready for another query.
+func (g *Gradients) zero() {
+	clear(g.Query)
+	for t := range g.layers {
+		layer := &g.layers[t]
+		clear(layer.relation)
+		clear(layer.own)
+		for _, part := range layer.aggregate {
+			clear(part)
+		}
+		clear(layer.bias)
+		clear(layer.scale)
+		clear(layer.shift)
+		clear(layer.degree)
+	}
+	if g.priority != nil {
+		g.priority.zero()
+	}
+}
+
+// Sum adds the gradients of a batch's queries, in their order, to those of the parameters.
+// queries has the relation that each query asks for.
+func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into *parameters.Set[float32]) error {
+	if len(slots) != len(queries) {
+		return fmt.Errorf("summing gradients: %d slots for %d queries", len(slots), len(queries))
+	}
+	d := w.configuration.Dim
+	query := into.Data("query.weight")
+	for i, slot := range slots {
+		addTo(query[int(queries[i])*d:int(queries[i]+1)*d], slot.Query)
+		if slot.priority != nil {
+			slot.priority.addTo(into)
+		}
+	}
+	for t := range w.layers {
+		sumRelations(k, w, t, slots, queries, into)
+		for _, slot := range slots {
+			slot.layers[t].addTo(t, w, into)
+		}
+	}
+	return nil
+}
+
+// addTo adds one query's gradient of a layer, but for its relations, in the stored layout.
+func (g *layerGradients) addTo(t int, w *Weights, into *parameters.Set[float32]) {
+	addTo(into.Layer(t+1, "linear.bias"), g.bias)
+	addTo(into.Layer(t+1, "layer_norm.weight"), g.scale)
+	addTo(into.Layer(t+1, "layer_norm.bias"), g.shift)
+	addTo(into.Layer(t+1, "degree"), g.degree)
+	d := w.configuration.Dim
+	weight := into.Layer(t+1, "linear.weight")
+	columns := d + w.configuration.UpdateWidth()
+	pna := w.configuration.Aggregate == configuration.AggregatePNA
+	for i := range d {
+		row := weight[i*columns : (i+1)*columns]
+		for j := range d {
+			row[j] += g.own[j*d+i]
+		}
+		for u := range row[d:] {
+			feature, k := u, 0
+			if pna {
+				feature, k = (u/3%4)*d+u/12, u%3
+			}
+			row[d+u] += g.aggregate[k][feature*d+i]
+		}
+	}
+}
+
+// sumRelations adds the gradients of a layer's relation embeddings, or of the map that makes
+// them: there the batch is one matrix product, with the queries in order as its inner
+// dimension.
+func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, queries []int32, into *parameters.Set[float32]) {
+	if direct := into.Layer(t+1, "relation.weight"); direct != nil {
+		for _, slot := range slots {
+			addTo(direct, slot.layers[t].relation)
+		}
+		return
+	}
+	d := w.configuration.Dim
+	bias := into.Layer(t+1, "relation_linear.bias")
+	stacked := make([]float32, 0, len(slots)*len(bias))
+	embeddings := make([]float32, 0, len(slots)*d)
+	for i, slot := range slots {
+		addTo(bias, slot.layers[t].relation)
+		stacked = append(stacked, slot.layers[t].relation...)
+		embeddings = append(embeddings, w.query[int(queries[i])*d:int(queries[i]+1)*d]...)
+	}
+	k.MultiplyTransposed(into.Layer(t+1, "relation_linear.weight"), stacked, embeddings, len(slots), len(bias), d)
+}
+
+// addTo adds a to sum, entry by entry. A nil a adds nothing.
+func addTo(sum, a []float32) {
+	for i, value := range a {
+		sum[i] += value
+	}
+}

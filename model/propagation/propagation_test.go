@@ -1,0 +1,86 @@
+package propagation_test
+
+import (
+	"fmt"
+	"testing"
+
+	"tagnet/model/golden"
+	"tagnet/model/kernel"
+	"tagnet/model/propagation"
+)
+
+// TestGoldenStates compares the states that the fast path keeps with the golden ones, on every
+// kernel variant: of a reached entity at each age of its window, of every entity for the
+// policy full.
+func TestGoldenStates(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				weights := propagation.NewWeights(c.Graph, c.Configuration, true)
+				if err := weights.Load(c.Parameters32()); err != nil {
+					t.Fatal(err)
+				}
+				p := propagation.New(c.Graph, c.Configuration, k)
+				for i, q := range c.Queries {
+					for _, training := range []bool{false, true} {
+						query := propagation.Query{Source: q.Source, Relation: q.Relation, Distances: q.Distances, Removal: q.Removal, Training: training}
+						if err := p.Forward(weights, query); err != nil {
+							t.Fatal(err)
+						}
+						compareStates(t, fmt.Sprintf("query %d, training %v", i, training), p, c, q)
+					}
+				}
+			})
+		}
+	}
+}
+
+func compareStates(t *testing.T, name string, p *propagation.Propagator, c *golden.Case, q golden.Query) {
+	t.Helper()
+	if c.Configuration.Prioritized() {
+		scores := make([]float32, c.Graph.Entities)
+		p.Priorities(scores)
+		if err := golden.Compare(name+": score", scores, q.Score, golden.Tolerance32); err != nil {
+			t.Error(err)
+		}
+		for layer, count := range p.LayerCounts() {
+			want := q.Layers[layer]
+			if count.AStar != want.AStar || count.Kept != want.Kept || count.Active != want.Active {
+				t.Errorf("%s: layer %d counts %+v, want %+v", name, layer+1, count, want)
+			}
+		}
+		return
+	}
+	compareWindows(t, name, p, c, q)
+}
+
+func compareWindows(t *testing.T, name string, p *propagation.Propagator, c *golden.Case, q golden.Query) {
+	t.Helper()
+	d := c.Configuration.Dim
+	entities := make([]int32, c.Graph.Entities)
+	for o := range entities {
+		entities[o] = int32(o)
+	}
+	states := make([]float32, len(entities)*p.Depth()*d)
+	valid := make([]int32, len(entities))
+	p.Candidates(entities, states, valid)
+	var got []float32
+	var want []float64
+	for o := range entities {
+		for age := range int(valid[o]) {
+			layer := c.Configuration.Layers
+			if c.Configuration.Specific() {
+				layer = int(q.Distances[o]) + age
+			}
+			at := (o*p.Depth() + age) * d
+			got = append(got, states[at:at+d]...)
+			want = append(want, q.Hiddens[layer][o*d:(o+1)*d]...)
+		}
+		if reached := q.Distances[o] != 255; valid[o] == 0 && reached {
+			t.Errorf("%s: entity %d is reached, yet has no state", name, o)
+		}
+	}
+	if err := golden.Compare(name+": states", got, want, golden.Tolerance32); err != nil {
+		t.Error(err)
+	}
+}

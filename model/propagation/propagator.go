@@ -1,0 +1,286 @@
+package propagation
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/window"
+)
+
+// Query is one question (source, relation, ?) and the graph it is asked in.
+type Query struct {
+	Source, Relation int32
+	// Distances has the hops from Source to each of the V entities in the query's graph, as
+	// search.Searcher gives them. The policies without a window do not read it.
+	Distances []uint8
+	// Removal is what is not in the query's graph.
+	Removal graph.Removal
+	// Training keeps what Backward needs, and drops out.
+	Training bool
+	// Seed decides what is dropped out.
+	Seed uint64
+}
+
+// Propagator answers queries one after the other. It owns every buffer that this takes and
+// keeps them, so a query allocates nothing once the largest has been seen. It is not for
+// concurrent use: each worker has its own.
+//
+// Memory for n reached entities and a window of delta: 4 · (delta+1) · n · dim bytes of
+// states; training holds as much again of gradients, and 4 · (delta+1) · n · (width + dim)
+// bytes for the way back. The policy full has layers+1 tables of all entities instead.
+type Propagator struct {
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	kernel        kernel.Kernel
+	message       kernel.Message
+	reduction     kernel.Reduction
+	dropout       dropout
+	layout        *window.Layout
+
+	weights   *Weights
+	query     Query
+	embedding []float32   // of the query, [dim]
+	relations [][]float32 // embeddings by layer, [2R, dim]
+	mixed     [][]float32 // buffers for those that depend on the query
+
+	tables    [][]float32 // states by age (window) or by layer (full), [n, dim]
+	gradients [][]float32 // of tables, [n, dim]
+	zeros     []float32   // a table of states before anything arrived
+	discarded []float32   // where gradients of zeros go
+	divisor   []float32   // 1 / (degree + 1) by position
+	copies    []float32   // of the degree message, by position
+	memory    memory      // what the way back needs of each row
+	scratch   scratch
+	astar     *astar
+	final     [][]float32 // see Reached
+	sent      int64
+}
+
+// New returns a propagator over g for a model of configuration c.
+func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propagator {
+	p := &Propagator{
+		graph: g, configuration: c, kernel: k,
+		message: messageOf(c.Message), reduction: reductionOf(c.Aggregate),
+		dropout:   newDropout(c.Dropout),
+		layout:    window.NewLayout(g, nil),
+		embedding: make([]float32, c.Dim),
+		relations: make([][]float32, c.Layers),
+		mixed:     make([][]float32, c.Layers),
+	}
+	if c.Prioritized() {
+		p.astar = newAStar(p)
+	}
+	return p
+}
+
+// Sibling returns another propagator like p that shares what does not change.
+func (p *Propagator) Sibling() *Propagator {
+	sibling := New(p.graph, p.configuration, p.kernel)
+	sibling.layout = window.NewLayout(p.graph, p.layout)
+	return sibling
+}
+
+func messageOf(name string) kernel.Message {
+	switch name {
+	case configuration.MessageTransE:
+		return kernel.TransE
+	case configuration.MessageRotatE:
+		return kernel.RotatE
+	}
+	return kernel.DistMult
+}
+
+func reductionOf(name string) kernel.Reduction {
+	switch name {
+	case configuration.AggregateSum:
+		return kernel.Sum
+	case configuration.AggregateMean:
+		return kernel.Mean
+	case configuration.AggregateMax:
+		return kernel.Max
+	}
+	return kernel.PNA
+}
+
+// Forward propagates from the query's source. The states stay until the next call.
+func (p *Propagator) Forward(w *Weights, q Query) error {
+	if err := p.check(w, q); err != nil {
+		return err
+	}
+	p.weights, p.query, p.sent = w, q, 0
+	d := p.configuration.Dim
+	copy(p.embedding, w.query[int(q.Relation)*d:int(q.Relation+1)*d])
+	for t := range p.relations {
+		if p.configuration.Dependent {
+			p.mixed[t] = grow(p.mixed[t], w.relations*d)
+		}
+		p.relations[t] = w.relationEmbeddings(p.kernel, t, p.embedding, p.mixed[t])
+	}
+	switch {
+	case p.configuration.Prioritized():
+		p.astar.forward()
+	case p.configuration.Policy == configuration.PolicyFull:
+		p.forwardFull()
+	default:
+		p.forwardWindow()
+	}
+	return nil
+}
+
+func (p *Propagator) check(w *Weights, q Query) error {
+	if w.configuration != p.configuration || w.relations != p.graph.RelationCount() {
+		return fmt.Errorf("propagating: the weights are those of another configuration or number of relations (%d, want %d)", w.relations, p.graph.RelationCount())
+	}
+	if q.Source < 0 || int(q.Source) >= p.graph.Entities {
+		return fmt.Errorf("propagating: source %d is outside 0..%d", q.Source, p.graph.Entities-1)
+	}
+	if q.Relation < 0 || int(q.Relation) >= w.relations {
+		return fmt.Errorf("propagating: relation %d is outside 0..%d", q.Relation, w.relations-1)
+	}
+	if p.configuration.Windowed() && len(q.Distances) != p.graph.Entities {
+		return fmt.Errorf("propagating: %d distances for %d entities", len(q.Distances), p.graph.Entities)
+	}
+	if p.configuration.Windowed() && q.Distances[q.Source] != 0 {
+		return fmt.Errorf("propagating: the distances are not those of source %d", q.Source)
+	}
+	if q.Training && !w.training {
+		return fmt.Errorf("propagating: the weights were not made for training")
+	}
+	return nil
+}
+
+// Sent is the number of messages that the last Forward sent: those admitted, without the
+// empty ones unless they are not zero (TransE).
+func (p *Propagator) Sent() int64 { return p.sent }
+
+// Depth is the number of states that a candidate may have: 1, or delta + 1 where the final
+// state is an attention over the window's.
+func (p *Propagator) Depth() int {
+	if p.configuration.Specific() {
+		return p.configuration.Delta + 1
+	}
+	return 1
+}
+
+// Width is the number of values of a candidate's state: dim, or 1 for A*Net's policies,
+// whose states come scored.
+func (p *Propagator) Width() int {
+	if p.configuration.Prioritized() {
+		return 1
+	}
+	return p.configuration.Dim
+}
+
+// Candidates copies the final states of entities to states, [n, Depth, Width], oldest age
+// last, and how many of them each has to valid, [n]: 0 for one that was not reached, whose
+// states are zeros.
+func (p *Propagator) Candidates(entities []int32, states []float32, valid []int32) {
+	if p.astar != nil {
+		p.astar.candidates(entities, states, valid)
+		return
+	}
+	d, depth := p.configuration.Dim, p.Depth()
+	clear(states[:len(entities)*depth*d])
+	for i, entity := range entities {
+		first, last, position := p.ages(entity)
+		valid[i] = int32(last - first + 1)
+		for age := first; age <= last; age++ {
+			at := (i*depth + age - first) * d
+			copy(states[at:at+d], p.tables[age][position*d:(position+1)*d])
+		}
+	}
+}
+
+// ages returns which tables hold the states that a candidate's final state is made of, none
+// where last < first, and its row in them.
+func (p *Propagator) ages(entity int32) (first, last, position int) {
+	if p.configuration.Policy == configuration.PolicyFull {
+		return p.configuration.Layers, p.configuration.Layers, int(p.layout.Position(entity))
+	}
+	distance := int(p.query.Distances[entity])
+	if distance > p.configuration.Layers {
+		return 0, -1, 0
+	}
+	last = min(p.configuration.Delta, p.configuration.Layers-distance)
+	if !p.configuration.Specific() {
+		first = last
+	}
+	return first, last, int(p.layout.Position(entity))
+}
+
+// Backward takes the gradient of the candidates' states, laid out as Candidates gives them,
+// back through the last Forward, which must have been training. It sets into.
+func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradients) error {
+	if !p.query.Training {
+		return fmt.Errorf("propagating backward: the query was not training")
+	}
+	into.zero()
+	if p.astar != nil {
+		p.astar.backward(entities, gradient, into)
+	} else {
+		p.seed(entities, gradient)
+		if p.configuration.Policy == configuration.PolicyFull {
+			p.backwardFull(into)
+		} else {
+			p.backwardWindow(into)
+		}
+	}
+	if p.configuration.Dependent {
+		d := p.configuration.Dim
+		for t := range into.layers {
+			p.kernel.Multiply(into.Query, into.layers[t].relation, p.weights.layers[t].relationMap, 1, len(into.layers[t].relation), d, true)
+		}
+	}
+	return nil
+}
+
+// seed puts the gradient of the candidates' states into the tables of gradients. An entity
+// may be a candidate several times.
+func (p *Propagator) seed(entities []int32, gradient []float32) {
+	d, depth := p.configuration.Dim, p.Depth()
+	n := p.layout.Count()
+	p.gradients = growTables(p.gradients, len(p.tables), n*d)
+	for _, table := range p.gradients {
+		clear(table)
+	}
+	for i, entity := range entities {
+		first, last, position := p.ages(entity)
+		for age := first; age <= last; age++ {
+			at := (i*depth + age - first) * d
+			addTo(p.gradients[age][position*d:(position+1)*d], gradient[at:at+d])
+		}
+	}
+}
+
+// growTables gives count tables of size values each, of any value.
+func growTables(tables [][]float32, count, size int) [][]float32 {
+	for len(tables) < count {
+		tables = append(tables, nil)
+	}
+	tables = tables[:count]
+	for i := range tables {
+		tables[i] = grow(tables[i], size)
+	}
+	return tables
+}
+
+// Reached visits every entity that the last Forward reached, in groups that share the ages
+// of the states their final state is made of: states has a table [len(entities), dim] of
+// each, oldest last (one, unless delta is specific). It does not serve A*Net's policies.
+func (p *Propagator) Reached(visit func(entities []int32, states [][]float32)) {
+	d := p.configuration.Dim
+	for level := range len(p.layout.Levels) - 1 {
+		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
+		if lo == hi {
+			continue
+		}
+		first, last, _ := p.ages(p.layout.Entities[lo])
+		p.final = p.final[:0]
+		for age := first; age <= last; age++ {
+			p.final = append(p.final, p.tables[age][lo*d:hi*d])
+		}
+		visit(p.layout.Entities[lo:hi], p.final)
+	}
+}

@@ -1,0 +1,91 @@
+package search
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tagnet/model/graph"
+)
+
+// randomGraph has loops, parallel relations and entities without any edge.
+func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *graph.Graph {
+	t.Helper()
+	list := make([]graph.Fact, facts)
+	for i := range list {
+		list[i] = graph.Fact{
+			Head:     int32(rng.IntN(entities)),
+			Relation: int32(rng.IntN(relations)),
+			Tail:     int32(rng.IntN(entities)),
+		}
+	}
+	g, err := graph.New(entities, relations, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// relaxed is Bellman-Ford over the plain list of edges: slow, and obviously right.
+func relaxed(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
+	distances := make([]uint8, g.Entities)
+	for o := range distances {
+		distances[o] = Unreached
+	}
+	distances[source] = 0
+	for hop := 1; hop <= hops; hop++ {
+		for o := range int32(g.Entities) {
+			senders, relations := g.In(o)
+			for i, u := range senders {
+				if int(distances[u]) == hop-1 && distances[o] == Unreached && !removal.Removes(u, relations[i], o) {
+					distances[o] = uint8(hop)
+				}
+			}
+		}
+	}
+	return distances
+}
+
+func TestSearchMatchesRelaxation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		g := randomGraph(t, rng, 1+rng.IntN(30), 1+rng.IntN(3), rng.IntN(60))
+		searcher := NewSearcher(g)
+		got := make([]uint8, g.Entities)
+		source := int32(rng.IntN(g.Entities))
+		removals := []graph.Removal{{}}
+		if senders, relations := g.In(source); len(senders) > 0 {
+			for _, oneHop := range []bool{false, true} {
+				removals = append(removals, graph.Removal{
+					Active: true, OneHop: oneHop, Source: source, Answer: senders[0],
+					Relation: g.Inverse(relations[0]), Inverse: relations[0],
+				})
+			}
+		}
+		for _, removal := range removals {
+			for hops := range 8 {
+				searcher.Search(source, hops, removal, got)
+				want := relaxed(g, source, hops, removal)
+				for o := range want {
+					if got[o] != want[o] {
+						t.Fatalf("source %d, hops %d, %+v: distance of %d is %d, want %d", source, hops, removal, o, got[o], want[o])
+					}
+				}
+			}
+			whole := relaxed(g, source, 8, graph.Removal{})
+			if searcher.Keeps(removal) && string(whole) != string(relaxed(g, source, 8, removal)) {
+				t.Fatalf("Keeps(%+v) is true, yet a distance changes", removal)
+			}
+		}
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := randomGraph(b, rng, 15000, 200, 270000)
+	searcher := NewSearcher(g)
+	distances := make([]uint8, g.Entities)
+	b.ReportAllocs()
+	for i := range b.N {
+		searcher.Search(int32(i%g.Entities), 6, graph.Removal{}, distances)
+	}
+}
