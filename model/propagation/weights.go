@@ -235,3 +235,9 @@ func grow[T any](s []T, n int) []T {
 	}
 	return s[:n]
 }
+
+// Query returns the embedding of a relation that is asked for, [dim]. It is a view.
+func (w *Weights) Query(relation int32) []float32 {
+	d := w.configuration.Dim
+	return w.query[int(relation)*d : int(relation+1)*d]
+}

@@ -1,0 +1,128 @@
+package scoring
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+)
+
+// Scorer holds a trained model's weights as scoring wants them, shared by all its workers.
+type Scorer struct {
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	kernel        kernel.Kernel
+	weights       *propagation.Weights
+	first         *propagation.Propagator
+	score         *perceptron
+	attention     *perceptron // nil unless delta is specific; may be score
+}
+
+// New prepares to score with parameters p over g, which need not be the graph that they were
+// trained on: only its relations must be the same. It fails where p does not fit.
+func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
+	weights := propagation.NewWeights(g, c, false)
+	if err := weights.Load(p); err != nil {
+		return nil, fmt.Errorf("preparing to score: %w", err)
+	}
+	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
+	if c.Prioritized() {
+		return s, nil
+	}
+	s.score = newPerceptron("mlp", c.Dim, p)
+	if c.Specific() {
+		s.attention = s.score
+		if c.Attention == configuration.AttentionOwn {
+			s.attention = newPerceptron("attention", c.Dim, p)
+		}
+	}
+	return s, nil
+}
+
+// Worker answers one query at a time. It is not for concurrent use, and allocates nothing
+// once its largest query has been seen.
+type Worker struct {
+	scorer     *Scorer
+	propagator *propagation.Propagator
+	embedding  []float32
+	score      layerOfQuery
+	attention  layerOfQuery
+	hidden     []float32
+	values     []float32   // scores of a chunk of rows
+	logits     [][]float32 // of the attention, by age, a chunk each
+	final      []float32   // states of a chunk of rows
+	zero       []float32   // the state of an entity that was not reached
+}
+
+// Worker returns another worker.
+func (s *Scorer) Worker() *Worker {
+	return &Worker{scorer: s, propagator: s.first.Sibling(), zero: make([]float32, s.configuration.Dim)}
+}
+
+// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?).
+// distances are those of the source in the whole graph. Entities that were not reached all
+// get the same score.
+func (w *Worker) Scores(source, relation int32, distances []uint8, scores []float32) error {
+	s := w.scorer
+	if len(scores) != s.graph.Entities {
+		return fmt.Errorf("scoring: room for %d scores, want %d", len(scores), s.graph.Entities)
+	}
+	query := propagation.Query{Source: source, Relation: relation, Distances: distances}
+	if err := w.propagator.Forward(s.weights, query); err != nil {
+		return fmt.Errorf("scoring: %w", err)
+	}
+	if s.configuration.Prioritized() {
+		w.propagator.Priorities(scores)
+		return nil
+	}
+	w.embedding = s.weights.Query(relation)
+	w.score.prepare(s.kernel, s.score, w.embedding)
+	if s.attention != nil {
+		w.attention.prepare(s.kernel, s.attention, w.embedding)
+	}
+	unreached := [1]float32{}
+	w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
+	for o := range scores {
+		scores[o] = unreached[0]
+	}
+	w.propagator.Reached(func(entities []int32, states [][]float32) {
+		w.scoreGroup(entities, states, scores)
+	})
+	return nil
+}
+
+// Sent is the number of messages that the last query sent.
+func (w *Worker) Sent() int64 { return w.propagator.Sent() }
+
+// LayerCounts is what A*Net's choice did for the last query, a layer each.
+func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
+
+// chunkRows is how many entities are scored at once: few enough for the second-level cache.
+const chunkRows = 512
+
+func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float32) {
+	d := w.scorer.configuration.Dim
+	for lo := 0; lo < len(entities); lo += chunkRows {
+		hi := min(lo+chunkRows, len(entities))
+		w.values = grow(w.values, hi-lo)
+		rows := states[0][lo*d : hi*d]
+		if w.scorer.attention != nil {
+			rows = w.attend(states, lo, hi)
+		}
+		w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
+		for i, o := range entities[lo:hi] {
+			scores[o] = w.values[i]
+		}
+	}
+}
+
+// grow gives a slice n entries, of any value, without allocating where it is large enough.
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,61 @@
+package scoring_test
+
+import (
+	"fmt"
+	"testing"
+
+	"tagnet/model/golden"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/scoring"
+)
+
+// TestGoldenScores compares all entities' scores with the golden ones, on graphs that lack what
+// was removed: to score is to evaluate, and evaluation removes nothing. A*Net's
+// number of edges depends on the whole graph's, so its scores are compared in package
+// propagation, where they are made.
+func TestGoldenScores(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		if c.Configuration.Prioritized() {
+			continue
+		}
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				for i, q := range c.Queries {
+					g := without(t, c.Graph, q.Removal)
+					scorer, err := scoring.New(g, c.Configuration, c.Parameters32(), k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					scores := make([]float32, g.Entities)
+					if err := scorer.Worker().Scores(q.Source, q.Relation, q.Distances, scores); err != nil {
+						t.Fatal(err)
+					}
+					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// without rebuilds a graph that lacks a query's edges, but keeps the constants that are
+// defined by the whole one.
+func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
+	t.Helper()
+	reduced := *g
+	reduced.Offsets = make([]int64, g.Entities+1)
+	reduced.Senders, reduced.Relations = nil, nil
+	for o := range int32(g.Entities) {
+		senders, relations := g.In(o)
+		for i, u := range senders {
+			if !removal.Removes(u, relations[i], o) {
+				reduced.Senders = append(reduced.Senders, u)
+				reduced.Relations = append(reduced.Relations, relations[i])
+			}
+		}
+		reduced.Offsets[o+1] = int64(len(reduced.Senders))
+	}
+	return &reduced
+}
