@@ -1,0 +1,80 @@
+package propagation_test
+
+import (
+	"testing"
+
+	"tagnet/model/golden"
+	"tagnet/model/head"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+)
+
+// headed is a propagation as the head runs it: one query, one slot.
+type headed struct {
+	*propagation.Propagator
+	weights *propagation.Weights
+	query   propagation.Query
+	slot    *propagation.Gradients
+}
+
+func (h *headed) Forward() error { return h.Propagator.Forward(h.weights, h.query) }
+
+func (h *headed) Backward(entities []int32, gradient, query []float32) error {
+	if err := h.Propagator.Backward(entities, gradient, h.slot); err != nil {
+		return err
+	}
+	copy(query, h.slot.Query)
+	return nil
+}
+
+// TestGoldenGradients takes the loss of every golden batch through Gorgonia's head and the
+// propagation, and compares loss and gradients, on every kernel variant.
+func TestGoldenGradients(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) { compareGradients(t, c, k) })
+		}
+	}
+}
+
+func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
+	t.Helper()
+	set := c.Parameters32()
+	gradients := parameters.NewSet[float32](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
+	weights := propagation.NewWeights(c.Graph, c.Configuration, true)
+	if err := weights.Load(set); err != nil {
+		t.Fatal(err)
+	}
+	h := &headed{Propagator: propagation.New(c.Graph, c.Configuration, k), weights: weights}
+	network, err := head.New(c.Configuration, 1+len(c.Queries[0].Negatives), set, h, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var slots []*propagation.Gradients
+	var headSlots []*head.Gradients[float32]
+	var relations []int32
+	total := 0.0
+	for _, q := range c.Queries {
+		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Distances: q.Distances, Removal: q.Removal, Training: true}
+		h.slot = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
+		into := network.NewGradients()
+		loss, err := network.Run(q.Relation, append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += loss
+		copy(h.slot.Query, into.Query)
+		slots, headSlots, relations = append(slots, h.slot), append(headSlots, into), append(relations, q.Relation)
+	}
+	if err := golden.Compare("batch loss", []float64{total}, []float64{c.BatchLoss}, golden.Tolerance32); err != nil {
+		t.Error(err)
+	}
+	if err := propagation.Sum(k, weights, slots, relations, gradients); err != nil {
+		t.Fatal(err)
+	}
+	network.SumInto(headSlots, gradients)
+	if err := golden.CompareSets(gradients, c.Gradients, golden.Tolerance32); err != nil {
+		t.Error(err)
+	}
+}
