@@ -1,0 +1,217 @@
+package adam
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"tagnet/model/parameters"
+)
+
+// PyTorch's defaults.
+const (
+	beta1   = 0.9
+	beta2   = 0.999
+	epsilon = 1e-8
+)
+
+// Adam is torch.optim.Adam: weight decay is added to the gradient (times the weight), both
+// moments are corrected for their start at zero, and epsilon is added outside of the root.
+type Adam struct {
+	// LearningRate may change between steps.
+	LearningRate float64
+	// WeightDecay is coupled: it passes through the moments.
+	WeightDecay float64
+
+	steps   int64
+	tensors []moments
+	chunks  []chunk
+}
+
+var _ gorgonia.Solver = (*Adam)(nil)
+
+// moments are the running means of one tensor's gradient and of its square.
+type moments struct {
+	parameters.Shape
+	first, second    []float32
+	weight, gradient []float32 // of the current step
+}
+
+// chunk is a part of one tensor: what one goroutine takes at a time.
+type chunk struct{ tensor, from, to int }
+
+const chunkSize = 1 << 14
+
+// New returns a solver for parameters of the given layout that has not made a step.
+func New(layout []parameters.Shape, learningRate, weightDecay float64) *Adam {
+	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay}
+	for i, shape := range layout {
+		size := shape.Size()
+		a.tensors = append(a.tensors, moments{Shape: shape, first: make([]float32, size), second: make([]float32, size)})
+		for from := 0; from < size; from += chunkSize {
+			a.chunks = append(a.chunks, chunk{i, from, min(from+chunkSize, size)})
+		}
+	}
+	return a
+}
+
+// Steps is the number of steps made.
+func (a *Adam) Steps() int64 { return a.steps }
+
+// NotFiniteError says that a gradient holds a NaN or an infinity. No weight was changed.
+type NotFiniteError struct {
+	// Name is the tensor's, Value the first such value.
+	Name  string
+	Value float32
+}
+
+func (e NotFiniteError) Error() string {
+	return fmt.Sprintf("the gradient of %s is not finite (%g): lower the learning rate, or look for such values in the weights", e.Name, e.Value)
+}
+
+// Step changes the weights of a model by its gradients, and sets these to zero, as
+// Gorgonia's solvers do. model has an entry per tensor of the layout, in its order, as Model
+// makes them. The error is a NotFiniteError where a gradient is not finite; nothing has
+// changed then.
+func (a *Adam) Step(model []gorgonia.ValueGrad) error {
+	if err := a.attach(model); err != nil {
+		return err
+	}
+	var failed atomic.Int64
+	failed.Store(-1)
+	a.each(func(c chunk) {
+		for _, g := range a.tensors[c.tensor].gradient[c.from:c.to] {
+			if !finite(g) {
+				failed.Store(int64(c.tensor))
+				return
+			}
+		}
+	})
+	if failed.Load() >= 0 {
+		return a.notFinite()
+	}
+	a.steps++
+	r := a.rates()
+	a.each(func(c chunk) {
+		t := &a.tensors[c.tensor]
+		r.step(t.weight[c.from:c.to], t.gradient[c.from:c.to], t.first[c.from:c.to], t.second[c.from:c.to])
+	})
+	return nil
+}
+
+// finite is false for NaN and the infinities, whose exponent is all ones.
+func finite(v float32) bool {
+	const exponent = 0x7f800000
+	return math.Float32bits(v)&exponent != exponent
+}
+
+// notFinite names the first of them, whichever goroutine found one.
+func (a *Adam) notFinite() error {
+	for _, t := range a.tensors {
+		for _, g := range t.gradient {
+			if !finite(g) {
+				return NotFiniteError{t.Name, g}
+			}
+		}
+	}
+	return nil
+}
+
+// attach takes the model's arrays, and checks that they are those of the layout.
+func (a *Adam) attach(model []gorgonia.ValueGrad) error {
+	if len(model) != len(a.tensors) {
+		return fmt.Errorf("a step of %d tensors, want %d", len(model), len(a.tensors))
+	}
+	for i, m := range model {
+		t := &a.tensors[i]
+		if named, ok := m.(gorgonia.Namer); ok && named.Name() != t.Name {
+			return fmt.Errorf("tensor %d of the step is %s, want %s", i, named.Name(), t.Name)
+		}
+		gradient, err := m.Grad()
+		if err != nil {
+			return fmt.Errorf("gradient of %s: %w", t.Name, err)
+		}
+		var ok bool
+		if t.weight, ok = m.Value().Data().([]float32); !ok || len(t.weight) != len(t.first) {
+			return fmt.Errorf("%s is %T of %d values, want %d of float32", t.Name, m.Value().Data(), len(t.weight), len(t.first))
+		}
+		if t.gradient, ok = gradient.Data().([]float32); !ok || len(t.gradient) != len(t.first) {
+			return fmt.Errorf("the gradient of %s is %T of %d values, want %d of float32", t.Name, gradient.Data(), len(t.gradient), len(t.first))
+		}
+	}
+	return nil
+}
+
+// rates are what a step's formula holds besides the tensors.
+type rates struct{ decay, size, correction float32 }
+
+func (a *Adam) rates() rates {
+	t := float64(a.steps)
+	return rates{
+		decay:      float32(a.WeightDecay),
+		size:       float32(a.LearningRate / (1 - math.Pow(beta1, t))),
+		correction: float32(math.Sqrt(1 - math.Pow(beta2, t))),
+	}
+}
+
+// step is PyTorch's, operation by operation.
+func (r rates) step(weight, gradient, first, second []float32) {
+	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
+	for i, w := range weight {
+		g := gradient[i] + r.decay*w
+		m := first[i] + (1-beta1)*(g-first[i])
+		v := beta2*second[i] + (1-beta2)*(g*g)
+		root := float32(math.Sqrt(float64(v)))
+		weight[i] = w - r.size*(m/(root/r.correction+epsilon))
+		first[i], second[i], gradient[i] = m, v, 0
+	}
+}
+
+// each calls do for every chunk, on as many goroutines as serve the work. Chunks touch
+// nothing in common, so who takes which changes nothing.
+func (a *Adam) each(do func(chunk)) {
+	workers := min(runtime.GOMAXPROCS(0), len(a.chunks)/4)
+	if workers < 2 {
+		for _, c := range a.chunks {
+			do(c)
+		}
+		return
+	}
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range workers {
+		done.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(a.chunks)); i = next.Add(1) - 1 {
+				do(a.chunks[i])
+			}
+		})
+	}
+	done.Wait()
+}
+
+// Model pairs each tensor of a set with its gradient, for Step. Both share the sets' memory.
+func Model(weights, gradients *parameters.Set[float32]) []gorgonia.ValueGrad {
+	model := make([]gorgonia.ValueGrad, len(weights.Tensors))
+	for i, w := range weights.Tensors {
+		model[i] = pair{w.Name, dense(w), dense(gradients.Tensors[i])}
+	}
+	return model
+}
+
+func dense(t parameters.Tensor[float32]) *tensor.Dense {
+	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))
+}
+
+type pair struct {
+	name             string
+	weight, gradient *tensor.Dense
+}
+
+func (p pair) Name() string                  { return p.name }
+func (p pair) Value() gorgonia.Value         { return p.weight }
+func (p pair) Grad() (gorgonia.Value, error) { return p.gradient, nil }
