@@ -1,0 +1,46 @@
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go -C generate run . -variant avx512 -out ../avx512_amd64.s -stubs ../avx512_stubs_amd64.go -pkg kernel
+//go:generate go -C generate run . -variant avx2 -out ../avx2_amd64.s -stubs ../avx2_stubs_amd64.go -pkg kernel
+
+// assembly is a variant whose inner loops are in assembly; it checks shapes, divides the
+// work into pieces that those take, and leaves what they don't to portable, which also is
+// the definition of what each must compute.
+type assembly struct {
+	portable
+	name string
+	// lanes is how many numbers a vector holds.
+	lanes int
+	// multiply does a panel of 2 lanes columns, multiplyMasked one of lanes or fewer.
+	multiply       func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool)
+	multiplyMasked func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool, mask uint32)
+}
+
+var avx512 = &assembly{
+	name: "avx512", lanes: 16,
+	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
+}
+
+var avx2 = &assembly{
+	name: "avx2", lanes: 8,
+	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
+}
+
+// accelerated is the variants in assembly that this machine can run, fastest last. The
+// processor's features count only where the operating system saves their registers.
+func accelerated() []Kernel {
+	var out []Kernel
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		out = append(out, avx2)
+	}
+	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL {
+		out = append(out, avx512)
+	}
+	return out
+}
+
+// Name is "avx512" or "avx2".
+func (s *assembly) Name() string { return s.name }

@@ -1,0 +1,37 @@
+package kernel
+
+// Multiply adds the terms of an entry in the order of k, each by one fused operation, so a
+// row's bits do not depend on how many rows are multiplied at once.
+func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
+	c = c[:n*m]
+	if k == 0 && !add {
+		clear(c)
+	}
+	s.panels(c, a[:n*k], b[:k*m], n, k, m, k, 1, add)
+}
+
+// MultiplyTransposed goes on from what is in c in the order of the rows, as portable does.
+func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int) {
+	// In blocks of rows, whose parts of a and b stay in the nearest caches.
+	const block = 64
+	for first := 0; first < n; first += block {
+		rows := min(block, n-first)
+		s.panels(c[:k*m], a[first*k:(first+rows)*k], b[first*m:(first+rows)*m], k, rows, m, 1, k, true)
+	}
+}
+
+// panels computes c [rows, m] = or += a b for b [terms, m], element (i, p) of a being at
+// i*aRow + p*aTerm.
+func (s *assembly) panels(c, a, b []float32, rows, terms, m, aRow, aTerm int, add bool) {
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	j := 0
+	for ; j+2*s.lanes <= m; j += 2 * s.lanes {
+		s.multiply(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add)
+	}
+	for ; j < m; j += s.lanes {
+		mask := uint32(1)<<min(s.lanes, m-j) - 1
+		s.multiplyMasked(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add, mask)
+	}
+}

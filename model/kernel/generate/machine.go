@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// machine is an instruction set: AVX-512 with its 32 registers of 16 numbers and masks of
+// their own, or AVX2 with FMA, 16 registers of 8 numbers, masks standing in them.
+type machine struct {
+	suffix string
+	wide   bool
+	labels int
+	// select8 is the table that expand tells the bits of a byte apart with.
+	select8 *Mem
+}
+
+// v is vector register i. They are given out by hand: every function uses nearly all.
+func (m *machine) v(i int) reg.VecPhysical {
+	if m.wide {
+		return []reg.VecPhysical{
+			reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+			reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+			reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+			reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
+		}[i]
+	}
+	return []reg.VecPhysical{
+		reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
+		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
+	}[i]
+}
+
+// run is count vector registers from first on.
+func (m *machine) run(first, count int) []reg.VecPhysical {
+	var out []reg.VecPhysical
+	for i := range count {
+		out = append(out, m.v(first+i))
+	}
+	return out
+}
+
+// bytes is the size of a vector, lanes the numbers it holds.
+func (m *machine) bytes() int {
+	if m.wide {
+		return 64
+	}
+	return 32
+}
+
+func (m *machine) lanes() int { return m.bytes() / 4 }
+
+// label makes a name that no other label of this file has.
+func (m *machine) label(name string) string {
+	m.labels++
+	return fmt.Sprintf("%s%d", name, m.labels)
+}
+
+// zero clears a register.
+func (m *machine) zero(v reg.VecPhysical) {
+	if m.wide {
+		VPXORD(v, v, v)
+		return
+	}
+	VXORPS(v, v, v)
+}
+
+// pointer loads a parameter into a new register.
+func pointer(name string) reg.GPVirtual {
+	return Load(Param(name), GP64()).(reg.GPVirtual)
+}
+
+// The mask of the comparisons below, where AVX-512 has mask registers.
+var mask = reg.K1
+
+const (
+	equal            = 0 // false for NaN
+	unordered        = 3
+	notEqual         = 4 // true for NaN
+	notLessOrEqual   = 6 // true for NaN
+	constantOne      = 0x3f800000
+	normalizeEpsilon = 0x3727c5ac // 1e-5
+	smallestVariance = 0x358637bd // 1e-6
+)
+
+// constant fills a register with the number of these bits.
+func (m *machine) constant(bits uint32, v reg.VecPhysical) {
+	t := GP32()
+	MOVL(U32(bits), t)
+	VMOVD(t, v.AsX())
+	VBROADCASTSS(v.AsX(), v)
+}
+
+// keepWhere clears v where a compares otherwise than by predicate with b. scratch may be b.
+func (m *machine) keepWhere(predicate uint64, a Op, b, v, scratch reg.VecPhysical) {
+	if m.wide {
+		VCMPPS(U8(predicate), a, b, mask)
+		VMOVAPS_Z(v, mask, v)
+		return
+	}
+	VCMPPS(U8(predicate), a, b, scratch)
+	VANDPS(scratch, v, v)
+}
+
+// takeWhereEqual adds share to sum where a equals b, and clears it there: it is taken.
+func (m *machine) takeWhereEqual(a, b, share, sum, scratch, other reg.VecPhysical) {
+	if m.wide {
+		VCMPPS(U8(equal), a, b, mask)
+		VADDPS(share, sum, mask, sum)
+		VXORPS(share, share, mask, share)
+		return
+	}
+	VCMPPS(U8(equal), a, b, scratch)
+	VANDPS(share, scratch, other)
+	VADDPS(other, sum, sum)
+	VANDNPS(share, scratch, share)
+}
+
+// total adds up the numbers of v; all lanes of v receive the sum. scratch is overwritten.
+func (m *machine) total(v, scratch reg.VecPhysical) {
+	x, s := v.AsX(), scratch.AsX()
+	if m.wide {
+		VEXTRACTF64X4(U8(1), v, scratch.AsY())
+		VADDPS(scratch.AsY(), v.AsY(), v.AsY())
+	}
+	VEXTRACTF128(U8(1), v.AsY(), s)
+	VADDPS(s, x, x)
+	VPERMILPS(U8(0x4e), x, s)
+	VADDPS(s, x, x)
+	VPERMILPS(U8(0xb1), x, s)
+	VADDPS(s, x, x)
+	VBROADCASTSS(x, v)
+}
+
+// expand makes a mask, all ones or all zeros in a lane, of the lowest 8 bits of word.
+func (m *machine) expand(word reg.GPVirtual, v reg.VecPhysical) {
+	if m.select8 == nil {
+		table := GLOBL("bits", attr.RODATA|attr.NOPTR)
+		for i := range 8 {
+			DATA(4*i, U32(1<<i))
+		}
+		m.select8 = &table
+	}
+	VMOVD(word.As32(), v.AsX())
+	VPBROADCASTD(v.AsX(), v)
+	VPAND(*m.select8, v, v)
+	VPCMPEQD(*m.select8, v, v)
+}
