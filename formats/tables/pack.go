@@ -1,0 +1,58 @@
+package tables
+
+// Distances are packed at 4 bits an entity: entity 2i in the low half of byte i, entity 2i+1
+// in the high half; 15 stands for unreached, and fills the last half of an odd number.
+const (
+	// Unreached is the distance of what no search reached.
+	Unreached = 255
+	// MaxHops is the farthest distance that 4 bits hold beside unreached.
+	MaxHops         = 14
+	packedUnreached = 15
+)
+
+// PackedLen is the number of bytes that the distances of so many entities take.
+func PackedLen(entities int) int { return (entities + 1) / 2 }
+
+// Pack packs distances, one per entity. Whatever exceeds MaxHops becomes unreached.
+func Pack(distances []uint8) []byte {
+	packed := make([]byte, PackedLen(len(distances)))
+	PackInto(packed, distances)
+	return packed
+}
+
+// PackInto is Pack into PackedLen(len(distances)) bytes at hand.
+func PackInto(packed []byte, distances []uint8) {
+	whole := len(distances) / 2
+	for i := range whole {
+		packed[i] = min(distances[2*i], packedUnreached) | min(distances[2*i+1], packedUnreached)<<4
+	}
+	if len(distances)%2 == 1 {
+		packed[whole] = min(distances[2*whole], packedUnreached) | packedUnreached<<4
+	}
+}
+
+// Unpack is the inverse of Pack: it fills distances, whose length is the number of entities,
+// from at least PackedLen bytes.
+func Unpack(packed []byte, distances []uint8) {
+	whole := len(distances) / 2
+	for i, b := range packed[:whole] {
+		pair := unpacked[b]
+		distances[2*i], distances[2*i+1] = pair[0], pair[1]
+	}
+	if len(distances)%2 == 1 {
+		distances[2*whole] = unpacked[packed[whole]][0]
+	}
+}
+
+// unpacked holds the two distances of every byte.
+var unpacked = func() (pairs [256][2]uint8) {
+	for b := range pairs {
+		for half, value := range [2]int{b & 15, b >> 4} {
+			pairs[b][half] = uint8(value)
+			if value == packedUnreached {
+				pairs[b][half] = Unreached
+			}
+		}
+	}
+	return pairs
+}()

@@ -1,0 +1,94 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// Query is a question (source, relation, ?) by id, with the answer that its fact gives.
+type Query struct {
+	// Relation is the relation as asked: r+R where the query is reciprocal.
+	Source, Relation, Answer int32
+	// Reciprocal queries ask for the head of their fact, the others for its tail.
+	Reciprocal bool
+}
+
+var queriesSchema = newSchema("queries", []arrow.Field{
+	int32Field("source"), int32Field("relation"), int32Field("answer"),
+	{Name: "reciprocal", Type: arrow.FixedWidthTypes.Boolean},
+})
+
+func queryColumns(queries []Query) []arrow.Array {
+	var ids [3][]int32
+	for i := range ids {
+		ids[i] = make([]int32, len(queries))
+	}
+	reciprocal := array.NewBooleanBuilder(memory.DefaultAllocator)
+	defer reciprocal.Release()
+	reciprocal.Reserve(len(queries))
+	for i, q := range queries {
+		ids[0][i], ids[1][i], ids[2][i] = q.Source, q.Relation, q.Answer
+		reciprocal.UnsafeAppend(q.Reciprocal)
+	}
+	return []arrow.Array{int32s(ids[0]), int32s(ids[1]), int32s(ids[2]), reciprocal.NewArray()}
+}
+
+func appendQueries(queries []Query, rows arrow.Record) []Query {
+	sources, relations, answers := int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)
+	reciprocal := rows.Column(3).(*array.Boolean)
+	for i := range sources {
+		queries = append(queries, Query{sources[i], relations[i], answers[i], reciprocal.Value(i)})
+	}
+	return queries
+}
+
+func checkQueries(queries []Query) error {
+	for i, q := range queries {
+		if q.Source < 0 || q.Relation < 0 || q.Answer < 0 {
+			return fmt.Errorf("query %d (%d, %d, %d) has a negative id", i, q.Source, q.Relation, q.Answer)
+		}
+	}
+	return nil
+}
+
+// WriteQueries writes the queries of a split, in their order.
+func WriteQueries(ctx context.Context, url string, queries []Query) error {
+	if err := checkQueries(queries); err != nil {
+		return fmt.Errorf("writing %s: %w", url, err)
+	}
+	return writeTable(ctx, url, queriesSchema, len(queries), func(from, to int) []arrow.Array {
+		return queryColumns(queries[from:to])
+	})
+}
+
+// ReadQueryTable reads what WriteQueries wrote.
+func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
+	var queries []Query
+	start := func(n int) { queries = make([]Query, 0, n) }
+	err := readTable(ctx, url, queriesSchema, start, func(rows arrow.Record) error {
+		queries = appendQueries(queries, rows)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkQueries(queries); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return queries, nil
+}
+
+// EncodeQueries makes an element for Beam of queries.
+func EncodeQueries(queries []Query) ([]byte, error) {
+	return EncodeBatch(record(queriesSchema, queryColumns(queries)))
+}
+
+// DecodeQueries is the inverse of EncodeQueries.
+func DecodeQueries(data []byte) (queries []Query, err error) {
+	err = decodeTable(data, queriesSchema, func(rows arrow.Record) { queries = appendQueries(nil, rows) })
+	return queries, err
+}

@@ -1,0 +1,106 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"tagnet/formats/storage"
+)
+
+// tableReader reads the record batches of a file that createTable began.
+type tableReader struct {
+	url   string
+	file  storage.RandomReader
+	frame frame
+}
+
+// openTable verifies the frame of a file and hands its schema to check, which tells whether
+// it is the expected table. Batches are verified as they are read.
+func openTable(ctx context.Context, url string, check func(*arrow.Schema) error) (*tableReader, error) {
+	file, err := storage.OpenRandom(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	r := &tableReader{url: url, file: file}
+	var schema *arrow.Schema
+	if r.frame, err = readFrame(file, file.Size()); err == nil {
+		if schema, err = decodeSchema(r.frame.schema); err == nil {
+			err = check(schema)
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return r, nil
+}
+
+func (r *tableReader) close() error { return r.file.Close() }
+
+// batch reads, verifies and decodes the i-th record batch.
+func (r *tableReader) batch(i int) (arrow.Record, error) {
+	b := r.frame.blocks[i]
+	encoded, err := readAt(r.file, b.offset, b.length)
+	if err == nil && crc32.Checksum(encoded, castagnoli) != b.checksum {
+		err = damaged("the checksum of batch %d does not match", i)
+	}
+	var rows arrow.Record
+	if err == nil {
+		rows, err = decodeMessages(r.frame.schema, encoded)
+	}
+	if err == nil && rows.NumRows() != int64(b.rows) {
+		err = damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.rows)
+	}
+	if err == nil {
+		err = noNulls(rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", r.url, err)
+	}
+	return rows, nil
+}
+
+// readTable calls each for every record batch of a file, and start before with the number of
+// rows, which is at most maxRows.
+func readTable(ctx context.Context, url string, schema *arrow.Schema, start func(rows int), each func(rows arrow.Record) error) error {
+	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) })
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if r.frame.rows > maxRows {
+		return fmt.Errorf("reading %s: %d rows are more than the %d that can be read", url, r.frame.rows, int64(maxRows))
+	}
+	// A row takes space in the file, if little: what a forged trailer claims is not believed.
+	start(int(min(r.frame.rows, 64*r.file.Size())))
+	for i := range r.frame.blocks {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
+		rows, err := r.batch(i)
+		if err != nil {
+			return err
+		}
+		if err := guard(func() error { return each(rows) }); err != nil {
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
+	}
+	return nil
+}
+
+// maxRows bounds what is read into memory at once: ids are int32.
+const maxRows = 1<<31 - 1
+
+// guard makes an error of a panic: Arrow's arrays panic where their offsets are wrong, which
+// only a forged file gets to.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = damaged("its content is inconsistent (%v)", p)
+		}
+	}()
+	return f()
+}

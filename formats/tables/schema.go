@@ -1,0 +1,83 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// The metadata of every schema name the table and the version of its layout.
+const (
+	schemaKey    = "tagnet.schema"
+	versionKey   = "tagnet.version"
+	tableVersion = "1"
+)
+
+// newSchema makes a table's schema; further metadata come as key, value, key, value.
+func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Schema {
+	keys, values := []string{schemaKey, versionKey}, []string{name, tableVersion}
+	for i := 0; i < len(further); i += 2 {
+		keys, values = append(keys, further[i]), append(values, further[i+1])
+	}
+	metadata := arrow.NewMetadata(keys, values)
+	return arrow.NewSchema(fields, &metadata)
+}
+
+// sameTable compares a schema that was read with the expected one: the table's name, its
+// version and its columns. Further metadata is for the table's own reader.
+func sameTable(got, want *arrow.Schema) error {
+	wantName, _ := want.Metadata().GetValue(schemaKey)
+	if name, _ := got.Metadata().GetValue(schemaKey); name != wantName {
+		return fmt.Errorf("it holds a table of %q, not of %q", name, wantName)
+	}
+	if version, _ := got.Metadata().GetValue(versionKey); version != tableVersion {
+		return fmt.Errorf("its table of %q has version %q, known is %q; make it again", wantName, version, tableVersion)
+	}
+	same := len(got.Fields()) == len(want.Fields())
+	for i := 0; same && i < len(got.Fields()); i++ {
+		same = got.Field(i).Name == want.Field(i).Name && arrow.TypeEqual(got.Field(i).Type, want.Field(i).Type)
+	}
+	if !same {
+		return damaged("its table of %q has the columns %s instead of %s", wantName, columnNames(got), columnNames(want))
+	}
+	return nil
+}
+
+func columnNames(s *arrow.Schema) string {
+	var names []string
+	for _, f := range s.Fields() {
+		names = append(names, f.Name+" "+f.Type.String())
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+func noNulls(rows arrow.Record) error {
+	for i, column := range rows.Columns() {
+		if column.NullN() != 0 {
+			return damaged("column %s has nulls", rows.ColumnName(i))
+		}
+	}
+	return nil
+}
+
+func record(schema *arrow.Schema, columns []arrow.Array) arrow.Record {
+	return array.NewRecord(schema, columns, int64(columns[0].Len()))
+}
+
+// int32s makes a column of a slice without copying it.
+func int32s(values []int32) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(values))}
+	return array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(values), buffers, nil, 0, 0))
+}
+
+// int32Values is the view of an int32 column.
+func int32Values(rows arrow.Record, column int) []int32 {
+	return rows.Column(column).(*array.Int32).Int32Values()
+}
+
+func int32Field(name string) arrow.Field {
+	return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int32}
+}

@@ -1,0 +1,135 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"tagnet/formats/storage"
+)
+
+// rowsPerBatch bounds the record batches of all tables but distances.
+const rowsPerBatch = 1 << 16
+
+// tableWriter writes record batches as an Arrow file with a trailer. It holds one encoded
+// batch in memory.
+type tableWriter struct {
+	url     string
+	out     storage.Writer
+	arrow   *ipc.FileWriter
+	pending pendingBytes
+	header  []byte
+	entries []byte
+	blocks  int
+}
+
+// pendingBytes collects what Arrow writes until it is known what part of the file it is.
+type pendingBytes struct {
+	bytes.Buffer
+	flushed int64
+}
+
+// Seek only tells the position in the file, which is all that Arrow asks.
+func (p *pendingBytes) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, fmt.Errorf("seeking to %d from %d in a file that is only appended to", offset, whence)
+	}
+	return p.flushed + int64(p.Len()), nil
+}
+
+func createTable(ctx context.Context, url string, schema *arrow.Schema) (*tableWriter, error) {
+	out, err := storage.Create(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	w := &tableWriter{url: url, out: out}
+	w.arrow, err = ipc.NewFileWriter(&w.pending, ipc.WithSchema(schema), ipc.WithZstd())
+	if err != nil {
+		out.Abort()
+		return nil, fmt.Errorf("writing %s: %w", url, err)
+	}
+	return w, nil
+}
+
+// write appends one record batch. The key is the first source of a distance table's batch.
+func (w *tableWriter) write(rows arrow.Record, key int64) error {
+	if err := w.arrow.Write(rows); err != nil {
+		return fmt.Errorf("writing %s: %w", w.url, err)
+	}
+	if err := w.takeHeader(); err != nil {
+		return err
+	}
+	encoded := w.pending.Bytes()
+	b := block{
+		offset: w.pending.flushed, length: int64(len(encoded)), key: key,
+		rows: uint32(rows.NumRows()), checksum: crc32.Checksum(encoded, castagnoli),
+	}
+	w.entries = b.append(w.entries)
+	w.blocks++
+	return w.flush(len(encoded))
+}
+
+// takeHeader sets apart the magic and the schema message, which Arrow writes with the first
+// batch, or at the end of a file without any.
+func (w *tableWriter) takeHeader() error {
+	if w.header != nil {
+		return nil
+	}
+	start := w.pending.Bytes()
+	length := headerStart + 8 + int(binary.LittleEndian.Uint32(start[headerStart+4:]))
+	w.header = bytes.Clone(start[:length])
+	return w.flush(length)
+}
+
+func (w *tableWriter) flush(n int) error {
+	_, err := w.out.Write(w.pending.Next(n))
+	w.pending.flushed += int64(n)
+	return err
+}
+
+// commit writes the trailer and the footer and makes the file appear.
+func (w *tableWriter) commit() error {
+	if err := w.arrow.Close(); err != nil {
+		return fmt.Errorf("writing %s: %w", w.url, err)
+	}
+	if err := w.takeHeader(); err != nil {
+		return err
+	}
+	footer := w.pending.Bytes()
+	sum := frameChecksum(w.header, w.entries, w.blocks, footer)
+	for _, part := range [][]byte{w.entries, tail(w.blocks, sum), footer} {
+		if _, err := w.out.Write(part); err != nil {
+			return err
+		}
+	}
+	return w.out.Commit()
+}
+
+// abort drops the file; after commit it does nothing.
+func (w *tableWriter) abort() error { return w.out.Abort() }
+
+// writeTable writes a table of so many rows in batches that columns makes of rows from to
+// to-1.
+func writeTable(ctx context.Context, url string, schema *arrow.Schema, rows int, columns func(from, to int) []arrow.Array) error {
+	w, err := createTable(ctx, url, schema)
+	if err != nil {
+		return err
+	}
+	defer w.abort()
+	for from := 0; from < rows; from += rowsPerBatch {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("writing %s: %w", url, err)
+		}
+		to := min(from+rowsPerBatch, rows)
+		if err := w.write(record(schema, columns(from, to)), 0); err != nil {
+			return err
+		}
+	}
+	return w.commit()
+}
