@@ -9,8 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-
-	"tagnet/formats/storage"
 )
 
 // DistanceReader reads rows of chosen sources from a table of distances, decoding only the
