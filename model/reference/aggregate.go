@@ -71,7 +71,12 @@ func (r reduction) apply(set []member) []float64 {
 }
 
 // backward returns, for each member, the gradient by its vector (all its copies together).
-// Where several members attain a maximum or minimum, the first of them takes its gradient.
+//
+// Where several members attain a maximum or minimum, the first of them takes its gradient:
+// the boundary, then the degree message, then the messages in order. Any other choice gives
+// the parameters the same gradients (the golden ones agree with the last, too), for members
+// tie where a state is zero, and then nothing flows on from it, or where states and
+// relations are computed alike, and then the same flows on from each.
 func (r reduction) backward(set []member, update []float64) [][]float64 {
 	gradients := make([][]float64, len(set))
 	for i := range set {
