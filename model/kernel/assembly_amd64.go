@@ -16,16 +16,36 @@ type assembly struct {
 	// multiply does a panel of 2 lanes columns, multiplyMasked one of lanes or fewer.
 	multiply       func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool)
 	multiplyMasked func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool, mask uint32)
+	// stripes are the widths that aggregations are done in, widest first; the last divides
+	// the others.
+	stripes []stripe
+}
+
+// stripe is the two directions of the aggregation over some columns of every row.
+type stripe struct {
+	columns   int
+	aggregate func(count int, bounds, senders, relations *int32,
+		states0, states1, states2, embeddings, own *float32, ownStride int,
+		initial, second, degree, copies, divisor, features *float32, stride int)
+	backward func(count int, bounds, senders, relations *int32,
+		states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn,
+		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
 var avx512 = &assembly{
 	name: "avx512", lanes: 16,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
+	stripes: []stripe{
+		{64, aggregate64AVX512, aggregateBackward64AVX512},
+		{32, aggregate32AVX512, aggregateBackward32AVX512},
+		{16, aggregate16AVX512, aggregateBackward16AVX512},
+	},
 }
 
 var avx2 = &assembly{
 	name: "avx2", lanes: 8,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
+	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 }
 
 // accelerated is the variants in assembly that this machine can run, fastest last. The

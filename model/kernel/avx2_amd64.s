@@ -798,3 +798,534 @@ DATA bits<>+20(SB)/4, $0x00000020
 DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
+
+// func aggregate16AVX2(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-136
+	MOVQ stride+128(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+
+receiver65:
+	MOVQ         count+0(FP), DI
+	CMPQ         SI, DI
+	JGE          end66
+	MOVQ         initial+80(FP), DI
+	MOVQ         second+88(FP), R8
+	VMOVUPS      (DI), Y0
+	VMULPS       Y0, Y0, Y2
+	VMAXPS       (R8), Y0, Y4
+	VMINPS       (R8), Y0, Y6
+	VMOVUPS      32(DI), Y1
+	VMULPS       Y1, Y1, Y3
+	VMAXPS       32(R8), Y1, Y5
+	VMINPS       32(R8), Y1, Y7
+	MOVQ         copies+104(FP), DI
+	TESTQ        DI, DI
+	JZ           none67
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (DI)(SI*4), Y9
+	VUCOMISS     X8, X9
+	JLS          none67
+	MOVQ         degree+96(FP), DI
+	VMOVUPS      (DI), Y8
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y6, Y8, Y6
+	VFMADD231PS  Y8, Y9, Y0
+	VMULPS       Y8, Y8, Y8
+	VFMADD231PS  Y8, Y9, Y2
+	VMOVUPS      32(DI), Y8
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y7, Y8, Y7
+	VFMADD231PS  Y8, Y9, Y1
+	VMULPS       Y8, Y8, Y8
+	VFMADD231PS  Y8, Y9, Y3
+
+none67:
+	MOVQ    states0+32(FP), DI
+	TESTQ   DI, DI
+	JZ      skip68
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX (R8), R9
+	MOVLQSX 4(R8), R8
+	CMPQ    R9, R8
+	JGE     skip68
+
+loop69:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Y8
+	VMULPS      (BX)(R11*1), Y8, Y8
+	VADDPS      Y8, Y0, Y0
+	VMAXPS      Y4, Y8, Y4
+	VMINPS      Y6, Y8, Y6
+	VFMADD231PS Y8, Y8, Y2
+	VMOVUPS     32(DI)(R10*1), Y9
+	VMULPS      32(BX)(R11*1), Y9, Y9
+	VADDPS      Y9, Y1, Y1
+	VMAXPS      Y5, Y9, Y5
+	VMINPS      Y7, Y9, Y7
+	VFMADD231PS Y9, Y9, Y3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop69
+
+skip68:
+	MOVQ    states1+40(FP), DI
+	TESTQ   DI, DI
+	JZ      skip70
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 4(R8), R9
+	MOVLQSX 8(R8), R8
+	CMPQ    R9, R8
+	JGE     skip70
+
+loop71:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Y8
+	VMULPS      (BX)(R11*1), Y8, Y8
+	VADDPS      Y8, Y0, Y0
+	VMAXPS      Y4, Y8, Y4
+	VMINPS      Y6, Y8, Y6
+	VFMADD231PS Y8, Y8, Y2
+	VMOVUPS     32(DI)(R10*1), Y9
+	VMULPS      32(BX)(R11*1), Y9, Y9
+	VADDPS      Y9, Y1, Y1
+	VMAXPS      Y5, Y9, Y5
+	VMINPS      Y7, Y9, Y7
+	VFMADD231PS Y9, Y9, Y3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop71
+
+skip70:
+	MOVQ    states2+48(FP), DI
+	TESTQ   DI, DI
+	JZ      skip72
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 8(R8), R9
+	MOVLQSX 12(R8), R8
+	CMPQ    R9, R8
+	JGE     skip72
+
+loop73:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Y8
+	VMULPS      (BX)(R11*1), Y8, Y8
+	VADDPS      Y8, Y0, Y0
+	VMAXPS      Y4, Y8, Y4
+	VMINPS      Y6, Y8, Y6
+	VFMADD231PS Y8, Y8, Y2
+	VMOVUPS     32(DI)(R10*1), Y9
+	VMULPS      32(BX)(R11*1), Y9, Y9
+	VADDPS      Y9, Y1, Y1
+	VMAXPS      Y5, Y9, Y5
+	VMINPS      Y7, Y9, Y7
+	VFMADD231PS Y9, Y9, Y3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop73
+
+skip72:
+	VCMPPS       $0x03, Y2, Y2, Y9
+	VBLENDVPS    Y9, Y2, Y4, Y4
+	VBLENDVPS    Y9, Y2, Y6, Y6
+	VCMPPS       $0x03, Y3, Y3, Y9
+	VBLENDVPS    Y9, Y3, Y5, Y5
+	VBLENDVPS    Y9, Y3, Y7, Y7
+	MOVQ         features+120(FP), DI
+	MOVQ         SI, R8
+	IMULQ        AX, R8
+	IMUL3Q       $0x05, R8, R8
+	ADDQ         R8, DI
+	MOVQ         own+64(FP), R8
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         SI, R9
+	IMULQ        R10, R9
+	ADDQ         R9, R8
+	VMOVUPS      (R8), Y9
+	VMOVUPS      Y9, (DI)
+	VMOVUPS      32(R8), Y9
+	VMOVUPS      Y9, 32(DI)
+	MOVQ         divisor+112(FP), R8
+	VBROADCASTSS (R8)(SI*4), Y8
+	ADDQ         AX, DI
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VMULPS       Y8, Y3, Y3
+	ADDQ         AX, DI
+	VMOVUPS      Y4, (DI)
+	VMOVUPS      Y5, 32(DI)
+	ADDQ         AX, DI
+	VMOVUPS      Y6, (DI)
+	VMOVUPS      Y7, 32(DI)
+	ADDQ         AX, DI
+	MOVL         $0x358637bd, R8
+	VMOVD        R8, X9
+	VBROADCASTSS X9, Y9
+	VFNMADD231PS Y0, Y0, Y2
+	VMAXPS       Y2, Y9, Y2
+	VSQRTPS      Y2, Y2
+	VMOVUPS      Y2, (DI)
+	VFNMADD231PS Y1, Y1, Y3
+	VMAXPS       Y3, Y9, Y3
+	VSQRTPS      Y3, Y3
+	VMOVUPS      Y3, 32(DI)
+	INCQ         SI
+	JMP          receiver65
+
+end66:
+	VZEROUPPER
+	RET
+
+// func aggregateBackward16AVX2(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, FMA3
+TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+	MOVQ byEmbeddings+88(FP), DI
+
+receiver74:
+	MOVQ    count+0(FP), R8
+	CMPQ    SI, R8
+	JGE     end75
+	MOVQ    features+152(FP), R8
+	MOVQ    SI, R9
+	IMULQ   AX, R9
+	IMUL3Q  $0x05, R9, R9
+	ADDQ    R9, R8
+	MOVQ    gradient+160(FP), R9
+	MOVQ    SI, R10
+	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
+	ADDQ    R10, R9
+	MOVQ    byOwn+96(FP), R10
+	TESTQ   R10, R10
+	JZ      none76
+	MOVQ    byOwn+96(FP), R10
+	MOVQ    SI, R11
+	IMULQ   AX, R11
+	ADDQ    R11, R10
+	VMOVUPS (R10), Y14
+	VADDPS  (R9), Y14, Y14
+	VMOVUPS Y14, (R10)
+	VMOVUPS 32(R10), Y14
+	VADDPS  32(R9), Y14, Y14
+	VMOVUPS Y14, 32(R10)
+
+none76:
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         R8, R10
+	MOVQ         R9, R11
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Y8
+	VMOVUPS      (R9), Y4
+	VMOVUPS      32(R8), Y9
+	VMOVUPS      32(R9), Y5
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Y10
+	VMOVUPS      (R9), Y6
+	VMOVUPS      32(R8), Y11
+	VMOVUPS      32(R9), Y7
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         divisor+144(FP), R12
+	VBROADCASTSS (R12)(SI*4), Y15
+	VMOVUPS      (R8), Y12
+	VMOVUPS      (R9), Y2
+	VDIVPS       Y12, Y2, Y2
+	VBROADCASTSS smallestDeviation+176(FP), Y14
+	VCMPPS       $0x06, Y14, Y12, Y14
+	VANDPS       Y14, Y2, Y2
+	VMOVUPS      (R11), Y0
+	VMOVUPS      (R10), Y12
+	VFNMADD231PS Y12, Y2, Y0
+	VMULPS       Y15, Y0, Y0
+	VMULPS       Y15, Y2, Y2
+	VMOVUPS      32(R8), Y12
+	VMOVUPS      32(R9), Y3
+	VDIVPS       Y12, Y3, Y3
+	VBROADCASTSS smallestDeviation+176(FP), Y14
+	VCMPPS       $0x06, Y14, Y12, Y14
+	VANDPS       Y14, Y3, Y3
+	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R10), Y12
+	VFNMADD231PS Y12, Y3, Y1
+	VMULPS       Y15, Y1, Y1
+	VMULPS       Y15, Y3, Y3
+	MOVQ         initial+104(FP), R8
+	VMOVUPS      (R8), Y12
+	VCMPPS       $0x04, Y12, Y8, Y14
+	VANDPS       Y14, Y4, Y4
+	VCMPPS       $0x04, Y12, Y10, Y14
+	VANDPS       Y14, Y6, Y6
+	VMOVUPS      32(R8), Y12
+	VCMPPS       $0x04, Y12, Y9, Y14
+	VANDPS       Y14, Y5, Y5
+	VCMPPS       $0x04, Y12, Y11, Y14
+	VANDPS       Y14, Y7, Y7
+	MOVQ         second+112(FP), R8
+	VMOVUPS      (R8), Y12
+	VCMPPS       $0x04, Y12, Y8, Y14
+	VANDPS       Y14, Y4, Y4
+	VCMPPS       $0x04, Y12, Y10, Y14
+	VANDPS       Y14, Y6, Y6
+	VMOVUPS      32(R8), Y12
+	VCMPPS       $0x04, Y12, Y9, Y14
+	VANDPS       Y14, Y5, Y5
+	VCMPPS       $0x04, Y12, Y11, Y14
+	VANDPS       Y14, Y7, Y7
+	MOVQ         copies+136(FP), R8
+	TESTQ        R8, R8
+	JZ           none77
+	VXORPS       Y15, Y15, Y15
+	VBROADCASTSS (R8)(SI*4), Y14
+	VUCOMISS     X15, X14
+	JLS          none77
+	MOVQ         degree+120(FP), R8
+	MOVQ         byDegree+128(FP), R9
+	VMOVUPS      (R8), Y12
+	VMOVAPS      Y0, Y13
+	VFMADD231PS  Y12, Y2, Y13
+	MOVQ         copies+136(FP), R10
+	VBROADCASTSS (R10)(SI*4), Y14
+	VMULPS       Y14, Y13, Y13
+	VCMPPS       $0x00, Y12, Y8, Y14
+	VANDPS       Y4, Y14, Y15
+	VADDPS       Y15, Y13, Y13
+	VANDNPS      Y4, Y14, Y4
+	VCMPPS       $0x00, Y12, Y10, Y14
+	VANDPS       Y6, Y14, Y15
+	VADDPS       Y15, Y13, Y13
+	VANDNPS      Y6, Y14, Y6
+	VADDPS       (R9), Y13, Y13
+	VMOVUPS      Y13, (R9)
+	VMOVUPS      32(R8), Y12
+	VMOVAPS      Y1, Y13
+	VFMADD231PS  Y12, Y3, Y13
+	MOVQ         copies+136(FP), R8
+	VBROADCASTSS (R8)(SI*4), Y14
+	VMULPS       Y14, Y13, Y13
+	VCMPPS       $0x00, Y12, Y9, Y14
+	VANDPS       Y5, Y14, Y15
+	VADDPS       Y15, Y13, Y13
+	VANDNPS      Y5, Y14, Y5
+	VCMPPS       $0x00, Y12, Y11, Y14
+	VANDPS       Y7, Y14, Y15
+	VADDPS       Y15, Y13, Y13
+	VANDNPS      Y7, Y14, Y7
+	VADDPS       32(R9), Y13, Y13
+	VMOVUPS      Y13, 32(R9)
+
+none77:
+	MOVQ    states0+32(FP), R8
+	TESTQ   R8, R8
+	JZ      skip78
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX (R9), R10
+	MOVLQSX 4(R9), R9
+	CMPQ    R10, R9
+	JGE     skip78
+	MOVQ    byStates0+64(FP), R11
+
+loop79:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Y12
+	VMULPS      (BX)(R13*1), Y12, Y12
+	VMOVAPS     Y0, Y13
+	VFMADD231PS Y12, Y2, Y13
+	VCMPPS      $0x00, Y12, Y8, Y14
+	VANDPS      Y4, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y4, Y14, Y4
+	VCMPPS      $0x00, Y12, Y10, Y14
+	VANDPS      Y6, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y6, Y14, Y6
+	VMOVUPS     (R11)(R12*1), Y14
+	VFMADD231PS (BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Y15
+	VFMADD231PS (R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, (DI)(R13*1)
+	VMOVUPS     32(R8)(R12*1), Y12
+	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVAPS     Y1, Y13
+	VFMADD231PS Y12, Y3, Y13
+	VCMPPS      $0x00, Y12, Y9, Y14
+	VANDPS      Y5, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y5, Y14, Y5
+	VCMPPS      $0x00, Y12, Y11, Y14
+	VANDPS      Y7, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y7, Y14, Y7
+	VMOVUPS     32(R11)(R12*1), Y14
+	VFMADD231PS 32(BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, 32(R11)(R12*1)
+	VMOVUPS     32(DI)(R13*1), Y15
+	VFMADD231PS 32(R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, 32(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop79
+
+skip78:
+	MOVQ    states1+40(FP), R8
+	TESTQ   R8, R8
+	JZ      skip80
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 4(R9), R10
+	MOVLQSX 8(R9), R9
+	CMPQ    R10, R9
+	JGE     skip80
+	MOVQ    byStates1+72(FP), R11
+
+loop81:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Y12
+	VMULPS      (BX)(R13*1), Y12, Y12
+	VMOVAPS     Y0, Y13
+	VFMADD231PS Y12, Y2, Y13
+	VCMPPS      $0x00, Y12, Y8, Y14
+	VANDPS      Y4, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y4, Y14, Y4
+	VCMPPS      $0x00, Y12, Y10, Y14
+	VANDPS      Y6, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y6, Y14, Y6
+	VMOVUPS     (R11)(R12*1), Y14
+	VFMADD231PS (BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Y15
+	VFMADD231PS (R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, (DI)(R13*1)
+	VMOVUPS     32(R8)(R12*1), Y12
+	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVAPS     Y1, Y13
+	VFMADD231PS Y12, Y3, Y13
+	VCMPPS      $0x00, Y12, Y9, Y14
+	VANDPS      Y5, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y5, Y14, Y5
+	VCMPPS      $0x00, Y12, Y11, Y14
+	VANDPS      Y7, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y7, Y14, Y7
+	VMOVUPS     32(R11)(R12*1), Y14
+	VFMADD231PS 32(BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, 32(R11)(R12*1)
+	VMOVUPS     32(DI)(R13*1), Y15
+	VFMADD231PS 32(R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, 32(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop81
+
+skip80:
+	MOVQ    states2+48(FP), R8
+	TESTQ   R8, R8
+	JZ      skip82
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 8(R9), R10
+	MOVLQSX 12(R9), R9
+	CMPQ    R10, R9
+	JGE     skip82
+	MOVQ    byStates2+80(FP), R11
+
+loop83:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Y12
+	VMULPS      (BX)(R13*1), Y12, Y12
+	VMOVAPS     Y0, Y13
+	VFMADD231PS Y12, Y2, Y13
+	VCMPPS      $0x00, Y12, Y8, Y14
+	VANDPS      Y4, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y4, Y14, Y4
+	VCMPPS      $0x00, Y12, Y10, Y14
+	VANDPS      Y6, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y6, Y14, Y6
+	VMOVUPS     (R11)(R12*1), Y14
+	VFMADD231PS (BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Y15
+	VFMADD231PS (R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, (DI)(R13*1)
+	VMOVUPS     32(R8)(R12*1), Y12
+	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVAPS     Y1, Y13
+	VFMADD231PS Y12, Y3, Y13
+	VCMPPS      $0x00, Y12, Y9, Y14
+	VANDPS      Y5, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y5, Y14, Y5
+	VCMPPS      $0x00, Y12, Y11, Y14
+	VANDPS      Y7, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y7, Y14, Y7
+	VMOVUPS     32(R11)(R12*1), Y14
+	VFMADD231PS 32(BX)(R13*1), Y13, Y14
+	VMOVUPS     Y14, 32(R11)(R12*1)
+	VMOVUPS     32(DI)(R13*1), Y15
+	VFMADD231PS 32(R8)(R12*1), Y13, Y15
+	VMOVUPS     Y15, 32(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop83
+
+skip82:
+	INCQ SI
+	JMP  receiver74
+
+end75:
+	VZEROUPPER
+	RET

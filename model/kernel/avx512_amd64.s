@@ -2165,3 +2165,1680 @@ done124:
 end65:
 	VZEROUPPER
 	RET
+
+// func aggregate16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-136
+	MOVQ stride+128(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+
+receiver125:
+	MOVQ         count+0(FP), DI
+	CMPQ         SI, DI
+	JGE          end126
+	MOVQ         initial+80(FP), DI
+	MOVQ         second+88(FP), R8
+	VMOVUPS      (DI), Z0
+	VMULPS       Z0, Z0, Z1
+	VMAXPS       (R8), Z0, Z2
+	VMINPS       (R8), Z0, Z3
+	MOVQ         copies+104(FP), DI
+	TESTQ        DI, DI
+	JZ           none127
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (DI)(SI*4), Z5
+	VUCOMISS     X4, X5
+	JLS          none127
+	MOVQ         degree+96(FP), DI
+	VMOVUPS      (DI), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z3, Z4, Z3
+	VFMADD231PS  Z4, Z5, Z0
+	VMULPS       Z4, Z4, Z4
+	VFMADD231PS  Z4, Z5, Z1
+
+none127:
+	MOVQ    states0+32(FP), DI
+	TESTQ   DI, DI
+	JZ      skip128
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX (R8), R9
+	MOVLQSX 4(R8), R8
+	CMPQ    R9, R8
+	JGE     skip128
+
+loop129:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z4
+	VMULPS      (BX)(R11*1), Z4, Z4
+	VADDPS      Z4, Z0, Z0
+	VMAXPS      Z2, Z4, Z2
+	VMINPS      Z3, Z4, Z3
+	VFMADD231PS Z4, Z4, Z1
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop129
+
+skip128:
+	MOVQ    states1+40(FP), DI
+	TESTQ   DI, DI
+	JZ      skip130
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 4(R8), R9
+	MOVLQSX 8(R8), R8
+	CMPQ    R9, R8
+	JGE     skip130
+
+loop131:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z4
+	VMULPS      (BX)(R11*1), Z4, Z4
+	VADDPS      Z4, Z0, Z0
+	VMAXPS      Z2, Z4, Z2
+	VMINPS      Z3, Z4, Z3
+	VFMADD231PS Z4, Z4, Z1
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop131
+
+skip130:
+	MOVQ    states2+48(FP), DI
+	TESTQ   DI, DI
+	JZ      skip132
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 8(R8), R9
+	MOVLQSX 12(R8), R8
+	CMPQ    R9, R8
+	JGE     skip132
+
+loop133:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z4
+	VMULPS      (BX)(R11*1), Z4, Z4
+	VADDPS      Z4, Z0, Z0
+	VMAXPS      Z2, Z4, Z2
+	VMINPS      Z3, Z4, Z3
+	VFMADD231PS Z4, Z4, Z1
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop133
+
+skip132:
+	VCMPPS       $0x03, Z1, Z1, K1
+	VMOVAPS      Z1, K1, Z2
+	VMOVAPS      Z1, K1, Z3
+	MOVQ         features+120(FP), DI
+	MOVQ         SI, R8
+	IMULQ        AX, R8
+	IMUL3Q       $0x05, R8, R8
+	ADDQ         R8, DI
+	MOVQ         own+64(FP), R8
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         SI, R9
+	IMULQ        R10, R9
+	ADDQ         R9, R8
+	VMOVUPS      (R8), Z5
+	VMOVUPS      Z5, (DI)
+	MOVQ         divisor+112(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z4
+	ADDQ         AX, DI
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (DI)
+	VMULPS       Z4, Z1, Z1
+	ADDQ         AX, DI
+	VMOVUPS      Z2, (DI)
+	ADDQ         AX, DI
+	VMOVUPS      Z3, (DI)
+	ADDQ         AX, DI
+	MOVL         $0x358637bd, R8
+	VMOVD        R8, X5
+	VBROADCASTSS X5, Z5
+	VFNMADD231PS Z0, Z0, Z1
+	VMAXPS       Z1, Z5, Z1
+	VSQRTPS      Z1, Z1
+	VMOVUPS      Z1, (DI)
+	INCQ         SI
+	JMP          receiver125
+
+end126:
+	VZEROUPPER
+	RET
+
+// func aggregateBackward16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+	MOVQ byEmbeddings+88(FP), DI
+
+receiver134:
+	MOVQ    count+0(FP), R8
+	CMPQ    SI, R8
+	JGE     end135
+	MOVQ    features+152(FP), R8
+	MOVQ    SI, R9
+	IMULQ   AX, R9
+	IMUL3Q  $0x05, R9, R9
+	ADDQ    R9, R8
+	MOVQ    gradient+160(FP), R9
+	MOVQ    SI, R10
+	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
+	ADDQ    R10, R9
+	MOVQ    byOwn+96(FP), R10
+	TESTQ   R10, R10
+	JZ      none136
+	MOVQ    byOwn+96(FP), R10
+	MOVQ    SI, R11
+	IMULQ   AX, R11
+	ADDQ    R11, R10
+	VMOVUPS (R10), Z8
+	VADDPS  (R9), Z8, Z8
+	VMOVUPS Z8, (R10)
+
+none136:
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         R8, R10
+	MOVQ         R9, R11
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z4
+	VMOVUPS      (R9), Z2
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z5
+	VMOVUPS      (R9), Z3
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         divisor+144(FP), R12
+	VBROADCASTSS (R12)(SI*4), Z9
+	VMOVUPS      (R8), Z6
+	VMOVUPS      (R9), Z1
+	VDIVPS       Z6, Z1, Z1
+	VBROADCASTSS smallestDeviation+176(FP), Z8
+	VCMPPS       $0x06, Z8, Z6, K1
+	VMOVAPS.Z    Z1, K1, Z1
+	VMOVUPS      (R11), Z0
+	VMOVUPS      (R10), Z6
+	VFNMADD231PS Z6, Z1, Z0
+	VMULPS       Z9, Z0, Z0
+	VMULPS       Z9, Z1, Z1
+	MOVQ         initial+104(FP), R8
+	VMOVUPS      (R8), Z6
+	VCMPPS       $0x04, Z6, Z4, K1
+	VMOVAPS.Z    Z2, K1, Z2
+	VCMPPS       $0x04, Z6, Z5, K1
+	VMOVAPS.Z    Z3, K1, Z3
+	MOVQ         second+112(FP), R8
+	VMOVUPS      (R8), Z6
+	VCMPPS       $0x04, Z6, Z4, K1
+	VMOVAPS.Z    Z2, K1, Z2
+	VCMPPS       $0x04, Z6, Z5, K1
+	VMOVAPS.Z    Z3, K1, Z3
+	MOVQ         copies+136(FP), R8
+	TESTQ        R8, R8
+	JZ           none137
+	VPXORD       Z9, Z9, Z9
+	VBROADCASTSS (R8)(SI*4), Z8
+	VUCOMISS     X9, X8
+	JLS          none137
+	MOVQ         degree+120(FP), R8
+	MOVQ         byDegree+128(FP), R9
+	VMOVUPS      (R8), Z6
+	VMOVAPS      Z0, Z7
+	VFMADD231PS  Z6, Z1, Z7
+	MOVQ         copies+136(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z8
+	VMULPS       Z8, Z7, Z7
+	VCMPPS       $0x00, Z6, Z4, K1
+	VADDPS       Z2, Z7, K1, Z7
+	VXORPS       Z2, Z2, K1, Z2
+	VCMPPS       $0x00, Z6, Z5, K1
+	VADDPS       Z3, Z7, K1, Z7
+	VXORPS       Z3, Z3, K1, Z3
+	VADDPS       (R9), Z7, Z7
+	VMOVUPS      Z7, (R9)
+
+none137:
+	MOVQ    states0+32(FP), R8
+	TESTQ   R8, R8
+	JZ      skip138
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX (R9), R10
+	MOVLQSX 4(R9), R9
+	CMPQ    R10, R9
+	JGE     skip138
+	MOVQ    byStates0+64(FP), R11
+
+loop139:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z6
+	VMULPS      (BX)(R13*1), Z6, Z6
+	VMOVAPS     Z0, Z7
+	VFMADD231PS Z6, Z1, Z7
+	VCMPPS      $0x00, Z6, Z4, K1
+	VADDPS      Z2, Z7, K1, Z7
+	VXORPS      Z2, Z2, K1, Z2
+	VCMPPS      $0x00, Z6, Z5, K1
+	VADDPS      Z3, Z7, K1, Z7
+	VXORPS      Z3, Z3, K1, Z3
+	VMOVUPS     (R11)(R12*1), Z8
+	VFMADD231PS (BX)(R13*1), Z7, Z8
+	VMOVUPS     Z8, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z9
+	VFMADD231PS (R8)(R12*1), Z7, Z9
+	VMOVUPS     Z9, (DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop139
+
+skip138:
+	MOVQ    states1+40(FP), R8
+	TESTQ   R8, R8
+	JZ      skip140
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 4(R9), R10
+	MOVLQSX 8(R9), R9
+	CMPQ    R10, R9
+	JGE     skip140
+	MOVQ    byStates1+72(FP), R11
+
+loop141:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z6
+	VMULPS      (BX)(R13*1), Z6, Z6
+	VMOVAPS     Z0, Z7
+	VFMADD231PS Z6, Z1, Z7
+	VCMPPS      $0x00, Z6, Z4, K1
+	VADDPS      Z2, Z7, K1, Z7
+	VXORPS      Z2, Z2, K1, Z2
+	VCMPPS      $0x00, Z6, Z5, K1
+	VADDPS      Z3, Z7, K1, Z7
+	VXORPS      Z3, Z3, K1, Z3
+	VMOVUPS     (R11)(R12*1), Z8
+	VFMADD231PS (BX)(R13*1), Z7, Z8
+	VMOVUPS     Z8, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z9
+	VFMADD231PS (R8)(R12*1), Z7, Z9
+	VMOVUPS     Z9, (DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop141
+
+skip140:
+	MOVQ    states2+48(FP), R8
+	TESTQ   R8, R8
+	JZ      skip142
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 8(R9), R10
+	MOVLQSX 12(R9), R9
+	CMPQ    R10, R9
+	JGE     skip142
+	MOVQ    byStates2+80(FP), R11
+
+loop143:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z6
+	VMULPS      (BX)(R13*1), Z6, Z6
+	VMOVAPS     Z0, Z7
+	VFMADD231PS Z6, Z1, Z7
+	VCMPPS      $0x00, Z6, Z4, K1
+	VADDPS      Z2, Z7, K1, Z7
+	VXORPS      Z2, Z2, K1, Z2
+	VCMPPS      $0x00, Z6, Z5, K1
+	VADDPS      Z3, Z7, K1, Z7
+	VXORPS      Z3, Z3, K1, Z3
+	VMOVUPS     (R11)(R12*1), Z8
+	VFMADD231PS (BX)(R13*1), Z7, Z8
+	VMOVUPS     Z8, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z9
+	VFMADD231PS (R8)(R12*1), Z7, Z9
+	VMOVUPS     Z9, (DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop143
+
+skip142:
+	INCQ SI
+	JMP  receiver134
+
+end135:
+	VZEROUPPER
+	RET
+
+// func aggregate32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-136
+	MOVQ stride+128(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+
+receiver144:
+	MOVQ         count+0(FP), DI
+	CMPQ         SI, DI
+	JGE          end145
+	MOVQ         initial+80(FP), DI
+	MOVQ         second+88(FP), R8
+	VMOVUPS      (DI), Z0
+	VMULPS       Z0, Z0, Z2
+	VMAXPS       (R8), Z0, Z4
+	VMINPS       (R8), Z0, Z6
+	VMOVUPS      64(DI), Z1
+	VMULPS       Z1, Z1, Z3
+	VMAXPS       64(R8), Z1, Z5
+	VMINPS       64(R8), Z1, Z7
+	MOVQ         copies+104(FP), DI
+	TESTQ        DI, DI
+	JZ           none146
+	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS (DI)(SI*4), Z9
+	VUCOMISS     X8, X9
+	JLS          none146
+	MOVQ         degree+96(FP), DI
+	VMOVUPS      (DI), Z8
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z6, Z8, Z6
+	VFMADD231PS  Z8, Z9, Z0
+	VMULPS       Z8, Z8, Z8
+	VFMADD231PS  Z8, Z9, Z2
+	VMOVUPS      64(DI), Z8
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z7, Z8, Z7
+	VFMADD231PS  Z8, Z9, Z1
+	VMULPS       Z8, Z8, Z8
+	VFMADD231PS  Z8, Z9, Z3
+
+none146:
+	MOVQ    states0+32(FP), DI
+	TESTQ   DI, DI
+	JZ      skip147
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX (R8), R9
+	MOVLQSX 4(R8), R8
+	CMPQ    R9, R8
+	JGE     skip147
+
+loop148:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z8
+	VMULPS      (BX)(R11*1), Z8, Z8
+	VADDPS      Z8, Z0, Z0
+	VMAXPS      Z4, Z8, Z4
+	VMINPS      Z6, Z8, Z6
+	VFMADD231PS Z8, Z8, Z2
+	VMOVUPS     64(DI)(R10*1), Z9
+	VMULPS      64(BX)(R11*1), Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VMAXPS      Z5, Z9, Z5
+	VMINPS      Z7, Z9, Z7
+	VFMADD231PS Z9, Z9, Z3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop148
+
+skip147:
+	MOVQ    states1+40(FP), DI
+	TESTQ   DI, DI
+	JZ      skip149
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 4(R8), R9
+	MOVLQSX 8(R8), R8
+	CMPQ    R9, R8
+	JGE     skip149
+
+loop150:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z8
+	VMULPS      (BX)(R11*1), Z8, Z8
+	VADDPS      Z8, Z0, Z0
+	VMAXPS      Z4, Z8, Z4
+	VMINPS      Z6, Z8, Z6
+	VFMADD231PS Z8, Z8, Z2
+	VMOVUPS     64(DI)(R10*1), Z9
+	VMULPS      64(BX)(R11*1), Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VMAXPS      Z5, Z9, Z5
+	VMINPS      Z7, Z9, Z7
+	VFMADD231PS Z9, Z9, Z3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop150
+
+skip149:
+	MOVQ    states2+48(FP), DI
+	TESTQ   DI, DI
+	JZ      skip151
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 8(R8), R9
+	MOVLQSX 12(R8), R8
+	CMPQ    R9, R8
+	JGE     skip151
+
+loop152:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z8
+	VMULPS      (BX)(R11*1), Z8, Z8
+	VADDPS      Z8, Z0, Z0
+	VMAXPS      Z4, Z8, Z4
+	VMINPS      Z6, Z8, Z6
+	VFMADD231PS Z8, Z8, Z2
+	VMOVUPS     64(DI)(R10*1), Z9
+	VMULPS      64(BX)(R11*1), Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VMAXPS      Z5, Z9, Z5
+	VMINPS      Z7, Z9, Z7
+	VFMADD231PS Z9, Z9, Z3
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop152
+
+skip151:
+	VCMPPS       $0x03, Z2, Z2, K1
+	VMOVAPS      Z2, K1, Z4
+	VMOVAPS      Z2, K1, Z6
+	VCMPPS       $0x03, Z3, Z3, K1
+	VMOVAPS      Z3, K1, Z5
+	VMOVAPS      Z3, K1, Z7
+	MOVQ         features+120(FP), DI
+	MOVQ         SI, R8
+	IMULQ        AX, R8
+	IMUL3Q       $0x05, R8, R8
+	ADDQ         R8, DI
+	MOVQ         own+64(FP), R8
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         SI, R9
+	IMULQ        R10, R9
+	ADDQ         R9, R8
+	VMOVUPS      (R8), Z9
+	VMOVUPS      Z9, (DI)
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      Z9, 64(DI)
+	MOVQ         divisor+112(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z8
+	ADDQ         AX, DI
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      Z0, (DI)
+	VMULPS       Z8, Z2, Z2
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, 64(DI)
+	VMULPS       Z8, Z3, Z3
+	ADDQ         AX, DI
+	VMOVUPS      Z4, (DI)
+	VMOVUPS      Z5, 64(DI)
+	ADDQ         AX, DI
+	VMOVUPS      Z6, (DI)
+	VMOVUPS      Z7, 64(DI)
+	ADDQ         AX, DI
+	MOVL         $0x358637bd, R8
+	VMOVD        R8, X9
+	VBROADCASTSS X9, Z9
+	VFNMADD231PS Z0, Z0, Z2
+	VMAXPS       Z2, Z9, Z2
+	VSQRTPS      Z2, Z2
+	VMOVUPS      Z2, (DI)
+	VFNMADD231PS Z1, Z1, Z3
+	VMAXPS       Z3, Z9, Z3
+	VSQRTPS      Z3, Z3
+	VMOVUPS      Z3, 64(DI)
+	INCQ         SI
+	JMP          receiver144
+
+end145:
+	VZEROUPPER
+	RET
+
+// func aggregateBackward32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+	MOVQ byEmbeddings+88(FP), DI
+
+receiver153:
+	MOVQ    count+0(FP), R8
+	CMPQ    SI, R8
+	JGE     end154
+	MOVQ    features+152(FP), R8
+	MOVQ    SI, R9
+	IMULQ   AX, R9
+	IMUL3Q  $0x05, R9, R9
+	ADDQ    R9, R8
+	MOVQ    gradient+160(FP), R9
+	MOVQ    SI, R10
+	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
+	ADDQ    R10, R9
+	MOVQ    byOwn+96(FP), R10
+	TESTQ   R10, R10
+	JZ      none155
+	MOVQ    byOwn+96(FP), R10
+	MOVQ    SI, R11
+	IMULQ   AX, R11
+	ADDQ    R11, R10
+	VMOVUPS (R10), Z14
+	VADDPS  (R9), Z14, Z14
+	VMOVUPS Z14, (R10)
+	VMOVUPS 64(R10), Z14
+	VADDPS  64(R9), Z14, Z14
+	VMOVUPS Z14, 64(R10)
+
+none155:
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         R8, R10
+	MOVQ         R9, R11
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      64(R9), Z5
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z10
+	VMOVUPS      (R9), Z6
+	VMOVUPS      64(R8), Z11
+	VMOVUPS      64(R9), Z7
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         divisor+144(FP), R12
+	VBROADCASTSS (R12)(SI*4), Z15
+	VMOVUPS      (R8), Z12
+	VMOVUPS      (R9), Z2
+	VDIVPS       Z12, Z2, Z2
+	VBROADCASTSS smallestDeviation+176(FP), Z14
+	VCMPPS       $0x06, Z14, Z12, K1
+	VMOVAPS.Z    Z2, K1, Z2
+	VMOVUPS      (R11), Z0
+	VMOVUPS      (R10), Z12
+	VFNMADD231PS Z12, Z2, Z0
+	VMULPS       Z15, Z0, Z0
+	VMULPS       Z15, Z2, Z2
+	VMOVUPS      64(R8), Z12
+	VMOVUPS      64(R9), Z3
+	VDIVPS       Z12, Z3, Z3
+	VBROADCASTSS smallestDeviation+176(FP), Z14
+	VCMPPS       $0x06, Z14, Z12, K1
+	VMOVAPS.Z    Z3, K1, Z3
+	VMOVUPS      64(R11), Z1
+	VMOVUPS      64(R10), Z12
+	VFNMADD231PS Z12, Z3, Z1
+	VMULPS       Z15, Z1, Z1
+	VMULPS       Z15, Z3, Z3
+	MOVQ         initial+104(FP), R8
+	VMOVUPS      (R8), Z12
+	VCMPPS       $0x04, Z12, Z8, K1
+	VMOVAPS.Z    Z4, K1, Z4
+	VCMPPS       $0x04, Z12, Z10, K1
+	VMOVAPS.Z    Z6, K1, Z6
+	VMOVUPS      64(R8), Z12
+	VCMPPS       $0x04, Z12, Z9, K1
+	VMOVAPS.Z    Z5, K1, Z5
+	VCMPPS       $0x04, Z12, Z11, K1
+	VMOVAPS.Z    Z7, K1, Z7
+	MOVQ         second+112(FP), R8
+	VMOVUPS      (R8), Z12
+	VCMPPS       $0x04, Z12, Z8, K1
+	VMOVAPS.Z    Z4, K1, Z4
+	VCMPPS       $0x04, Z12, Z10, K1
+	VMOVAPS.Z    Z6, K1, Z6
+	VMOVUPS      64(R8), Z12
+	VCMPPS       $0x04, Z12, Z9, K1
+	VMOVAPS.Z    Z5, K1, Z5
+	VCMPPS       $0x04, Z12, Z11, K1
+	VMOVAPS.Z    Z7, K1, Z7
+	MOVQ         copies+136(FP), R8
+	TESTQ        R8, R8
+	JZ           none156
+	VPXORD       Z15, Z15, Z15
+	VBROADCASTSS (R8)(SI*4), Z14
+	VUCOMISS     X15, X14
+	JLS          none156
+	MOVQ         degree+120(FP), R8
+	MOVQ         byDegree+128(FP), R9
+	VMOVUPS      (R8), Z12
+	VMOVAPS      Z0, Z13
+	VFMADD231PS  Z12, Z2, Z13
+	MOVQ         copies+136(FP), R10
+	VBROADCASTSS (R10)(SI*4), Z14
+	VMULPS       Z14, Z13, Z13
+	VCMPPS       $0x00, Z12, Z8, K1
+	VADDPS       Z4, Z13, K1, Z13
+	VXORPS       Z4, Z4, K1, Z4
+	VCMPPS       $0x00, Z12, Z10, K1
+	VADDPS       Z6, Z13, K1, Z13
+	VXORPS       Z6, Z6, K1, Z6
+	VADDPS       (R9), Z13, Z13
+	VMOVUPS      Z13, (R9)
+	VMOVUPS      64(R8), Z12
+	VMOVAPS      Z1, Z13
+	VFMADD231PS  Z12, Z3, Z13
+	MOVQ         copies+136(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z14
+	VMULPS       Z14, Z13, Z13
+	VCMPPS       $0x00, Z12, Z9, K1
+	VADDPS       Z5, Z13, K1, Z13
+	VXORPS       Z5, Z5, K1, Z5
+	VCMPPS       $0x00, Z12, Z11, K1
+	VADDPS       Z7, Z13, K1, Z13
+	VXORPS       Z7, Z7, K1, Z7
+	VADDPS       64(R9), Z13, Z13
+	VMOVUPS      Z13, 64(R9)
+
+none156:
+	MOVQ    states0+32(FP), R8
+	TESTQ   R8, R8
+	JZ      skip157
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX (R9), R10
+	MOVLQSX 4(R9), R9
+	CMPQ    R10, R9
+	JGE     skip157
+	MOVQ    byStates0+64(FP), R11
+
+loop158:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z12
+	VMULPS      (BX)(R13*1), Z12, Z12
+	VMOVAPS     Z0, Z13
+	VFMADD231PS Z12, Z2, Z13
+	VCMPPS      $0x00, Z12, Z8, K1
+	VADDPS      Z4, Z13, K1, Z13
+	VXORPS      Z4, Z4, K1, Z4
+	VCMPPS      $0x00, Z12, Z10, K1
+	VADDPS      Z6, Z13, K1, Z13
+	VXORPS      Z6, Z6, K1, Z6
+	VMOVUPS     (R11)(R12*1), Z14
+	VFMADD231PS (BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z15
+	VFMADD231PS (R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z12
+	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVAPS     Z1, Z13
+	VFMADD231PS Z12, Z3, Z13
+	VCMPPS      $0x00, Z12, Z9, K1
+	VADDPS      Z5, Z13, K1, Z13
+	VXORPS      Z5, Z5, K1, Z5
+	VCMPPS      $0x00, Z12, Z11, K1
+	VADDPS      Z7, Z13, K1, Z13
+	VXORPS      Z7, Z7, K1, Z7
+	VMOVUPS     64(R11)(R12*1), Z14
+	VFMADD231PS 64(BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z15
+	VFMADD231PS 64(R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, 64(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop158
+
+skip157:
+	MOVQ    states1+40(FP), R8
+	TESTQ   R8, R8
+	JZ      skip159
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 4(R9), R10
+	MOVLQSX 8(R9), R9
+	CMPQ    R10, R9
+	JGE     skip159
+	MOVQ    byStates1+72(FP), R11
+
+loop160:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z12
+	VMULPS      (BX)(R13*1), Z12, Z12
+	VMOVAPS     Z0, Z13
+	VFMADD231PS Z12, Z2, Z13
+	VCMPPS      $0x00, Z12, Z8, K1
+	VADDPS      Z4, Z13, K1, Z13
+	VXORPS      Z4, Z4, K1, Z4
+	VCMPPS      $0x00, Z12, Z10, K1
+	VADDPS      Z6, Z13, K1, Z13
+	VXORPS      Z6, Z6, K1, Z6
+	VMOVUPS     (R11)(R12*1), Z14
+	VFMADD231PS (BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z15
+	VFMADD231PS (R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z12
+	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVAPS     Z1, Z13
+	VFMADD231PS Z12, Z3, Z13
+	VCMPPS      $0x00, Z12, Z9, K1
+	VADDPS      Z5, Z13, K1, Z13
+	VXORPS      Z5, Z5, K1, Z5
+	VCMPPS      $0x00, Z12, Z11, K1
+	VADDPS      Z7, Z13, K1, Z13
+	VXORPS      Z7, Z7, K1, Z7
+	VMOVUPS     64(R11)(R12*1), Z14
+	VFMADD231PS 64(BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z15
+	VFMADD231PS 64(R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, 64(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop160
+
+skip159:
+	MOVQ    states2+48(FP), R8
+	TESTQ   R8, R8
+	JZ      skip161
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 8(R9), R10
+	MOVLQSX 12(R9), R9
+	CMPQ    R10, R9
+	JGE     skip161
+	MOVQ    byStates2+80(FP), R11
+
+loop162:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z12
+	VMULPS      (BX)(R13*1), Z12, Z12
+	VMOVAPS     Z0, Z13
+	VFMADD231PS Z12, Z2, Z13
+	VCMPPS      $0x00, Z12, Z8, K1
+	VADDPS      Z4, Z13, K1, Z13
+	VXORPS      Z4, Z4, K1, Z4
+	VCMPPS      $0x00, Z12, Z10, K1
+	VADDPS      Z6, Z13, K1, Z13
+	VXORPS      Z6, Z6, K1, Z6
+	VMOVUPS     (R11)(R12*1), Z14
+	VFMADD231PS (BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z15
+	VFMADD231PS (R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z12
+	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVAPS     Z1, Z13
+	VFMADD231PS Z12, Z3, Z13
+	VCMPPS      $0x00, Z12, Z9, K1
+	VADDPS      Z5, Z13, K1, Z13
+	VXORPS      Z5, Z5, K1, Z5
+	VCMPPS      $0x00, Z12, Z11, K1
+	VADDPS      Z7, Z13, K1, Z13
+	VXORPS      Z7, Z7, K1, Z7
+	VMOVUPS     64(R11)(R12*1), Z14
+	VFMADD231PS 64(BX)(R13*1), Z13, Z14
+	VMOVUPS     Z14, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z15
+	VFMADD231PS 64(R8)(R12*1), Z13, Z15
+	VMOVUPS     Z15, 64(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop162
+
+skip161:
+	INCQ SI
+	JMP  receiver153
+
+end154:
+	VZEROUPPER
+	RET
+
+// func aggregate64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-136
+	MOVQ stride+128(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+
+receiver163:
+	MOVQ         count+0(FP), DI
+	CMPQ         SI, DI
+	JGE          end164
+	MOVQ         initial+80(FP), DI
+	MOVQ         second+88(FP), R8
+	VMOVUPS      (DI), Z0
+	VMULPS       Z0, Z0, Z4
+	VMAXPS       (R8), Z0, Z8
+	VMINPS       (R8), Z0, Z12
+	VMOVUPS      64(DI), Z1
+	VMULPS       Z1, Z1, Z5
+	VMAXPS       64(R8), Z1, Z9
+	VMINPS       64(R8), Z1, Z13
+	VMOVUPS      128(DI), Z2
+	VMULPS       Z2, Z2, Z6
+	VMAXPS       128(R8), Z2, Z10
+	VMINPS       128(R8), Z2, Z14
+	VMOVUPS      192(DI), Z3
+	VMULPS       Z3, Z3, Z7
+	VMAXPS       192(R8), Z3, Z11
+	VMINPS       192(R8), Z3, Z15
+	MOVQ         copies+104(FP), DI
+	TESTQ        DI, DI
+	JZ           none165
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS (DI)(SI*4), Z17
+	VUCOMISS     X16, X17
+	JLS          none165
+	MOVQ         degree+96(FP), DI
+	VMOVUPS      (DI), Z16
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z12, Z16, Z12
+	VFMADD231PS  Z16, Z17, Z0
+	VMULPS       Z16, Z16, Z16
+	VFMADD231PS  Z16, Z17, Z4
+	VMOVUPS      64(DI), Z16
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z13, Z16, Z13
+	VFMADD231PS  Z16, Z17, Z1
+	VMULPS       Z16, Z16, Z16
+	VFMADD231PS  Z16, Z17, Z5
+	VMOVUPS      128(DI), Z16
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z14, Z16, Z14
+	VFMADD231PS  Z16, Z17, Z2
+	VMULPS       Z16, Z16, Z16
+	VFMADD231PS  Z16, Z17, Z6
+	VMOVUPS      192(DI), Z16
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z15, Z16, Z15
+	VFMADD231PS  Z16, Z17, Z3
+	VMULPS       Z16, Z16, Z16
+	VFMADD231PS  Z16, Z17, Z7
+
+none165:
+	MOVQ    states0+32(FP), DI
+	TESTQ   DI, DI
+	JZ      skip166
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX (R8), R9
+	MOVLQSX 4(R8), R8
+	CMPQ    R9, R8
+	JGE     skip166
+
+loop167:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z16
+	VMULPS      (BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z0, Z0
+	VMAXPS      Z8, Z16, Z8
+	VMINPS      Z12, Z16, Z12
+	VFMADD231PS Z16, Z16, Z4
+	VMOVUPS     64(DI)(R10*1), Z17
+	VMULPS      64(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z1, Z1
+	VMAXPS      Z9, Z17, Z9
+	VMINPS      Z13, Z17, Z13
+	VFMADD231PS Z17, Z17, Z5
+	VMOVUPS     128(DI)(R10*1), Z16
+	VMULPS      128(BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z2, Z2
+	VMAXPS      Z10, Z16, Z10
+	VMINPS      Z14, Z16, Z14
+	VFMADD231PS Z16, Z16, Z6
+	VMOVUPS     192(DI)(R10*1), Z17
+	VMULPS      192(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z3, Z3
+	VMAXPS      Z11, Z17, Z11
+	VMINPS      Z15, Z17, Z15
+	VFMADD231PS Z17, Z17, Z7
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop167
+
+skip166:
+	MOVQ    states1+40(FP), DI
+	TESTQ   DI, DI
+	JZ      skip168
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 4(R8), R9
+	MOVLQSX 8(R8), R8
+	CMPQ    R9, R8
+	JGE     skip168
+
+loop169:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z16
+	VMULPS      (BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z0, Z0
+	VMAXPS      Z8, Z16, Z8
+	VMINPS      Z12, Z16, Z12
+	VFMADD231PS Z16, Z16, Z4
+	VMOVUPS     64(DI)(R10*1), Z17
+	VMULPS      64(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z1, Z1
+	VMAXPS      Z9, Z17, Z9
+	VMINPS      Z13, Z17, Z13
+	VFMADD231PS Z17, Z17, Z5
+	VMOVUPS     128(DI)(R10*1), Z16
+	VMULPS      128(BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z2, Z2
+	VMAXPS      Z10, Z16, Z10
+	VMINPS      Z14, Z16, Z14
+	VFMADD231PS Z16, Z16, Z6
+	VMOVUPS     192(DI)(R10*1), Z17
+	VMULPS      192(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z3, Z3
+	VMAXPS      Z11, Z17, Z11
+	VMINPS      Z15, Z17, Z15
+	VFMADD231PS Z17, Z17, Z7
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop169
+
+skip168:
+	MOVQ    states2+48(FP), DI
+	TESTQ   DI, DI
+	JZ      skip170
+	MOVQ    bounds+8(FP), R8
+	MOVQ    SI, R9
+	SHLQ    $0x04, R9
+	ADDQ    R9, R8
+	MOVLQSX 8(R8), R9
+	MOVLQSX 12(R8), R8
+	CMPQ    R9, R8
+	JGE     skip170
+
+loop171:
+	MOVLQSX     (CX)(R9*4), R10
+	MOVLQSX     (DX)(R9*4), R11
+	IMULQ       AX, R10
+	IMULQ       AX, R11
+	VMOVUPS     (DI)(R10*1), Z16
+	VMULPS      (BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z0, Z0
+	VMAXPS      Z8, Z16, Z8
+	VMINPS      Z12, Z16, Z12
+	VFMADD231PS Z16, Z16, Z4
+	VMOVUPS     64(DI)(R10*1), Z17
+	VMULPS      64(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z1, Z1
+	VMAXPS      Z9, Z17, Z9
+	VMINPS      Z13, Z17, Z13
+	VFMADD231PS Z17, Z17, Z5
+	VMOVUPS     128(DI)(R10*1), Z16
+	VMULPS      128(BX)(R11*1), Z16, Z16
+	VADDPS      Z16, Z2, Z2
+	VMAXPS      Z10, Z16, Z10
+	VMINPS      Z14, Z16, Z14
+	VFMADD231PS Z16, Z16, Z6
+	VMOVUPS     192(DI)(R10*1), Z17
+	VMULPS      192(BX)(R11*1), Z17, Z17
+	VADDPS      Z17, Z3, Z3
+	VMAXPS      Z11, Z17, Z11
+	VMINPS      Z15, Z17, Z15
+	VFMADD231PS Z17, Z17, Z7
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop171
+
+skip170:
+	VCMPPS       $0x03, Z4, Z4, K1
+	VMOVAPS      Z4, K1, Z8
+	VMOVAPS      Z4, K1, Z12
+	VCMPPS       $0x03, Z5, Z5, K1
+	VMOVAPS      Z5, K1, Z9
+	VMOVAPS      Z5, K1, Z13
+	VCMPPS       $0x03, Z6, Z6, K1
+	VMOVAPS      Z6, K1, Z10
+	VMOVAPS      Z6, K1, Z14
+	VCMPPS       $0x03, Z7, Z7, K1
+	VMOVAPS      Z7, K1, Z11
+	VMOVAPS      Z7, K1, Z15
+	MOVQ         features+120(FP), DI
+	MOVQ         SI, R8
+	IMULQ        AX, R8
+	IMUL3Q       $0x05, R8, R8
+	ADDQ         R8, DI
+	MOVQ         own+64(FP), R8
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         SI, R9
+	IMULQ        R10, R9
+	ADDQ         R9, R8
+	VMOVUPS      (R8), Z17
+	VMOVUPS      Z17, (DI)
+	VMOVUPS      64(R8), Z17
+	VMOVUPS      Z17, 64(DI)
+	VMOVUPS      128(R8), Z17
+	VMOVUPS      Z17, 128(DI)
+	VMOVUPS      192(R8), Z17
+	VMOVUPS      Z17, 192(DI)
+	MOVQ         divisor+112(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z16
+	ADDQ         AX, DI
+	VMULPS       Z16, Z0, Z0
+	VMOVUPS      Z0, (DI)
+	VMULPS       Z16, Z4, Z4
+	VMULPS       Z16, Z1, Z1
+	VMOVUPS      Z1, 64(DI)
+	VMULPS       Z16, Z5, Z5
+	VMULPS       Z16, Z2, Z2
+	VMOVUPS      Z2, 128(DI)
+	VMULPS       Z16, Z6, Z6
+	VMULPS       Z16, Z3, Z3
+	VMOVUPS      Z3, 192(DI)
+	VMULPS       Z16, Z7, Z7
+	ADDQ         AX, DI
+	VMOVUPS      Z8, (DI)
+	VMOVUPS      Z9, 64(DI)
+	VMOVUPS      Z10, 128(DI)
+	VMOVUPS      Z11, 192(DI)
+	ADDQ         AX, DI
+	VMOVUPS      Z12, (DI)
+	VMOVUPS      Z13, 64(DI)
+	VMOVUPS      Z14, 128(DI)
+	VMOVUPS      Z15, 192(DI)
+	ADDQ         AX, DI
+	MOVL         $0x358637bd, R8
+	VMOVD        R8, X17
+	VBROADCASTSS X17, Z17
+	VFNMADD231PS Z0, Z0, Z4
+	VMAXPS       Z4, Z17, Z4
+	VSQRTPS      Z4, Z4
+	VMOVUPS      Z4, (DI)
+	VFNMADD231PS Z1, Z1, Z5
+	VMAXPS       Z5, Z17, Z5
+	VSQRTPS      Z5, Z5
+	VMOVUPS      Z5, 64(DI)
+	VFNMADD231PS Z2, Z2, Z6
+	VMAXPS       Z6, Z17, Z6
+	VSQRTPS      Z6, Z6
+	VMOVUPS      Z6, 128(DI)
+	VFNMADD231PS Z3, Z3, Z7
+	VMAXPS       Z7, Z17, Z7
+	VSQRTPS      Z7, Z7
+	VMOVUPS      Z7, 192(DI)
+	INCQ         SI
+	JMP          receiver163
+
+end164:
+	VZEROUPPER
+	RET
+
+// func aggregateBackward64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ senders+16(FP), CX
+	MOVQ relations+24(FP), DX
+	MOVQ embeddings+56(FP), BX
+	XORQ SI, SI
+	MOVQ byEmbeddings+88(FP), DI
+
+receiver172:
+	MOVQ    count+0(FP), R8
+	CMPQ    SI, R8
+	JGE     end173
+	MOVQ    features+152(FP), R8
+	MOVQ    SI, R9
+	IMULQ   AX, R9
+	IMUL3Q  $0x05, R9, R9
+	ADDQ    R9, R8
+	MOVQ    gradient+160(FP), R9
+	MOVQ    SI, R10
+	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
+	ADDQ    R10, R9
+	MOVQ    byOwn+96(FP), R10
+	TESTQ   R10, R10
+	JZ      none174
+	MOVQ    byOwn+96(FP), R10
+	MOVQ    SI, R11
+	IMULQ   AX, R11
+	ADDQ    R11, R10
+	VMOVUPS (R10), Z26
+	VADDPS  (R9), Z26, Z26
+	VMOVUPS Z26, (R10)
+	VMOVUPS 64(R10), Z26
+	VADDPS  64(R9), Z26, Z26
+	VMOVUPS Z26, 64(R10)
+	VMOVUPS 128(R10), Z26
+	VADDPS  128(R9), Z26, Z26
+	VMOVUPS Z26, 128(R10)
+	VMOVUPS 192(R10), Z26
+	VADDPS  192(R9), Z26, Z26
+	VMOVUPS Z26, 192(R10)
+
+none174:
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         R8, R10
+	MOVQ         R9, R11
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z16
+	VMOVUPS      (R9), Z8
+	VMOVUPS      64(R8), Z17
+	VMOVUPS      64(R9), Z9
+	VMOVUPS      128(R8), Z18
+	VMOVUPS      128(R9), Z10
+	VMOVUPS      192(R8), Z19
+	VMOVUPS      192(R9), Z11
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	VMOVUPS      (R8), Z20
+	VMOVUPS      (R9), Z12
+	VMOVUPS      64(R8), Z21
+	VMOVUPS      64(R9), Z13
+	VMOVUPS      128(R8), Z22
+	VMOVUPS      128(R9), Z14
+	VMOVUPS      192(R8), Z23
+	VMOVUPS      192(R9), Z15
+	ADDQ         AX, R8
+	ADDQ         AX, R9
+	MOVQ         divisor+144(FP), R12
+	VBROADCASTSS (R12)(SI*4), Z27
+	VMOVUPS      (R8), Z24
+	VMOVUPS      (R9), Z4
+	VDIVPS       Z24, Z4, Z4
+	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VCMPPS       $0x06, Z26, Z24, K1
+	VMOVAPS.Z    Z4, K1, Z4
+	VMOVUPS      (R11), Z0
+	VMOVUPS      (R10), Z24
+	VFNMADD231PS Z24, Z4, Z0
+	VMULPS       Z27, Z0, Z0
+	VMULPS       Z27, Z4, Z4
+	VMOVUPS      64(R8), Z24
+	VMOVUPS      64(R9), Z5
+	VDIVPS       Z24, Z5, Z5
+	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VCMPPS       $0x06, Z26, Z24, K1
+	VMOVAPS.Z    Z5, K1, Z5
+	VMOVUPS      64(R11), Z1
+	VMOVUPS      64(R10), Z24
+	VFNMADD231PS Z24, Z5, Z1
+	VMULPS       Z27, Z1, Z1
+	VMULPS       Z27, Z5, Z5
+	VMOVUPS      128(R8), Z24
+	VMOVUPS      128(R9), Z6
+	VDIVPS       Z24, Z6, Z6
+	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VCMPPS       $0x06, Z26, Z24, K1
+	VMOVAPS.Z    Z6, K1, Z6
+	VMOVUPS      128(R11), Z2
+	VMOVUPS      128(R10), Z24
+	VFNMADD231PS Z24, Z6, Z2
+	VMULPS       Z27, Z2, Z2
+	VMULPS       Z27, Z6, Z6
+	VMOVUPS      192(R8), Z24
+	VMOVUPS      192(R9), Z7
+	VDIVPS       Z24, Z7, Z7
+	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VCMPPS       $0x06, Z26, Z24, K1
+	VMOVAPS.Z    Z7, K1, Z7
+	VMOVUPS      192(R11), Z3
+	VMOVUPS      192(R10), Z24
+	VFNMADD231PS Z24, Z7, Z3
+	VMULPS       Z27, Z3, Z3
+	VMULPS       Z27, Z7, Z7
+	MOVQ         initial+104(FP), R8
+	VMOVUPS      (R8), Z24
+	VCMPPS       $0x04, Z24, Z16, K1
+	VMOVAPS.Z    Z8, K1, Z8
+	VCMPPS       $0x04, Z24, Z20, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VMOVUPS      64(R8), Z24
+	VCMPPS       $0x04, Z24, Z17, K1
+	VMOVAPS.Z    Z9, K1, Z9
+	VCMPPS       $0x04, Z24, Z21, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VMOVUPS      128(R8), Z24
+	VCMPPS       $0x04, Z24, Z18, K1
+	VMOVAPS.Z    Z10, K1, Z10
+	VCMPPS       $0x04, Z24, Z22, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VMOVUPS      192(R8), Z24
+	VCMPPS       $0x04, Z24, Z19, K1
+	VMOVAPS.Z    Z11, K1, Z11
+	VCMPPS       $0x04, Z24, Z23, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	MOVQ         second+112(FP), R8
+	VMOVUPS      (R8), Z24
+	VCMPPS       $0x04, Z24, Z16, K1
+	VMOVAPS.Z    Z8, K1, Z8
+	VCMPPS       $0x04, Z24, Z20, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VMOVUPS      64(R8), Z24
+	VCMPPS       $0x04, Z24, Z17, K1
+	VMOVAPS.Z    Z9, K1, Z9
+	VCMPPS       $0x04, Z24, Z21, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VMOVUPS      128(R8), Z24
+	VCMPPS       $0x04, Z24, Z18, K1
+	VMOVAPS.Z    Z10, K1, Z10
+	VCMPPS       $0x04, Z24, Z22, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VMOVUPS      192(R8), Z24
+	VCMPPS       $0x04, Z24, Z19, K1
+	VMOVAPS.Z    Z11, K1, Z11
+	VCMPPS       $0x04, Z24, Z23, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	MOVQ         copies+136(FP), R8
+	TESTQ        R8, R8
+	JZ           none175
+	VPXORD       Z27, Z27, Z27
+	VBROADCASTSS (R8)(SI*4), Z26
+	VUCOMISS     X27, X26
+	JLS          none175
+	MOVQ         degree+120(FP), R8
+	MOVQ         byDegree+128(FP), R9
+	VMOVUPS      (R8), Z24
+	VMOVAPS      Z0, Z25
+	VFMADD231PS  Z24, Z4, Z25
+	MOVQ         copies+136(FP), R10
+	VBROADCASTSS (R10)(SI*4), Z26
+	VMULPS       Z26, Z25, Z25
+	VCMPPS       $0x00, Z24, Z16, K1
+	VADDPS       Z8, Z25, K1, Z25
+	VXORPS       Z8, Z8, K1, Z8
+	VCMPPS       $0x00, Z24, Z20, K1
+	VADDPS       Z12, Z25, K1, Z25
+	VXORPS       Z12, Z12, K1, Z12
+	VADDPS       (R9), Z25, Z25
+	VMOVUPS      Z25, (R9)
+	VMOVUPS      64(R8), Z24
+	VMOVAPS      Z1, Z25
+	VFMADD231PS  Z24, Z5, Z25
+	MOVQ         copies+136(FP), R10
+	VBROADCASTSS (R10)(SI*4), Z26
+	VMULPS       Z26, Z25, Z25
+	VCMPPS       $0x00, Z24, Z17, K1
+	VADDPS       Z9, Z25, K1, Z25
+	VXORPS       Z9, Z9, K1, Z9
+	VCMPPS       $0x00, Z24, Z21, K1
+	VADDPS       Z13, Z25, K1, Z25
+	VXORPS       Z13, Z13, K1, Z13
+	VADDPS       64(R9), Z25, Z25
+	VMOVUPS      Z25, 64(R9)
+	VMOVUPS      128(R8), Z24
+	VMOVAPS      Z2, Z25
+	VFMADD231PS  Z24, Z6, Z25
+	MOVQ         copies+136(FP), R10
+	VBROADCASTSS (R10)(SI*4), Z26
+	VMULPS       Z26, Z25, Z25
+	VCMPPS       $0x00, Z24, Z18, K1
+	VADDPS       Z10, Z25, K1, Z25
+	VXORPS       Z10, Z10, K1, Z10
+	VCMPPS       $0x00, Z24, Z22, K1
+	VADDPS       Z14, Z25, K1, Z25
+	VXORPS       Z14, Z14, K1, Z14
+	VADDPS       128(R9), Z25, Z25
+	VMOVUPS      Z25, 128(R9)
+	VMOVUPS      192(R8), Z24
+	VMOVAPS      Z3, Z25
+	VFMADD231PS  Z24, Z7, Z25
+	MOVQ         copies+136(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z26
+	VMULPS       Z26, Z25, Z25
+	VCMPPS       $0x00, Z24, Z19, K1
+	VADDPS       Z11, Z25, K1, Z25
+	VXORPS       Z11, Z11, K1, Z11
+	VCMPPS       $0x00, Z24, Z23, K1
+	VADDPS       Z15, Z25, K1, Z25
+	VXORPS       Z15, Z15, K1, Z15
+	VADDPS       192(R9), Z25, Z25
+	VMOVUPS      Z25, 192(R9)
+
+none175:
+	MOVQ    states0+32(FP), R8
+	TESTQ   R8, R8
+	JZ      skip176
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX (R9), R10
+	MOVLQSX 4(R9), R9
+	CMPQ    R10, R9
+	JGE     skip176
+	MOVQ    byStates0+64(FP), R11
+
+loop177:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z24
+	VMULPS      (BX)(R13*1), Z24, Z24
+	VMOVAPS     Z0, Z25
+	VFMADD231PS Z24, Z4, Z25
+	VCMPPS      $0x00, Z24, Z16, K1
+	VADDPS      Z8, Z25, K1, Z25
+	VXORPS      Z8, Z8, K1, Z8
+	VCMPPS      $0x00, Z24, Z20, K1
+	VADDPS      Z12, Z25, K1, Z25
+	VXORPS      Z12, Z12, K1, Z12
+	VMOVUPS     (R11)(R12*1), Z26
+	VFMADD231PS (BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z27
+	VFMADD231PS (R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z24
+	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z1, Z25
+	VFMADD231PS Z24, Z5, Z25
+	VCMPPS      $0x00, Z24, Z17, K1
+	VADDPS      Z9, Z25, K1, Z25
+	VXORPS      Z9, Z9, K1, Z9
+	VCMPPS      $0x00, Z24, Z21, K1
+	VADDPS      Z13, Z25, K1, Z25
+	VXORPS      Z13, Z13, K1, Z13
+	VMOVUPS     64(R11)(R12*1), Z26
+	VFMADD231PS 64(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z27
+	VFMADD231PS 64(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 64(DI)(R13*1)
+	VMOVUPS     128(R8)(R12*1), Z24
+	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z2, Z25
+	VFMADD231PS Z24, Z6, Z25
+	VCMPPS      $0x00, Z24, Z18, K1
+	VADDPS      Z10, Z25, K1, Z25
+	VXORPS      Z10, Z10, K1, Z10
+	VCMPPS      $0x00, Z24, Z22, K1
+	VADDPS      Z14, Z25, K1, Z25
+	VXORPS      Z14, Z14, K1, Z14
+	VMOVUPS     128(R11)(R12*1), Z26
+	VFMADD231PS 128(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 128(R11)(R12*1)
+	VMOVUPS     128(DI)(R13*1), Z27
+	VFMADD231PS 128(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 128(DI)(R13*1)
+	VMOVUPS     192(R8)(R12*1), Z24
+	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z3, Z25
+	VFMADD231PS Z24, Z7, Z25
+	VCMPPS      $0x00, Z24, Z19, K1
+	VADDPS      Z11, Z25, K1, Z25
+	VXORPS      Z11, Z11, K1, Z11
+	VCMPPS      $0x00, Z24, Z23, K1
+	VADDPS      Z15, Z25, K1, Z25
+	VXORPS      Z15, Z15, K1, Z15
+	VMOVUPS     192(R11)(R12*1), Z26
+	VFMADD231PS 192(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 192(R11)(R12*1)
+	VMOVUPS     192(DI)(R13*1), Z27
+	VFMADD231PS 192(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 192(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop177
+
+skip176:
+	MOVQ    states1+40(FP), R8
+	TESTQ   R8, R8
+	JZ      skip178
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 4(R9), R10
+	MOVLQSX 8(R9), R9
+	CMPQ    R10, R9
+	JGE     skip178
+	MOVQ    byStates1+72(FP), R11
+
+loop179:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z24
+	VMULPS      (BX)(R13*1), Z24, Z24
+	VMOVAPS     Z0, Z25
+	VFMADD231PS Z24, Z4, Z25
+	VCMPPS      $0x00, Z24, Z16, K1
+	VADDPS      Z8, Z25, K1, Z25
+	VXORPS      Z8, Z8, K1, Z8
+	VCMPPS      $0x00, Z24, Z20, K1
+	VADDPS      Z12, Z25, K1, Z25
+	VXORPS      Z12, Z12, K1, Z12
+	VMOVUPS     (R11)(R12*1), Z26
+	VFMADD231PS (BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z27
+	VFMADD231PS (R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z24
+	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z1, Z25
+	VFMADD231PS Z24, Z5, Z25
+	VCMPPS      $0x00, Z24, Z17, K1
+	VADDPS      Z9, Z25, K1, Z25
+	VXORPS      Z9, Z9, K1, Z9
+	VCMPPS      $0x00, Z24, Z21, K1
+	VADDPS      Z13, Z25, K1, Z25
+	VXORPS      Z13, Z13, K1, Z13
+	VMOVUPS     64(R11)(R12*1), Z26
+	VFMADD231PS 64(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z27
+	VFMADD231PS 64(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 64(DI)(R13*1)
+	VMOVUPS     128(R8)(R12*1), Z24
+	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z2, Z25
+	VFMADD231PS Z24, Z6, Z25
+	VCMPPS      $0x00, Z24, Z18, K1
+	VADDPS      Z10, Z25, K1, Z25
+	VXORPS      Z10, Z10, K1, Z10
+	VCMPPS      $0x00, Z24, Z22, K1
+	VADDPS      Z14, Z25, K1, Z25
+	VXORPS      Z14, Z14, K1, Z14
+	VMOVUPS     128(R11)(R12*1), Z26
+	VFMADD231PS 128(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 128(R11)(R12*1)
+	VMOVUPS     128(DI)(R13*1), Z27
+	VFMADD231PS 128(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 128(DI)(R13*1)
+	VMOVUPS     192(R8)(R12*1), Z24
+	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z3, Z25
+	VFMADD231PS Z24, Z7, Z25
+	VCMPPS      $0x00, Z24, Z19, K1
+	VADDPS      Z11, Z25, K1, Z25
+	VXORPS      Z11, Z11, K1, Z11
+	VCMPPS      $0x00, Z24, Z23, K1
+	VADDPS      Z15, Z25, K1, Z25
+	VXORPS      Z15, Z15, K1, Z15
+	VMOVUPS     192(R11)(R12*1), Z26
+	VFMADD231PS 192(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 192(R11)(R12*1)
+	VMOVUPS     192(DI)(R13*1), Z27
+	VFMADD231PS 192(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 192(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop179
+
+skip178:
+	MOVQ    states2+48(FP), R8
+	TESTQ   R8, R8
+	JZ      skip180
+	MOVQ    bounds+8(FP), R9
+	MOVQ    SI, R10
+	SHLQ    $0x04, R10
+	ADDQ    R10, R9
+	MOVLQSX 8(R9), R10
+	MOVLQSX 12(R9), R9
+	CMPQ    R10, R9
+	JGE     skip180
+	MOVQ    byStates2+80(FP), R11
+
+loop181:
+	MOVLQSX     (CX)(R10*4), R12
+	MOVLQSX     (DX)(R10*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (R8)(R12*1), Z24
+	VMULPS      (BX)(R13*1), Z24, Z24
+	VMOVAPS     Z0, Z25
+	VFMADD231PS Z24, Z4, Z25
+	VCMPPS      $0x00, Z24, Z16, K1
+	VADDPS      Z8, Z25, K1, Z25
+	VXORPS      Z8, Z8, K1, Z8
+	VCMPPS      $0x00, Z24, Z20, K1
+	VADDPS      Z12, Z25, K1, Z25
+	VXORPS      Z12, Z12, K1, Z12
+	VMOVUPS     (R11)(R12*1), Z26
+	VFMADD231PS (BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, (R11)(R12*1)
+	VMOVUPS     (DI)(R13*1), Z27
+	VFMADD231PS (R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, (DI)(R13*1)
+	VMOVUPS     64(R8)(R12*1), Z24
+	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z1, Z25
+	VFMADD231PS Z24, Z5, Z25
+	VCMPPS      $0x00, Z24, Z17, K1
+	VADDPS      Z9, Z25, K1, Z25
+	VXORPS      Z9, Z9, K1, Z9
+	VCMPPS      $0x00, Z24, Z21, K1
+	VADDPS      Z13, Z25, K1, Z25
+	VXORPS      Z13, Z13, K1, Z13
+	VMOVUPS     64(R11)(R12*1), Z26
+	VFMADD231PS 64(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 64(R11)(R12*1)
+	VMOVUPS     64(DI)(R13*1), Z27
+	VFMADD231PS 64(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 64(DI)(R13*1)
+	VMOVUPS     128(R8)(R12*1), Z24
+	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z2, Z25
+	VFMADD231PS Z24, Z6, Z25
+	VCMPPS      $0x00, Z24, Z18, K1
+	VADDPS      Z10, Z25, K1, Z25
+	VXORPS      Z10, Z10, K1, Z10
+	VCMPPS      $0x00, Z24, Z22, K1
+	VADDPS      Z14, Z25, K1, Z25
+	VXORPS      Z14, Z14, K1, Z14
+	VMOVUPS     128(R11)(R12*1), Z26
+	VFMADD231PS 128(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 128(R11)(R12*1)
+	VMOVUPS     128(DI)(R13*1), Z27
+	VFMADD231PS 128(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 128(DI)(R13*1)
+	VMOVUPS     192(R8)(R12*1), Z24
+	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVAPS     Z3, Z25
+	VFMADD231PS Z24, Z7, Z25
+	VCMPPS      $0x00, Z24, Z19, K1
+	VADDPS      Z11, Z25, K1, Z25
+	VXORPS      Z11, Z11, K1, Z11
+	VCMPPS      $0x00, Z24, Z23, K1
+	VADDPS      Z15, Z25, K1, Z25
+	VXORPS      Z15, Z15, K1, Z15
+	VMOVUPS     192(R11)(R12*1), Z26
+	VFMADD231PS 192(BX)(R13*1), Z25, Z26
+	VMOVUPS     Z26, 192(R11)(R12*1)
+	VMOVUPS     192(DI)(R13*1), Z27
+	VFMADD231PS 192(R8)(R12*1), Z25, Z27
+	VMOVUPS     Z27, 192(DI)(R13*1)
+	INCQ        R10
+	CMPQ        R10, R9
+	JL          loop181
+
+skip180:
+	INCQ SI
+	JMP  receiver172
+
+end173:
+	VZEROUPPER
+	RET

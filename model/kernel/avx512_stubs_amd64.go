@@ -13,3 +13,33 @@ func multiply32AVX512(c *float32, a *float32, b *float32, rows int, terms int, c
 //
 //go:noescape
 func multiplyMaskedAVX512(c *float32, a *float32, b *float32, rows int, terms int, cRow int, aRow int, aTerm int, bRow int, add bool, mask uint32)
+
+// aggregate16AVX512 is portable.Aggregate for DistMult and PNA, over 16 columns.
+//
+//go:noescape
+func aggregate16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+
+// aggregateBackward16AVX512 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
+//
+//go:noescape
+func aggregateBackward16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+
+// aggregate32AVX512 is portable.Aggregate for DistMult and PNA, over 32 columns.
+//
+//go:noescape
+func aggregate32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+
+// aggregateBackward32AVX512 is portable.AggregateBackward for DistMult and PNA, over 32 columns.
+//
+//go:noescape
+func aggregateBackward32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+
+// aggregate64AVX512 is portable.Aggregate for DistMult and PNA, over 64 columns.
+//
+//go:noescape
+func aggregate64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+
+// aggregateBackward64AVX512 is portable.AggregateBackward for DistMult and PNA, over 64 columns.
+//
+//go:noescape
+func aggregateBackward64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)

@@ -44,3 +44,64 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 		})
 	}
 }
+
+// benchRun is a run whose receivers have senders messages each, from tables of entities rows.
+func benchRun(dim, n, senders, entities, relations int) *Receivers {
+	rng := rand.New(rand.NewPCG(1, 1))
+	r := &Receivers{Dim: dim, RelationEmbeddings: normal(rng, relations*dim), Own: normal(rng, n*dim)}
+	for k := range r.States {
+		r.States[k] = normal(rng, entities*dim)
+	}
+	for range n {
+		for k := range 4 {
+			r.Bounds = append(r.Bounds, int32(len(r.Senders)))
+			for range (senders + 2 - k) / 3 * min(1, 3-k) {
+				r.Senders = append(r.Senders, int32(rng.IntN(entities)))
+				r.Relations = append(r.Relations, int32(rng.IntN(relations)))
+			}
+		}
+		r.Divisor = append(r.Divisor, 1/float32(senders+1))
+	}
+	return r
+}
+
+// eachBenchRun: tables in the second cache and beyond it, many senders and few.
+func eachBenchRun(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) {
+	for _, s := range []struct {
+		dim, n, senders, entities int
+	}{{32, 500, 30, 500}, {32, 2000, 3, 500}, {32, 1000, 30, 15000}, {64, 500, 30, 500}} {
+		r := benchRun(s.dim, s.n, s.senders, s.entities, 100)
+		eachVariantBench(b, fmt.Sprintf("dim%d/%dsenders/%dentities", s.dim, s.senders, s.entities), func(b *testing.B, k Kernel) { run(b, k, r) })
+	}
+}
+
+func perMessage(b *testing.B, messages int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
+}
+
+func BenchmarkAggregate(b *testing.B) {
+	eachBenchRun(b, func(b *testing.B, k Kernel, r *Receivers) {
+		features := make([]float32, r.Count()*r.Width())
+		b.ReportAllocs()
+		for b.Loop() {
+			k.Aggregate(r, features)
+		}
+		perMessage(b, len(r.Senders))
+		perSecond(b, float64(4*(2*len(r.Senders)*r.Dim+len(features))), "GB/s")
+	})
+}
+
+func BenchmarkAggregateBackward(b *testing.B) {
+	eachBenchRun(b, func(b *testing.B, k Kernel, r *Receivers) {
+		features := make([]float32, r.Count()*r.Width())
+		k.Aggregate(r, features)
+		gradient := normal(rand.New(rand.NewPCG(1, 1)), len(features))
+		g, _ := startGradients(r)
+		b.ReportAllocs()
+		for b.Loop() {
+			k.AggregateBackward(r, features, gradient, g)
+		}
+		perMessage(b, len(r.Senders))
+		perSecond(b, float64(4*(6*len(r.Senders)*r.Dim+2*len(features))), "GB/s")
+	})
+}

@@ -1,5 +1,224 @@
 package main
-func (m *machine) aggregate(columns int) {}
-func (m *machine) aggregateBackward(columns int) {}
-func (m *machine) normalize(dim int) {}
-func (m *machine) normalizeBackward(dim int) {}
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// gatherer is what the two directions of the aggregation share: the receivers of a run, and
+// the walk over one receiver's senders.
+type gatherer struct {
+	*machine
+	columns, vectors   int
+	stride             reg.GPVirtual // bytes of a row of states
+	i                  reg.GPVirtual // the receiver
+	senders, relations reg.GPVirtual
+	embeddings         reg.GPVirtual
+}
+
+// newGatherer is for a stripe of columns of every row.
+func (m *machine) newGatherer(columns int) *gatherer {
+	return &gatherer{machine: m, columns: columns, vectors: columns / m.lanes()}
+}
+
+func (g *gatherer) start() {
+	g.stride = pointer("stride")
+	g.senders, g.relations, g.embeddings = pointer("senders"), pointer("relations"), pointer("embeddings")
+	g.i = GP64()
+	XORQ(g.i, g.i)
+}
+
+// at is vector j at base plus index bytes.
+func (g *gatherer) at(base, index reg.GPVirtual, j int) Mem {
+	return Mem{Base: base, Index: index, Scale: 1, Disp: j * g.bytes()}
+}
+
+// part is vector j at base.
+func (g *gatherer) part(base reg.GPVirtual, j int) Mem {
+	return Mem{Base: base, Disp: j * g.bytes()}
+}
+
+// row sets a pointer to row i of a parameter with rows of count strides.
+func (g *gatherer) row(name string, count int) reg.GPVirtual {
+	base, offset := pointer(name), GP64()
+	MOVQ(g.i, offset)
+	IMULQ(g.stride, offset)
+	if count > 1 {
+		IMUL3Q(U8(count), offset, offset)
+	}
+	ADDQ(offset, base)
+	return base
+}
+
+// broadcast fills v with entry i of a parameter.
+func (g *gatherer) broadcast(name string, v reg.VecPhysical) {
+	VBROADCASTSS(Mem{Base: pointer(name), Index: g.i, Scale: 4}, v)
+}
+
+// eachKind goes over the tables that there are, and over the senders in each: begin sets up
+// what a table needs, each handles the sender and relation whose rows start at two offsets.
+func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relation reg.GPVirtual)) {
+	for kind := range 3 {
+		skip, loop := g.label("skip"), g.label("loop")
+		table := pointer(fmt.Sprintf("states%d", kind))
+		TESTQ(table, table)
+		JZ(LabelRef(skip))
+		bounds, e, end := pointer("bounds"), GP64(), GP64()
+		MOVQ(g.i, e)
+		SHLQ(U8(4), e)
+		ADDQ(e, bounds)
+		MOVLQSX(Mem{Base: bounds, Disp: 4 * kind}, e)
+		MOVLQSX(Mem{Base: bounds, Disp: 4*kind + 4}, end)
+		CMPQ(e, end)
+		JGE(LabelRef(skip))
+		begin(kind)
+		Label(loop)
+		sender, relation := GP64(), GP64()
+		MOVLQSX(Mem{Base: g.senders, Index: e, Scale: 4}, sender)
+		MOVLQSX(Mem{Base: g.relations, Index: e, Scale: 4}, relation)
+		IMULQ(g.stride, sender)
+		IMULQ(g.stride, relation)
+		each(table, sender, relation)
+		INCQ(e)
+		CMPQ(e, end)
+		JL(LabelRef(loop))
+		Label(skip)
+	}
+}
+
+// withCopies runs what only receivers with degree messages need, their number being in v.
+func (g *gatherer) withCopies(v, zero reg.VecPhysical, then func(degree reg.GPVirtual)) {
+	none := g.label("none")
+	copies := pointer("copies")
+	TESTQ(copies, copies)
+	JZ(LabelRef(none))
+	g.zero(zero)
+	VBROADCASTSS(Mem{Base: copies, Index: g.i, Scale: 4}, v)
+	VUCOMISS(zero.AsX(), v.AsX())
+	JLS(LabelRef(none))
+	then(pointer("degree"))
+	Label(none)
+}
+
+// eachReceiver is the outer loop, from the run's first receiver to its last.
+func (g *gatherer) eachReceiver(body func()) {
+	next, end := g.label("receiver"), g.label("end")
+	Label(next)
+	count := Load(Param("count"), GP64())
+	CMPQ(g.i, count)
+	JGE(LabelRef(end))
+	body()
+	INCQ(g.i)
+	JMP(LabelRef(next))
+	Label(end)
+	VZEROUPPER()
+	RET()
+}
+
+// aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
+func (m *machine) aggregate(columns int) {
+	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
+	TEXT(name, NOSPLIT, "func(count int, bounds, senders, relations *int32, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
+	g := m.newGatherer(columns)
+	g.start()
+	n := g.vectors
+	sum, squares, high, low := m.run(0, n), m.run(n, n), m.run(2*n, n), m.run(3*n, n)
+	x, other := m.v(4*n), m.v(4*n+1)
+	g.eachReceiver(func() {
+		g.startSet(sum, squares, high, low)
+		g.withCopies(other, x, func(degree reg.GPVirtual) {
+			for j := range n {
+				VMOVUPS(g.part(degree, j), x)
+				VMAXPS(high[j], x, high[j])
+				VMINPS(low[j], x, low[j])
+				VFMADD231PS(x, other, sum[j])
+				VMULPS(x, x, x)
+				VFMADD231PS(x, other, squares[j])
+			}
+		})
+		g.eachKind(func(int) {}, func(table, sender, relation reg.GPVirtual) {
+			for j := range n {
+				x := []reg.VecPhysical{x, other}[j%2]
+				VMOVUPS(g.at(table, sender, j), x)
+				VMULPS(g.at(g.embeddings, relation, j), x, x)
+				VADDPS(x, sum[j], sum[j])
+				// Where either is NaN these give their first operand, the old value.
+				VMAXPS(high[j], x, high[j])
+				VMINPS(low[j], x, low[j])
+				VFMADD231PS(x, x, squares[j])
+			}
+		})
+		g.finish(sum, squares, high, low, x, other)
+	})
+}
+
+// startSet is the set that holds the boundary and, for maximum and minimum, a second vector.
+func (g *gatherer) startSet(sum, squares, high, low []reg.VecPhysical) {
+	initial, second := pointer("initial"), pointer("second")
+	for j := range g.vectors {
+		VMOVUPS(g.part(initial, j), sum[j])
+		VMULPS(sum[j], sum[j], squares[j])
+		VMAXPS(g.part(second, j), sum[j], high[j])
+		VMINPS(g.part(second, j), sum[j], low[j])
+	}
+}
+
+// finish writes a row of features.
+func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x reg.VecPhysical) {
+	n := g.vectors
+	// Sums of squares are NaN where a member is, and nowhere else.
+	for j := range n {
+		g.replaceWhereNaN(squares[j], high[j], low[j], x)
+	}
+	row := g.row("features", 5)
+	own, offset := pointer("own"), GP64()
+	stride := pointer("ownStride")
+	MOVQ(g.i, offset)
+	IMULQ(stride, offset)
+	ADDQ(offset, own)
+	for j := range n {
+		VMOVUPS(g.part(own, j), x)
+		VMOVUPS(x, g.part(row, j))
+	}
+	g.broadcast("divisor", divisor)
+	ADDQ(g.stride, row)
+	for j := range n {
+		VMULPS(divisor, sum[j], sum[j])
+		VMOVUPS(sum[j], g.part(row, j))
+		VMULPS(divisor, squares[j], squares[j])
+	}
+	ADDQ(g.stride, row)
+	for j := range n {
+		VMOVUPS(high[j], g.part(row, j))
+	}
+	ADDQ(g.stride, row)
+	for j := range n {
+		VMOVUPS(low[j], g.part(row, j))
+	}
+	ADDQ(g.stride, row)
+	g.constant(smallestVariance, x)
+	for j := range n {
+		VFNMADD231PS(sum[j], sum[j], squares[j])
+		VMAXPS(squares[j], x, squares[j]) // a NaN stays
+		VSQRTPS(squares[j], squares[j])
+		VMOVUPS(squares[j], g.part(row, j))
+	}
+}
+
+// replaceWhereNaN puts v's NaNs into a and b.
+func (g *gatherer) replaceWhereNaN(v, a, b, scratch reg.VecPhysical) {
+	if g.wide {
+		VCMPPS(U8(unordered), v, v, mask)
+		VMOVAPS(v, mask, a)
+		VMOVAPS(v, mask, b)
+		return
+	}
+	VCMPPS(U8(unordered), v, v, scratch)
+	VBLENDVPS(scratch, v, a, a)
+	VBLENDVPS(scratch, v, b, b)
+}

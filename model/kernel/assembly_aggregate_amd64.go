@@ -1,0 +1,116 @@
+package kernel
+
+// zeros stands in for rows that are nil.
+var zeros [64]float32
+
+// takes says whether the assembly does this run: DistMult and PNA, whole stripes.
+func (s *assembly) takes(r *Receivers) bool {
+	return r.Message == DistMult && r.Reduction == PNA && r.Dim%s.stripes[len(s.stripes)-1].columns == 0
+}
+
+// eachStripe divides the columns, the widest stripes first.
+func (s *assembly) eachStripe(dim int, each func(p stripe, at int)) {
+	at := 0
+	for _, p := range s.stripes {
+		for ; at+p.columns <= dim; at += p.columns {
+			each(p, at)
+		}
+	}
+}
+
+// from is where a stripe begins in the first row of a table, nil where the table has none.
+func from(table []float32, at int) *float32 {
+	if len(table) <= at {
+		return nil
+	}
+	return &table[at]
+}
+
+func first(list []int32) *int32 {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+// boundary is the row that every set starts with, and a second one for max and min.
+func (r *Receivers) boundary(at int) (initial, second *float32) {
+	if r.Initial == nil {
+		return &zeros[0], &zeros[0]
+	}
+	if r.InitialWithZero {
+		return &r.Initial[at], &zeros[0]
+	}
+	return &r.Initial[at], &r.Initial[at]
+}
+
+// degrees is the degree message and how often the sets hold it, nil where they don't.
+func (r *Receivers) degrees(at int) (degree, copies *float32) {
+	if r.DegreeMessage == nil || r.Copies == nil {
+		return nil, nil
+	}
+	return &r.DegreeMessage[at], &r.Copies[0]
+}
+
+// Aggregate does DistMult with PNA in assembly where the columns are whole stripes. Senders
+// and relations are read without a check that such rows exist.
+func (s *assembly) Aggregate(r *Receivers, features []float32) {
+	n := r.Count()
+	if !s.takes(r) || n == 0 {
+		s.portable.Aggregate(r, features)
+		return
+	}
+	features = features[:n*r.Width()]
+	divisor := r.Divisor[:n]
+	s.eachStripe(r.Dim, func(p stripe, at int) {
+		own, stride := from(r.Own, at), 4*r.Dim
+		if own == nil {
+			own, stride = &zeros[0], 0
+		}
+		initial, second := r.boundary(at)
+		degree, copies := r.degrees(at)
+		p.aggregate(n, &r.Bounds[0], first(r.Senders), first(r.Relations),
+			from(r.States[0], at), from(r.States[1], at), from(r.States[2], at), from(r.RelationEmbeddings, at), own, stride,
+			initial, second, degree, copies, &divisor[0], &features[at], 4*r.Dim)
+	})
+}
+
+// AggregateBackward does what Aggregate does in assembly, but for the boundary's gradient:
+// only the source has one.
+func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
+	n := r.Count()
+	if !s.takes(r) || n == 0 {
+		s.portable.AggregateBackward(r, features, gradient, g)
+		return
+	}
+	features, gradient = features[:n*r.Width()], gradient[:n*r.Width()]
+	divisor := r.Divisor[:n]
+	s.eachStripe(r.Dim, func(p stripe, at int) {
+		initial, second := r.boundary(at)
+		degree, copies := r.degrees(at)
+		p.backward(n, &r.Bounds[0], first(r.Senders), first(r.Relations),
+			from(r.States[0], at), from(r.States[1], at), from(r.States[2], at), from(r.RelationEmbeddings, at),
+			like(g.States[0], r.States[0], at), like(g.States[1], r.States[1], at), like(g.States[2], r.States[2], at),
+			like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),
+			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &divisor[0],
+			&features[at], &gradient[at], 4*r.Dim, smallestDeviation)
+	})
+	if r.Initial != nil && g.Initial != nil {
+		backInitials(r, features, gradient, g.Initial)
+	}
+}
+
+// like is from, for a gradient that must have the length of what it is the gradient of.
+func like(gradient, table []float32, at int) *float32 { return from(gradient[:len(table)], at) }
+
+// backInitials adds the boundary's gradient, receiver by receiver.
+func backInitials(r *Receivers, features, gradient, into []float32) {
+	s := sharesPool.Get().(*shares)
+	defer sharesPool.Put(s)
+	s.resize(r.Dim)
+	width := r.Width()
+	for i := range r.Count() {
+		s.start(r, features[i*width:(i+1)*width], gradient[i*width:(i+1)*width], r.Divisor[i])
+		s.backInitial(r, into)
+	}
+}
