@@ -45,6 +45,12 @@ type scratch struct {
 	matrix   []float32 // folded for a degree that has no group, [width, dim]
 	turned   []float32 // its transpose
 	weight   []float32 // gradient of a folded matrix, [width, dim]
+
+	// What kernels are handed by address, kept here so that a call allocates nothing.
+	receivers       kernel.Receivers
+	normalize       kernel.Update
+	gradients       kernel.Gradients
+	updateGradients kernel.UpdateGradients
 }
 
 // chunkRows is how many receivers are aggregated before they are multiplied: few enough that
@@ -74,17 +80,17 @@ func (p *Propagator) forward(x *pass) {
 	for lo := 0; lo < len(x.entities); lo += chunkRows {
 		hi := min(lo+chunkRows, len(x.entities))
 		m := p.remembered(x, lo, hi)
-		receivers := x.chunk(lo, hi, d)
-		p.kernel.Aggregate(&receivers, m.features)
+		p.scratch.receivers = x.chunk(lo, hi, d)
+		p.kernel.Aggregate(&p.scratch.receivers, m.features)
 		p.multiply(x, lo, hi, m, width)
-		update := p.updateOf(x, lo, hi, m)
-		if update.Kept != nil {
+		p.scratch.normalize = p.updateOf(x, lo, hi, m)
+		if p.scratch.normalize.Kept != nil {
 			words := p.keptWords()
 			for i, entity := range x.entities[lo:hi] {
 				p.dropout.draw(p.query.Seed, x.layer, entity, m.kept[i*words:(i+1)*words])
 			}
 		}
-		p.kernel.Normalize(&update)
+		p.kernel.Normalize(&p.scratch.normalize)
 	}
 }
 
@@ -187,9 +193,10 @@ func (p *Propagator) backward(x *pass, gradient []float32, g kernel.Gradients, r
 		if residual != nil {
 			addTo(residual[lo*d:hi*d], rows)
 		}
-		update := p.updateOf(x, lo, hi, m)
 		linear := p.scratch.update[:(hi-lo)*d]
-		p.kernel.NormalizeBackward(&update, rows, &kernel.UpdateGradients{Linear: linear, Scale: into.scale, Shift: into.shift})
+		p.scratch.normalize = p.updateOf(x, lo, hi, m)
+		p.scratch.updateGradients = kernel.UpdateGradients{Linear: linear, Scale: into.scale, Shift: into.shift}
+		p.kernel.NormalizeBackward(&p.scratch.normalize, rows, &p.scratch.updateGradients)
 		if into.bias != nil {
 			for i := range hi - lo {
 				addTo(into.bias, linear[i*d:(i+1)*d])
@@ -197,11 +204,11 @@ func (p *Propagator) backward(x *pass, gradient []float32, g kernel.Gradients, r
 		}
 		features := p.scratch.features[:(hi-lo)*width]
 		p.multiplyBackward(x, lo, hi, m, linear, features, into)
-		receivers, own := x.chunk(lo, hi, d), g
-		if own.Own != nil {
-			own.Own = own.Own[lo*d : hi*d]
+		p.scratch.receivers, p.scratch.gradients = x.chunk(lo, hi, d), g
+		if g.Own != nil {
+			p.scratch.gradients.Own = g.Own[lo*d : hi*d]
 		}
-		p.kernel.AggregateBackward(&receivers, m.features, features, &own)
+		p.kernel.AggregateBackward(&p.scratch.receivers, m.features, features, &p.scratch.gradients)
 	}
 }
 

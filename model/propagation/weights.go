@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -90,9 +91,11 @@ func (w *Weights) Load(p *parameters.Set[float32]) error {
 		}
 	}
 	w.query = p.Data("query.weight")
+	var layers sync.WaitGroup // each writes its own arrays only
 	for t := range w.layers {
-		w.loadLayer(t, p)
+		layers.Go(func() { w.loadLayer(t, p) })
 	}
+	layers.Wait()
 	if w.configuration.Prioritized() {
 		w.priority = loadPriority(w.configuration.Dim, p, w.priority)
 	}

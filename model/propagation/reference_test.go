@@ -1,0 +1,196 @@
+package propagation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/golden"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/reference"
+	"tagnet/model/search"
+)
+
+// randomGraph has loops, parallel relations and entities without any edge.
+func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
+	t.Helper()
+	entities, relations := 2+rng.IntN(40), 1+rng.IntN(3)
+	facts := make([]graph.Fact, 1+rng.IntN(3*entities))
+	for i := range facts {
+		facts[i] = graph.Fact{
+			Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(1 + entities*3/4)),
+		}
+	}
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// randomConfiguration covers every choice that the propagation knows.
+func randomConfiguration(rng *rand.Rand) configuration.Configuration {
+	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
+	for {
+		c := configuration.Default()
+		c.Layers, c.Delta = 1+rng.IntN(6), rng.IntN(5)
+		c.Dim = []int{6, 10, 32, 40}[rng.IntN(4)]
+		c.Policy = pick(configuration.PolicyWindow, configuration.PolicyWindow, configuration.PolicyWindow,
+			configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar)
+		c.DeltaMode = pick(configuration.DeltaFixed, configuration.DeltaSpecific)
+		if c.Specific() {
+			c.Attention = configuration.AttentionShared
+		}
+		c.Aggregate = pick(configuration.AggregatePNA, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
+		c.Message = pick(configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE)
+		c.Dependent, c.Bias, c.DegreeMessages = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
+		c.Remove = pick(configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone)
+		c.NodeRatio, c.DegreeRatio = 0.1+0.9*rng.Float64(), 0.5+rng.Float64()
+		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
+		if c.Validate() == nil {
+			return c
+		}
+	}
+}
+
+func randomRemoval(g *graph.Graph, c configuration.Configuration, source int32) graph.Removal {
+	senders, relations := g.In(source)
+	if len(senders) == 0 || c.Remove == configuration.RemoveNone {
+		return graph.Removal{}
+	}
+	return graph.Removal{
+		Active: true, OneHop: c.Remove == configuration.RemoveOneHop,
+		Source: source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0],
+	}
+}
+
+// rounding is how far float32 may be off on random weights, relative to a tensor's largest
+// magnitude. It is more than on the golden cases: some of these have standard deviations and
+// norms of nearly nothing, whose derivatives amplify what was rounded.
+const rounding = 2e-3
+
+// TestMatchesReference holds states and gradients to the float64 specification on random
+// graphs and configurations, dropout included, on every kernel. A propagator serves several
+// queries in a row, so nothing may be left over from one to the next.
+func TestMatchesReference(t *testing.T) {
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		g, c := randomGraph(t, rng), randomConfiguration(rng)
+		set := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
+		rounded := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
+		for i, tensor := range set.Tensors {
+			for j := range tensor.Data {
+				rounded.Tensors[i].Data[j] = float32(rng.NormFloat64() / 2)
+				tensor.Data[j] = float64(rounded.Tensors[i].Data[j])
+			}
+		}
+		model, err := reference.New(g, c, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range kernel.Available() {
+			weights := NewWeights(g, c, true)
+			if err := weights.Load(rounded); err != nil {
+				t.Fatal(err)
+			}
+			p := New(g, c, k)
+			for number := range 3 {
+				source := int32(rng.IntN(g.Entities))
+				q := Query{
+					Source: source, Relation: int32(rng.IntN(g.RelationCount())), Training: true, Seed: seed,
+					Removal: randomRemoval(g, c, source), Distances: make([]uint8, g.Entities),
+				}
+				search.NewSearcher(g).Search(source, c.Layers, q.Removal, q.Distances)
+				name := fmt.Sprintf("seed %d, %s, query %d, %s", seed, k.Name(), number, c.Policy)
+				compareWithReference(t, name, p, weights, model, q, rng)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("configuration %s", c)
+		}
+	}
+}
+
+func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *reference.Model, q Query, rng *rand.Rand) {
+	t.Helper()
+	c := p.configuration
+	if err := p.Forward(weights, q); err != nil {
+		t.Fatal(err)
+	}
+	want := model.Forward(reference.Query{
+		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.keptOf(q.Seed),
+	})
+	entities := []int32{q.Source}
+	for range 6 {
+		entities = append(entities, int32(rng.IntN(p.graph.Entities)))
+	}
+	size := p.Depth() * p.Width()
+	states, valid := make([]float32, len(entities)*size), make([]int32, len(entities))
+	p.Candidates(entities, states, valid)
+	gradient := make([]float32, len(states))
+	for i := range gradient {
+		gradient[i] = float32(rng.NormFloat64())
+	}
+
+	expected := parameters.NewSet[float64](parameters.Layout(c, p.graph.RelationCount()))
+	expectedStates := make([]float64, len(states))
+	if c.Prioritized() {
+		scores := make([]float64, p.graph.Entities)
+		for i, o := range entities {
+			expectedStates[i] = want.Scores[o]
+			scores[o] += float64(gradient[i])
+		}
+		want.Backward(scores, expected)
+	} else {
+		hiddens := make([][]float64, c.Layers+1)
+		for layer := range hiddens {
+			hiddens[layer] = make([]float64, p.graph.Entities*c.Dim)
+		}
+		for i, o := range entities {
+			for age := range int(valid[i]) {
+				layer := c.Layers
+				if c.Specific() {
+					layer = int(q.Distances[o]) + age
+				}
+				for j := range c.Dim {
+					at := (i*p.Depth()+age)*c.Dim + j
+					expectedStates[at] = want.Hiddens[layer][int(o)*c.Dim+j]
+					hiddens[layer][int(o)*c.Dim+j] += float64(gradient[at])
+				}
+			}
+		}
+		want.BackwardStates(hiddens, expected)
+	}
+	if err := golden.Compare(name+": states", states, expectedStates, rounding); err != nil {
+		t.Error(err)
+	}
+	slot := NewGradients(c, p.graph.RelationCount())
+	if err := p.Backward(entities, gradient, slot); err != nil {
+		t.Fatal(err)
+	}
+	got := parameters.NewSet[float32](parameters.Layout(c, p.graph.RelationCount()))
+	if err := Sum(p.kernel, weights, []*Gradients{slot}, []int32{q.Relation}, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := golden.CompareSets(got, expected, rounding); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// keptOf tells the reference what the propagator drops.
+func (p *Propagator) keptOf(seed uint64) func(layer int, entity int32, dimension int) float64 {
+	return func(layer int, entity int32, dimension int) float64 {
+		if p.dropout.threshold == 0 {
+			return 1
+		}
+		kept := make([]uint32, p.keptWords())
+		p.dropout.draw(seed, layer-1, entity, kept)
+		if kept[dimension/32]>>(dimension%32)&1 == 0 {
+			return 0
+		}
+		return float64(p.dropout.scale)
+	}
+}

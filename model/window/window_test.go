@@ -1,0 +1,126 @@
+package window
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tagnet/model/graph"
+	"tagnet/model/search"
+)
+
+func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
+	t.Helper()
+	entities, relations := 2+rng.IntN(40), 1+rng.IntN(3)
+	facts := make([]graph.Fact, rng.IntN(3*entities))
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(entities))}
+	}
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// admitted lists the edges into o that the paper's edge constraint admits, in terms of the
+// distances of their ends: dist(sender) < dist(o) + delta.
+func admitted(g *graph.Graph, o int32, distances []uint8, hops, delta int, removal graph.Removal) []edge {
+	var edges []edge
+	senders, relations := g.In(o)
+	for i, u := range senders {
+		if removal.Removes(u, relations[i], o) || int(distances[u]) > hops {
+			continue
+		}
+		if int(distances[u]) < int(distances[o])+delta {
+			edges = append(edges, edge{u, relations[i]})
+		}
+	}
+	return edges
+}
+
+func sorted(edges []edge) []edge {
+	slices.SortFunc(edges, func(a, b edge) int {
+		return int(a.sender-b.sender)*1000 + int(a.relation-b.relation)
+	})
+	return edges
+}
+
+func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for range 300 {
+		g := randomGraph(t, rng)
+		l := NewLayout(g, nil)
+		distances := make([]uint8, g.Entities)
+		for range 3 { // one layout serves several sources
+			source, hops, delta := int32(rng.IntN(g.Entities)), rng.IntN(6), rng.IntN(4)
+			var removal graph.Removal
+			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
+				removal = graph.Removal{
+					Active: true, OneHop: rng.IntN(2) == 0, Source: source, Answer: senders[0],
+					Relation: g.Inverse(relations[0]), Inverse: relations[0],
+				}
+			}
+			// Distances may reach farther than the window's layers.
+			search.NewSearcher(g).Search(source, hops+rng.IntN(2), removal, distances)
+			l.Fill(distances, hops, delta, removal)
+			check(t, l, g, distances, hops, delta, removal)
+		}
+	}
+}
+
+func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, removal graph.Removal) {
+	t.Helper()
+	reached := 0
+	for _, distance := range distances {
+		if int(distance) <= hops {
+			reached++
+		}
+	}
+	if l.Count() != reached || int(l.Levels[hops+1]) != reached {
+		t.Fatalf("%d positions, levels end at %d, want %d", l.Count(), l.Levels[hops+1], reached)
+	}
+	for level := range hops + 1 {
+		for i := l.Levels[level]; i < l.Levels[level+1]; i++ {
+			o := l.Entities[i]
+			if int(distances[o]) != level || l.Position(o) != i {
+				t.Fatalf("entity %d at position %d (%d), level %d, has distance %d", o, i, l.Position(o), level, distances[o])
+			}
+			if int(l.Degrees[i]) != g.DegreeWithout(o, removal) {
+				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, removal))
+			}
+			var got []edge
+			for kind := range 3 {
+				for j := l.Bounds[4*i+int32(kind)]; j < l.Bounds[4*i+int32(kind)+1]; j++ {
+					u := l.Entities[l.Senders[j]]
+					if int(distances[u])-level != kind-1 {
+						t.Fatalf("sender %d of %d is of kind %d at distances %d and %d", u, o, kind, distances[u], level)
+					}
+					got = append(got, edge{u, l.Relations[j]})
+				}
+			}
+			if want := admitted(g, o, distances, hops, delta, removal); !slices.Equal(sorted(got), sorted(want)) {
+				t.Fatalf("entity %d at distance %d, delta %d, admits %v, want %v", o, level, delta, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkFill(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	facts := make([]graph.Fact, 270000)
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(rng.IntN(15000)), Relation: int32(rng.IntN(200)), Tail: int32(rng.IntN(15000))}
+	}
+	g, err := graph.New(15000, 200, facts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	distances := make([]uint8, g.Entities)
+	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
+	l := NewLayout(g, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Fill(distances, 6, 2, graph.Removal{})
+	}
+}
