@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tagnet/model/configuration"
+	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
 
@@ -376,17 +377,34 @@ func TestHeapIsFlat(t *testing.T) {
 	}
 }
 
+// still is a propagation that costs nothing, for the benchmark.
+type still struct{ *fake[float32] }
+
+func (s still) Candidates(_ []int32, _ []float32, valid []int32) {
+	for i := range valid {
+		valid[i] = int32(s.depth)
+	}
+}
+
+func (still) Backward([]int32, []float32, []float32) error { return nil }
+
+// BenchmarkRun is all that the head adds to a query's propagation.
 func BenchmarkRun(b *testing.B) {
+	kernels := kernel.Available()
 	for _, k := range []int{128, 256, 2048} {
 		for _, mode := range []string{configuration.DeltaFixed, configuration.DeltaSpecific} {
 			c := configuration.Default()
 			c.Negatives, c.DeltaMode, c.Attention = k, mode, configuration.AttentionOwn
 			b.Run(fmt.Sprintf("%s/%d", mode, k), func(b *testing.B) {
 				trial := newTrial[float32](b, c, .2)
-				g := trial.head.NewGradients()
+				h, err := New(c, 1+k, trial.set, Propagation[float32](still{trial.fake}), Products[float32](kernels[len(kernels)-1]))
+				if err != nil {
+					b.Fatal(err)
+				}
+				g := h.NewGradients()
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := trial.head.Run(fakeRelation, trial.entities, 1, g); err != nil {
+					if _, err := h.Run(fakeRelation, trial.entities, 1, g); err != nil {
 						b.Fatal(err)
 					}
 				}
