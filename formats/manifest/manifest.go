@@ -1,0 +1,178 @@
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"tagnet/formats/internal/seal"
+	"tagnet/formats/storage"
+)
+
+// FileName is the manifest's name in its folder.
+const FileName = "manifest.json"
+
+// FormatVersion is the version of folders that this program writes and reads.
+const FormatVersion = 1
+
+// Manifest says what made a folder and what is in it.
+type Manifest struct {
+	// FormatVersion is filled by Write where it is 0.
+	FormatVersion int `json:"format_version"`
+	// Stage is the pipeline that wrote the folder.
+	Stage string `json:"stage"`
+	// Configuration is all that, with Inputs and Seed, determines the content.
+	Configuration json.RawMessage `json:"configuration"`
+	Seed          int64           `json:"seed"`
+	// Rows counts what the stage read, kept and dropped, by name.
+	Rows map[string]int64 `json:"rows"`
+	// Vocabulary is the VocabularyHash of the names that the folder's ids refer to.
+	Vocabulary string `json:"vocabulary"`
+	// Inputs holds, for each folder or file read, the hash of its manifest or content.
+	Inputs map[string]string `json:"inputs"`
+	// Files are all files of the folder but the manifest, sorted by name.
+	Files []File `json:"files"`
+	// Checksum is the SHA-256 of the manifest itself, its 64 digits taken as zeros. Read and
+	// Write fill it in: it names the whole folder's content, for the Inputs of other folders.
+	Checksum string `json:"manifest_sha256"`
+}
+
+// File is one file of a folder.
+type File struct {
+	// Name is its path in the folder, with slashes.
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// ErrDamaged is wrapped by the errors of a manifest, or of a file it lists, that is not what
+// was written.
+var ErrDamaged = errors.New("cut short or changed since it was written")
+
+const sealKey = "manifest_sha256"
+
+// maxSize bounds what is read as a manifest.
+const maxSize = 256 << 20
+
+// Write writes a folder's manifest. The same content gives the same bytes.
+func Write(ctx context.Context, folder string, m Manifest) error {
+	text, err := encode(m)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", storage.Join(folder, FileName), err)
+	}
+	return storage.WriteFile(ctx, storage.Join(folder, FileName), text)
+}
+
+func encode(m Manifest) ([]byte, error) {
+	if m.FormatVersion == 0 {
+		m.FormatVersion = FormatVersion
+	}
+	if len(m.Configuration) == 0 {
+		m.Configuration = json.RawMessage("{}")
+	}
+	if m.Rows == nil {
+		m.Rows = map[string]int64{}
+	}
+	if m.Inputs == nil {
+		m.Inputs = map[string]string{}
+	}
+	m.Files = append([]File{}, m.Files...)
+	slices.SortFunc(m.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	if err := checkFiles(m.Files); err != nil {
+		return nil, err
+	}
+	m.Checksum = seal.Blank
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	return text, seal.Set(text, sealKey)
+}
+
+func checkFiles(files []File) error {
+	for i, f := range files {
+		if f.Name != path.Clean(f.Name) || path.IsAbs(f.Name) || f.Name == "." || f.Name == ".." || strings.HasPrefix(f.Name, "../") || f.Name == FileName {
+			return fmt.Errorf("%q is no file of the folder", f.Name)
+		}
+		if i > 0 && files[i-1].Name == f.Name {
+			return fmt.Errorf("%s stands twice", f.Name)
+		}
+	}
+	return nil
+}
+
+// Read reads a folder's manifest. Without one the error satisfies
+// errors.Is(err, fs.ErrNotExist): the folder is absent or incomplete. A damaged manifest is
+// an error that wraps ErrDamaged.
+func Read(ctx context.Context, folder string) (Manifest, error) {
+	url := storage.Join(folder, FileName)
+	file, err := storage.OpenRandom(ctx, url)
+	if err != nil {
+		return Manifest{}, err
+	}
+	size := file.Size()
+	file.Close()
+	if size > maxSize {
+		return Manifest{}, fmt.Errorf("reading %s: %d bytes are too many for a manifest", url, size)
+	}
+	text, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := decode(text)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return m, nil
+}
+
+func decode(text []byte) (Manifest, error) {
+	if err := seal.Verify(text, sealKey); err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
+	}
+	if m.FormatVersion != FormatVersion {
+		return Manifest{}, fmt.Errorf("it has format version %d, known is %d; make the folder again", m.FormatVersion, FormatVersion)
+	}
+	if err := checkFiles(m.Files); err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, m.Configuration); err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
+	}
+	m.Configuration = compact.Bytes()
+	return m, nil
+}
+
+// Verify compares every file of a folder with its manifest: there, of the same size and hash.
+// The error names the first file that differs and wraps fs.ErrNotExist or ErrDamaged.
+func Verify(ctx context.Context, folder string, m Manifest) error {
+	for _, want := range m.Files {
+		url := storage.Join(folder, want.Name)
+		got, err := HashFile(ctx, url)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing, though the folder's manifest lists it: %w", url, fs.ErrNotExist)
+		}
+		if err != nil {
+			return err
+		}
+		if got.Size != want.Size {
+			return fmt.Errorf("%s has %d bytes instead of %d: %w", url, got.Size, want.Size, ErrDamaged)
+		}
+		if got.SHA256 != want.SHA256 {
+			return fmt.Errorf("%s has other bytes than its manifest says: %w", url, ErrDamaged)
+		}
+	}
+	return nil
+}
