@@ -1,0 +1,123 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"tagnet/formats/storage"
+)
+
+// rowsPerGroup is the size of a row group, the unit in which other readers skip.
+const rowsPerGroup = 1 << 17
+
+// Write writes rows in their order as a Parquet file, zstd-compressed, which appears whole or
+// not at all.
+func Write[R Row](ctx context.Context, url string, rows []R) error {
+	data, err := encode(tableOf[R](), rows)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", url, err)
+	}
+	return storage.WriteFile(ctx, url, data)
+}
+
+func encode[R any](t table[R], rows []R) ([]byte, error) {
+	var out bytes.Buffer
+	properties := parquet.NewWriterProperties(
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3),
+		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup))
+	w, err := pqarrow.NewFileWriter(t.schema(), &out, properties, pqarrow.DefaultWriterProps())
+	if err != nil {
+		return nil, err
+	}
+	for from := 0; from < len(rows); from += rowsPerGroup {
+		if err := writeGroup(w, t, rows[from:min(from+rowsPerGroup, len(rows))]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return addChecksum(out.Bytes()), nil
+}
+
+func writeGroup[R any](w *pqarrow.FileWriter, t table[R], rows []R) error {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema())
+	defer b.Release()
+	b.Reserve(len(rows))
+	for c, column := range t.columns {
+		field := b.Field(c)
+		for i := range rows {
+			column.append(field, &rows[i])
+		}
+	}
+	record := b.NewRecord()
+	defer record.Release()
+	return w.Write(record)
+}
+
+// Read reads what Write wrote with the same type of row. A file that was changed since, or
+// that another program wrote, is an error that names it.
+func Read[R Row](ctx context.Context, url string) ([]R, error) {
+	data, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := decode(tableOf[R](), data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return rows, nil
+}
+
+func decode[R any](t table[R], data []byte) (rows []R, err error) {
+	if err := verifyChecksum(data); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			rows, err = nil, fmt.Errorf("%w: its content is inconsistent (%v)", ErrDamaged, p)
+		}
+	}()
+	opened, err := file.NewParquetReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
+	}
+	defer opened.Close()
+	if name := opened.MetaData().KeyValueMetadata().FindValue("tagnet.schema"); name == nil || *name != t.name {
+		return nil, fmt.Errorf("it holds no table of %s", t.name)
+	}
+	reader, err := pqarrow.NewFileReader(opened, pqarrow.ArrowReadProperties{BatchSize: rowsPerGroup}, memory.DefaultAllocator)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
+	}
+	columns, err := reader.ReadTable(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
+	}
+	defer columns.Release()
+	if int(columns.NumCols()) != len(t.columns) {
+		return nil, fmt.Errorf("%w: it has %d columns instead of %d", ErrDamaged, columns.NumCols(), len(t.columns))
+	}
+	rows = make([]R, columns.NumRows())
+	for c, column := range t.columns {
+		if name := columns.Column(c).Name(); name != column.field.Name {
+			return nil, fmt.Errorf("%w: column %d is %s instead of %s", ErrDamaged, c+1, name, column.field.Name)
+		}
+		at := 0
+		for _, chunk := range columns.Column(c).Data().Chunks() {
+			for i := range chunk.Len() {
+				column.load(chunk, i, &rows[at])
+				at++
+			}
+		}
+	}
+	return rows, nil
+}

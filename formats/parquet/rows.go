@@ -1,0 +1,106 @@
+package parquet
+
+// Ranking is where one query's answer came in: a row of rankings.parquet.
+type Ranking struct {
+	// Query is the position of the query in its split, reciprocal queries included.
+	Query int64
+	// Direction is "tail" where the query asks for a fact's tail, "head" for its head.
+	Direction string
+	// Source, Relation and Answer are names; the relation is the fact's, in both directions.
+	Source, Relation, Answer string
+	// Score is the logit of the answer.
+	Score float32
+	// The filtered rank, from 1, with ties counted against the answer, halved, or for it.
+	RankPessimistic int64
+	RankMean        float64
+	RankOptimistic  int64
+	// Candidates is the number of entities ranked, the answer included.
+	Candidates int64
+	// Distance is the number of hops from source to answer, -1 where it is unreached.
+	Distance int32
+}
+
+// Prediction is one of the best candidates of a query: a row of predictions.parquet.
+type Prediction struct {
+	Source, Relation, Direction string
+	// Position is the candidate's place in the list, from 1.
+	Position int32
+	Entity   string
+	// Probability is the logistic function of Score, the logit.
+	Probability float64
+	Score       float32
+	// Known tells that the graph, or another split, holds the fact already.
+	Known bool
+	// Distance is the number of hops from source to entity, -1 where it is unreached.
+	Distance int32
+}
+
+// MessageCount is what one layer of one source's propagation sends: a row of
+// messages.parquet.
+type MessageCount struct {
+	Source string
+	// Queries is the number of queries that share the source, and so these counts.
+	Queries int64
+	// Layers is the depth of the model, Layer the one counted, from 1.
+	Layers, Layer, Delta int32
+	// Edges are those of the whole graph: what NBFNet sends in a layer. The four others
+	// part them: kept, kept though empty, pruned as empty, pruned as redundant.
+	Edges, Kept, KeptEmpty, PrunedEmpty, PrunedRedundant int64
+	// AStar is the number of messages that A*Net selects in the layer, 0 without a checkpoint.
+	AStar int64
+}
+
+// Row is any of the rows that this package writes.
+type Row interface {
+	Ranking | Prediction | MessageCount
+}
+
+var rankings = table[Ranking]{"rankings", []column[Ranking]{
+	int64Column("query", func(r *Ranking) *int64 { return &r.Query }),
+	textColumn("direction", func(r *Ranking) *string { return &r.Direction }),
+	textColumn("source", func(r *Ranking) *string { return &r.Source }),
+	textColumn("relation", func(r *Ranking) *string { return &r.Relation }),
+	textColumn("answer", func(r *Ranking) *string { return &r.Answer }),
+	float32Column("score", func(r *Ranking) *float32 { return &r.Score }),
+	int64Column("rank_pessimistic", func(r *Ranking) *int64 { return &r.RankPessimistic }),
+	float64Column("rank_mean", func(r *Ranking) *float64 { return &r.RankMean }),
+	int64Column("rank_optimistic", func(r *Ranking) *int64 { return &r.RankOptimistic }),
+	int64Column("candidates", func(r *Ranking) *int64 { return &r.Candidates }),
+	int32Column("distance", func(r *Ranking) *int32 { return &r.Distance }),
+}}
+
+var predictions = table[Prediction]{"predictions", []column[Prediction]{
+	textColumn("source", func(r *Prediction) *string { return &r.Source }),
+	textColumn("relation", func(r *Prediction) *string { return &r.Relation }),
+	textColumn("direction", func(r *Prediction) *string { return &r.Direction }),
+	int32Column("position", func(r *Prediction) *int32 { return &r.Position }),
+	textColumn("entity", func(r *Prediction) *string { return &r.Entity }),
+	float64Column("probability", func(r *Prediction) *float64 { return &r.Probability }),
+	float32Column("score", func(r *Prediction) *float32 { return &r.Score }),
+	boolColumn("known", func(r *Prediction) *bool { return &r.Known }),
+	int32Column("distance", func(r *Prediction) *int32 { return &r.Distance }),
+}}
+
+var messageCounts = table[MessageCount]{"messages", []column[MessageCount]{
+	textColumn("source", func(r *MessageCount) *string { return &r.Source }),
+	int64Column("queries", func(r *MessageCount) *int64 { return &r.Queries }),
+	int32Column("layers", func(r *MessageCount) *int32 { return &r.Layers }),
+	int32Column("layer", func(r *MessageCount) *int32 { return &r.Layer }),
+	int32Column("delta", func(r *MessageCount) *int32 { return &r.Delta }),
+	int64Column("edges", func(r *MessageCount) *int64 { return &r.Edges }),
+	int64Column("kept", func(r *MessageCount) *int64 { return &r.Kept }),
+	int64Column("kept_empty", func(r *MessageCount) *int64 { return &r.KeptEmpty }),
+	int64Column("pruned_empty", func(r *MessageCount) *int64 { return &r.PrunedEmpty }),
+	int64Column("pruned_redundant", func(r *MessageCount) *int64 { return &r.PrunedRedundant }),
+	int64Column("astar", func(r *MessageCount) *int64 { return &r.AStar }),
+}}
+
+// tableOf returns the table that holds rows of the type.
+func tableOf[R Row]() table[R] {
+	for _, t := range []any{rankings, predictions, messageCounts} {
+		if t, ok := t.(table[R]); ok {
+			return t
+		}
+	}
+	panic("a type of Row has no table") // the list is that of Row
+}
