@@ -1,0 +1,59 @@
+package learn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"tagnet/formats/storage"
+	"tagnet/stages/learn/checkpoints"
+)
+
+// Epoch is a line of training.jsonl: how one epoch went. Seconds and Kernel, which depend on
+// the machine, stand here and nowhere else.
+type Epoch struct {
+	Epoch        int                `json:"epoch"`
+	Loss         float64            `json:"loss"`
+	Valid        *checkpoints.Valid `json:"valid,omitempty"`
+	LearningRate float64            `json:"learning_rate"`
+	Seconds      float64            `json:"seconds"`
+	Queries      int64              `json:"queries"`
+	Messages     int64              `json:"messages"`
+	Steps        int64              `json:"steps"`
+	Kernel       string             `json:"kernel"`
+}
+
+// ReadHistory reads training.jsonl; where it is absent no epoch is finished.
+func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
+	data, err := storage.ReadFile(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	var epochs []Epoch
+	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		var e Epoch
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w; remove the file, it is only for people to read", url, i+1, err)
+		}
+		epochs = append(epochs, e)
+	}
+	return epochs, nil
+}
+
+// writeHistory replaces training.jsonl as a whole, so that no line of it is ever cut.
+func writeHistory(ctx context.Context, url string, epochs []Epoch) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	for _, e := range epochs {
+		if err := encoder.Encode(e); err != nil {
+			return fmt.Errorf("writing %s: %w", url, err)
+		}
+	}
+	return storage.WriteFile(ctx, url, text.Bytes())
+}

@@ -1,0 +1,358 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"tagnet/formats/checkpoint"
+	"tagnet/model/adam"
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/learning"
+	"tagnet/model/parameters"
+	"tagnet/model/sampling"
+	"tagnet/model/scoring"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/learn/checkpoints"
+	"tagnet/stages/score"
+)
+
+// Run is what decides how a training goes, beside its data.
+type Run struct {
+	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
+	Checkpoints, History string
+	Configuration        configuration.Configuration
+	Seed                 int64
+	Validation           checkpoints.Validation
+	// Every is the longest time between checkpoints.
+	Every time.Duration
+	// Replicas is the number of threads, 0 for one a core. It changes no bit of what is learned.
+	Replicas int
+	// Kernel names the variant of the kernels; see kernel.Named.
+	Kernel string
+}
+
+// Data is what a training reads.
+type Data struct {
+	Graph      *graph.Graph
+	Vocabulary checkpoints.Vocabulary
+	Deck       *Deck
+	// Valid are the bundles of the validation queries; none where there are no such queries.
+	Valid []*bundle.Bundle
+}
+
+// learner is a training that is under way.
+type learner struct {
+	Run
+	Data
+	folder     checkpoints.Folder
+	kernel     kernel.Kernel
+	parameters *parameters.Set[float32]
+	solver     *adam.Adam
+	trainer    *learning.Trainer
+	history    []Epoch
+	tell       func(Progress)
+
+	record     checkpoints.Record // of the newest checkpoint; Epoch 0 before the first
+	epoch      int                // under way
+	partial    checkpoints.Partial
+	saved      time.Time // when the newest checkpoint was written
+	begun      time.Time // when this process began with the epoch
+	validQuery int64
+}
+
+// Train trains until all epochs are done, from the newest whole checkpoint of the folder, or
+// from fresh weights where there is none. It returns the record of the last epoch. tell,
+// which may be nil, hears of each step.
+//
+// Whatever process trains, in whatever pieces, equal data, configuration, seed, validation and
+// kernel give equal checkpoints.
+func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkpoints.Record, error) {
+	if tell == nil {
+		tell = func(Progress) {}
+	}
+	l := &learner{Run: run, Data: data, folder: checkpoints.Folder(run.Checkpoints), tell: tell}
+	if err := l.prepare(ctx); err != nil {
+		return checkpoints.Record{}, err
+	}
+	for l.epoch <= l.Configuration.Epochs {
+		if err := l.trainEpoch(ctx); err != nil {
+			return checkpoints.Record{}, err
+		}
+		if err := l.finishEpoch(ctx); err != nil {
+			return checkpoints.Record{}, err
+		}
+	}
+	return l.record, nil
+}
+
+// prepare makes weights, solver and trainer, fresh or from the newest checkpoint.
+func (l *learner) prepare(ctx context.Context) error {
+	var err error
+	if l.kernel, err = kernel.Named(l.Kernel); err != nil {
+		return err
+	}
+	if l.Replicas <= 0 {
+		l.Replicas = runtime.GOMAXPROCS(0)
+	}
+	c := l.Configuration
+	layout := parameters.Layout(c, l.Graph.RelationCount())
+	l.parameters = parameters.Initialize(layout, sampling.Seed(uint64(l.Seed), purposeWeights))
+	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay)
+	l.epoch = 1
+	if err := l.resume(ctx); err != nil {
+		return err
+	}
+	l.trainer, err = learning.New(l.Graph, c, l.parameters, l.solver, l.Replicas, l.kernel)
+	if err != nil {
+		return fmt.Errorf("preparing to train: %w", err)
+	}
+	l.saved, l.begun = time.Now(), time.Now()
+	for _, b := range l.Valid {
+		l.validQuery += b.Queries()
+	}
+	return nil
+}
+
+// resume takes over the newest whole checkpoint, if there is one, and removes what is farther.
+func (l *learner) resume(ctx context.Context) error {
+	state, damaged, err := l.folder.Newest(ctx)
+	if errors.Is(err, checkpoints.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r := state.Record
+	if err := l.sameRun(r); err != nil {
+		return err
+	}
+	if err := checkpoints.Fill(l.parameters, state.Weights); err != nil {
+		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
+	}
+	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
+		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
+	}
+	if err := l.folder.Rewind(ctx, r); err != nil {
+		return err
+	}
+	l.record, l.epoch = r, r.Epoch+1
+	if r.Partial != nil {
+		l.epoch, l.partial = r.Epoch, *r.Partial
+	} else if err := l.folder.MarkBest(ctx); err != nil { // it may name an epoch that is gone
+		return err
+	}
+	history, err := ReadHistory(ctx, l.History)
+	if err != nil {
+		return err
+	}
+	for _, e := range history {
+		if e.Epoch < l.epoch {
+			l.history = append(l.history, e)
+		}
+	}
+	p := l.progress(0)
+	p.Resumed = r.Name()
+	for _, d := range damaged {
+		p.Damaged = append(p.Damaged, d.Error())
+	}
+	l.tell(p)
+	return nil
+}
+
+// sameRun returns an error unless the record is of this run.
+func (l *learner) sameRun(r checkpoints.Record) error {
+	c := r.Configuration
+	c.Epochs = l.Configuration.Epochs // more epochs than planned at first are welcome
+	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Vocabulary.Hash != l.Vocabulary.Hash {
+		return fmt.Errorf("%s of %s belongs to a run with another configuration, seed or graph", r.Name(), l.folder)
+	}
+	return nil
+}
+
+// trainEpoch makes the epoch's steps that are still to be made.
+func (l *learner) trainEpoch(ctx context.Context) error {
+	l.solver.LearningRate = l.learningRate()
+	batches := l.schedule()
+	var examples []learning.Example
+	var err error
+	for l.partial.Step < len(batches) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		draws := batches[l.partial.Step]
+		if examples, err = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples); err != nil {
+			return err
+		}
+		seed := sampling.Seed(uint64(l.Seed), purposeStep, uint64(l.epoch), uint64(l.partial.Step))
+		result, err := l.trainer.Step(examples, seed)
+		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
+			err = fmt.Errorf("the loss is %v", result.Loss)
+		}
+		if err != nil {
+			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.whatRemains())
+		}
+		l.partial.Step++
+		l.partial.Loss += result.Loss * float64(len(draws))
+		l.partial.Queries += int64(len(draws))
+		l.partial.Messages += result.Messages
+		l.tell(l.progress(0))
+		if time.Since(l.saved) >= l.Every {
+			if err := l.savePartial(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *learner) schedule() [][]Draw {
+	facts := l.Deck.Facts()
+	if l.Configuration.Batching == configuration.BatchingGrouped {
+		return GroupedSchedule(facts, l.Configuration.BatchSize, uint64(l.Seed), l.epoch)
+	}
+	return RandomSchedule(len(facts), l.Configuration.BatchSize, uint64(l.Seed), l.epoch)
+}
+
+func (l *learner) learningRate() float64 {
+	rate := l.Configuration.LearningRate
+	for range l.epoch - 1 {
+		rate *= l.Configuration.LearningRateDecay
+	}
+	return rate
+}
+
+func (l *learner) whatRemains() string {
+	remedy := "try a lower --learning_rate"
+	if l.record.Epoch == 0 {
+		return remedy + "; no checkpoint was written yet"
+	}
+	return fmt.Sprintf("%s; the last good checkpoint, %s, is kept", remedy, l.record.Name())
+}
+
+// finishEpoch validates, and writes the line of training.jsonl and the epoch's checkpoint. The
+// line comes first: one too many is dropped when the run goes on, one too few could not be
+// made up for.
+func (l *learner) finishEpoch(ctx context.Context) error {
+	if time.Since(l.saved) >= min(l.Every, time.Minute) {
+		if err := l.savePartial(ctx); err != nil { // validation may take long
+			return err
+		}
+	}
+	valid, err := l.validate(ctx)
+	if err != nil {
+		return err
+	}
+	r := l.newRecord()
+	r.Loss = l.partial.Loss / float64(l.partial.Queries)
+	r.Messages = l.partial.Messages
+	r.LearningRate = l.learningRate()
+	r.Valid = valid
+	line := Epoch{
+		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
+		Seconds: time.Since(l.begun).Seconds(),
+		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.kernel.Name(),
+	}
+	l.history = append(l.history, line)
+	if err := writeHistory(ctx, l.History, l.history); err != nil {
+		return err
+	}
+	if err := l.save(ctx, r); err != nil {
+		return err
+	}
+	if err := l.folder.MarkBest(ctx); err != nil {
+		return err
+	}
+	if err := l.folder.Tidy(ctx); err != nil {
+		return err
+	}
+	p := l.progress(0)
+	p.Finished = &line
+	l.tell(p)
+	l.epoch++
+	l.partial = checkpoints.Partial{}
+	l.begun = time.Now()
+	return nil
+}
+
+func (l *learner) savePartial(ctx context.Context) error {
+	r := l.newRecord()
+	partial := l.partial
+	r.Partial = &partial
+	if err := l.save(ctx, r); err != nil {
+		return err
+	}
+	return l.folder.Tidy(ctx)
+}
+
+func (l *learner) newRecord() checkpoints.Record {
+	return checkpoints.Record{
+		FormatVersion: checkpoints.FormatVersion,
+		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation,
+		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary,
+	}
+}
+
+func (l *learner) save(ctx context.Context, r checkpoints.Record) error {
+	optimizer, _ := l.solver.State()
+	if err := l.folder.Save(ctx, r, stored(l.parameters.Tensors), stored(optimizer)); err != nil {
+		return fmt.Errorf("saving a checkpoint: %w", err)
+	}
+	l.record, l.saved = r, time.Now()
+	return nil
+}
+
+// validate asks the validation queries, if this is an epoch for it.
+func (l *learner) validate(ctx context.Context) (*checkpoints.Valid, error) {
+	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
+	if !due || l.validQuery == 0 {
+		return nil, nil
+	}
+	scorer, err := scoring.New(l.Graph, l.Configuration, l.parameters, l.kernel)
+	if err != nil {
+		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, err)
+	}
+	workers := make([]score.Worker, l.Replicas)
+	for i := range workers {
+		workers[i] = scorer.Worker()
+	}
+	ranker, err := score.NewRanker(l.Graph.Entities, l.Graph.RelationCount(), 0, workers)
+	if err != nil {
+		return nil, err
+	}
+	gatherer := evaluate.NewGatherer(l.Vocabulary.Relations)
+	done := newCount(func(n int64) { l.tell(l.progress(n)) })
+	for _, b := range l.Valid {
+		scored, err := ranker.Rank(ctx, b, done.add)
+		if err != nil {
+			return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.whatRemains())
+		}
+		gatherer.Add(scored)
+	}
+	s := gatherer.Summary()
+	return &checkpoints.Valid{
+		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,
+	}, nil
+}
+
+func stored(tensors []parameters.Tensor[float32]) []checkpoint.Tensor {
+	out := make([]checkpoint.Tensor, len(tensors))
+	for i, t := range tensors {
+		out[i] = checkpoint.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
+	}
+	return out
+}
+
+func tensors(stored []checkpoint.Tensor) []parameters.Tensor[float32] {
+	out := make([]parameters.Tensor[float32], len(stored))
+	for i, t := range stored {
+		out[i] = parameters.Tensor[float32]{Name: t.Name, Shape: t.Shape, Data: t.Data}
+	}
+	return out
+}

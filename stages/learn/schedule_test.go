@@ -1,0 +1,121 @@
+package learn
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hub is facts of which one entity has a third.
+func hub(facts int) []Fact {
+	list := make([]Fact, facts)
+	for i := range list {
+		list[i] = Fact{Head: int32(i % 17), Relation: int32(i % 3), Tail: int32(i * 7 % 23)}
+		if i%3 == 0 {
+			list[i].Head = 5
+		}
+	}
+	return list
+}
+
+func schedules(facts []Fact, batch int, seed uint64, epoch int) map[string][][]Draw {
+	return map[string][][]Draw{
+		"random":  RandomSchedule(len(facts), batch, seed, epoch),
+		"grouped": GroupedSchedule(facts, batch, seed, epoch),
+	}
+}
+
+func TestEveryFactIsAskedOnceAnEpoch(t *testing.T) {
+	for _, facts := range []int{1, 2, 15, 16, 17, 1000} {
+		for _, batch := range []int{1, 3, 16, 2000} {
+			for name, batches := range schedules(hub(facts), batch, 1, 1) {
+				t.Run(fmt.Sprintf("%s/%d/%d", name, facts, batch), func(t *testing.T) {
+					asked := make([]int, facts)
+					for i, b := range batches {
+						if len(b) == 0 || len(b) > batch {
+							t.Errorf("batch %d holds %d queries, want 1 to %d", i, len(b), batch)
+						}
+						for _, d := range b {
+							asked[d.Fact]++
+						}
+					}
+					for fact, n := range asked {
+						if n != 1 {
+							t.Errorf("fact %d is asked %d times", fact, n)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestRandomBatchAsksForTailsThenHeads(t *testing.T) {
+	for _, b := range RandomSchedule(101, 16, 3, 2) {
+		for i, d := range b {
+			if d.Reciprocal != (i >= len(b)/2) {
+				t.Fatalf("query %d of %d asks for the head: %v", i, len(b), d.Reciprocal)
+			}
+		}
+	}
+}
+
+func TestGroupedBatchHoldsWholeSources(t *testing.T) {
+	facts := hub(1000)
+	source := func(d Draw) int32 {
+		if d.Reciprocal {
+			return facts[d.Fact].Tail
+		}
+		return facts[d.Fact].Head
+	}
+	runs, reciprocal := 0, 0
+	for _, b := range GroupedSchedule(facts, 64, 3, 2) {
+		for i, d := range b {
+			if i == 0 || source(d) != source(b[i-1]) {
+				runs++
+			}
+			if d.Reciprocal {
+				reciprocal++
+			}
+		}
+	}
+	// 23 sources, the largest of them cut into pieces of 64.
+	if runs > 23+1000/64+2 {
+		t.Errorf("sources stand in %d runs", runs)
+	}
+	if reciprocal < 400 || reciprocal > 600 {
+		t.Errorf("%d of 1000 queries ask for the head, want about half", reciprocal)
+	}
+}
+
+func TestScheduleDependsOnSeedAndEpochAlone(t *testing.T) {
+	facts := hub(200)
+	for name, first := range schedules(facts, 16, 1, 1) {
+		if diff := cmp.Diff(first, schedules(facts, 16, 1, 1)[name]); diff != "" {
+			t.Errorf("%s: the same epoch differs from itself:\n%s", name, diff)
+		}
+		if cmp.Equal(first, schedules(facts, 16, 1, 2)[name]) {
+			t.Errorf("%s: epochs 1 and 2 are alike", name)
+		}
+		if cmp.Equal(first, schedules(facts, 16, 2, 1)[name]) {
+			t.Errorf("%s: seeds 1 and 2 are alike", name)
+		}
+	}
+}
+
+func TestShuffledIsFair(t *testing.T) {
+	var counts [4][4]int
+	for seed := range uint64(8000) {
+		for place, value := range shuffled(4, seed) {
+			counts[place][value]++
+		}
+	}
+	for place, row := range counts {
+		for value, n := range row {
+			if n < 1800 || n > 2200 { // 2000 expected, deviation 39
+				t.Errorf("%d stands at %d in %d of 8000 shuffles, want about 2000", value, place, n)
+			}
+		}
+	}
+}
