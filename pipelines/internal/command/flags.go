@@ -1,0 +1,170 @@
+package command
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"tagnet/pipelines/internal/workspace"
+)
+
+// UsageError is a mistake in the flags. It ends the process with ExitUsage.
+type UsageError struct{ Text string }
+
+// Error returns the text, which names the flag.
+func (e *UsageError) Error() string { return e.Text }
+
+// FlagError says that a flag's value is not one of those that want describes.
+func FlagError(name string, value any, want string) error {
+	return &UsageError{fmt.Sprintf("--%s is %v: want %s", name, value, want)}
+}
+
+// Usage makes a UsageError of a text that names the flag.
+func Usage(format string, arguments ...any) error {
+	return &UsageError{fmt.Sprintf(format, arguments...)}
+}
+
+// parse reads the arguments into the environment's fields, the pipeline's own flags and
+// the flags that Beam and others registered globally.
+func (e *Environment) parse(p Pipeline, arguments []string) error {
+	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	root := own.String("workspace", "./workspace", "`folder` or gs://bucket/prefix that holds everything read and written")
+	own.Int64Var(&e.Seed, "seed", 0, "decides everything that is drawn at random")
+	own.BoolVar(&e.Force, "force", false, "make outputs anew that are there already")
+	own.BoolVar(&e.Verbose, "verbose", false, "show Beam's own log lines")
+	if p.Flags != nil {
+		p.Flags(own)
+	}
+	all := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	all.SetOutput(io.Discard)
+	all.Usage = func() {}
+	own.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
+	flag.CommandLine.VisitAll(func(f *flag.Flag) {
+		if all.Lookup(f.Name) == nil {
+			all.Var(f.Value, f.Name, f.Usage)
+		}
+	})
+	e.Flags = all
+	if err := all.Parse(arguments); err != nil {
+		if err == flag.ErrHelp {
+			p.help(e.Out, own)
+			return err
+		}
+		return p.explain(err, all)
+	}
+	if all.NArg() > 0 {
+		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
+	}
+	if *root == "" {
+		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
+	}
+	e.Workspace = workspace.New(*root)
+	return nil
+}
+
+// explain turns the flag package's error into one that names the flag with two dashes and,
+// for an unknown one, the closest that exist.
+func (p Pipeline) explain(err error, all *flag.FlagSet) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		name = strings.TrimLeft(name, "-")
+		var names []string
+		all.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		closest := Closest(name, names, 3)
+		for i := range closest {
+			closest[i] = "--" + closest[i]
+		}
+		if len(closest) > 0 {
+			return Usage("--%s is not a flag of %s: did you mean %s? -h lists them", name, p.Name, strings.Join(closest, ", "))
+		}
+		return Usage("--%s is not a flag of %s: -h lists them", name, p.Name)
+	}
+	text = strings.ReplaceAll(text, "flag -", "--")
+	text = strings.ReplaceAll(text, "for --", "of --")
+	return Usage("%s; -h explains the flags", text)
+}
+
+// help prints the pipeline's own flags and, after them, those of Beam and its runners.
+func (p Pipeline) help(w io.Writer, own *flag.FlagSet) {
+	fmt.Fprintf(w, "%s\n\nusage: go run ./pipelines/%s [flags]\n\nflags:\n", p.Summary, p.Name)
+	own.VisitAll(func(f *flag.Flag) { fmt.Fprint(w, line(f)) })
+	fmt.Fprintf(w, "\nBeam's flags, and its runners':\n")
+	flag.CommandLine.VisitAll(func(f *flag.Flag) {
+		if own.Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "test.") {
+			fmt.Fprint(w, line(f))
+		}
+	})
+}
+
+func line(f *flag.Flag) string {
+	var b bytes.Buffer
+	kind, usage := flag.UnquoteUsage(f)
+	usage = strings.Join(strings.Fields(usage), " ")
+	fmt.Fprintf(&b, "  --%s", f.Name)
+	if kind != "" {
+		fmt.Fprintf(&b, " %s", kind)
+	}
+	if pad := 34 - b.Len(); pad > 0 {
+		b.WriteString(strings.Repeat(" ", pad))
+	}
+	fmt.Fprintf(&b, " %s", usage)
+	if f.DefValue != "" && f.DefValue != "false" {
+		fmt.Fprintf(&b, " (default %s)", f.DefValue)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// Closest returns at most count of the names whose edit distance to the given one is
+// smallest, nearest first; names that have little in common with it are left out.
+func Closest(name string, names []string, count int) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var candidates []candidate
+	row := make([]int, 0, 64)
+	for _, n := range names {
+		d := editDistance(strings.ToLower(name), strings.ToLower(n), &row)
+		if d <= max(2, len(name)/3) || (name != "" && strings.Contains(strings.ToLower(n), strings.ToLower(name))) {
+			candidates = append(candidates, candidate{n, d})
+		}
+	}
+	sort.SliceStable(candidates, func(i, j int) bool {
+		if candidates[i].distance != candidates[j].distance {
+			return candidates[i].distance < candidates[j].distance
+		}
+		return candidates[i].name < candidates[j].name
+	})
+	closest := make([]string, 0, count)
+	for _, c := range candidates[:min(count, len(candidates))] {
+		closest = append(closest, c.name)
+	}
+	return closest
+}
+
+// editDistance is the number of insertions, deletions and replacements of bytes between a
+// and b. The row is scratch space, kept between calls.
+func editDistance(a, b string, scratch *[]int) int {
+	row := (*scratch)[:0]
+	for j := 0; j <= len(b); j++ {
+		row = append(row, j)
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	*scratch = row
+	return row[len(b)]
+}

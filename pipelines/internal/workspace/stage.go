@@ -1,0 +1,333 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sort"
+	"strings"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+)
+
+// Stage is one folder that a pipeline is about to make, and all that decides its content.
+type Stage struct {
+	// Workspace is the one the folder is in.
+	Workspace Workspace
+	// Name is the pipeline's.
+	Name string
+	// Folder is the path below the workspace, for example distances/test.
+	Folder string
+	// Configuration is marshalled to JSON; two runs with equal JSON make equal content.
+	Configuration any
+	// Seed is recorded and compared; leave it 0 where nothing is drawn.
+	Seed int64
+	// Vocabulary is the hash of the entity and relation names the content speaks of.
+	Vocabulary string
+	// Inputs are the folders the content is made from, with their manifests' hashes, as
+	// Inputs gives them.
+	Inputs map[string]string
+	// Command makes the folder: "go run ./pipelines/NAME" with the flags that matter. It is
+	// quoted in errors.
+	Command string
+}
+
+// url is the folder's URL.
+func (s Stage) url() string { return s.Workspace.Path(s.Folder) }
+
+// Begin decides what to do before anything is built. It returns true when the folder is
+// complete with exactly this configuration and from these inputs: nothing is to be done.
+// It returns an error when another configuration or other inputs made it, or when it is
+// damaged, unless force is true. Otherwise it removes what an interrupted run left behind,
+// and makes sure that the folder can be written.
+func (s Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
+	m, err := manifest.Read(ctx, s.url())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case force:
+	case err != nil:
+		return false, fmt.Errorf("%w: %s --force makes it anew", err, s.command())
+	default:
+		if err := s.compare(m); err != nil {
+			return false, err
+		}
+		if err := manifest.Verify(ctx, s.url(), m); err != nil {
+			return false, fmt.Errorf("%w: %s --force makes it anew", err, s.command())
+		}
+		return true, storage.Remove(ctx, storage.Join(s.url(), unfinished))
+	}
+	return false, s.clear(ctx)
+}
+
+// unfinished is the file that marks a folder as one that a pipeline is making, or was making
+// when it was killed. Without it and without a manifest nothing in a folder is ours to remove.
+const unfinished = ".unfinished"
+
+// clear empties the folder and marks it as unfinished.
+func (s Stage) clear(ctx context.Context) error {
+	if err := storage.CheckWritable(ctx, s.url()); err != nil {
+		return err
+	}
+	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
+	if err := s.ours(ctx, marker, index); err != nil {
+		return err
+	}
+	// The mark comes first, the manifest goes next: what remains then counts as leftovers,
+	// wherever this is interrupted.
+	mark := []byte("made by " + s.Name + "; complete when " + manifest.FileName + " is there\n")
+	if err := storage.WriteFile(ctx, marker, mark); err != nil {
+		return fmt.Errorf("marking %s: %w", s.url(), err)
+	}
+	if err := storage.Remove(ctx, index); err != nil {
+		return fmt.Errorf("clearing %s: %w", s.url(), err)
+	}
+	urls, err := storage.List(ctx, s.url())
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", s.url(), err)
+	}
+	for _, url := range urls {
+		if url == marker {
+			continue
+		}
+		if err := storage.Remove(ctx, url); err != nil {
+			return fmt.Errorf("clearing %s: %w", s.url(), err)
+		}
+	}
+	// Only unfinished temporary files are left beside the mark.
+	if err := storage.RemoveAll(ctx, s.url()); err != nil {
+		return fmt.Errorf("clearing %s: %w", s.url(), err)
+	}
+	if err := storage.WriteFile(ctx, marker, mark); err != nil {
+		return fmt.Errorf("marking %s: %w", s.url(), err)
+	}
+	return nil
+}
+
+// Abandon removes what was written of a folder that cannot be completed. It does its best: the
+// next Begin removes what is left.
+func (s Stage) Abandon() {
+	ctx := context.Background() // the run's own may be cancelled
+	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
+	if there, err := storage.Exists(ctx, index); there || err != nil {
+		return
+	}
+	if there, err := storage.Exists(ctx, marker); !there || err != nil {
+		return
+	}
+	_ = storage.RemoveAll(ctx, s.url())
+}
+
+// ours returns an error if the folder holds files that no pipeline wrote.
+func (s Stage) ours(ctx context.Context, marker, index string) error {
+	for _, url := range []string{marker, index} {
+		there, err := storage.Exists(ctx, url)
+		if err != nil {
+			return fmt.Errorf("looking for %s: %w", url, err)
+		}
+		if there {
+			return nil
+		}
+	}
+	urls, err := storage.List(ctx, s.url())
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", s.url(), err)
+	}
+	if len(urls) > 0 {
+		return fmt.Errorf("%s holds files that are not from here, such as %s: choose another --workspace, or move them", s.url(), urls[0])
+	}
+	return nil
+}
+
+func (s Stage) command() string { return s.Workspace.Command(s.Command) }
+
+// compare returns nil if the manifest is of a run like this one, or an error that says what
+// differs and how to go on.
+func (s Stage) compare(m manifest.Manifest) error {
+	wanted, err := json.Marshal(s.Configuration)
+	if err != nil {
+		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
+	}
+	different, err := Differences(m.Configuration, wanted)
+	if err != nil {
+		return fmt.Errorf("reading the configuration in %s: %w", storage.Join(s.url(), manifest.FileName), err)
+	}
+	if m.Seed != s.Seed {
+		different = append(different, fmt.Sprintf("seed is %d there, %d here", m.Seed, s.Seed))
+	}
+	if len(different) > 0 {
+		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or %s --force replaces it", s.url(), strings.Join(different, "; "), s.command())
+	}
+	if stale := changed(m.Inputs, s.Inputs); stale != "" {
+		return fmt.Errorf("%s was made from another %s than the one that is there now: %s --force makes it anew", s.url(), s.Workspace.Path(stale), s.command())
+	}
+	return nil
+}
+
+// Publish hashes every file below the folder and writes the manifest, which makes it complete.
+// The rows are the counts a reader may want to check: rows["edges"] and the like.
+func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
+	configuration, err := json.Marshal(s.Configuration)
+	if err != nil {
+		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
+	}
+	files, err := manifest.HashFolder(ctx, s.url())
+	if err != nil {
+		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
+	}
+	files = slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == unfinished })
+	m := manifest.Manifest{
+		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows,
+		Vocabulary: s.Vocabulary, Inputs: s.Inputs, Files: files,
+	}
+	if err := manifest.Write(ctx, s.url(), m); err != nil {
+		return err
+	}
+	return storage.Remove(ctx, storage.Join(s.url(), unfinished))
+}
+
+// Require reads and verifies the manifest of a folder that a pipeline needs: all files are
+// there with the recorded SHA-256, and the folder was made from what its own inputs are now.
+// The error names the command that makes or remakes it.
+func (w Workspace) Require(ctx context.Context, folder, command string) (manifest.Manifest, error) {
+	url := w.Path(folder)
+	m, err := manifest.Read(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s is not there or not complete: run %s first", url, w.Command(command))
+	}
+	if err != nil {
+		return m, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(command))
+	}
+	if err := manifest.Verify(ctx, url, m); err != nil {
+		return m, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(command))
+	}
+	for _, input := range sorted(m.Inputs) {
+		now, err := w.hash(ctx, input)
+		if err != nil || now != m.Inputs[input] {
+			return m, fmt.Errorf("%s was made from another %s than the one that is there now: %s --force makes it anew", url, w.Path(input), w.Command(command))
+		}
+	}
+	return m, nil
+}
+
+// Inputs has the checksums of folders' manifests, for Stage.Inputs. They are Required before.
+func (w Workspace) Inputs(ctx context.Context, folders ...string) (map[string]string, error) {
+	inputs := map[string]string{}
+	for _, folder := range folders {
+		hash, err := w.hash(ctx, folder)
+		if err != nil {
+			return nil, err
+		}
+		inputs[folder] = hash
+	}
+	return inputs, nil
+}
+
+func (w Workspace) hash(ctx context.Context, folder string) (string, error) {
+	m, err := manifest.Read(ctx, w.Path(folder))
+	if err != nil {
+		return "", err
+	}
+	return m.Checksum, nil
+}
+
+// changed names an input whose hash differs, or "".
+func changed(then, now map[string]string) string {
+	for _, folder := range sorted(now) {
+		if then[folder] != now[folder] {
+			return folder
+		}
+	}
+	for _, folder := range sorted(then) {
+		if _, ok := now[folder]; !ok {
+			return folder
+		}
+	}
+	return ""
+}
+
+func sorted(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// Differences lists the fields in which two JSON objects differ, nested ones by their path:
+// "layers is 6 there, 3 here".
+func Differences(there, here []byte) ([]string, error) {
+	var a, b any
+	if err := decode(there, &a); err != nil {
+		return nil, err
+	}
+	if err := decode(here, &b); err != nil {
+		return nil, err
+	}
+	var out []string
+	differ("", a, b, &out)
+	return out, nil
+}
+
+func decode(text []byte, into *any) error {
+	if len(text) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+func differ(path string, a, b any, out *[]string) {
+	x, ok1 := a.(map[string]any)
+	y, ok2 := b.(map[string]any)
+	if ok1 && ok2 {
+		keys := map[string]string{}
+		for k := range x {
+			keys[k] = ""
+		}
+		for k := range y {
+			keys[k] = ""
+		}
+		for _, k := range sorted(keys) {
+			inner := k
+			if path != "" {
+				inner = path + "." + k
+			}
+			differ(inner, x[k], y[k], out)
+		}
+		return
+	}
+	if s, t := text(a), text(b); s != t {
+		if path == "" {
+			path = "configuration"
+		}
+		*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, short(s), short(t)))
+	}
+}
+
+// text is a value as JSON.
+func text(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// short cuts what is too long to be read, such as a hash.
+func short(text string) string {
+	const most = 40
+	if len(text) > most {
+		return text[:12] + "..."
+	}
+	return text
+}

@@ -1,0 +1,80 @@
+package workspace
+
+import (
+	"strings"
+
+	"tagnet/formats/storage"
+)
+
+// Default is where a pipeline works unless --workspace says otherwise.
+const Default = "./workspace"
+
+// Splits are the names that --split takes, in the order of training.
+var Splits = []string{"train", "valid", "test"}
+
+// Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes.
+type Workspace struct{ root string }
+
+// New is the workspace at a path or URL.
+func New(root string) Workspace { return Workspace{root} }
+
+// Root is the path or URL as the user gave it.
+func (w Workspace) Root() string { return w.root }
+
+// Path is the URL of a folder or file, given by its path below the workspace.
+func (w Workspace) Path(elements ...string) string { return storage.Join(w.root, elements...) }
+
+// Graph holds the tables that preprocess writes.
+func (w Workspace) Graph() string { return w.Path(GraphFolder) }
+
+// Distances holds the search tables of a split.
+func (w Workspace) Distances(split string) string { return w.Path(DistancesFolder(split)) }
+
+// Checkpoints holds what train saves.
+func (w Workspace) Checkpoints() string { return w.Path("checkpoints") }
+
+// TrainingLog is the file with a line per epoch.
+func (w Workspace) TrainingLog() string { return w.Path("training.jsonl") }
+
+// Evaluation holds ranks and predictions of a split.
+func (w Workspace) Evaluation(split string) string { return w.Path(EvaluationFolder(split)) }
+
+// Messages holds the message counts of a split.
+func (w Workspace) Messages(split string) string { return w.Path(MessagesFolder(split)) }
+
+// Report holds the page.
+func (w Workspace) Report() string { return w.Path("report") }
+
+// GraphFolder is the graph's folder below the workspace, the key of Manifest.Inputs.
+const GraphFolder = "graph"
+
+// DistancesFolder is a split's search tables below the workspace.
+func DistancesFolder(split string) string { return "distances/" + split }
+
+// EvaluationFolder is a split's evaluation below the workspace.
+func EvaluationFolder(split string) string { return "evaluation/" + split }
+
+// MessagesFolder is a split's message counts below the workspace.
+func MessagesFolder(split string) string { return "messages/" + split }
+
+// Command is a command line with this workspace's flag put behind the pipeline's name,
+// unless it is the default one.
+func (w Workspace) Command(command string) string {
+	if w.root == Default || strings.Contains(command, "--workspace") {
+		return command
+	}
+	words := strings.SplitN(command, " ", 4) // go run ./pipelines/NAME the rest
+	if len(words) < 3 || words[0] != "go" || words[1] != "run" {
+		return command
+	}
+	words[2] += " --workspace " + quote(w.root)
+	return strings.Join(words, " ")
+}
+
+// quote makes a word of a path with spaces.
+func quote(path string) string {
+	if strings.ContainsAny(path, " \t'\"$&;()<>|*?[]#~\\`!") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

@@ -1,0 +1,174 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/graph"
+)
+
+// View is one graph as queries see it.
+type View struct {
+	// Graph has the edges; Entities has its entities' names by id.
+	Graph    *graph.Graph
+	Entities []string
+	// Answers are all known answers, for filtered ranks.
+	Answers tables.Answers
+}
+
+// Loaded is the content of a graph/ folder. It is shared: nobody changes it.
+type Loaded struct {
+	// Train is what training and validation ask; Inference what test and new questions ask.
+	// They are the same pointer in the transductive setting.
+	Train, Inference *View
+	// TrainAnswers are the answers known while training, from the training facts alone.
+	TrainAnswers tables.Answers
+	// Relations has the base relations' names by id.
+	Relations []string
+	// Vocabulary is the hash of the training graph's entity names and the relations' names.
+	Vocabulary string
+	// Manifest is the folder's.
+	Manifest manifest.Manifest
+
+	folder  string
+	mu      sync.Mutex
+	queries map[string][]tables.Query
+}
+
+// Inductive tells whether test asks another graph than the one that was trained on.
+func (l *Loaded) Inductive() bool { return l.Train != l.Inference }
+
+// Of is the graph that a split asks: the inference graph for test, else the training graph.
+func (l *Loaded) Of(split string) *View {
+	if split == "test" {
+		return l.Inference
+	}
+	return l.Train
+}
+
+// RelationName is the name of a relation as asked: a reciprocal has a leading ~.
+func (l *Loaded) RelationName(relation int32) string {
+	if r := int(relation) - len(l.Relations); r >= 0 {
+		return "~" + l.Relations[r]
+	}
+	return l.Relations[relation]
+}
+
+// Queries reads the queries of a split, once.
+func (l *Loaded) Queries(ctx context.Context, split string) ([]tables.Query, error) {
+	if !slices.Contains(Splits, split) {
+		return nil, fmt.Errorf("split %q is none of %s", split, strings.Join(Splits, ", "))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if queries, ok := l.queries[split]; ok {
+		return queries, nil
+	}
+	url := storage.Join(l.folder, QueriesFile(split))
+	queries, err := tables.ReadQueryTable(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	g := l.Of(split).Graph
+	for i, q := range queries {
+		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
+			return nil, fmt.Errorf("%s: query %d (%d, %d, %d) has an id that is not in the graph", url, i, q.Source, q.Relation, q.Answer)
+		}
+	}
+	l.queries[split] = queries
+	return queries, nil
+}
+
+// cache keeps what Load read, for the process: a folder's URL and its manifest's checksum tell
+// whether it is still the same.
+var cache struct {
+	sync.Mutex
+	byFolder map[string]*Loaded
+}
+
+// Load reads a graph/ folder, once per process and version of the folder: many DoFns may call
+// it in Setup. An incomplete folder is an error that satisfies errors.Is(err, fs.ErrNotExist);
+// a damaged file is an error that names it.
+func Load(folder string) (*Loaded, error) {
+	ctx := context.Background()
+	cache.Lock()
+	defer cache.Unlock()
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	if l := cache.byFolder[folder]; l != nil && l.Manifest.Checksum == m.Checksum {
+		return l, nil
+	}
+	l, err := read(ctx, folder, m)
+	if err != nil {
+		return nil, err
+	}
+	if cache.byFolder == nil {
+		cache.byFolder = map[string]*Loaded{}
+	}
+	cache.byFolder[folder] = l
+	return l, nil
+}
+
+func read(ctx context.Context, folder string, m manifest.Manifest) (*Loaded, error) {
+	l := &Loaded{Manifest: m, folder: folder, queries: map[string][]tables.Query{}}
+	var err error
+	if l.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
+		return nil, err
+	}
+	if l.Train, err = readView(ctx, folder, m, len(l.Relations), EntitiesFile, edgesPrefix, AnswersFile); err != nil {
+		return nil, err
+	}
+	if l.TrainAnswers, err = tables.ReadAnswers(ctx, storage.Join(folder, TrainAnswersFile)); err != nil {
+		return nil, err
+	}
+	l.Inference = l.Train
+	if slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == InferenceEntitiesFile }) {
+		if l.Inference, err = readView(ctx, folder, m, len(l.Relations), InferenceEntitiesFile, inferenceEdgesPrefix, InferenceAnswersFile); err != nil {
+			return nil, err
+		}
+	}
+	l.Vocabulary = manifest.VocabularyHash(l.Train.Entities, l.Relations)
+	if m.Vocabulary != "" && l.Vocabulary != m.Vocabulary {
+		return nil, fmt.Errorf("%s: its names have the hash %s, its manifest says %s", folder, l.Vocabulary, m.Vocabulary)
+	}
+	return l, nil
+}
+
+// readView reads one graph: names, all shards of edges, known answers.
+func readView(ctx context.Context, folder string, m manifest.Manifest, relations int, entities, edges, answers string) (*View, error) {
+	v := &View{}
+	var err error
+	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
+		return nil, err
+	}
+	if v.Answers, err = tables.ReadAnswers(ctx, storage.Join(folder, answers)); err != nil {
+		return nil, err
+	}
+	var facts []graph.Fact
+	for _, f := range m.Files {
+		if !strings.HasPrefix(f.Name, edges) {
+			continue
+		}
+		e, err := tables.ReadEdges(ctx, storage.Join(folder, f.Name))
+		if err != nil {
+			return nil, err
+		}
+		for i, relation := range e.Relations {
+			if int(relation) < relations { // the others are their reciprocals
+				facts = append(facts, graph.Fact{Head: e.Heads[i], Relation: relation, Tail: e.Tails[i]})
+			}
+		}
+	}
+	if v.Graph, err = graph.New(len(v.Entities), relations, facts); err != nil {
+		return nil, fmt.Errorf("reading the edges of %s: %w", folder, err)
+	}
+	return v, nil
+}
