@@ -19,6 +19,8 @@ type assembly struct {
 	// stripes are the widths that aggregations are done in, widest first; the last divides
 	// the others.
 	stripes []stripe
+	// widths are the rows that normalizations take.
+	widths []width
 }
 
 // stripe is the two directions of the aggregation over some columns of every row.
@@ -40,12 +42,20 @@ var avx512 = &assembly{
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
+	widths: []width{
+		{32, normalize32AVX512, normalizeBackward32AVX512},
+		{64, normalize64AVX512, normalizeBackward64AVX512},
+	},
 }
 
 var avx2 = &assembly{
 	name: "avx2", lanes: 8,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
+	widths: []width{
+		{32, normalize32AVX2, normalizeBackward32AVX2},
+		{64, normalize64AVX2, normalizeBackward64AVX2},
+	},
 }
 
 // accelerated is the variants in assembly that this machine can run, fastest last. The

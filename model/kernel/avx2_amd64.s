@@ -1329,3 +1329,783 @@ skip82:
 end75:
 	VZEROUPPER
 	RET
+
+// func normalize32AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Y10
+	VBROADCASTSS keptScale+56(FP), Y9
+	MOVQ         own+64(FP), R9
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         output+80(FP), R11
+	TESTQ        AX, AX
+	JLE          end85
+
+row84:
+	VMOVUPS      (CX), Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(CX), Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(CX), Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(CX), Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VMOVSS       X5, (DX)
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      (SI), Y4
+	VFMADD231PS  (BX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	MOVBLZX      (DI), R12
+	VMOVD        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      32(SI), Y4
+	VFMADD231PS  32(BX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	MOVBLZX      1(DI), R12
+	VMOVD        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	VMOVUPS      Y4, 32(R11)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      64(SI), Y4
+	VFMADD231PS  64(BX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	MOVBLZX      2(DI), R12
+	VMOVD        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VADDPS       64(R9), Y4, Y4
+	VMOVUPS      Y4, 64(R11)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      96(SI), Y4
+	VFMADD231PS  96(BX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	MOVBLZX      3(DI), R12
+	VMOVD        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VADDPS       96(R9), Y4, Y4
+	VMOVUPS      Y4, 96(R11)
+	ADDQ         R10, R9
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x04, DX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          row84
+
+end85:
+	VZEROUPPER
+	RET
+
+// func normalizeBackward32AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-96
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Y10
+	VBROADCASTSS keptScale+56(FP), Y9
+	MOVQ         gradient+64(FP), R9
+	MOVQ         byLinear+72(FP), R10
+	MOVQ         byScale+80(FP), R11
+	MOVQ         byShift+88(FP), R12
+	TESTQ        AX, AX
+	JLE          end87
+
+row86:
+	VMOVUPS      (R9), Y0
+	MOVBLZX      (DI), R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y0, Y0
+	VANDPS       Y5, Y0, Y0
+	VMOVUPS      (CX), Y4
+	VMOVUPS      (SI), Y5
+	VFMADD231PS  (BX), Y4, Y5
+	VCMPPS       $0x06, Y8, Y5, Y5
+	VANDPS       Y5, Y0, Y0
+	VMOVUPS      32(R9), Y1
+	MOVBLZX      1(DI), R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y1, Y1
+	VANDPS       Y5, Y1, Y1
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      32(SI), Y5
+	VFMADD231PS  32(BX), Y4, Y5
+	VCMPPS       $0x06, Y8, Y5, Y5
+	VANDPS       Y5, Y1, Y1
+	VMOVUPS      64(R9), Y2
+	MOVBLZX      2(DI), R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y2, Y2
+	VANDPS       Y5, Y2, Y2
+	VMOVUPS      64(CX), Y4
+	VMOVUPS      64(SI), Y5
+	VFMADD231PS  64(BX), Y4, Y5
+	VCMPPS       $0x06, Y8, Y5, Y5
+	VANDPS       Y5, Y2, Y2
+	VMOVUPS      96(R9), Y3
+	MOVBLZX      3(DI), R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        bits<>+0(SB), Y5, Y5
+	VPCMPEQD     bits<>+0(SB), Y5, Y5
+	VMULPS       Y9, Y3, Y3
+	VANDPS       Y5, Y3, Y3
+	VMOVUPS      96(CX), Y4
+	VMOVUPS      96(SI), Y5
+	VFMADD231PS  96(BX), Y4, Y5
+	VCMPPS       $0x06, Y8, Y5, Y5
+	VANDPS       Y5, Y3, Y3
+	TESTQ        R12, R12
+	JZ           none88
+	VMOVAPS      Y0, Y5
+	VADDPS       (R12), Y5, Y5
+	VMOVUPS      Y5, (R12)
+	VMOVAPS      Y1, Y5
+	VADDPS       32(R12), Y5, Y5
+	VMOVUPS      Y5, 32(R12)
+	VMOVAPS      Y2, Y5
+	VADDPS       64(R12), Y5, Y5
+	VMOVUPS      Y5, 64(R12)
+	VMOVAPS      Y3, Y5
+	VADDPS       96(R12), Y5, Y5
+	VMOVUPS      Y5, 96(R12)
+
+none88:
+	TESTQ   R11, R11
+	JZ      none89
+	VMOVAPS Y0, Y5
+	VMULPS  (CX), Y5, Y5
+	VADDPS  (R11), Y5, Y5
+	VMOVUPS Y5, (R11)
+	VMOVAPS Y1, Y5
+	VMULPS  32(CX), Y5, Y5
+	VADDPS  32(R11), Y5, Y5
+	VMOVUPS Y5, 32(R11)
+	VMOVAPS Y2, Y5
+	VMULPS  64(CX), Y5, Y5
+	VADDPS  64(R11), Y5, Y5
+	VMOVUPS Y5, 64(R11)
+	VMOVAPS Y3, Y5
+	VMULPS  96(CX), Y5, Y5
+	VADDPS  96(R11), Y5, Y5
+	VMOVUPS Y5, 96(R11)
+
+none89:
+	VMULPS       (BX), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMULPS       (CX), Y0, Y7
+	VMULPS       32(BX), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VFMADD231PS  32(CX), Y1, Y7
+	VMULPS       64(BX), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VFMADD231PS  64(CX), Y2, Y7
+	VMULPS       96(BX), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VFMADD231PS  96(CX), Y3, Y7
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	VMULPS       Y10, Y6, Y6
+	VMULPS       Y10, Y7, Y7
+	VBROADCASTSS (DX), Y4
+	VSUBPS       Y6, Y0, Y0
+	VFNMADD231PS (CX), Y7, Y0
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (R10)
+	VSUBPS       Y6, Y1, Y1
+	VFNMADD231PS 32(CX), Y7, Y1
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(R10)
+	VSUBPS       Y6, Y2, Y2
+	VFNMADD231PS 64(CX), Y7, Y2
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(R10)
+	VSUBPS       Y6, Y3, Y3
+	VFNMADD231PS 96(CX), Y7, Y3
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(R10)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x04, DX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          row86
+
+end87:
+	VZEROUPPER
+	RET
+
+// func normalize64AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, R9
+	VMOVD        R9, X14
+	VBROADCASTSS X14, Y14
+	VBROADCASTSS keptScale+56(FP), Y13
+	MOVQ         own+64(FP), R9
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         output+80(FP), R11
+	TESTQ        AX, AX
+	JLE          end91
+
+row90:
+	VMOVUPS      (CX), Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(CX), Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(CX), Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(CX), Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(CX), Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(CX), Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(CX), Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(CX), Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VMOVSS       X9, (DX)
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      (SI), Y8
+	VFMADD231PS  (BX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      (DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       (R9), Y8, Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      32(SI), Y8
+	VFMADD231PS  32(BX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      1(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       32(R9), Y8, Y8
+	VMOVUPS      Y8, 32(R11)
+	VMOVUPS      Y2, 64(CX)
+	VMOVUPS      64(SI), Y8
+	VFMADD231PS  64(BX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      2(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       64(R9), Y8, Y8
+	VMOVUPS      Y8, 64(R11)
+	VMOVUPS      Y3, 96(CX)
+	VMOVUPS      96(SI), Y8
+	VFMADD231PS  96(BX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      3(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       96(R9), Y8, Y8
+	VMOVUPS      Y8, 96(R11)
+	VMOVUPS      Y4, 128(CX)
+	VMOVUPS      128(SI), Y8
+	VFMADD231PS  128(BX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      4(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       128(R9), Y8, Y8
+	VMOVUPS      Y8, 128(R11)
+	VMOVUPS      Y5, 160(CX)
+	VMOVUPS      160(SI), Y8
+	VFMADD231PS  160(BX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      5(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       160(R9), Y8, Y8
+	VMOVUPS      Y8, 160(R11)
+	VMOVUPS      Y6, 192(CX)
+	VMOVUPS      192(SI), Y8
+	VFMADD231PS  192(BX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      6(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       192(R9), Y8, Y8
+	VMOVUPS      Y8, 192(R11)
+	VMOVUPS      Y7, 224(CX)
+	VMOVUPS      224(SI), Y8
+	VFMADD231PS  224(BX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	MOVBLZX      7(DI), R12
+	VMOVD        R12, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VADDPS       224(R9), Y8, Y8
+	VMOVUPS      Y8, 224(R11)
+	ADDQ         R10, R9
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x04, DX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          row90
+
+end91:
+	VZEROUPPER
+	RET
+
+// func normalizeBackward64AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-96
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, R9
+	VMOVD        R9, X14
+	VBROADCASTSS X14, Y14
+	VBROADCASTSS keptScale+56(FP), Y13
+	MOVQ         gradient+64(FP), R9
+	MOVQ         byLinear+72(FP), R10
+	MOVQ         byScale+80(FP), R11
+	MOVQ         byShift+88(FP), R12
+	TESTQ        AX, AX
+	JLE          end93
+
+row92:
+	VMOVUPS      (R9), Y0
+	MOVBLZX      (DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y0, Y0
+	VANDPS       Y9, Y0, Y0
+	VMOVUPS      (CX), Y8
+	VMOVUPS      (SI), Y9
+	VFMADD231PS  (BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y0, Y0
+	VMOVUPS      32(R9), Y1
+	MOVBLZX      1(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y1, Y1
+	VANDPS       Y9, Y1, Y1
+	VMOVUPS      32(CX), Y8
+	VMOVUPS      32(SI), Y9
+	VFMADD231PS  32(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y1, Y1
+	VMOVUPS      64(R9), Y2
+	MOVBLZX      2(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y2, Y2
+	VANDPS       Y9, Y2, Y2
+	VMOVUPS      64(CX), Y8
+	VMOVUPS      64(SI), Y9
+	VFMADD231PS  64(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y2, Y2
+	VMOVUPS      96(R9), Y3
+	MOVBLZX      3(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y3, Y3
+	VANDPS       Y9, Y3, Y3
+	VMOVUPS      96(CX), Y8
+	VMOVUPS      96(SI), Y9
+	VFMADD231PS  96(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y3, Y3
+	VMOVUPS      128(R9), Y4
+	MOVBLZX      4(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y4, Y4
+	VANDPS       Y9, Y4, Y4
+	VMOVUPS      128(CX), Y8
+	VMOVUPS      128(SI), Y9
+	VFMADD231PS  128(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y4, Y4
+	VMOVUPS      160(R9), Y5
+	MOVBLZX      5(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y5, Y5
+	VANDPS       Y9, Y5, Y5
+	VMOVUPS      160(CX), Y8
+	VMOVUPS      160(SI), Y9
+	VFMADD231PS  160(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y5, Y5
+	VMOVUPS      192(R9), Y6
+	MOVBLZX      6(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y6, Y6
+	VANDPS       Y9, Y6, Y6
+	VMOVUPS      192(CX), Y8
+	VMOVUPS      192(SI), Y9
+	VFMADD231PS  192(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y6, Y6
+	VMOVUPS      224(R9), Y7
+	MOVBLZX      7(DI), R13
+	VMOVD        R13, X9
+	VPBROADCASTD X9, Y9
+	VPAND        bits<>+0(SB), Y9, Y9
+	VPCMPEQD     bits<>+0(SB), Y9, Y9
+	VMULPS       Y13, Y7, Y7
+	VANDPS       Y9, Y7, Y7
+	VMOVUPS      224(CX), Y8
+	VMOVUPS      224(SI), Y9
+	VFMADD231PS  224(BX), Y8, Y9
+	VCMPPS       $0x06, Y12, Y9, Y9
+	VANDPS       Y9, Y7, Y7
+	TESTQ        R12, R12
+	JZ           none94
+	VMOVAPS      Y0, Y9
+	VADDPS       (R12), Y9, Y9
+	VMOVUPS      Y9, (R12)
+	VMOVAPS      Y1, Y9
+	VADDPS       32(R12), Y9, Y9
+	VMOVUPS      Y9, 32(R12)
+	VMOVAPS      Y2, Y9
+	VADDPS       64(R12), Y9, Y9
+	VMOVUPS      Y9, 64(R12)
+	VMOVAPS      Y3, Y9
+	VADDPS       96(R12), Y9, Y9
+	VMOVUPS      Y9, 96(R12)
+	VMOVAPS      Y4, Y9
+	VADDPS       128(R12), Y9, Y9
+	VMOVUPS      Y9, 128(R12)
+	VMOVAPS      Y5, Y9
+	VADDPS       160(R12), Y9, Y9
+	VMOVUPS      Y9, 160(R12)
+	VMOVAPS      Y6, Y9
+	VADDPS       192(R12), Y9, Y9
+	VMOVUPS      Y9, 192(R12)
+	VMOVAPS      Y7, Y9
+	VADDPS       224(R12), Y9, Y9
+	VMOVUPS      Y9, 224(R12)
+
+none94:
+	TESTQ   R11, R11
+	JZ      none95
+	VMOVAPS Y0, Y9
+	VMULPS  (CX), Y9, Y9
+	VADDPS  (R11), Y9, Y9
+	VMOVUPS Y9, (R11)
+	VMOVAPS Y1, Y9
+	VMULPS  32(CX), Y9, Y9
+	VADDPS  32(R11), Y9, Y9
+	VMOVUPS Y9, 32(R11)
+	VMOVAPS Y2, Y9
+	VMULPS  64(CX), Y9, Y9
+	VADDPS  64(R11), Y9, Y9
+	VMOVUPS Y9, 64(R11)
+	VMOVAPS Y3, Y9
+	VMULPS  96(CX), Y9, Y9
+	VADDPS  96(R11), Y9, Y9
+	VMOVUPS Y9, 96(R11)
+	VMOVAPS Y4, Y9
+	VMULPS  128(CX), Y9, Y9
+	VADDPS  128(R11), Y9, Y9
+	VMOVUPS Y9, 128(R11)
+	VMOVAPS Y5, Y9
+	VMULPS  160(CX), Y9, Y9
+	VADDPS  160(R11), Y9, Y9
+	VMOVUPS Y9, 160(R11)
+	VMOVAPS Y6, Y9
+	VMULPS  192(CX), Y9, Y9
+	VADDPS  192(R11), Y9, Y9
+	VMOVUPS Y9, 192(R11)
+	VMOVAPS Y7, Y9
+	VMULPS  224(CX), Y9, Y9
+	VADDPS  224(R11), Y9, Y9
+	VMOVUPS Y9, 224(R11)
+
+none95:
+	VMULPS       (BX), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMULPS       (CX), Y0, Y11
+	VMULPS       32(BX), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VFMADD231PS  32(CX), Y1, Y11
+	VMULPS       64(BX), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VFMADD231PS  64(CX), Y2, Y11
+	VMULPS       96(BX), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VFMADD231PS  96(CX), Y3, Y11
+	VMULPS       128(BX), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VFMADD231PS  128(CX), Y4, Y11
+	VMULPS       160(BX), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VFMADD231PS  160(CX), Y5, Y11
+	VMULPS       192(BX), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VFMADD231PS  192(CX), Y6, Y11
+	VMULPS       224(BX), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VFMADD231PS  224(CX), Y7, Y11
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	VMULPS       Y14, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VBROADCASTSS (DX), Y8
+	VSUBPS       Y10, Y0, Y0
+	VFNMADD231PS (CX), Y11, Y0
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (R10)
+	VSUBPS       Y10, Y1, Y1
+	VFNMADD231PS 32(CX), Y11, Y1
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(R10)
+	VSUBPS       Y10, Y2, Y2
+	VFNMADD231PS 64(CX), Y11, Y2
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(R10)
+	VSUBPS       Y10, Y3, Y3
+	VFNMADD231PS 96(CX), Y11, Y3
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(R10)
+	VSUBPS       Y10, Y4, Y4
+	VFNMADD231PS 128(CX), Y11, Y4
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(R10)
+	VSUBPS       Y10, Y5, Y5
+	VFNMADD231PS 160(CX), Y11, Y5
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(R10)
+	VSUBPS       Y10, Y6, Y6
+	VFNMADD231PS 192(CX), Y11, Y6
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(R10)
+	VSUBPS       Y10, Y7, Y7
+	VFNMADD231PS 224(CX), Y11, Y7
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(R10)
+	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000100, R10
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x04, DX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          row92
+
+end93:
+	VZEROUPPER
+	RET

@@ -3842,3 +3842,481 @@ skip180:
 end173:
 	VZEROUPPER
 	RET
+
+// func normalize32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// Requires: AVX, AVX512F
+TEXT ·normalize32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VPXORD       Z6, Z6, Z6
+	MOVL         $0x3d000000, R9
+	VMOVD        R9, X8
+	VBROADCASTSS X8, Z8
+	VBROADCASTSS keptScale+56(FP), Z7
+	MOVQ         own+64(FP), R9
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         output+80(FP), R11
+	TESTQ        AX, AX
+	JLE          end183
+
+row182:
+	VMOVUPS       (CX), Z0
+	VMOVAPS       Z0, Z4
+	VMOVUPS       64(CX), Z1
+	VADDPS        Z1, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0x4e, X4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0xb1, X4, X3
+	VADDPS        X3, X4, X4
+	VBROADCASTSS  X4, Z4
+	VMULPS        Z8, Z4, Z4
+	VSUBPS        Z4, Z0, Z0
+	VMULPS        Z0, Z0, Z5
+	VSUBPS        Z4, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPS     $0x4e, X5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPS     $0xb1, X5, X3
+	VADDPS        X3, X5, X5
+	VBROADCASTSS  X5, Z5
+	MOVL          $0x3727c5ac, R12
+	VMOVD         R12, X3
+	VBROADCASTSS  X3, Z3
+	VFMADD231PS   Z8, Z5, Z3
+	VSQRTSS       X3, X3, X3
+	MOVL          $0x3f800000, R12
+	VMOVD         R12, X4
+	VBROADCASTSS  X4, Z4
+	VDIVSS        X3, X4, X3
+	VMOVSS        X3, (DX)
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z3, Z0, Z0
+	VMULPS        Z3, Z1, Z1
+	VMOVUPS       Z0, (CX)
+	VMOVUPS       (SI), Z2
+	VFMADD231PS   (BX), Z0, Z2
+	VMAXPS        Z2, Z6, Z2
+	MOVWLZX       (DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z7, Z2, K1, Z2
+	VADDPS        (R9), Z2, Z2
+	VMOVUPS       Z2, (R11)
+	VMOVUPS       Z1, 64(CX)
+	VMOVUPS       64(SI), Z2
+	VFMADD231PS   64(BX), Z1, Z2
+	VMAXPS        Z2, Z6, Z2
+	MOVWLZX       2(DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z7, Z2, K1, Z2
+	VADDPS        64(R9), Z2, Z2
+	VMOVUPS       Z2, 64(R11)
+	ADDQ          R10, R9
+	ADDQ          $0x00000080, R11
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x04, DX
+	ADDQ          R8, DI
+	DECQ          AX
+	JNZ           row182
+
+end183:
+	VZEROUPPER
+	RET
+
+// func normalizeBackward32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX512F
+TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-96
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VPXORD       Z6, Z6, Z6
+	MOVL         $0x3d000000, R9
+	VMOVD        R9, X8
+	VBROADCASTSS X8, Z8
+	VBROADCASTSS keptScale+56(FP), Z7
+	MOVQ         gradient+64(FP), R9
+	MOVQ         byLinear+72(FP), R10
+	MOVQ         byScale+80(FP), R11
+	MOVQ         byShift+88(FP), R12
+	TESTQ        AX, AX
+	JLE          end185
+
+row184:
+	VMOVUPS     (R9), Z0
+	MOVWLZX     (DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z7, Z0, K1, Z0
+	VMOVUPS     (CX), Z2
+	VMOVUPS     (SI), Z3
+	VFMADD231PS (BX), Z2, Z3
+	VCMPPS      $0x06, Z6, Z3, K1
+	VMOVAPS.Z   Z0, K1, Z0
+	VMOVUPS     64(R9), Z1
+	MOVWLZX     2(DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z7, Z1, K1, Z1
+	VMOVUPS     64(CX), Z2
+	VMOVUPS     64(SI), Z3
+	VFMADD231PS 64(BX), Z2, Z3
+	VCMPPS      $0x06, Z6, Z3, K1
+	VMOVAPS.Z   Z1, K1, Z1
+	TESTQ       R12, R12
+	JZ          none186
+	VMOVAPS     Z0, Z3
+	VADDPS      (R12), Z3, Z3
+	VMOVUPS     Z3, (R12)
+	VMOVAPS     Z1, Z3
+	VADDPS      64(R12), Z3, Z3
+	VMOVUPS     Z3, 64(R12)
+
+none186:
+	TESTQ   R11, R11
+	JZ      none187
+	VMOVAPS Z0, Z3
+	VMULPS  (CX), Z3, Z3
+	VADDPS  (R11), Z3, Z3
+	VMOVUPS Z3, (R11)
+	VMOVAPS Z1, Z3
+	VMULPS  64(CX), Z3, Z3
+	VADDPS  64(R11), Z3, Z3
+	VMOVUPS Z3, 64(R11)
+
+none187:
+	VMULPS        (BX), Z0, Z0
+	VMOVAPS       Z0, Z4
+	VMULPS        (CX), Z0, Z5
+	VMULPS        64(BX), Z1, Z1
+	VADDPS        Z1, Z4, Z4
+	VFMADD231PS   64(CX), Z1, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0x4e, X4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPS     $0xb1, X4, X3
+	VADDPS        X3, X4, X4
+	VBROADCASTSS  X4, Z4
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPS     $0x4e, X5, X3
+	VADDPS        X3, X5, X5
+	VPERMILPS     $0xb1, X5, X3
+	VADDPS        X3, X5, X5
+	VBROADCASTSS  X5, Z5
+	VMULPS        Z8, Z4, Z4
+	VMULPS        Z8, Z5, Z5
+	VBROADCASTSS  (DX), Z2
+	VSUBPS        Z4, Z0, Z0
+	VFNMADD231PS  (CX), Z5, Z0
+	VMULPS        Z2, Z0, Z0
+	VMOVUPS       Z0, (R10)
+	VSUBPS        Z4, Z1, Z1
+	VFNMADD231PS  64(CX), Z5, Z1
+	VMULPS        Z2, Z1, Z1
+	VMOVUPS       Z1, 64(R10)
+	ADDQ          $0x00000080, R9
+	ADDQ          $0x00000080, R10
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x04, DX
+	ADDQ          R8, DI
+	DECQ          AX
+	JNZ           row184
+
+end185:
+	VZEROUPPER
+	RET
+
+// func normalize64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// Requires: AVX, AVX512F
+TEXT ·normalize64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VPXORD       Z8, Z8, Z8
+	MOVL         $0x3c800000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Z10
+	VBROADCASTSS keptScale+56(FP), Z9
+	MOVQ         own+64(FP), R9
+	MOVQ         ownStride+72(FP), R10
+	MOVQ         output+80(FP), R11
+	TESTQ        AX, AX
+	JLE          end189
+
+row188:
+	VMOVUPS       (CX), Z0
+	VMOVAPS       Z0, Z6
+	VMOVUPS       64(CX), Z1
+	VADDPS        Z1, Z6, Z6
+	VMOVUPS       128(CX), Z2
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       192(CX), Z3
+	VADDPS        Z3, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y5
+	VADDPS        Y5, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X5
+	VADDPS        X5, X6, X6
+	VPERMILPS     $0x4e, X6, X5
+	VADDPS        X5, X6, X6
+	VPERMILPS     $0xb1, X6, X5
+	VADDPS        X5, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z10, Z6, Z6
+	VSUBPS        Z6, Z0, Z0
+	VMULPS        Z0, Z0, Z7
+	VSUBPS        Z6, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z7
+	VSUBPS        Z6, Z2, Z2
+	VFMADD231PS   Z2, Z2, Z7
+	VSUBPS        Z6, Z3, Z3
+	VFMADD231PS   Z3, Z3, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VADDPS        Y5, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X5, X7, X7
+	VPERMILPS     $0x4e, X7, X5
+	VADDPS        X5, X7, X7
+	VPERMILPS     $0xb1, X7, X5
+	VADDPS        X5, X7, X7
+	VBROADCASTSS  X7, Z7
+	MOVL          $0x3727c5ac, R12
+	VMOVD         R12, X5
+	VBROADCASTSS  X5, Z5
+	VFMADD231PS   Z10, Z7, Z5
+	VSQRTSS       X5, X5, X5
+	MOVL          $0x3f800000, R12
+	VMOVD         R12, X6
+	VBROADCASTSS  X6, Z6
+	VDIVSS        X5, X6, X5
+	VMOVSS        X5, (DX)
+	VBROADCASTSS  X5, Z5
+	VMULPS        Z5, Z0, Z0
+	VMULPS        Z5, Z1, Z1
+	VMULPS        Z5, Z2, Z2
+	VMULPS        Z5, Z3, Z3
+	VMOVUPS       Z0, (CX)
+	VMOVUPS       (SI), Z4
+	VFMADD231PS   (BX), Z0, Z4
+	VMAXPS        Z4, Z8, Z4
+	MOVWLZX       (DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z9, Z4, K1, Z4
+	VADDPS        (R9), Z4, Z4
+	VMOVUPS       Z4, (R11)
+	VMOVUPS       Z1, 64(CX)
+	VMOVUPS       64(SI), Z4
+	VFMADD231PS   64(BX), Z1, Z4
+	VMAXPS        Z4, Z8, Z4
+	MOVWLZX       2(DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z9, Z4, K1, Z4
+	VADDPS        64(R9), Z4, Z4
+	VMOVUPS       Z4, 64(R11)
+	VMOVUPS       Z2, 128(CX)
+	VMOVUPS       128(SI), Z4
+	VFMADD231PS   128(BX), Z2, Z4
+	VMAXPS        Z4, Z8, Z4
+	MOVWLZX       4(DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z9, Z4, K1, Z4
+	VADDPS        128(R9), Z4, Z4
+	VMOVUPS       Z4, 128(R11)
+	VMOVUPS       Z3, 192(CX)
+	VMOVUPS       192(SI), Z4
+	VFMADD231PS   192(BX), Z3, Z4
+	VMAXPS        Z4, Z8, Z4
+	MOVWLZX       6(DI), R12
+	KMOVW         R12, K1
+	VMULPS.Z      Z9, Z4, K1, Z4
+	VADDPS        192(R9), Z4, Z4
+	VMOVUPS       Z4, 192(R11)
+	ADDQ          R10, R9
+	ADDQ          $0x00000100, R11
+	ADDQ          $0x00000100, CX
+	ADDQ          $0x04, DX
+	ADDQ          R8, DI
+	DECQ          AX
+	JNZ           row188
+
+end189:
+	VZEROUPPER
+	RET
+
+// func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX512F
+TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-96
+	MOVQ         count+0(FP), AX
+	MOVQ         linear+8(FP), CX
+	MOVQ         deviation+16(FP), DX
+	MOVQ         scale+24(FP), BX
+	MOVQ         shift+32(FP), SI
+	MOVQ         kept+40(FP), DI
+	MOVQ         keptStride+48(FP), R8
+	VPXORD       Z8, Z8, Z8
+	MOVL         $0x3c800000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Z10
+	VBROADCASTSS keptScale+56(FP), Z9
+	MOVQ         gradient+64(FP), R9
+	MOVQ         byLinear+72(FP), R10
+	MOVQ         byScale+80(FP), R11
+	MOVQ         byShift+88(FP), R12
+	TESTQ        AX, AX
+	JLE          end191
+
+row190:
+	VMOVUPS     (R9), Z0
+	MOVWLZX     (DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z9, Z0, K1, Z0
+	VMOVUPS     (CX), Z4
+	VMOVUPS     (SI), Z5
+	VFMADD231PS (BX), Z4, Z5
+	VCMPPS      $0x06, Z8, Z5, K1
+	VMOVAPS.Z   Z0, K1, Z0
+	VMOVUPS     64(R9), Z1
+	MOVWLZX     2(DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z9, Z1, K1, Z1
+	VMOVUPS     64(CX), Z4
+	VMOVUPS     64(SI), Z5
+	VFMADD231PS 64(BX), Z4, Z5
+	VCMPPS      $0x06, Z8, Z5, K1
+	VMOVAPS.Z   Z1, K1, Z1
+	VMOVUPS     128(R9), Z2
+	MOVWLZX     4(DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z9, Z2, K1, Z2
+	VMOVUPS     128(CX), Z4
+	VMOVUPS     128(SI), Z5
+	VFMADD231PS 128(BX), Z4, Z5
+	VCMPPS      $0x06, Z8, Z5, K1
+	VMOVAPS.Z   Z2, K1, Z2
+	VMOVUPS     192(R9), Z3
+	MOVWLZX     6(DI), R13
+	KMOVW       R13, K1
+	VMULPS.Z    Z9, Z3, K1, Z3
+	VMOVUPS     192(CX), Z4
+	VMOVUPS     192(SI), Z5
+	VFMADD231PS 192(BX), Z4, Z5
+	VCMPPS      $0x06, Z8, Z5, K1
+	VMOVAPS.Z   Z3, K1, Z3
+	TESTQ       R12, R12
+	JZ          none192
+	VMOVAPS     Z0, Z5
+	VADDPS      (R12), Z5, Z5
+	VMOVUPS     Z5, (R12)
+	VMOVAPS     Z1, Z5
+	VADDPS      64(R12), Z5, Z5
+	VMOVUPS     Z5, 64(R12)
+	VMOVAPS     Z2, Z5
+	VADDPS      128(R12), Z5, Z5
+	VMOVUPS     Z5, 128(R12)
+	VMOVAPS     Z3, Z5
+	VADDPS      192(R12), Z5, Z5
+	VMOVUPS     Z5, 192(R12)
+
+none192:
+	TESTQ   R11, R11
+	JZ      none193
+	VMOVAPS Z0, Z5
+	VMULPS  (CX), Z5, Z5
+	VADDPS  (R11), Z5, Z5
+	VMOVUPS Z5, (R11)
+	VMOVAPS Z1, Z5
+	VMULPS  64(CX), Z5, Z5
+	VADDPS  64(R11), Z5, Z5
+	VMOVUPS Z5, 64(R11)
+	VMOVAPS Z2, Z5
+	VMULPS  128(CX), Z5, Z5
+	VADDPS  128(R11), Z5, Z5
+	VMOVUPS Z5, 128(R11)
+	VMOVAPS Z3, Z5
+	VMULPS  192(CX), Z5, Z5
+	VADDPS  192(R11), Z5, Z5
+	VMOVUPS Z5, 192(R11)
+
+none193:
+	VMULPS        (BX), Z0, Z0
+	VMOVAPS       Z0, Z6
+	VMULPS        (CX), Z0, Z7
+	VMULPS        64(BX), Z1, Z1
+	VADDPS        Z1, Z6, Z6
+	VFMADD231PS   64(CX), Z1, Z7
+	VMULPS        128(BX), Z2, Z2
+	VADDPS        Z2, Z6, Z6
+	VFMADD231PS   128(CX), Z2, Z7
+	VMULPS        192(BX), Z3, Z3
+	VADDPS        Z3, Z6, Z6
+	VFMADD231PS   192(CX), Z3, Z7
+	VEXTRACTF64X4 $0x01, Z6, Y5
+	VADDPS        Y5, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X5
+	VADDPS        X5, X6, X6
+	VPERMILPS     $0x4e, X6, X5
+	VADDPS        X5, X6, X6
+	VPERMILPS     $0xb1, X6, X5
+	VADDPS        X5, X6, X6
+	VBROADCASTSS  X6, Z6
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VADDPS        Y5, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X5, X7, X7
+	VPERMILPS     $0x4e, X7, X5
+	VADDPS        X5, X7, X7
+	VPERMILPS     $0xb1, X7, X5
+	VADDPS        X5, X7, X7
+	VBROADCASTSS  X7, Z7
+	VMULPS        Z10, Z6, Z6
+	VMULPS        Z10, Z7, Z7
+	VBROADCASTSS  (DX), Z4
+	VSUBPS        Z6, Z0, Z0
+	VFNMADD231PS  (CX), Z7, Z0
+	VMULPS        Z4, Z0, Z0
+	VMOVUPS       Z0, (R10)
+	VSUBPS        Z6, Z1, Z1
+	VFNMADD231PS  64(CX), Z7, Z1
+	VMULPS        Z4, Z1, Z1
+	VMOVUPS       Z1, 64(R10)
+	VSUBPS        Z6, Z2, Z2
+	VFNMADD231PS  128(CX), Z7, Z2
+	VMULPS        Z4, Z2, Z2
+	VMOVUPS       Z2, 128(R10)
+	VSUBPS        Z6, Z3, Z3
+	VFNMADD231PS  192(CX), Z7, Z3
+	VMULPS        Z4, Z3, Z3
+	VMOVUPS       Z3, 192(R10)
+	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000100, R10
+	ADDQ          $0x00000100, CX
+	ADDQ          $0x04, DX
+	ADDQ          R8, DI
+	DECQ          AX
+	JNZ           row190
+
+end191:
+	VZEROUPPER
+	RET

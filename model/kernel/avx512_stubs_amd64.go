@@ -43,3 +43,23 @@ func aggregate64AVX512(count int, bounds *int32, senders *int32, relations *int3
 //
 //go:noescape
 func aggregateBackward64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+
+// normalize32AVX512 is portable.Normalize for rows of 32.
+//
+//go:noescape
+func normalize32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+
+// normalizeBackward32AVX512 is portable.NormalizeBackward for rows of 32.
+//
+//go:noescape
+func normalizeBackward32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+
+// normalize64AVX512 is portable.Normalize for rows of 64.
+//
+//go:noescape
+func normalize64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+
+// normalizeBackward64AVX512 is portable.NormalizeBackward for rows of 64.
+//
+//go:noescape
+func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)

@@ -105,3 +105,25 @@ func BenchmarkAggregateBackward(b *testing.B) {
 		perSecond(b, float64(4*(6*len(r.Senders)*r.Dim+2*len(features))), "GB/s")
 	})
 }
+
+func BenchmarkNormalize(b *testing.B) {
+	for _, dim := range []int{32, 64} {
+		const n = 500
+		rng := rand.New(rand.NewPCG(1, 1))
+		u := newUpdate(rng, dim, n, 7)
+		gradient := normal(rng, n*dim)
+		g := &UpdateGradients{Linear: make([]float32, n*dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
+		eachVariantBench(b, fmt.Sprintf("dim%d/forward", dim), func(b *testing.B, k Kernel) {
+			for b.Loop() {
+				k.Normalize(u)
+			}
+			perSecond(b, 4*4*n*float64(dim), "GB/s")
+		})
+		eachVariantBench(b, fmt.Sprintf("dim%d/backward", dim), func(b *testing.B, k Kernel) {
+			for b.Loop() {
+				k.NormalizeBackward(u, gradient, g)
+			}
+			perSecond(b, 3*4*n*float64(dim), "GB/s")
+		})
+	}
+}

@@ -103,13 +103,8 @@ func (s *set) addProduct(x, w []float32) {
 		m := x[j] * w[j]
 		sum[j] += m
 		squares[j] += float32(m * m)
-		// Comparisons pass a NaN by; finish sees it in the squares.
-		if m > high[j] {
-			high[j] = m
-		}
-		if m < low[j] {
-			low[j] = m
-		}
+		high[j] = max(high[j], m)
+		low[j] = min(low[j], m)
 	}
 }
 
@@ -138,10 +133,6 @@ func (s *set) finish(reduction Reduction, divisor float32) {
 		}
 	case PNA:
 		for j, squares := range s.squares {
-			// Sums of squares are NaN where a member is, and nowhere else.
-			if squares != squares {
-				s.high[j], s.low[j] = squares, squares
-			}
 			mean := s.sum[j] * divisor
 			s.sum[j] = mean
 			variance := float32(squares*divisor) - float32(mean*mean)

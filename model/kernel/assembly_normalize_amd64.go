@@ -1,0 +1,87 @@
+package kernel
+
+// ones and allKept stand in for a scale and for bits that are nil.
+var (
+	ones    = filled(1)
+	allKept = [2]uint32{^uint32(0), ^uint32(0)}
+)
+
+func filled(value float32) (row [64]float32) {
+	for j := range row {
+		row[j] = value
+	}
+	return row
+}
+
+// width is the assembly's two directions of the normalization for rows of dim.
+type width struct {
+	dim       int
+	normalize func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+		own *float32, ownStride int, output *float32)
+	backward func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+		gradient, byLinear, byScale, byShift *float32)
+}
+
+// forDim is the assembly for rows of dim, nil where there is none.
+func (s *assembly) forDim(dim int) *width {
+	for i := range s.widths {
+		if s.widths[i].dim == dim {
+			return &s.widths[i]
+		}
+	}
+	return nil
+}
+
+// affineRows and keptRows are the fields of an update, or what leaves numbers as they are.
+func (u *Update) affineRows() (scale, shift *float32) {
+	if u.Scale == nil {
+		return &ones[0], &zeros[0]
+	}
+	return &u.Scale[:u.Dim][0], &u.Shift[:u.Dim][0]
+}
+
+func (u *Update) keptRows() (kept *uint32, stride int, scale float32) {
+	if u.Kept == nil {
+		return &allKept[0], 0, 1
+	}
+	words := (u.Dim + 31) / 32
+	return &u.Kept[:words*len(u.Deviation)][0], 4 * words, u.KeptScale
+}
+
+// Normalize has a row in registers from reading it to writing the output.
+func (s *assembly) Normalize(u *Update) {
+	w, n := s.forDim(u.Dim), len(u.Deviation)
+	if w == nil || n == 0 {
+		s.portable.Normalize(u)
+		return
+	}
+	own, stride := &zeros[0], 0
+	if u.Own != nil {
+		own, stride = &u.Own[:n*u.Dim][0], 4*u.Dim
+	}
+	scale, shift := u.affineRows()
+	kept, keptStride, keptScale := u.keptRows()
+	w.normalize(n, &u.Linear[:n*u.Dim][0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+		own, stride, &u.Output[:n*u.Dim][0])
+}
+
+// NormalizeBackward reads a row of the gradient before it writes, as portable does.
+func (s *assembly) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients) {
+	w, n := s.forDim(u.Dim), len(u.Deviation)
+	if w == nil || n == 0 {
+		s.portable.NormalizeBackward(u, gradient, g)
+		return
+	}
+	scale, shift := u.affineRows()
+	kept, keptStride, keptScale := u.keptRows()
+	w.backward(n, &u.Linear[:n*u.Dim][0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+		&gradient[:n*u.Dim][0], &g.Linear[:n*u.Dim][0], whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
+}
+
+// whole is where a list of dim numbers begins, nil for none.
+func whole(list []float32, dim int) *float32 {
+	if list == nil {
+		return nil
+	}
+	return &list[:dim][0]
+}
