@@ -179,6 +179,9 @@ func TestStepDependsOnSeedAndKeys(t *testing.T) {
 		if same := loss(1, 0, true) == loss(2, 0, true); same != (dropout == 0) {
 			t.Errorf("dropout %g, fixed negatives: that two seeds give the same loss is %t", dropout, same)
 		}
+		if same := loss(1, 0, true) == loss(1, 1000, true); same != (dropout == 0) {
+			t.Errorf("dropout %g, fixed negatives: that other keys give the same loss is %t", dropout, same)
+		}
 	}
 }
 
@@ -312,6 +315,23 @@ func TestStepStopsAtNaN(t *testing.T) {
 	}
 	if want, err := newTrainer(t, g, c, 1).Step(examples, 1); err != nil || got != want {
 		t.Errorf("after an error the step gives %+v, want %+v (%v)", got, want, err)
+	}
+}
+
+// A step that the solver refuses leaves nothing behind for the next.
+func TestStepForgetsWhatTheSolverRefused(t *testing.T) {
+	g, facts := family(t)
+	c := variants()["window"]
+	trainer := newTrainer(t, g, c, 2)
+	layout := parameters.Layout(c, g.RelationCount())
+	trainer.solver = adam.New(layout[1:], 1, 0)
+	if _, err := trainer.Step(ask(g, facts)[:2], 1); err == nil {
+		t.Fatal("a solver of another layout made a step")
+	}
+	for _, tensor := range trainer.gradients.Tensors {
+		if slices.ContainsFunc(tensor.Data, func(v float32) bool { return v != 0 }) {
+			t.Fatalf("the gradient of %s is still there", tensor.Name)
+		}
 	}
 }
 

@@ -104,16 +104,10 @@ func (w *worker) distancesOf(e Example, removal graph.Removal) []uint8 {
 	if !c.Windowed() {
 		return nil
 	}
-	if e.Distances == nil || !w.searcher.Keeps(removal) {
-		w.searcher.Search(e.Source, c.Layers, removal, w.distances)
-		return w.distances
+	if e.Distances != nil && w.searcher.Keeps(removal) {
+		return e.Distances
 	}
-	for o, distance := range e.Distances {
-		if int(distance) > c.Layers {
-			distance = search.Unreached // the table may have been searched further
-		}
-		w.distances[o] = distance
-	}
+	w.searcher.Search(e.Source, c.Layers, removal, w.distances)
 	return w.distances
 }
 
