@@ -1,0 +1,362 @@
+package learn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tagnet/formats/storage"
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/stages/bundle"
+	"tagnet/stages/learn/checkpoints"
+)
+
+// toy is a ring of entities: next leads on, back leads back, and skip is next twice. The facts
+// of the last fifth of the skips are left for validation.
+func toy(t testing.TB, bundles int) Data {
+	t.Helper()
+	const entities = 30
+	var facts, held []graph.Fact
+	for i := range int32(entities) {
+		facts = append(facts,
+			graph.Fact{Head: i, Relation: 0, Tail: (i + 1) % entities},
+			graph.Fact{Head: (i + 1) % entities, Relation: 1, Tail: i})
+		skip := graph.Fact{Head: i, Relation: 2, Tail: (i + 2) % entities}
+		if i < entities*4/5 {
+			facts = append(facts, skip)
+		} else {
+			held = append(held, skip)
+		}
+	}
+	g, err := graph.New(entities, 3, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(slices.Clone(facts), held...)
+	train := bundled(t, g, facts, facts, bundles)
+	deck, err := NewDeck(entities, 3, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Data{
+		Graph: g, Deck: deck, Valid: bundled(t, g, held, all, bundles),
+		Vocabulary: checkpoints.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
+	}
+}
+
+// bundled bundles the queries of some facts, both directions, among the known ones.
+func bundled(t testing.TB, g *graph.Graph, facts, known []graph.Fact, count int) []*bundle.Bundle {
+	t.Helper()
+	var queries []bundle.Query
+	for _, f := range facts {
+		n := int64(len(queries))
+		queries = append(queries,
+			bundle.Query{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
+			bundle.Query{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
+	}
+	answers := map[[2]int32][]int32{}
+	for _, f := range known {
+		for _, a := range [][3]int32{{f.Head, f.Relation, f.Tail}, {f.Tail, g.Inverse(f.Relation), f.Head}} {
+			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
+		}
+	}
+	of := func(source, relation int32) []int32 {
+		list := slices.Clone(answers[[2]int32{source, relation}])
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	units := bundle.Units(queries)
+	builder, err := bundle.NewBuilder(context.Background(), g, of, "", 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer builder.Close()
+	var out []*bundle.Bundle
+	for i, r := range bundle.Cut(units, g.Entities, count, 1<<20) {
+		b, err := builder.Build(i, units[r[0]:r[1]])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func toyRun(folder string) Run {
+	c := configuration.Default()
+	c.Layers, c.Dim, c.Delta, c.Epochs, c.Negatives, c.Dropout = 3, 8, 1, 4, 8, 0.1
+	return Run{
+		Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl",
+		Configuration: c, Seed: 5, Validation: checkpoints.Validation{Every: 1},
+		Every: time.Hour, Replicas: 2, Kernel: "portable",
+	}
+}
+
+// contents are the files of a folder by name, with their bytes.
+func contents(t testing.TB, folder string) map[string]string {
+	t.Helper()
+	urls, err := storage.List(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, url := range urls {
+		data, err := storage.ReadFile(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[storage.Base(url)] = string(data)
+	}
+	return files
+}
+
+func sameFiles(t testing.TB, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s is missing", name)
+		} else if got[name] != want[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is too many", name)
+		}
+	}
+}
+
+func train(t testing.TB, run Run, data Data) checkpoints.Record {
+	t.Helper()
+	r, err := Train(t.Context(), run, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func memory(t testing.TB, name string) string {
+	return fmt.Sprintf("mem://%s/%s", strings.ReplaceAll(t.Name(), "/", "-"), name)
+}
+
+func TestTrainingLearns(t *testing.T) {
+	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped} {
+		run := toyRun(memory(t, batching))
+		run.Configuration.Batching = batching
+		run.Configuration.Epochs = 12
+		run.Configuration.LearningRate = 2e-2
+		r := train(t, run, toy(t, 1))
+		if r.Valid == nil || r.Valid.Queries != 12 || !(r.Valid.Pessimistic.MRR > 0.8) {
+			t.Errorf("%s: valid %+v, want 12 queries of MRR above 0.8", batching, r.Valid)
+		}
+		history, err := ReadHistory(t.Context(), run.History)
+		if err != nil || len(history) != 12 {
+			t.Fatalf("%d lines of history, %v", len(history), err)
+		}
+		if !(history[11].Loss < history[0].Loss/2) {
+			t.Errorf("%s: loss %g, then %g", batching, history[0].Loss, history[11].Loss)
+		}
+		if h := history[11]; h.Epoch != 12 || h.Queries != 84 || h.Messages == 0 || h.Seconds <= 0 || h.Kernel != "portable" {
+			t.Errorf("%s: the last line is %+v", batching, h)
+		}
+	}
+}
+
+// Threads, bundles and the order of bundles change no byte of any checkpoint.
+func TestHowWorkIsSharedChangesNothing(t *testing.T) {
+	first := toyRun(memory(t, "first"))
+	train(t, first, toy(t, 1))
+	want := contents(t, first.Checkpoints)
+	for i, variant := range []struct{ replicas, bundles int }{{1, 1}, {3, 1}, {2, 7}, {1, 1000}} {
+		run := toyRun(memory(t, fmt.Sprint(i)))
+		run.Replicas = variant.replicas
+		data := toy(t, variant.bundles)
+		slices.Reverse(data.Valid)
+		train(t, run, data)
+		t.Run(fmt.Sprint(variant), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
+	}
+	other := toyRun(memory(t, "seed"))
+	other.Seed++
+	train(t, other, toy(t, 1))
+	if contents(t, other.Checkpoints)["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
+		t.Error("another seed learns the same")
+	}
+}
+
+// A run that is stopped after each step, wherever that is, ends in the same bytes.
+func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
+	whole := toyRun(memory(t, "whole"))
+	train(t, whole, toy(t, 1))
+	want := contents(t, whole.Checkpoints)
+	broken := toyRun(memory(t, "broken"))
+	broken.Every = 0 // a checkpoint after each step
+	data := toy(t, 1)
+	stops := 0
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		steps := 0
+		_, err := Train(ctx, broken, data, func(p Progress) {
+			if p.Validated > 0 {
+				return // a validation is not cut into pieces: it would never end
+			}
+			if steps++; steps > stops%3+1 {
+				cancel()
+			}
+		})
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if stops++; stops > 1000 {
+			t.Fatal("no end")
+		}
+	}
+	if stops < 10 {
+		t.Errorf("stopped %d times only", stops)
+	}
+	sameFiles(t, want, contents(t, broken.Checkpoints))
+	history, err := ReadHistory(t.Context(), broken.History)
+	if err != nil || len(history) != 4 {
+		t.Errorf("%d lines of history, want 4: %v", len(history), err)
+	}
+	for i, e := range history {
+		if e.Epoch != i+1 {
+			t.Errorf("line %d is of epoch %d", i+1, e.Epoch)
+		}
+	}
+}
+
+// A damaged file of the newest checkpoint is passed over, and said; the end is the same.
+func TestDamagedCheckpointIsPassedOver(t *testing.T) {
+	whole := toyRun(memory(t, "whole"))
+	train(t, whole, toy(t, 1))
+	want := contents(t, whole.Checkpoints)
+	for _, name := range []string{"epoch-004.json", "epoch-004.safetensors", "epoch-004.optimizer.safetensors"} {
+		for damage, spoil := range map[string]func([]byte) []byte{
+			"cut":  func(data []byte) []byte { return data[:len(data)/2] },
+			"flip": func(data []byte) []byte { data = bytes.Clone(data); data[len(data)/2] ^= 4; return data },
+			"none": nil,
+		} {
+			t.Run(name+"/"+damage, func(t *testing.T) {
+				run := toyRun(memory(t, name+damage))
+				for file, data := range want {
+					text := []byte(data)
+					if file == name {
+						if spoil == nil {
+							continue
+						}
+						text = spoil(text)
+					}
+					if err := storage.WriteFile(t.Context(), run.Checkpoints+"/"+file, text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				// The previous epoch's solver state is needed.
+				var said []string
+				_, err := Train(t.Context(), run, toy(t, 1), func(p Progress) {
+					if p.Resumed != "" {
+						said = append(append(said, p.Resumed), p.Damaged...)
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(said) == 0 || said[0] != "epoch-003" {
+					t.Errorf("resumed and said %q, want epoch-003", said)
+				}
+				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord && (len(said) < 2 || !strings.Contains(said[1], name)) {
+					t.Errorf("said %q, want the name of %s", said, name)
+				}
+				sameFiles(t, want, contents(t, run.Checkpoints))
+			})
+		}
+	}
+}
+
+func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
+	run := toyRun(memory(t, "run"))
+	train(t, run, toy(t, 1))
+	for name := range contents(t, run.Checkpoints) {
+		if strings.HasSuffix(name, ".optimizer.safetensors") {
+			if err := storage.WriteFile(t.Context(), run.Checkpoints+"/"+name, []byte("?")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, err := Train(t.Context(), run, toy(t, 1), nil)
+	if err == nil || !strings.Contains(err.Error(), "no checkpoint") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
+	run := toyRun(memory(t, "run"))
+	train(t, run, toy(t, 1))
+	for name, change := range map[string]func(*Run, *Data){
+		"configuration": func(r *Run, _ *Data) { r.Configuration.Dropout = 0.2 },
+		"seed":          func(r *Run, _ *Data) { r.Seed++ },
+		"validation":    func(r *Run, _ *Data) { r.Validation.Limit = 3 },
+		"vocabulary":    func(_ *Run, d *Data) { d.Vocabulary.Hash = "other" },
+	} {
+		other, data := run, toy(t, 1)
+		change(&other, &data)
+		if _, err := Train(t.Context(), other, data, nil); err == nil {
+			t.Errorf("another %s: no error", name)
+		}
+	}
+	longer := run
+	longer.Configuration.Epochs++
+	if r := train(t, longer, toy(t, 1)); r.Epoch != 5 {
+		t.Errorf("an epoch more ends at epoch %d", r.Epoch)
+	}
+}
+
+// Weights that overflow stop the training, with the last good checkpoint left.
+func TestLossThatIsNotFinite(t *testing.T) {
+	run := toyRun(memory(t, "run"))
+	train(t, run, toy(t, 1))
+	run.Configuration.Epochs = 9
+	r, weights, err := checkpoints.Folder(run.Checkpoints).Load(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _, err := checkpoints.Folder(run.Checkpoints).Newest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range weights[0].Data {
+		weights[0].Data[i] = 1e38
+	}
+	if err := checkpoints.Folder(run.Checkpoints).Save(t.Context(), r, weights, state.Optimizer); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, run.Checkpoints)
+	_, err = Train(t.Context(), run, toy(t, 1), nil)
+	if err == nil || !strings.Contains(err.Error(), "epoch 5, step 1 of") || !strings.Contains(err.Error(), "epoch-004") {
+		t.Errorf("error %v", err)
+	}
+	sameFiles(t, before, contents(t, run.Checkpoints))
+}
+
+func TestDeckWantsWholeBundles(t *testing.T) {
+	data := toy(t, 5)
+	bundles := bundled(t, data.Graph, []graph.Fact{{Head: 1, Relation: 0, Tail: 2}, {Head: 2, Relation: 0, Tail: 3}}, nil, 9)
+	if _, err := NewDeck(30, 3, bundles[:len(bundles)-1]); err == nil {
+		t.Error("a bundle less: no error")
+	}
+	if _, err := NewDeck(30, 3, nil); err == nil {
+		t.Error("no bundles: no error")
+	}
+	if _, err := NewDeck(2, 3, bundles); err == nil {
+		t.Error("a smaller graph: no error")
+	}
+}
