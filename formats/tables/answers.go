@@ -79,7 +79,7 @@ func (a *Answers) append(rows arrow.Record) {
 	a.Sources = append(a.Sources, int32Values(rows, 0)...)
 	a.Relations = append(a.Relations, int32Values(rows, 1)...)
 	lists := rows.Column(2).(*array.List)
-	flat := slices.Clone(lists.ListValues().(*array.Int32).Int32Values())
+	flat := append([]int32{}, lists.ListValues().(*array.Int32).Int32Values()...)
 	for i := range lists.Len() {
 		from, to := lists.ValueOffsets(i)
 		a.Lists = append(a.Lists, flat[from:to:to])

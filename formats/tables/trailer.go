@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -147,12 +148,16 @@ func readTrailer(file io.ReaderAt, footerStart int64) (entries []byte, checksum 
 	if version := binary.LittleEndian.Uint32(t); version != formatVersion {
 		return nil, 0, damaged("its trailer has version %d, known is %d", version, formatVersion)
 	}
+	checksum = binary.LittleEndian.Uint32(t[8:])
+	if !bytes.Equal(t, tail(int(binary.LittleEndian.Uint32(t[4:])), checksum)) {
+		return nil, 0, damaged("its trailer has something where nothing belongs")
+	}
 	length := int64(binary.LittleEndian.Uint32(t[4:])) * entryLength
 	if length > footerStart-tailLength-headerStart {
 		return nil, 0, damaged("its trailer is longer than the file")
 	}
 	entries, err = readAt(file, footerStart-tailLength-length, length)
-	return entries, binary.LittleEndian.Uint32(t[8:]), err
+	return entries, checksum, err
 }
 
 // readAt reads exactly that part, whose length has been checked against the file's.

@@ -1,0 +1,258 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/internal/formattest"
+)
+
+// kind is one table with its writer and its reader, over sample rows.
+type kind struct {
+	name  string
+	rows  func(n int) any
+	write func(ctx context.Context, url string, rows any) error
+	read  func(ctx context.Context, url string) (any, error)
+}
+
+var kinds = []kind{
+	{"entities", func(n int) any { return sampleNames(n) },
+		func(ctx context.Context, url string, rows any) error {
+			return WriteNames(ctx, url, Entities, rows.([]string))
+		},
+		func(ctx context.Context, url string) (any, error) { return ReadNames(ctx, url, Entities) }},
+	{"edges", func(n int) any { return sampleEdges(n) },
+		func(ctx context.Context, url string, rows any) error { return WriteEdges(ctx, url, rows.(Edges)) },
+		func(ctx context.Context, url string) (any, error) { return ReadEdges(ctx, url) }},
+	{"queries", func(n int) any { return sampleQueries(n) },
+		func(ctx context.Context, url string, rows any) error { return WriteQueries(ctx, url, rows.([]Query)) },
+		func(ctx context.Context, url string) (any, error) { return ReadQueryTable(ctx, url) }},
+	{"answers", func(n int) any { return sampleAnswers(n) },
+		func(ctx context.Context, url string, rows any) error { return WriteAnswers(ctx, url, rows.(Answers)) },
+		func(ctx context.Context, url string) (any, error) { return ReadAnswers(ctx, url) }},
+	{"distances", func(n int) any { return sampleDistances(n) },
+		func(ctx context.Context, url string, rows any) error {
+			return writeDistances(ctx, url, 2*len(rows.([]DistanceRow))+1, rows.([]DistanceRow))
+		},
+		func(ctx context.Context, url string) (any, error) { return readDistances(ctx, url) }},
+}
+
+func sampleNames(n int) []string {
+	names := make([]string, 0, n)
+	for i := range n {
+		names = append(names, fmt.Sprintf("ä name %d", i))
+	}
+	return names
+}
+
+func sampleEdges(n int) Edges {
+	e := Edges{make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)}
+	for i := range int32(n) {
+		e.Tails = append(e.Tails, i/4)
+		e.Heads = append(e.Heads, i%4/2)
+		e.Relations = append(e.Relations, i%2*7)
+	}
+	return e
+}
+
+func sampleQueries(n int) []Query {
+	queries := make([]Query, 0, n)
+	for i := range int32(n) {
+		queries = append(queries, Query{i, i % 5, i * 3, i%3 == 1})
+	}
+	return queries
+}
+
+func sampleAnswers(n int) Answers {
+	a := Answers{make([]int32, 0, n), make([]int32, 0, n), make([][]int32, 0, n)}
+	for i := range int32(n) {
+		a.Sources, a.Relations = append(a.Sources, i/2), append(a.Relations, i%2)
+		list := make([]int32, 0, i%4)
+		for j := range i % 4 {
+			list = append(list, i+j)
+		}
+		a.Lists = append(a.Lists, list)
+	}
+	return a
+}
+
+// sampleDistances has rows of every second of 2n+1 entities; large n keeps them few.
+func sampleDistances(n int) []DistanceRow {
+	entities := 2*n + 1
+	rows := make([]DistanceRow, 0, n)
+	for i := range n {
+		distances := make([]uint8, entities)
+		for o := range distances {
+			distances[o] = uint8((i*31 + o*17) % 8)
+			if distances[o] == 7 {
+				distances[o] = Unreached
+			}
+		}
+		rows = append(rows, DistanceRow{int32(2 * i), Pack(distances)})
+	}
+	return rows
+}
+
+func writeDistances(ctx context.Context, url string, entities int, rows []DistanceRow) error {
+	w, err := CreateDistances(ctx, url, entities, 6)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, row := range rows {
+		if err := w.WriteRow(row); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+func readDistances(ctx context.Context, url string) ([]DistanceRow, error) {
+	r, err := OpenDistances(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	rows := []DistanceRow{}
+	err = r.Each(func(row DistanceRow) error { rows = append(rows, row); return nil })
+	return rows, err
+}
+
+func TestRoundTrips(t *testing.T) {
+	for _, k := range kinds {
+		sizes := []int{0, 1, 3, rowsPerBatch, rowsPerBatch + 1}
+		if k.name == "distances" {
+			sizes = []int{0, 1, 3, 2500} // 2,500 rows of 2,501 bytes are six batches
+		}
+		for _, n := range sizes {
+			url := fmt.Sprintf("mem://%s/%s-%d.arrow", t.Name(), k.name, n)
+			want := k.rows(n)
+			if err := k.write(t.Context(), url, want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := k.read(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(want, got) {
+				t.Errorf("%d rows of %s came back as others", n, k.name)
+			}
+		}
+	}
+}
+
+func TestEveryDamageIsNoticed(t *testing.T) {
+	for _, k := range kinds {
+		for _, n := range []int{0, 3} {
+			url := fmt.Sprintf("mem://%s/%s-%d.arrow", t.Name(), k.name, n)
+			if err := k.write(t.Context(), url, k.rows(n)); err != nil {
+				t.Fatal(err)
+			}
+			formattest.EveryDamage(t, url, func(url string) error {
+				_, err := k.read(t.Context(), url)
+				return err
+			})
+		}
+	}
+}
+
+func TestSameRowsGiveSameBytes(t *testing.T) {
+	for _, k := range kinds {
+		n := 150_000 // several batches, each of several zstd blocks
+		if k.name == "distances" {
+			n = 1500
+		}
+		rows := k.rows(n)
+		formattest.SameBytes(t, func(url string) error { return k.write(t.Context(), url, rows) })
+	}
+}
+
+func TestGoldenFiles(t *testing.T) {
+	for _, k := range kinds {
+		want := k.rows(5)
+		golden := formattest.Golden(t, k.name+".arrow", func(url string) error { return k.write(t.Context(), url, want) })
+		got, err := k.read(t.Context(), golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", golden, diff)
+		}
+	}
+}
+
+func TestReadersRefuseOtherTables(t *testing.T) {
+	for _, written := range kinds {
+		url := fmt.Sprintf("mem://%s/%s.arrow", t.Name(), written.name)
+		if err := written.write(t.Context(), url, written.rows(2)); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range kinds {
+			if k.name == written.name {
+				continue
+			}
+			_, err := k.read(t.Context(), url)
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("it holds a table of %q, not of %q", written.name, k.name)) {
+				t.Errorf("%s read as %s: error %v", written.name, k.name, err)
+			}
+		}
+	}
+}
+
+func TestReadersNameAnAbsentFile(t *testing.T) {
+	for _, k := range kinds {
+		_, err := k.read(t.Context(), "mem://nowhere/absent.arrow")
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "mem://nowhere/absent.arrow") {
+			t.Errorf("%s: error %v", k.name, err)
+		}
+	}
+}
+
+func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
+	ctx := t.Context()
+	url := "mem://refused/table.arrow"
+	for name, err := range map[string]error{
+		"a name twice":        WriteNames(ctx, url, Entities, []string{"a", "b", "a"}),
+		"edges out of order":  WriteEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
+		"heads out of order":  WriteEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
+		"columns unequal":     WriteEdges(ctx, url, Edges{[]int32{1}, []int32{0}, nil}),
+		"a negative edge":     WriteEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
+		"a negative query":    WriteQueries(ctx, url, []Query{{0, -1, 0, false}}),
+		"a pair twice":        WriteAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
+		"an answer twice":     WriteAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
+		"sources unordered":   writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
+		"a source twice":      writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
+		"a source beyond":     writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
+		"a row too short":     writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
+		"rows of no entities": writeDistances(ctx, url, 0, nil),
+	} {
+		if err == nil || !strings.Contains(err.Error(), url) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := CreateDistances(ctx, url, 3, MaxHops+1); err == nil {
+		t.Error("more hops than 4 bits hold were accepted")
+	}
+	if _, err := ReadNames(ctx, url, Entities); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused table left a file: %v", err)
+	}
+}
+
+func TestAnswersOf(t *testing.T) {
+	a := Answers{[]int32{1, 1, 4}, []int32{0, 3, 2}, [][]int32{{7}, {8, 9}, {5}}}
+	for _, c := range []struct {
+		source, relation int32
+		want             []int32
+	}{{1, 0, []int32{7}}, {1, 3, []int32{8, 9}}, {4, 2, []int32{5}}, {1, 2, nil}, {0, 0, nil}, {4, 3, nil}, {9, 0, nil}} {
+		if got := a.Of(c.source, c.relation); !gocmp.Equal(got, c.want) {
+			t.Errorf("answers of (%d, %d) are %v, want %v", c.source, c.relation, got, c.want)
+		}
+	}
+}
