@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// pageEnd copies x to the end of a page that has none behind it: to read one number too many
+// ends the test program.
+func pageEnd[T float32 | int32 | uint32](t *testing.T, x []T) []T {
+	t.Helper()
+	if len(x) == 0 {
+		return nil
+	}
+	page := syscall.Getpagesize()
+	size := (4*len(x)+page-1)/page*page + page
+	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skipf("no memory map: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(memory) })
+	if err := syscall.Mprotect(memory[size-page:], syscall.PROT_NONE); err != nil {
+		t.Skipf("no memory protection: %v", err)
+	}
+	out := unsafe.Slice((*T)(unsafe.Pointer(&memory[size-page-4*len(x)])), len(x))
+	copy(out, x)
+	return out
+}
+
+func TestNothingBeyondTheEndIsRead(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(31, 32))
+		for m := 1; m <= 70; m++ {
+			n, inner := 1+m%14, 1+m%5
+			a, b := pageEnd(t, normal(rng, n*inner)), pageEnd(t, normal(rng, inner*m))
+			c := pageEnd(t, normal(rng, n*m))
+			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
+			k.MultiplyTransposed(b, a, c, n, inner, m)
+		}
+		for _, dim := range []int{16, 32, 48, 64, 7} {
+			r := newRun(rng, dim, 9, DistMult, PNA, options{degree: true, own: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
+			r.Bounds, r.Senders, r.Relations = pageEnd(t, r.Bounds), pageEnd(t, r.Senders), pageEnd(t, r.Relations)
+			r.RelationEmbeddings, r.Own, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Own), pageEnd(t, r.Initial)
+			r.DegreeMessage, r.Copies, r.Divisor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.Divisor)
+			g, _ := startGradients(r)
+			for i := range r.States {
+				r.States[i], g.States[i] = pageEnd(t, r.States[i]), pageEnd(t, g.States[i])
+			}
+			features := pageEnd(t, make([]float32, 9*r.Width()))
+			k.Aggregate(r, features)
+			k.AggregateBackward(r, features, pageEnd(t, normal(rng, len(features))), g)
+
+			u := newUpdate(rng, dim, 5, 7)
+			u.Linear, u.Deviation, u.Output, u.Own = pageEnd(t, u.Linear), pageEnd(t, u.Deviation), pageEnd(t, u.Output), pageEnd(t, u.Own)
+			u.Scale, u.Shift, u.Kept = pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
+			k.Normalize(u)
+			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
+		}
+	})
+}
