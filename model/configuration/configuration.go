@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strings"
 )
 
@@ -165,6 +167,9 @@ func (c Configuration) Validate() error {
 		}
 		check(false, field, fmt.Sprintf("%q", value), "one of "+strings.Join(choices, ", "))
 	}
+	for _, r := range c.reals() {
+		check(!math.IsNaN(r.value) && !math.IsInf(r.value, 0), r.field, r.value, "a finite number")
+	}
 	check(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers, fmt.Sprintf("1 to %d", MaxLayers))
 	check(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim, "1 to 4096")
 	check(c.Delta >= 0, "delta", c.Delta, "0 or more")
@@ -198,6 +203,21 @@ func (c Configuration) Validate() error {
 	return errors.Join(violations...)
 }
 
+// real is a field that is not a whole number.
+type real struct {
+	field string
+	value float64
+}
+
+func (c Configuration) reals() []real {
+	return []real{
+		{"temperature", c.AttentionTemperature}, {"node_ratio", c.NodeRatio}, {"degree_ratio", c.DegreeRatio},
+		{"evaluation_node_ratio", c.EvaluationNodeRatio}, {"evaluation_degree_ratio", c.EvaluationDegreeRatio},
+		{"dropout", c.Dropout}, {"adversarial_temperature", c.AdversarialTemperature}, {"learning_rate", c.LearningRate},
+		{"learning_rate_decay", c.LearningRateDecay}, {"weight_decay", c.WeightDecay},
+	}
+}
+
 // MaxLayers bounds Layers: distances travel in 4 bits, of which 15 says unreached.
 const MaxLayers = 14
 
@@ -217,6 +237,9 @@ func (c *Configuration) Parse(text []byte) error {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(c); err != nil {
 		return fmt.Errorf("parsing configuration: %w", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("parsing configuration: something follows its end")
 	}
 	return nil
 }

@@ -135,12 +135,15 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	if err := t.weights.Load(t.parameters); err != nil {
 		return Result{}, err
 	}
+	for i, e := range examples {
+		t.relations[i] = e.Relation
+	}
+	t.weights.Embed(t.kernel, t.relations[:len(examples)])
 	t.work(examples, seed)
 
 	var result Result
 	for i, o := range t.outcomes[:len(examples)] {
 		e := examples[i]
-		t.relations[i] = e.Relation
 		if o.err != nil {
 			return Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, o.err)
 		}

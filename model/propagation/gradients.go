@@ -13,10 +13,12 @@ import (
 // depends on which worker took which query.
 //
 // It is compact: where relation embeddings are a linear map of the query's embedding, it
-// holds the gradient of the embeddings, not of the map. Memory: about
+// holds the gradient of the relation embeddings. Sum takes that to the map, and through the
+// map to the query's embedding, for a batch at once. Memory: about
 // 4 · layers · dim · (2R + width) bytes, width 13 dim for PNA.
 type Gradients struct {
-	// Query is the gradient of the query's embedding, [dim]. A head adds its own share.
+	// Query is the gradient of the query's embedding, [dim], but for its share through the
+	// relation embeddings. A head adds its own.
 	Query    []float32
 	layers   []layerGradients
 	priority *priorityGradients
@@ -128,9 +130,9 @@ func (g *layerGradients) addTo(t int, w *Weights, into *parameters.Set[float32])
 	}
 }
 
-// sumRelations adds the gradients of a layer's relation embeddings, or of the map that makes
-// them: there the batch is one matrix product, with the queries in order as its inner
-// dimension.
+// sumRelations adds the gradients of a layer's relation embeddings; or of the map that makes
+// them, and of the queries' embeddings that it maps. There the batch is one matrix product
+// each, which takes the queries in order.
 func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, queries []int32, into *parameters.Set[float32]) {
 	if direct := into.Layer(t+1, "relation.weight"); direct != nil {
 		for _, slot := range slots {
@@ -148,6 +150,11 @@ func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, querie
 		embeddings = append(embeddings, w.query[int(queries[i])*d:int(queries[i]+1)*d]...)
 	}
 	k.MultiplyTransposed(into.Layer(t+1, "relation_linear.weight"), stacked, embeddings, len(slots), len(bias), d)
+	k.Multiply(embeddings, stacked, w.layers[t].relationMap, len(slots), len(bias), d, false)
+	query := into.Data("query.weight")
+	for i, relation := range queries {
+		addTo(query[int(relation)*d:int(relation+1)*d], embeddings[i*d:(i+1)*d])
+	}
 }
 
 // addTo adds a to sum, entry by entry. A nil a adds nothing.

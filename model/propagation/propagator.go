@@ -111,12 +111,12 @@ func (p *Propagator) Forward(w *Weights, q Query) error {
 	}
 	p.weights, p.query, p.sent = w, q, 0
 	d := p.configuration.Dim
-	copy(p.embedding, w.query[int(q.Relation)*d:int(q.Relation+1)*d])
+	copy(p.embedding, w.Query(q.Relation))
 	for t := range p.relations {
 		if p.configuration.Dependent {
 			p.mixed[t] = grow(p.mixed[t], w.relations*d)
 		}
-		p.relations[t] = w.relationEmbeddings(p.kernel, t, p.embedding, p.mixed[t])
+		p.relations[t] = w.relationEmbeddings(p.kernel, t, q.Relation, p.mixed[t])
 	}
 	switch {
 	case p.configuration.Prioritized():
@@ -211,7 +211,8 @@ func (p *Propagator) ages(entity int32) (first, last, position int) {
 }
 
 // Backward takes the gradient of the candidates' states, laid out as Candidates gives them,
-// back through the last Forward, which must have been training. It sets into.
+// back through the last Forward, which must have been training. It sets into, but for what
+// Sum adds.
 func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradients) error {
 	if !p.query.Training {
 		return fmt.Errorf("propagating backward: the query was not training")
@@ -225,12 +226,6 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 			p.backwardFull(into)
 		} else {
 			p.backwardWindow(into)
-		}
-	}
-	if p.configuration.Dependent {
-		d := p.configuration.Dim
-		for t := range into.layers {
-			p.kernel.Multiply(into.Query, into.layers[t].relation, p.weights.layers[t].relationMap, 1, len(into.layers[t].relation), d, true)
 		}
 	}
 	return nil

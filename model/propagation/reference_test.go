@@ -18,7 +18,7 @@ import (
 func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	t.Helper()
 	entities, relations := 2+rng.IntN(40), 1+rng.IntN(3)
-	facts := make([]graph.Fact, 1+rng.IntN(3*entities))
+	facts := make([]graph.Fact, rng.IntN(3*entities))
 	for i := range facts {
 		facts[i] = graph.Fact{
 			Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(1 + entities*3/4)),

@@ -24,7 +24,10 @@ type reduction struct {
 }
 
 func newReduction(aggregate string, degree int, meanLogDegree float64) reduction {
-	c := math.Log(float64(degree)+1) / meanLogDegree
+	c := 0.0 // in a graph without edges, where there is no mean to compare with
+	if meanLogDegree > 0 {
+		c = math.Log(float64(degree)+1) / meanLogDegree
+	}
 	return reduction{aggregate, float64(degree) + 1, [3]float64{1, c, 1 / math.Max(c, 0.01)}}
 }
 
