@@ -1,0 +1,35 @@
+package preprocess
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/stages/graph"
+	"tagnet/stages/triples"
+	"tagnet/stages/vocabulary"
+)
+
+// BuildParams is what the Beam pipeline needs to know; no flag is read on a worker.
+type BuildParams struct {
+	// Files are the texts.
+	Files []triples.File
+	// Read says how they are read.
+	Read triples.ReadParams
+	// Folder is the URL of the folder that takes the tables.
+	Folder string
+	// Inductive, Dataset, InferenceDataset, EdgeShards and Shards are those of graph.WriteParams.
+	Inductive                 bool
+	Dataset, InferenceDataset string
+	EdgeShards, Shards        int
+}
+
+// Build makes the Beam pipeline: texts to facts, facts to a vocabulary, both to tables.
+func Build(p BuildParams) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	facts, rejects := triples.Read(s, beam.CreateList(s, p.Files), p.Read)
+	written := vocabulary.Build(s, facts, vocabulary.BuildParams{Folder: p.Folder})
+	graph.Write(s, facts, rejects, written, graph.WriteParams{
+		Folder: p.Folder, Inductive: p.Inductive, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset,
+		EdgeShards: p.EdgeShards, Shards: p.Shards,
+	})
+	return pipeline
+}

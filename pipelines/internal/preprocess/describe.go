@@ -1,0 +1,82 @@
+package preprocess
+
+import (
+	"fmt"
+	"strings"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/graph"
+)
+
+// describe prints what was kept and what was dropped.
+func describe(e *command.Environment, s graph.Summary) {
+	e.Say("")
+	if s.InferenceGraph == nil {
+		e.Say("%-28s%14s", s.Dataset, "graph")
+	} else {
+		e.Say("%-28s%14s%18s", s.Dataset, "training graph", "inference graph")
+	}
+	row := func(label, training string, inference func(graph.GraphSummary) string) {
+		line := fmt.Sprintf("  %-26s%14s", label, training)
+		if s.InferenceGraph != nil && inference != nil {
+			line += fmt.Sprintf("%18s", inference(*s.InferenceGraph))
+		}
+		e.Say("%s", line)
+	}
+	row("entities", progress.Count(s.Entities), func(g graph.GraphSummary) string { return progress.Count(g.Entities) })
+	row("relations", progress.Count(s.Relations), nil)
+	row("facts (train.txt)", progress.Count(s.Facts), func(g graph.GraphSummary) string { return progress.Count(g.Facts) })
+	row("edges, both directions", progress.Count(s.Edges), func(g graph.GraphSummary) string { return progress.Count(g.Edges) })
+	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
+	e.Say("")
+	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct questions")
+	for _, split := range graph.Splits {
+		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
+	}
+	e.Say("")
+	e.Say("  dropped: %s; kept: %s", dropped(s), kept(s))
+	e.Say("")
+}
+
+// dropped says which lines are not in the tables.
+func dropped(s graph.Summary) string {
+	var parts []string
+	for _, split := range append(graph.Splits, "inference") {
+		if n := s.Repeated[split]; n > 0 {
+			of := split + ".txt"
+			if split == "inference" {
+				of = "the inference graph's train.txt"
+			}
+			parts = append(parts, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), of))
+		}
+	}
+	if s.Rejected > 0 {
+		parts = append(parts, plural(s.Rejected, "line")+" that are no facts (rejects.tsv)")
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// kept says what a reader may wonder about among the lines that are.
+func kept(s graph.Summary) string {
+	var parts []string
+	for _, split := range []string{"valid", "test"} {
+		if n := s.Known[split]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s that the graph they are asked of holds already", plural(n, "fact"), split))
+		}
+	}
+	if len(parts) == 0 {
+		return "everything else"
+	}
+	return "everything else, also " + strings.Join(parts, ", ")
+}
+
+func plural(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return progress.Count(n) + " " + what + "s"
+}

@@ -1,0 +1,189 @@
+package preprocess
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/infra/datasets"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+	"tagnet/stages/triples"
+	"tagnet/stages/vocabulary"
+)
+
+// What --on_bad_line takes.
+const (
+	fail   = "fail"
+	reject = "reject"
+)
+
+// flags are the pipeline's own.
+type flags struct{ dataset, inference, onBadLine string }
+
+// Pipeline is go run ./pipelines/preprocess.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "preprocess",
+		Summary: "Turns text triples (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated, plain or .gz) into the tables of a knowledge graph.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
+			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
+			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is no fact, or note it in graph/rejects.tsv and go on")
+		},
+		Run: f.run,
+	}
+}
+
+// configuration decides the content of graph/: the texts, by their hashes, and what happens
+// to bad lines. Where the texts lie does not matter.
+type configuration struct {
+	Files     map[string]string `json:"files"`
+	OnBadLine string            `json:"on_bad_line"`
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if f.onBadLine != fail && f.onBadLine != reject {
+		return command.FlagError("on_bad_line", fmt.Sprintf("%q", f.onBadLine), fail+" or "+reject)
+	}
+	if f.dataset == "" && f.inference != "" {
+		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
+	}
+	source, err := f.find(ctx, e)
+	if err != nil {
+		return err
+	}
+	stage := workspace.Stage{
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
+		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
+		Command:       f.command(),
+	}
+	done, err := stage.Begin(ctx, e.Force)
+	if err != nil {
+		return err
+	}
+	if done {
+		e.Say("%s is complete with the same data; --force makes it anew", e.Workspace.Graph())
+		return finish(ctx, e, source)
+	}
+	if err := write(ctx, e, source, f.onBadLine == fail); err != nil {
+		stage.Abandon()
+		return err
+	}
+	if err := publish(ctx, e, stage); err != nil {
+		return err
+	}
+	return finish(ctx, e, source)
+}
+
+// command is the command line that makes graph/ from the same data.
+func (f *flags) command() string {
+	c := "go run ./pipelines/preprocess"
+	for _, given := range []struct{ name, value, unless string }{
+		{"dataset", f.dataset, ""}, {"inference", f.inference, ""}, {"on_bad_line", f.onBadLine, fail},
+	} {
+		if given.value != given.unless {
+			c += " --" + given.name + " " + given.value
+		}
+	}
+	return c
+}
+
+// find locates the dataset's files and hashes them. Without --dataset it makes the sample.
+func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
+	if f.dataset == "" {
+		folder := e.Workspace.Path("sample")
+		if err := storage.CheckWritable(ctx, folder); err != nil {
+			return dataset{}, err
+		}
+		if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
+			return dataset{}, err
+		}
+		e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", folder)
+		return open(ctx, "sample", folder, "", "")
+	}
+	folder, err := datasets.Resolve(ctx, f.dataset)
+	if err != nil {
+		return dataset{}, fmt.Errorf("--dataset: %w", err)
+	}
+	var inference string
+	if f.inference != "" {
+		if inference, err = datasets.Resolve(ctx, f.inference); err != nil {
+			return dataset{}, fmt.Errorf("--inference: %w", err)
+		}
+	}
+	return open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+}
+
+// write runs the Beam pipeline.
+func write(ctx context.Context, e *command.Environment, source dataset, strict bool) error {
+	defer vocabulary.Forget()
+	p := Build(BuildParams{
+		Files:  source.texts(),
+		Read:   triples.ReadParams{Strict: strict},
+		Folder: e.Workspace.Graph(), Inductive: source.inference != "",
+		Dataset: source.name, InferenceDataset: source.inferenceName,
+		EdgeShards: source.edgeShards(),
+	})
+	bar := e.Progress.Begin("preprocess", source.lines(), "facts")
+	defer bar.End()
+	defer bar.Follow(ctx, "facts_encoded")()
+	_, err := e.RunBeam(ctx, p)
+	return err
+}
+
+// publish completes graph/ with its manifest.
+func publish(ctx context.Context, e *command.Environment, stage workspace.Stage) error {
+	folder := e.Workspace.Graph()
+	s, err := graph.ReadSummary(ctx, folder)
+	if err != nil {
+		return err
+	}
+	entities, err := tables.ReadNames(ctx, storage.Join(folder, graph.EntitiesFile), tables.Entities)
+	if err != nil {
+		return err
+	}
+	relations, err := tables.ReadNames(ctx, storage.Join(folder, graph.RelationsFile), tables.Relations)
+	if err != nil {
+		return err
+	}
+	stage.Vocabulary = manifest.VocabularyHash(entities, relations)
+	rows := map[string]int64{
+		"entities": s.Entities, "relations": s.Relations, "facts": s.Facts, "edges": s.Edges, "rejected": s.Rejected,
+	}
+	for _, split := range graph.Splits {
+		rows["queries_"+split] = s.Queries[split]
+	}
+	if s.InferenceGraph != nil {
+		rows["inference_entities"], rows["inference_edges"] = s.InferenceGraph.Entities, s.InferenceGraph.Edges
+	}
+	return stage.Publish(ctx, rows)
+}
+
+// finish tells what is there and what comes next.
+func finish(ctx context.Context, e *command.Environment, source dataset) error {
+	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	describe(e, s)
+	e.Wrote(e.Workspace.Graph())
+	e.Wrote(storage.Join(e.Workspace.Graph(), graph.SummaryFile))
+	if s.Rejected > 0 {
+		e.Wrote(storage.Join(e.Workspace.Graph(), graph.RejectsFile))
+	}
+	if source.inference == "" {
+		at := slices.IndexFunc(datasets.Catalogue(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })
+		if at >= 0 {
+			e.Say("%s is made for the inductive setting: --inference %s asks the entities of that graph", source.name, datasets.Catalogue()[at].Inference)
+		}
+	}
+	e.Next("go run ./pipelines/distances --split train", "go run ./pipelines/messages --split test")
+	return nil
+}

@@ -1,0 +1,9 @@
+// Preprocess turns text triples into the tables of a knowledge graph.
+package main
+
+import (
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/preprocess"
+)
+
+func main() { command.Main(preprocess.Pipeline()) }
