@@ -1,0 +1,112 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tagnet/formats/internal/formattest"
+	"tagnet/formats/storage"
+)
+
+func sampleRankings(n int) []Ranking {
+	rows := make([]Ranking, n)
+	for i := range rows {
+		rows[i] = Ranking{
+			Query: int64(i), Direction: []string{"tail", "head"}[i%2], Source: fmt.Sprintf("ä %d", i%7), Relation: "likes", Answer: fmt.Sprint("b", i%5),
+			Score: float32(i)*0.1 - 3, RankPessimistic: int64(i) + 3, RankMean: float64(i) + 1.5, RankOptimistic: int64(i) + 1, Candidates: 1 << 40, Distance: int32(i%4) - 1,
+		}
+	}
+	return rows
+}
+
+func samplePredictions(n int) []Prediction {
+	rows := make([]Prediction, n)
+	for i := range rows {
+		rows[i] = Prediction{
+			Source: fmt.Sprint("a", i%7), Relation: "likes", Direction: "tail", Position: int32(i%10) + 1, Entity: fmt.Sprint("e", i),
+			Probability: 1 / float64(i+1), Score: float32(math.Inf(-1)), Known: i%3 == 0, Distance: 2,
+		}
+	}
+	return rows
+}
+
+func sampleCounts(n int) []MessageCount {
+	rows := make([]MessageCount, n)
+	for i := range rows {
+		rows[i] = MessageCount{fmt.Sprint("s", i), 3, 6, int32(i%6) + 1, 2, 173670, int64(i), 1, 2, 3, 1 << 50}
+	}
+	return rows
+}
+
+// suite runs every test on one type of row.
+func suite[R Row](t *testing.T, sample func(n int) []R) {
+	ctx := t.Context()
+	name := tableOf[R]().name
+	write := func(n int) func(url string) error {
+		return func(url string) error { return Write(ctx, url, sample(n)) }
+	}
+	t.Run("round trip", func(t *testing.T) {
+		for _, n := range []int{0, 1, 5, rowsPerGroup + 1} {
+			url := fmt.Sprintf("mem://parquet/%s-%d", name, n)
+			if err := write(n)(url); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read[R](ctx, url)
+			if err != nil || !reflect.DeepEqual(got, sample(n)) {
+				t.Errorf("%d rows came back as %d others, error %v", n, len(got), err)
+			}
+		}
+	})
+	t.Run("damage", func(t *testing.T) {
+		url := "mem://parquet/damaged-" + name
+		if err := write(2)(url); err != nil {
+			t.Fatal(err)
+		}
+		formattest.EveryDamage(t, url, func(url string) error {
+			_, err := Read[R](ctx, url)
+			return err
+		})
+	})
+	t.Run("same bytes", func(t *testing.T) { formattest.SameBytes(t, write(20_000)) })
+	t.Run("golden", func(t *testing.T) {
+		golden := formattest.Golden(t, name+".parquet", write(5))
+		if got, err := Read[R](ctx, golden); err != nil || !reflect.DeepEqual(got, sample(5)) {
+			t.Errorf("%v, error %v", got, err)
+		}
+	})
+	t.Run("absent", func(t *testing.T) {
+		if _, err := Read[R](ctx, "mem://parquet/absent"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
+func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
+func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
+
+func TestReadRefusesAnotherTable(t *testing.T) {
+	if err := Write(t.Context(), "mem://parquet/other", samplePredictions(1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read[Ranking](t.Context(), "mem://parquet/other")
+	if err == nil || !strings.Contains(err.Error(), "mem://parquet/other: it holds no table of rankings") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzRead holds that no file makes the reader panic, whether its checksum is right or not.
+func FuzzRead(f *testing.F) {
+	if err := Write(context.Background(), "mem://parquet/seed", sampleRankings(3)); err != nil {
+		f.Fatal(err)
+	}
+	seed, _ := storage.ReadFile(context.Background(), "mem://parquet/seed")
+	f.Add(seed)
+	f.Fuzz(func(t *testing.T, file []byte) { decode(rankings, file) })
+}
