@@ -2,6 +2,7 @@ package propagation
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -70,7 +71,7 @@ func randomRemoval(g *graph.Graph, c configuration.Configuration, source int32) 
 // rounding is how far float32 may be off on random weights, relative to a tensor's largest
 // magnitude. It is more than on the golden cases: some of these have standard deviations and
 // norms of nearly nothing, whose derivatives amplify what was rounded.
-const rounding = 2e-3
+const rounding = 5e-3
 
 // TestMatchesReference holds states and gradients to the float64 specification on random
 // graphs and configurations, dropout included, on every kernel. A propagator serves several
@@ -175,9 +176,28 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	if err := Sum(p.kernel, weights, []*Gradients{slot}, []int32{q.Relation}, got); err != nil {
 		t.Fatal(err)
 	}
-	if err := golden.CompareSets(got, expected, rounding); err != nil {
-		t.Errorf("%s: %v", name, err)
+	largest := 0.0
+	for _, tensor := range expected.Tensors {
+		largest = max(largest, magnitude(tensor.Data))
 	}
+	for i, tensor := range expected.Tensors {
+		// A tensor whose gradient all but cancels keeps the rounding of what cancelled.
+		share := max(magnitude(tensor.Data), largest/100)
+		for j, value := range tensor.Data {
+			if difference := math.Abs(float64(got.Tensors[i].Data[j]) - value); !(difference <= rounding*share) {
+				t.Errorf("%s: gradient of %s differs at %d: %g, want %g", name, tensor.Name, j, got.Tensors[i].Data[j], value)
+				break
+			}
+		}
+	}
+}
+
+func magnitude(values []float64) float64 {
+	largest := 0.0
+	for _, value := range values {
+		largest = max(largest, math.Abs(value))
+	}
+	return largest
 }
 
 // keptOf tells the reference what the propagator drops.
