@@ -81,9 +81,14 @@ func variants() map[string]configuration.Configuration {
 
 func newTrainer(t testing.TB, g *graph.Graph, c configuration.Configuration, replicas int) *Trainer {
 	t.Helper()
+	return newTrainerWith(t, g, c, replicas, kernel.Available()[0])
+}
+
+func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration, replicas int, k kernel.Kernel) *Trainer {
+	t.Helper()
 	layout := parameters.Layout(c, g.RelationCount())
 	p := parameters.Initialize(layout, 3)
-	trainer, err := New(g, c, p, adam.New(layout, c.LearningRate, c.WeightDecay), replicas, kernel.Available()[0])
+	trainer, err := New(g, c, p, adam.New(layout, c.LearningRate, c.WeightDecay), replicas, k)
 	if err != nil {
 		t.Fatal(err)
 	}
