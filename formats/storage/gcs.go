@@ -36,7 +36,9 @@ func client() (*gcs.Client, error) {
 		return c, nil
 	}
 	// The client outlives the call that first needs it, so it is not tied to its context.
-	c, err := gcs.NewClient(context.Background())
+	// Reads by JSON ask the host that all other calls ask; the default is another one, which
+	// emulators serve only when told their public name.
+	c, err := gcs.NewClient(context.Background(), gcs.WithJSONReads())
 	if err != nil {
 		return nil, fmt.Errorf("gs:// needs Google Cloud credentials (gcloud auth application-default login): %w", err)
 	}

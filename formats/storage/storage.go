@@ -96,10 +96,11 @@ func ReadFile(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer r.Close()
 	data := make([]byte, r.Size())
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", url, err)
+	_, err = io.ReadFull(r, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("reading %s: it became shorter meanwhile: %w", url, err)
 	}
-	return data, nil
+	return data, err
 }
 
 // Create begins to write a file, making the folders that lead to it, and removes what a
