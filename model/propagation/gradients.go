@@ -2,6 +2,7 @@ package propagation
 
 import (
 	"fmt"
+	"sync"
 
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
@@ -15,7 +16,7 @@ import (
 // It is compact: where relation embeddings are a linear map of the query's embedding, it
 // holds the gradient of the relation embeddings. Sum takes that to the map, and through the
 // map to the query's embedding, for a batch at once. Memory: about
-// 4 · layers · dim · (2R + width) bytes, width 13 dim for PNA.
+// 4 · layers · dim · (2R + width) bytes, width 15 dim for PNA.
 type Gradients struct {
 	// Query is the gradient of the query's embedding, [dim], but for its share through the
 	// relation embeddings. A head adds its own.
@@ -25,13 +26,14 @@ type Gradients struct {
 }
 
 type layerGradients struct {
-	relation  []float32    // [2R, dim]
-	own       []float32    // [dim, dim], transposed as in layerWeights
-	aggregate [3][]float32 // [width-dim, dim], likewise
-	bias      []float32
-	scale     []float32
-	shift     []float32
-	degree    []float32
+	relation []float32 // [2R, dim]
+	// weight is that of the linear map, [width, scalers dim]: column k·dim + i is output i
+	// under scaler k. Of the receiver's own state, whose map has no scalers, the first counts.
+	weight []float32
+	bias   []float32
+	scale  []float32
+	shift  []float32
+	degree []float32
 }
 
 // NewGradients returns zeros for a model of configuration c with that many relations (2R).
@@ -41,14 +43,11 @@ func NewGradients(c configuration.Configuration, relations int) *Gradients {
 	for t := range g.layers {
 		layer := &g.layers[t]
 		layer.relation = make([]float32, relations*d)
-		layer.own = make([]float32, d*d)
-		scalers, features := 1, 1
+		width, scalers := 2*d, 1
 		if c.Aggregate == configuration.AggregatePNA {
-			scalers, features = 3, 4
+			width, scalers = 5*d, 3
 		}
-		for k := range scalers {
-			layer.aggregate[k] = make([]float32, features*d*d)
-		}
+		layer.weight = make([]float32, width*scalers*d)
 		if c.Bias {
 			layer.bias, layer.scale, layer.shift = make([]float32, d), make([]float32, d), make([]float32, d)
 		}
@@ -68,10 +67,7 @@ func (g *Gradients) zero() {
 	for t := range g.layers {
 		layer := &g.layers[t]
 		clear(layer.relation)
-		clear(layer.own)
-		for _, part := range layer.aggregate {
-			clear(part)
-		}
+		clear(layer.weight)
 		clear(layer.bias)
 		clear(layer.scale)
 		clear(layer.shift)
@@ -96,10 +92,21 @@ func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into 
 			slot.priority.addTo(into)
 		}
 	}
+	shares := make([][]float32, len(w.layers)) // by layer: what its map gives to the queries' embeddings
+	var layers sync.WaitGroup                  // a layer's parameters are its own
 	for t := range w.layers {
-		sumRelations(k, w, t, slots, queries, into)
-		for _, slot := range slots {
-			slot.layers[t].addTo(t, w, into)
+		layers.Go(func() {
+			shares[t] = sumRelations(k, w, t, slots, queries, into)
+			for _, slot := range slots {
+				slot.layers[t].addTo(t, w, into)
+			}
+		})
+	}
+	layers.Wait()
+	for _, share := range shares {
+		for i := 0; i < len(share); i += d {
+			relation := int(queries[i/d])
+			addTo(query[relation*d:(relation+1)*d], share[i:i+d])
 		}
 	}
 	return nil
@@ -114,31 +121,28 @@ func (g *layerGradients) addTo(t int, w *Weights, into *parameters.Set[float32])
 	d := w.configuration.Dim
 	weight := into.Layer(t+1, "linear.weight")
 	columns := d + w.configuration.UpdateWidth()
-	pna := w.configuration.Aggregate == configuration.AggregatePNA
+	scalers := len(g.weight) / (w.width() * d)
 	for i := range d {
 		row := weight[i*columns : (i+1)*columns]
 		for j := range d {
-			row[j] += g.own[j*d+i]
+			row[j] += g.weight[j*scalers*d+i]
 		}
 		for u := range row[d:] {
-			feature, k := u, 0
-			if pna {
-				feature, k = (u/3%4)*d+u/12, u%3
-			}
-			row[d+u] += g.aggregate[k][feature*d+i]
+			feature, k := w.feature(u)
+			row[d+u] += g.weight[((d+feature)*scalers+k)*d+i]
 		}
 	}
 }
 
 // sumRelations adds the gradients of a layer's relation embeddings; or of the map that makes
-// them, and of the queries' embeddings that it maps. There the batch is one matrix product
-// each, which takes the queries in order.
-func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, queries []int32, into *parameters.Set[float32]) {
+// them, and then returns those of the queries' embeddings that it maps, [slots, dim]. There
+// the batch is one matrix product each, which takes the queries in order.
+func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, queries []int32, into *parameters.Set[float32]) []float32 {
 	if direct := into.Layer(t+1, "relation.weight"); direct != nil {
 		for _, slot := range slots {
 			addTo(direct, slot.layers[t].relation)
 		}
-		return
+		return nil
 	}
 	d := w.configuration.Dim
 	bias := into.Layer(t+1, "relation_linear.bias")
@@ -151,10 +155,7 @@ func sumRelations(k kernel.Kernel, w *Weights, t int, slots []*Gradients, querie
 	}
 	k.MultiplyTransposed(into.Layer(t+1, "relation_linear.weight"), stacked, embeddings, len(slots), len(bias), d)
 	k.Multiply(embeddings, stacked, w.layers[t].relationMap, len(slots), len(bias), d, false)
-	query := into.Data("query.weight")
-	for i, relation := range queries {
-		addTo(query[int(relation)*d:int(relation+1)*d], embeddings[i*d:(i+1)*d])
-	}
+	return embeddings
 }
 
 // addTo adds a to sum, entry by entry. A nil a adds nothing.

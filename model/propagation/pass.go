@@ -44,7 +44,7 @@ type scratch struct {
 	update   []float32 // gradient of its linear map's output, [chunk, dim]
 	matrix   []float32 // folded for a degree that has no group, [width, dim]
 	turned   []float32 // its transpose
-	weight   []float32 // gradient of a folded matrix, [width, dim]
+	scaled   []float32 // update under each scaler, [chunk, scalers dim]
 
 	// What kernels are handed by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
@@ -213,36 +213,36 @@ func (p *Propagator) backward(x *pass, gradient []float32, g kernel.Gradients, r
 }
 
 // multiplyBackward takes the gradient of the linear map's output to its input, features, and
-// to its parameters.
+// to its parameters. The first goes through the folded matrices, run by run; for the second
+// each row is repeated under its scalers, which makes one product of all runs.
 func (p *Propagator) multiplyBackward(x *pass, lo, hi int, m memory, linear, features []float32, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
-	p.scratch.weight = grow(p.scratch.weight, width*d)
-	weight := p.scratch.weight
 	p.eachRun(x, lo, hi, func(first, last int) {
-		degree := x.degrees[lo+first]
-		_, transposed := p.matrices(x.layer, degree)
-		rows := linear[first*d : last*d]
-		p.kernel.Multiply(features[first*width:last*width], rows, transposed, last-first, d, width, false)
-		clear(weight)
-		p.kernel.MultiplyTransposed(weight, m.features[first*width:last*width], rows, last-first, width, d)
-		p.unfold(weight, degree, into)
+		_, transposed := p.matrices(x.layer, x.degrees[lo+first])
+		p.kernel.Multiply(features[first*width:last*width], linear[first*d:last*d], transposed, last-first, d, width, false)
 	})
+	scaled, scalers := linear, len(into.weight)/(width*d)
+	if scalers == 3 {
+		scaled = p.scale(x.degrees[lo:hi], linear)
+	}
+	p.kernel.MultiplyTransposed(into.weight, m.features, scaled, hi-lo, width, scalers*d)
 }
 
-// unfold adds the gradient of a folded matrix to those of the matrices it was made of.
-func (p *Propagator) unfold(weight []float32, degree int32, into *layerGradients) {
-	addTo(into.own, weight[:len(into.own)])
-	weight = weight[len(into.own):]
-	if p.reduction != kernel.PNA {
-		addTo(into.aggregate[0], weight)
-		return
+// scale repeats rows, [n, dim], under PNA's three scalers, [n, 3 dim].
+func (p *Propagator) scale(degrees []int32, rows []float32) []float32 {
+	d := p.configuration.Dim
+	p.scratch.scaled = grow(p.scratch.scaled, 3*len(rows))
+	known, amplify, attenuate := int32(-1), float32(0), float32(0)
+	for i, degree := range degrees {
+		if degree != known {
+			known = degree
+			amplify, attenuate = p.weights.scalers(degree)
+		}
+		out := p.scratch.scaled[3*i*d : 3*(i+1)*d]
+		identity, amplified, attenuated := out[:d], out[d:2*d], out[2*d:]
+		for j, value := range rows[i*d : (i+1)*d] {
+			identity[j], amplified[j], attenuated[j] = value, amplify*value, attenuate*value
+		}
 	}
-	amplify, attenuate := p.weights.scalers(degree)
-	identity, amplified, attenuated := into.aggregate[0], into.aggregate[1], into.aggregate[2]
-	amplified, attenuated = amplified[:len(identity)], attenuated[:len(identity)]
-	for i, value := range weight[:len(identity)] {
-		identity[i] += value
-		amplified[i] += amplify * value
-		attenuated[i] += attenuate * value
-	}
+	return p.scratch.scaled
 }

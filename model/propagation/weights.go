@@ -140,9 +140,17 @@ func (w *Weights) width() int {
 	return 2 * w.configuration.Dim
 }
 
-// splitLinear takes the stored weight [dim, dim + update] apart by scaler, transposed. In an
-// update, entry (j·4 + a)·3 + k is dimension j of aggregator a under scaler k; the features
-// of the kernel have entry a·dim + j instead.
+// feature tells which feature of the aggregate, and which scaler, an entry of the update
+// vector is: for PNA entry (j·4 + a)·3 + k is dimension j of aggregator a under scaler k,
+// where the features of the kernel have entry a·dim + j.
+func (w *Weights) feature(entry int) (feature, scaler int) {
+	if w.configuration.Aggregate != configuration.AggregatePNA {
+		return entry, 0
+	}
+	return entry/3%4*w.configuration.Dim + entry/12, entry % 3
+}
+
+// splitLinear takes the stored weight [dim, dim + update] apart by scaler, transposed.
 func (w *Weights) splitLinear(layer *layerWeights, weight []float32) {
 	d := w.configuration.Dim
 	columns := d + w.configuration.UpdateWidth()
@@ -160,10 +168,7 @@ func (w *Weights) splitLinear(layer *layerWeights, weight []float32) {
 			layer.own[j*d+i] = row[j]
 		}
 		for u, value := range row[d:] {
-			feature, k := u, 0
-			if scalers == 3 {
-				feature, k = (u/3%4)*d+u/12, u%3
-			}
+			feature, k := w.feature(u)
 			layer.aggregate[k][feature*d+i] = value
 		}
 	}
