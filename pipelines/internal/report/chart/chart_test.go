@@ -1,0 +1,74 @@
+package chart
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// wellFormed fails unless the text is XML without a value that no renderer knows.
+func wellFormed(t *testing.T, svg string) {
+	t.Helper()
+	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+		t.Errorf("a place that is no number: %s", svg)
+	}
+	for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("no XML: %v\n%s", err, svg)
+		}
+	}
+}
+
+func TestChartsOfAnything(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, points := range map[string][]Point{
+		"none": nil, "one": {{1, 0.5}}, "level": {{1, 2}, {2, 2}}, "zero": {{0, 0}, {1, 0}},
+		"gaps": {{1, nan}, {2, 1}, {3, inf}, {4, 2}}, "all gaps": {{1, nan}}, "negative": {{-3, -1}, {5, 1e9}}, "tiny": {{1, 1e-12}, {2, 3e-12}},
+	} {
+		for _, log := range []bool{false, true} {
+			svg := Lines{Title: name, X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Name: "<a>", Points: points}, {Name: "b"}}}.SVG()
+			wellFormed(t, svg)
+			if !strings.Contains(svg, "&lt;a&gt;") {
+				t.Errorf("%s: the name is not escaped", name)
+			}
+		}
+	}
+	for _, bars := range [][]Bar{nil, {{"a", 0, ""}}, {{"a", nan, ""}, {"b & c", 3, `"`}}} {
+		wellFormed(t, Bars{Title: "bars", Bars: bars}.SVG())
+	}
+	for _, rows := range [][]Stack{nil, {{"0", nil}}, {{"1", []Part{{0, ""}, {0, ""}}}}, {{"2", []Part{{3, "<"}, {1, ""}}}}} {
+		wellFormed(t, Stacked{Title: "parts", Parts: []string{"a", "b"}, Rows: rows}.SVG())
+	}
+	wellFormed(t, string(File(Bars{Title: "a file", Bars: []Bar{{"a", 1, ""}}}.SVG())))
+}
+
+func TestScale(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		axis      Axis
+		values    []float64
+		low, high float64
+		ticks     int
+	}{
+		{"shares", Axis{Zero: true, Most: 1}, []float64{0.2, 0.93}, 0, 1, 6},
+		{"epochs", Axis{Whole: true}, []float64{1, 12}, 1, 12, 6},
+		{"few layers", Axis{Whole: true}, []float64{0, 2}, 0, 2, 3},
+		{"ranks", Axis{Log: true}, []float64{1, 14541}, 1, 14541, 5},
+	} {
+		s := newScale(test.axis, test.values, 5).over(0, 100)
+		if test.name == "epochs" {
+			s = newScale(test.axis, test.values, 8).over(0, 100)
+		}
+		if !(math.Abs(s.low-test.low) < 1e-9) || !(math.Abs(s.high-test.high) < 1e-9) || len(s.ticks) != test.ticks {
+			t.Errorf("%s: from %g to %g with ticks %v, want %g to %g and %d ticks", test.name, s.low, s.high, s.ticks, test.low, test.high, test.ticks)
+		}
+		if !(math.Abs(s.at(s.low)) < 1e-9) || !(math.Abs(s.at(s.high)-100) < 1e-9) {
+			t.Errorf("%s: ends at %g and %g", test.name, s.at(s.low), s.at(s.high))
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"strings"
+)
+
+// Point is a value of a series. One that is not finite is left out.
+type Point struct{ X, Y float64 }
+
+// Series is a line with a name.
+type Series struct {
+	Name   string
+	Points []Point
+	// Dashed draws the line as dots, Colour takes another colour than the next one, from 1.
+	Dashed bool
+	Colour int
+}
+
+func (s Series) colour(i int) int {
+	if s.Colour > 0 {
+		return s.Colour - 1
+	}
+	return i
+}
+
+// Lines draws series over a common axis.
+type Lines struct {
+	// Title and Description are read aloud by a screen reader.
+	Title, Description string
+	X, Y               Axis
+	Series             []Series
+}
+
+// SVG is the chart.
+func (l Lines) SVG() string {
+	c := &canvas{height: height}
+	names := make([]string, len(l.Series))
+	var xs, ys []float64
+	for i, series := range l.Series {
+		names[i] = series.Name
+		for _, p := range series.Points {
+			if finite(p.X) && finite(p.Y) {
+				xs, ys = append(xs, p.X), append(ys, p.Y)
+			}
+		}
+	}
+	top := 14 + c.legend(names, func(i int) string { return fill(l.Series[i].colour(i)) })
+	y := newScale(l.Y, ys, 5).over(height-46, top)
+	left := 12.0
+	for _, tick := range y.ticks {
+		left = max(left, 14+textWidth(l.Y.format(tick)))
+	}
+	x := newScale(l.X, xs, 8).over(left, width-14)
+	c.frame(x, y)
+	for i, series := range l.Series {
+		c.line(series, series.colour(i), x, y)
+	}
+	return c.svg(l.Title, l.Description)
+}
+
+// frame draws the grid, the ticks and the labels of the axes.
+func (c *canvas) frame(x, y scale) {
+	for _, tick := range y.ticks {
+		at := y.at(tick)
+		c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="grid"/>`, x.from, at, x.to, at)
+		c.text(x.from-7, at+4.5, "end", "soft", y.axis.format(tick))
+	}
+	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="axis"/>`, x.from, y.from, x.to, y.from)
+	for _, tick := range x.ticks {
+		c.text(x.at(tick), y.from+19, "middle", "soft", x.axis.format(tick))
+	}
+	c.text((x.from+x.to)/2, y.from+39, "middle", "soft", x.axis.Label)
+}
+
+// line draws one series, with a mark for each point where they are few.
+func (c *canvas) line(series Series, colour int, x, y scale) {
+	var path strings.Builder
+	pen := "M"
+	for _, p := range series.Points {
+		if !finite(p.X) || !finite(p.Y) {
+			pen = "M"
+			continue
+		}
+		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
+		pen = "L"
+	}
+	class := "line " + stroke(colour)
+	if series.Dashed {
+		class += " dashed"
+	}
+	c.add(`<path d="%s" class="%s"/>`, path.String(), class)
+	if len(series.Points) > 40 {
+		return
+	}
+	for _, p := range series.Points {
+		if finite(p.X) && finite(p.Y) {
+			c.add(`<circle cx="%.1f" cy="%.1f" r="3.2" class="%s"><title>%s</title></circle>`, x.at(p.X), y.at(p.Y), fill(colour),
+				html.EscapeString(fmt.Sprintf("%s %s: %s %s", x.axis.Label, x.axis.format(p.X), series.Name, y.axis.format(p.Y))))
+		}
+	}
+}

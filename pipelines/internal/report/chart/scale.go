@@ -1,0 +1,114 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+)
+
+// Axis is one side of a chart.
+type Axis struct {
+	// Label says what is measured, with its unit.
+	Label string
+	// Format writes a value; nil writes it in the shortest way.
+	Format func(float64) string
+	// Zero makes the axis begin at 0, Log makes it logarithmic.
+	Zero, Log bool
+	// Whole allows ticks at whole numbers only.
+	Whole bool
+	// Most is the largest value the axis can need, such as 1 for a share; 0 leaves it to the data.
+	Most float64
+}
+
+func (a Axis) format(v float64) string {
+	if a.Format != nil {
+		return a.Format(v)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// scale maps values of an axis to places of the canvas.
+type scale struct {
+	axis      Axis
+	low, high float64 // values
+	from, to  float64 // places
+	ticks     []float64
+}
+
+// newScale covers the values; places are set by over.
+func newScale(axis Axis, values []float64, most int) scale {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if finite(v) && !(axis.Log && v <= 0) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if low > high {
+		low, high = 0, 1
+		if axis.Log {
+			low = 1
+		}
+	}
+	if axis.Log {
+		return logarithmic(axis, low, high)
+	}
+	if axis.Zero {
+		low, high = min(low, 0), max(high, 0)
+	}
+	if low == high {
+		if high++; low != 0 && !axis.Whole {
+			low--
+		}
+	}
+	step := niceStep((high-low)/float64(most), axis.Whole)
+	s := scale{axis: axis, low: math.Floor(low/step) * step, high: math.Ceil(high/step) * step}
+	if axis.Whole { // an axis of epochs or layers ends where they end
+		s.low, s.high = low, high
+	}
+	if axis.Most > 0 && s.high > axis.Most {
+		s.high = axis.Most
+	}
+	for tick := math.Ceil(s.low/step-1e-9) * step; tick <= s.high+step*1e-9; tick += step {
+		s.ticks = append(s.ticks, math.Round(tick/step)*step+0) // + 0 makes 0 of -0
+	}
+	return s
+}
+
+// logarithmic covers low to high, both more than 0, from a power of ten on, with a tick at each.
+func logarithmic(axis Axis, low, high float64) scale {
+	s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high}
+	if s.low >= s.high {
+		s.high = 10 * s.low
+	}
+	for tick := s.low; tick <= s.high*1.000001; tick *= 10 {
+		s.ticks = append(s.ticks, tick)
+	}
+	return s
+}
+
+// over is the scale between two places of the canvas.
+func (s scale) over(from, to float64) scale {
+	s.from, s.to = from, to
+	return s
+}
+
+func (s scale) at(v float64) float64 {
+	low, high := s.low, s.high
+	if s.axis.Log {
+		v, low, high = math.Log10(max(v, s.low)), math.Log10(s.low), math.Log10(s.high)
+	}
+	return s.from + (v-low)/(high-low)*(s.to-s.from)
+}
+
+// niceStep is the smallest of 1, 2, 2.5 or 5 times a power of ten that is at least step.
+func niceStep(step float64, whole bool) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, times := range []float64{1, 2, 2.5, 5, 10} {
+		nice := times * power
+		if nice >= step*(1-1e-9) && (!whole || nice == math.Trunc(nice)) {
+			return nice
+		}
+	}
+	return math.Ceil(step)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

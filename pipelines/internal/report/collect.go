@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn"
+	"tagnet/stages/learn/checkpoints"
+)
+
+// evidence is what a workspace holds for the page. What could not be read is nil or empty,
+// and has a gap.
+type evidence struct {
+	root        string
+	graph       *graph.Summary
+	distances   []distanceSummary
+	epochs      []learn.Epoch
+	best        string
+	checkpoint  *checkpoints.Record
+	evaluations []evaluation
+	questions   []answered
+	messages    []messageSummary
+	gaps        map[string][]gap // by section
+}
+
+// evaluation is what score wrote about a split.
+type evaluation struct {
+	evaluate.Metrics
+	ranks []ranked // of each query
+	cards []card
+}
+
+// The sections of the page, as keys of gaps and as places to link to.
+const (
+	dataSection       = "data"
+	learningSection   = "learning"
+	answersSection    = "answers"
+	messagesSection   = "messages"
+	questionsSection  = "questions"
+	parametersSection = "configuration"
+)
+
+// collect reads what is there. It fails only when it is interrupted.
+func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
+	e := &evidence{root: w.Root(), gaps: map[string][]gap{}}
+	e.readGraph(ctx, w)
+	e.readDistances(ctx, w)
+	e.readTraining(ctx, w)
+	e.readEvaluations(ctx, w)
+	e.readQuestions(ctx, w)
+	e.readMessages(ctx, w)
+	return e, ctx.Err()
+}
+
+// missing notes that something is not there, or cannot be read.
+func (e *evidence) missing(section, what, command string, err error) {
+	g := gap{What: what, Command: command}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		g.Problem = err.Error()
+	}
+	e.gaps[section] = append(e.gaps[section], g)
+}
+
+func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
+	var g graph.Summary
+	if err := readJSON(ctx, storage.Join(w.Graph(), "summary.json"), &g); err != nil {
+		e.missing(dataSection, "There is no summary of the graph. It is made by", w.Command("go run ./pipelines/preprocess"), err)
+		return
+	}
+	e.graph = &g
+}
+
+func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
+	for _, split := range splitsIn(ctx, w, "distances") {
+		var d distanceSummary
+		url := storage.Join(w.Distances(split), "distribution.json")
+		if err := readJSON(ctx, url, &d); err != nil {
+			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. They are made by", w.Command("go run ./pipelines/distances --split "+split), err)
+			continue
+		}
+		if d.Split == "" {
+			d.Split = split
+		}
+		e.distances = append(e.distances, d)
+	}
+	if len(e.distances) == 0 {
+		e.missing(dataSection, "How far answers are from where their questions start is not known yet. That is made by", w.Command("go run ./pipelines/distances --split test"), nil)
+	}
+}
+
+func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
+	train := w.Command("go run ./pipelines/train")
+	log, err := storage.ReadFile(ctx, w.TrainingLog())
+	if err == nil {
+		e.epochs, err = parseEpochs(log)
+	}
+	if err != nil {
+		e.missing(learningSection, "No model was trained here yet. That is done by", train, err)
+	}
+	name, err := storage.ReadFile(ctx, storage.Join(w.Checkpoints(), "best"))
+	if err != nil {
+		e.missing(parametersSection, "There is no checkpoint yet. It is made by", train, err)
+		return
+	}
+	e.best = strings.TrimSpace(string(name))
+	var r checkpoints.Record
+	if err := readJSON(ctx, storage.Join(w.Checkpoints(), e.best+".json"), &r); err != nil {
+		e.missing(parametersSection, "The best checkpoint's record cannot be shown. It is made by", train, err)
+		return
+	}
+	e.checkpoint = &r
+}
+
+// parseEpochs reads the lines of training.jsonl.
+func parseEpochs(log []byte) ([]learn.Epoch, error) {
+	var epochs []learn.Epoch
+	for i, line := range bytes.Split(bytes.TrimSpace(log), []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		var one learn.Epoch
+		if err := json.Unmarshal(line, &one); err != nil {
+			return epochs, fmt.Errorf("training.jsonl:%d: %w", i+1, err)
+		}
+		epochs = append(epochs, one)
+	}
+	return epochs, nil
+}
+
+func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
+	for _, split := range splitsIn(ctx, w, "evaluation") {
+		if split == "queries" {
+			continue // a user's own questions, which have no ranks
+		}
+		var v evaluation
+		command := w.Command("go run ./pipelines/score --split " + split)
+		if err := readJSON(ctx, storage.Join(w.Evaluation(split), "metrics.json"), &v.Metrics); err != nil {
+			e.missing(answersSection, "The metrics of the "+split+" split cannot be shown. They are made by", command, err)
+			continue
+		}
+		if v.Split == "" {
+			v.Split = split
+		}
+		if err := v.readTables(ctx, w.Evaluation(split)); err != nil {
+			e.missing(questionsSection, "The predictions of the "+split+" split cannot be shown. They are made by", command, err)
+		}
+		e.evaluations = append(e.evaluations, v)
+	}
+	if len(e.evaluations) == 0 {
+		score := w.Command("go run ./pipelines/score --split test")
+		e.missing(answersSection, "No questions were asked yet. That is done by", score, nil)
+		e.missing(questionsSection, "There are no predictions yet. They are made by", score, nil)
+	}
+}
+
+func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
+	for _, split := range splitsIn(ctx, w, "messages") {
+		var m messageSummary
+		if err := readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m); err != nil {
+			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. They are counted by", w.Command("go run ./pipelines/messages --split "+split), err)
+			continue
+		}
+		if m.Split == "" {
+			m.Split = split
+		}
+		slices.SortStableFunc(m.Configurations, func(a, b messageCounts) int {
+			if a.Layers != b.Layers {
+				return a.Layers - b.Layers
+			}
+			return a.Delta - b.Delta
+		})
+		e.messages = append(e.messages, m)
+	}
+	if len(e.messages) == 0 {
+		e.missing(messagesSection, "Messages were not counted yet. That is done by", w.Command("go run ./pipelines/messages --split test"), nil)
+	}
+}
+
+// splitsIn lists the folders below a folder of the workspace: test first, then valid and
+// train, then others by name.
+func splitsIn(ctx context.Context, w workspace.Workspace, folder string) []string {
+	urls, err := storage.List(ctx, w.Path(folder))
+	if err != nil {
+		return nil
+	}
+	found := map[string]bool{}
+	for _, url := range urls {
+		below := strings.TrimPrefix(strings.TrimPrefix(url, w.Path(folder)), "/")
+		if split, _, ok := strings.Cut(below, "/"); ok {
+			found[split] = true
+		}
+	}
+	var splits []string
+	for _, split := range []string{"test", "valid", "train"} {
+		if found[split] {
+			splits = append(splits, split)
+			delete(found, split)
+		}
+	}
+	return append(splits, sortedKeys(found)...)
+}
+
+func readJSON(ctx context.Context, url string, into any) error {
+	data, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"tagnet/pipelines/internal/report/chart"
+)
+
+// messagesPart shows what propagation sends, and what truncation saves.
+func (e *evidence) messagesPart() section {
+	s := section{ID: messagesSection, Title: "Messages", Gaps: e.gaps[messagesSection]}
+	if len(e.messages) == 0 {
+		return s
+	}
+	m := e.messages[0]
+	if len(m.Configurations) == 0 {
+		return s
+	}
+	c := e.chosen(m)
+	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages that carry nothing are not sent either, which changes no score.",
+		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty))}
+	s.Figures = append(s.Figures, m.savedFigure(c.Layers), m.partsFigure(c.Layers))
+	s.Tables = append(s.Tables, m.table())
+	if m.pruning() {
+		s.Tables = append(s.Tables, m.pruningTable())
+	}
+	return s
+}
+
+// chosen is the configuration of the best checkpoint if it was counted, else that with the
+// most layers and, of those, a delta in the middle.
+func (e *evidence) chosen(m messageSummary) messageCounts {
+	if e.checkpoint != nil {
+		for _, c := range m.Configurations {
+			if c.Layers == e.checkpoint.Configuration.Layers && c.Delta == e.checkpoint.Configuration.Delta {
+				return c
+			}
+		}
+	}
+	deepest := m.of(m.Configurations[len(m.Configurations)-1].Layers)
+	return deepest[len(deepest)/2]
+}
+
+// of are the configurations of so many layers, by delta.
+func (m messageSummary) of(layers int) []messageCounts {
+	var list []messageCounts
+	for _, c := range m.Configurations {
+		if c.Layers == layers {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// savedFigure shows the share of messages saved by delta.
+func (m messageSummary) savedFigure(layers int) figure {
+	paper, ours := chart.Series{Name: "saved by the window"}, chart.Series{Name: "and without empty ones"}
+	for _, c := range m.of(layers) {
+		paper.Points = append(paper.Points, chart.Point{X: float64(c.Delta), Y: c.Decrease})
+		ours.Points = append(ours.Points, chart.Point{X: float64(c.Delta), Y: c.DecreaseWithoutEmpty})
+	}
+	return newFigure("messages-saved", "Messages saved by delta", fmt.Sprintf("Of those that %d layers send without truncation.", layers), chart.Lines{
+		Title: "Messages saved by delta", Description: "Share of messages that are not sent.",
+		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1}, Series: []chart.Series{ours, paper},
+	}.SVG())
+}
+
+// partsFigure shows what becomes of the messages, by delta.
+func (m messageSummary) partsFigure(layers int) figure {
+	c := chart.Stacked{Title: "What becomes of the messages", Description: "Shares of the messages of untruncated propagation.", Label: "delta",
+		Parts: []string{"sent", "kept, but empty", "pruned: redundant", "pruned: empty"}, Colours: []int{1, 2, 5, 6}}
+	for _, one := range m.of(layers) {
+		note := func(n int64) string { return "(" + count(n) + ")" }
+		c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Delta), Parts: []chart.Part{
+			{Value: float64(one.Kept - one.KeptEmpty), Note: note(one.Kept - one.KeptEmpty)},
+			{Value: float64(one.KeptEmpty), Note: note(one.KeptEmpty)},
+			{Value: float64(one.PrunedRedundant), Note: note(one.PrunedRedundant)},
+			{Value: float64(one.PrunedEmpty), Note: note(one.PrunedEmpty)},
+		}})
+	}
+	return newFigure("messages-parts", "What becomes of them", "An empty message comes from an entity that nothing has reached yet; a redundant one would arrive after the window has closed.", c.SVG())
+}
+
+func (m messageSummary) table() table {
+	t := table{Title: "Messages per question", Note: "Means over the questions of the " + m.Split + " split. Kept counts empty messages as the paper does; sent leaves them out.", Head: []cell{
+		text("Layers"), number("Delta"), number("Untruncated"), number("Kept"), number("Sent"), number("Saved"), number("Saved without empty")}}
+	n := float64(max(1, m.Queries))
+	for _, c := range m.Configurations {
+		t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.NBFNet) / n)), number(short(float64(c.Kept) / n)),
+			number(short(float64(c.Kept-c.KeptEmpty) / n)), bar(percent(c.Decrease), c.Decrease), bar(percent(c.DecreaseWithoutEmpty), c.DecreaseWithoutEmpty)})
+	}
+	return t
+}
+
+// pruning tells whether an A*Net model was counted.
+func (m messageSummary) pruning() bool {
+	for _, c := range m.Configurations {
+		if c.AStar > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pruningTable shows what the window saves on top of A*Net.
+func (m messageSummary) pruningTable() table {
+	t := table{Title: "On top of A*Net", Note: "A*Net chooses which entities send; the window leaves out some of what they would send.",
+		Head: []cell{text("Layers"), number("Delta"), number("A*Net"), number("With the window"), number("Saved")}}
+	n := float64(max(1, m.Queries))
+	for _, c := range m.Configurations {
+		if c.AStar > 0 {
+			saved := 1 - float64(c.Kept)/float64(c.AStar)
+			t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.AStar) / n)), number(short(float64(c.Kept) / n)), bar(percent(saved), saved)})
+		}
+	}
+	return t
+}

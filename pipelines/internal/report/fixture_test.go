@@ -1,0 +1,159 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/configuration"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn"
+	"tagnet/stages/learn/checkpoints"
+)
+
+// hostile is a name that would become part of the page if it were not escaped.
+const hostile = `</svg><script>alert("x")</script> & 'co'`
+
+// fixture is a workspace of hand-made outputs, as large as a user's may be.
+type fixture struct {
+	t         testing.TB
+	workspace workspace.Workspace
+	relations int
+	queries   int
+}
+
+func (f fixture) write(name string, value any) {
+	f.t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.writeText(name, string(text))
+}
+
+func (f fixture) writeText(name, text string) {
+	f.t.Helper()
+	if err := storage.WriteFile(context.Background(), f.workspace.Path(name), []byte(text)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f fixture) relation(i int) string {
+	switch {
+	case i == 0:
+		return hostile
+	case i%7 == 3:
+		return fmt.Sprintf("/film/film/release_date_s./film/film_regional_release_date/film_release_region_%d", i)
+	}
+	return fmt.Sprintf("/people/person/relation_%d", i)
+}
+
+func summaryOf(n int64, mrr float64) evaluate.Summary {
+	m := func(mrr float64) ranking.Metrics {
+		return ranking.Metrics{MRR: mrr, Hits1: mrr * mrr, Hits3: math.Sqrt(mrr) * 0.9, Hits10: math.Sqrt(mrr), MeanRank: 1 / mrr}
+	}
+	return evaluate.Summary{Queries: n, Tied: 0.01, Pessimistic: m(mrr), Mean: m(mrr * 1.01), Optimistic: m(math.Min(1, mrr*1.02))}
+}
+
+// all writes everything.
+func (f fixture) all() {
+	f.graph()
+	f.training()
+	f.evaluation("test")
+	f.tables("test")
+	f.messages()
+}
+
+func (f fixture) graph() {
+	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, MeanDegree: 18.7,
+		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
+	f.write("distances/test/distribution.json", distanceSummary{Split: "test", Queries: 40932,
+		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
+}
+
+func (f fixture) training() {
+	var log string
+	for i := 1; i <= 12; i++ {
+		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
+		valid := checkpoints.Valid{Queries: v.Queries, Tied: v.Tied, Pessimistic: v.Pessimistic, Mean: v.Mean, Optimistic: v.Optimistic}
+		line, err := json.Marshal(learn.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		log += string(line) + "\n"
+	}
+	f.writeText("training.jsonl", log)
+	f.writeText("checkpoints/best", "epoch-012\n")
+	c := configuration.Default()
+	f.write("checkpoints/epoch-012.json", checkpoints.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
+}
+
+func (f fixture) evaluation(split string) {
+	m := evaluate.Metrics{Split: split, Checkpoint: "epoch-012", Summary: summaryOf(int64(f.queries), 0.421), Distinct: 22850,
+		ByDirection: map[string]evaluate.Summary{"tail": summaryOf(20466, 0.51), "head": summaryOf(20466, 0.33)},
+		ByDistance:  map[string]evaluate.Summary{"1": summaryOf(40, 0.7), "2": summaryOf(29911, 0.47), "3": summaryOf(10871, 0.28), "4": summaryOf(100, 0.05), "unreached": summaryOf(10, 0.0001)},
+		ByRelation:  map[string]evaluate.Summary{}}
+	m.Unreached = 10
+	for i := range f.relations {
+		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
+	}
+	f.write("evaluation/"+split+"/metrics.json", m)
+}
+
+func (f fixture) messages() {
+	m := messageSummary{Split: "test", Queries: 40932, Edges: 544230}
+	for delta, saved := range []float64{0.88, 0.72, 0.5012, 0.34, 0.21, 0.1} {
+		whole := int64(6) * 544230 * 40932
+		kept := int64(float64(whole) * (1 - saved))
+		empty := kept / 3
+		pruned := whole - kept
+		m.Configurations = append(m.Configurations, messageCounts{Layers: 6, Delta: delta, NBFNet: whole, Kept: kept, KeptEmpty: empty,
+			PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2, Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
+	}
+	f.write("messages/test/summary.json", m)
+}
+
+// tables writes the ranks of all questions, and five candidates of each.
+func (f fixture) tables(split string) {
+	f.t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	rankings := make([]parquet.Ranking, f.queries)
+	var predictions []parquet.Prediction
+	asked := map[question]bool{}
+	for i := range rankings {
+		direction := []string{"tail", "head"}[i%2]
+		rank := int64(1)
+		for random.Float64() < 0.55 && rank < 7000 {
+			rank = 2*rank + random.Int64N(3)
+		}
+		r := parquet.Ranking{Query: int64(i), Direction: direction, Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
+			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
+		rankings[i] = r
+		if q := (question{r.Source, r.Relation, direction}); !asked[q] {
+			asked[q] = true
+			for place := range int32(5) {
+				p := parquet.Prediction{Source: r.Source, Relation: r.Relation, Direction: direction, Position: place + 1, Entity: fmt.Sprintf("Candidate Böhm %d", place),
+					Probability: 0.98 / float64(place*place+1), Known: place%3 == 1, Distance: 2}
+				if int64(place+1) == rank {
+					p.Entity = r.Answer
+				}
+				predictions = append(predictions, p)
+			}
+		}
+	}
+	folder := f.workspace.Evaluation(split)
+	if err := parquet.Write(context.Background(), folder+"/rankings.parquet", rankings); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := parquet.Write(context.Background(), folder+"/predictions.parquet", predictions); err != nil {
+		f.t.Fatal(err)
+	}
+}

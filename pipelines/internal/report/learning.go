@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"tagnet/pipelines/internal/report/chart"
+)
+
+// learningPart shows how the loss fell and what validation said.
+func (e *evidence) learningPart() section {
+	s := section{ID: learningSection, Title: "Learning", Gaps: e.gaps[learningSection]}
+	if len(e.epochs) == 0 {
+		return s
+	}
+	first, last := e.epochs[0], e.epochs[len(e.epochs)-1]
+	seconds := 0.0
+	var loss chart.Series
+	mrr, hits := chart.Series{Name: "MRR"}, chart.Series{Name: "Hits@10"}
+	best := -1
+	for i, one := range e.epochs {
+		seconds += one.Seconds
+		x := float64(one.Epoch)
+		loss.Points = append(loss.Points, chart.Point{X: x, Y: one.Loss})
+		if one.Valid == nil {
+			continue
+		}
+		mrr.Points = append(mrr.Points, chart.Point{X: x, Y: one.Valid.Pessimistic.MRR})
+		hits.Points = append(hits.Points, chart.Point{X: x, Y: one.Valid.Pessimistic.Hits10})
+		if best < 0 || one.Valid.Pessimistic.MRR > e.epochs[best].Valid.Pessimistic.MRR {
+			best = i
+		}
+	}
+	lead := fmt.Sprintf("In %s the mean loss of a question went from %s to %s, in %s.",
+		plural(int64(len(e.epochs)), "epoch", "epochs"), metric(first.Loss), metric(last.Loss), duration(seconds))
+	if best >= 0 {
+		lead += fmt.Sprintf(" On validation the model was best after epoch %d, with an MRR of %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Pessimistic.MRR))
+	}
+	s.Lead = []string{lead}
+	epochs := chart.Axis{Label: "epoch", Whole: true}
+	s.Figures = append(s.Figures, newFigure("loss", "Loss", "Mean over all training questions of an epoch.", chart.Lines{
+		Title: "Loss", Description: "Mean training loss by epoch.", X: epochs, Y: chart.Axis{Zero: true}, Series: []chart.Series{loss},
+	}.SVG()))
+	if len(mrr.Points) > 0 {
+		s.Figures = append(s.Figures, newFigure("validation", "Validation", "Filtered ranks, ties counted against the model.", chart.Lines{
+			Title: "Validation", Description: "MRR and Hits@10 by epoch.", X: epochs,
+			Y: chart.Axis{Format: wholeMetric, Most: 1}, Series: []chart.Series{mrr, hits},
+		}.SVG()))
+	}
+	s.Tables = append(s.Tables, e.epochTable())
+	return s
+}
+
+// wholeMetric writes the tick of an axis of metrics.
+func wholeMetric(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+
+func (e *evidence) epochTable() table {
+	t := table{Title: "Every epoch", Folded: true, Head: []cell{
+		text("Epoch"), number("Loss"), number("Valid MRR"), number("Hits@1"), number("Hits@10"), number("Learning rate"), number("Messages"), number("Time")}}
+	for _, one := range e.epochs {
+		mrr, hits1, hits10 := "–", "–", "–"
+		if one.Valid != nil {
+			m := one.Valid.Pessimistic
+			mrr, hits1, hits10 = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
+		}
+		t.Rows = append(t.Rows, []cell{text(strconv.Itoa(one.Epoch)), number(strconv.FormatFloat(one.Loss, 'f', 4, 64)), number(mrr), number(hits1), number(hits10),
+			number(strconv.FormatFloat(one.LearningRate, 'g', 3, 64)), number(short(float64(one.Messages))), number(duration(one.Seconds))})
+	}
+	return t
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"tagnet/pipelines/internal/progress"
+)
+
+// count writes a number with separators: 1,234,567.
+func count(n int64) string { return progress.Count(n) }
+
+// plural writes a number of things: "1 epoch", "2 epochs".
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// percent writes a share with one decimal: 92.1%. What is nearly nothing or nearly all is
+// not rounded to it.
+func percent(share float64) string {
+	switch p := 100 * share; {
+	case math.IsNaN(p) || math.IsInf(p, 0):
+		return "–"
+	case p == 0 || p == 100:
+		return strconv.FormatFloat(p, 'f', 0, 64) + "%"
+	case p > 0 && p < 0.05:
+		return "<0.1%"
+	case p > 99.95 && p < 100:
+		return ">99.9%"
+	default:
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	}
+}
+
+// wholePercent writes the tick of an axis of shares.
+func wholePercent(share float64) string {
+	return strconv.FormatFloat(math.Round(100*share*100)/100, 'f', -1, 64) + "%"
+}
+
+// metric2 writes an MRR where there is little room: 0.92.
+func metric2(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// metric writes an MRR or the like: 0.921.
+func metric(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// short writes a large number with a letter for its magnitude: 6.53G.
+func short(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if math.Abs(v) >= unit.size {
+			return strconv.FormatFloat(v/unit.size, 'g', 3, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// duration writes seconds for a person: 48 s, 3 min 20 s, 2 h 5 min.
+func duration(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", seconds)
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", seconds)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+// distanceNames orders the keys of a map by distance: "0", "1", ..., and others at the end.
+func distanceNames[V any](m map[string]V) []string {
+	keys := sortedKeys(m)
+	place := func(key string) int {
+		if n, err := strconv.Atoi(key); err == nil {
+			return n
+		}
+		return math.MaxInt
+	}
+	slices.SortStableFunc(keys, func(a, b string) int {
+		switch x, y := place(a), place(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return keys
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"os/exec"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/report/chart"
+)
+
+// Pipeline is `go run ./pipelines/report`.
+func Pipeline() command.Pipeline {
+	var open bool
+	return command.Pipeline{
+		Name:    "report",
+		Summary: "Writes one page about all that a workspace holds: data, learning, answers, messages, predictions.",
+		Flags:   func(flags *flag.FlagSet) { flags.BoolVar(&open, "open", false, "show the page in the browser") },
+		Run: func(ctx context.Context, e *command.Environment) error {
+			index, err := write(ctx, e)
+			if err != nil {
+				return err
+			}
+			if open {
+				return show(ctx, index)
+			}
+			return nil
+		},
+	}
+}
+
+// write makes the page and its figures, the page last, and returns where it is. It is made
+// anew each time: it is cheap, and training.jsonl may have grown.
+func write(ctx context.Context, e *command.Environment) (string, error) {
+	found, err := collect(ctx, e.Workspace)
+	if err != nil {
+		return "", err
+	}
+	p := found.compose()
+	html, err := p.html()
+	if err != nil {
+		return "", err
+	}
+	folder := e.Workspace.Report()
+	if err := storage.CheckWritable(ctx, folder); err != nil {
+		return "", err
+	}
+	index := storage.Join(folder, "index.html")
+	for _, s := range p.Sections {
+		for _, f := range s.Figures {
+			if f.SVG == "" {
+				continue
+			}
+			if err := storage.WriteFile(ctx, storage.Join(folder, f.Name+".svg"), chart.File(string(f.SVG))); err != nil {
+				return "", fmt.Errorf("writing a figure: %w", err)
+			}
+		}
+	}
+	if err := storage.WriteFile(ctx, index, html); err != nil {
+		return "", fmt.Errorf("writing the page: %w", err)
+	}
+	e.Wrote(index)
+	for _, s := range p.Sections {
+		for _, g := range s.Gaps {
+			e.Say("not shown: %s", g.line())
+		}
+	}
+	return index, nil
+}
+
+// line is a gap on the terminal.
+func (g gap) line() string {
+	line := g.What
+	if g.Problem != "" {
+		line += " (" + g.Problem + ")"
+	}
+	if g.Command != "" {
+		line += ": " + g.Command
+	}
+	return line
+}
+
+// show opens the page in the browser of the machine.
+func show(ctx context.Context, index string) error {
+	if strings.Contains(index, "://") {
+		return command.Usage("--open: %s is not on this machine; copy it and open it", index)
+	}
+	path, err := filepath.Abs(index)
+	if err != nil {
+		return fmt.Errorf("--open: %w", err)
+	}
+	opener := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		opener = []string{"open"}
+	case "windows":
+		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	if browser := os.Getenv("BROWSER"); browser != "" {
+		opener = []string{browser}
+	}
+	if err := exec.CommandContext(ctx, opener[0], append(opener[1:], path)...).Run(); err != nil {
+		return fmt.Errorf("--open: no browser could be started (%w): open %s yourself", err, path)
+	}
+	return nil
+}

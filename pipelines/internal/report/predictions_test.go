@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestSpreadTakesEachRelationFirst(t *testing.T) {
+	var questions []question
+	for i := range 12 {
+		questions = append(questions, question{fmt.Sprint(i), []string{"a", "a", "a", "b", "a", "c"}[i%6], "tail"})
+	}
+	chosen := spread(questions, 4, func(q question) bool { return q.source != "0" })
+	got := map[string]int{}
+	for _, q := range chosen {
+		got[q.relation]++
+		if q.source == "0" {
+			t.Error("a question was chosen that is not wanted")
+		}
+	}
+	if len(chosen) != 4 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
+		t.Errorf("chose %v", chosen)
+	}
+	if none := spread(nil, 3, func(question) bool { return true }); len(none) != 0 {
+		t.Errorf("of nothing chose %v", none)
+	}
+}
+
+func TestCardOfAnAnswerFarDown(t *testing.T) {
+	q := answered{question: question{"Ada", "knows", head}}
+	for i := range int32(10) {
+		q.candidates = append(q.candidates, candidate{entity: fmt.Sprint("e", i), position: i + 1, probability: 0.5, known: i == 2})
+	}
+	c := newCard(q, []ranked{{question: q.question, answer: "e8", pessimistic: 1234, distance: 3}})
+	if len(c.Answers) != 7 || c.Answers[6].Mark != "asked" || c.Answers[6].Rank != "9" || c.Answers[2].Mark != "known" {
+		t.Errorf("answers %+v", c.Answers)
+	}
+	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Reciprocal {
+		t.Errorf("verdict %q, good %v, reciprocal %v", c.Verdict, c.Good, c.Reciprocal)
+	}
+	c = newCard(q, []ranked{{question: q.question, answer: "z", pessimistic: 99, distance: -1}})
+	if want := "z is out of reach: rank 99"; c.Verdict != want {
+		t.Errorf("verdict %q, want %q", c.Verdict, want)
+	}
+}
+
+func TestCumulative(t *testing.T) {
+	points := cumulative([]int64{1, 1, 2, 100})
+	first, last := points[0], points[len(points)-1]
+	if first.X != 1 || first.Y != 0.5 || points[1].Y != 0.75 || last.X != 100 || last.Y != 1 {
+		t.Errorf("points %v", points)
+	}
+	for i := 1; i < len(points); i++ {
+		if !(points[i].X > points[i-1].X) || !(points[i].Y >= points[i-1].Y) {
+			t.Errorf("point %d is not beyond the one before: %v", i, points)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{percent(0.92134), "92.1%"}, {percent(0), "0%"}, {percent(1), "100%"}, {percent(0.00001), "<0.1%"}, {percent(0.99999), ">99.9%"},
+		{short(6531381360), "6.53G"}, {short(999), "999"}, {short(12), "12"}, {short(1500), "1.5k"},
+		{duration(3.21), "3.2 s"}, {duration(59.7), "60 s"}, {duration(200), "3 min 20 s"}, {duration(7500), "2 h 5 min"},
+		{plural(1, "fact", "facts"), "1 fact"}, {plural(1234, "fact", "facts"), "1,234 facts"},
+		{fmt.Sprint(distanceNames(map[string]int{"10": 0, "2": 0, "unreached": 0, "1": 0})), "[1 2 10 unreached]"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %s, want %s", test.got, test.want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// run makes the page of a workspace and returns it with what was said.
+func run(t *testing.T, root string) (html, said string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	if code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
+		t.Fatalf("exit code %d: %s", code, problems.String())
+	}
+	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page), out.String()
+}
+
+// TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER keeps it, to
+// be looked at.
+func TestWholePage(t *testing.T) {
+	root := t.TempDir()
+	if kept := os.Getenv("REPORT_FOLDER"); kept != "" {
+		root = kept
+	}
+	f := fixture{t, workspace.New(root), 237, 40932}
+	f.all()
+	page, said := run(t, root)
+	if len(page) > 400<<10 {
+		t.Errorf("the page has %d bytes: too many for 40,932 questions and 237 relations", len(page))
+	}
+	for _, want := range []string{
+		"about fb15k-237", "14,541 entities", "272,115 facts", "40,932 questions", "All 237 relations",
+		"66.7% fewer", "epoch-012", "--layers", "2 h 2 min", "the answer", "/people/person/relation_1",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	checkMarkup(t, page)
+	if strings.Contains(said, "not shown") || !strings.Contains(said, "wrote ") {
+		t.Errorf("said %q", said)
+	}
+	figures, err := filepath.Glob(filepath.Join(root, "report", "*.svg"))
+	if err != nil || len(figures) != 7 {
+		t.Errorf("%d figures beside the page, want 7: %v", len(figures), figures)
+	}
+	for _, figure := range figures {
+		text, err := os.ReadFile(figure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkXML(t, figure, string(text))
+	}
+	again, _ := run(t, root)
+	if again != page {
+		t.Error("the same workspace gave another page")
+	}
+}
+
+// checkMarkup fails if a name became markup, or if the page asks for anything from elsewhere.
+func checkMarkup(t *testing.T, page string) {
+	t.Helper()
+	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;alert(") {
+		t.Error("the hostile relation is not on the page as text")
+	}
+	if strings.Contains(page, "ZgotmplZ") {
+		t.Error("html/template refused a value")
+	}
+	for _, asking := range []string{"src=", "@import", "url(", "<link", "<iframe"} {
+		if strings.Contains(page, asking) {
+			t.Errorf("the page holds %q: it may ask for something from elsewhere", asking)
+		}
+	}
+	for rest := page; ; {
+		from := strings.Index(rest, "<svg")
+		if from < 0 {
+			return
+		}
+		to := strings.Index(rest, "</svg>") + len("</svg>")
+		checkXML(t, "a figure of the page", rest[from:to])
+		rest = rest[to:]
+	}
+}
+
+func checkXML(t *testing.T, name, text string) {
+	t.Helper()
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Errorf("%s is no XML: %v", name, err)
+			return
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			for _, attribute := range start.Attr {
+				if strings.Contains(attribute.Value, "NaN") || strings.Contains(attribute.Value, "Inf") {
+					t.Errorf("%s: <%s %s=%q>", name, start.Name.Local, attribute.Name.Local, attribute.Value)
+				}
+			}
+		}
+	}
+}
+
+// TestMissingPartsAreNamed makes pages of workspaces that lack something or hold something
+// damaged: each says so, with the command that makes it.
+func TestMissingPartsAreNamed(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		write func(f fixture)
+		want  []string
+		not   []string
+	}{
+		{"nothing", func(fixture) {}, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/train", "./pipelines/score", "./pipelines/messages"}, nil},
+		{"only the graph", func(f fixture) { f.graph() }, []string{"14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
+		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
+		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
+		{"damaged metrics", func(f fixture) { f.writeText("evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
+		{"damaged log", func(f fixture) { f.training(); f.writeText("training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep") }, []string{"training.jsonl:2"}, nil},
+		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messageSummary{Split: "test"}) }, []string{"Messages"}, nil},
+		{"one epoch, no validation", func(f fixture) { f.writeText("training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
+		{"no questions", func(f fixture) { f.write("evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 questions"}, []string{"NaN"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := t.TempDir()
+			test.write(fixture{t, workspace.New(root), 3, 8})
+			page, said := run(t, root)
+			for _, want := range test.want {
+				if !strings.Contains(page, want) {
+					t.Errorf("the page does not say %q", want)
+				}
+			}
+			for _, not := range test.not {
+				if strings.Contains(page, not) {
+					t.Errorf("the page says %q", not)
+				}
+			}
+			if !strings.Contains(said, "not shown") {
+				t.Errorf("the terminal does not say what is not shown: %q", said)
+			}
+		})
+	}
+}
+
+func TestCommandsNameTheWorkspace(t *testing.T) {
+	root := t.TempDir()
+	page, _ := run(t, root)
+	if want := "go run ./pipelines/preprocess --workspace " + root; !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	root := t.TempDir()
+	var out bytes.Buffer
+	if code := command.Run(ctx, Pipeline(), []string{"--workspace", root}, &out, &out); code != command.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	if there, err := storage.Exists(context.Background(), root+"/report/index.html"); err != nil || there {
+		t.Errorf("an interrupted run left a page (%v)", err)
+	}
+}

@@ -1,0 +1,9 @@
+// Report writes one page about all that a workspace holds.
+package main
+
+import (
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/report"
+)
+
+func main() { command.Main(report.Pipeline()) }
