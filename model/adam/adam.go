@@ -70,6 +70,7 @@ type NotFiniteError struct {
 	Value float32
 }
 
+// Error says which tensor, and what to do.
 func (e NotFiniteError) Error() string {
 	return fmt.Sprintf("the gradient of %s is not finite (%g): lower the learning rate, or look for such values in the weights", e.Name, e.Value)
 }
