@@ -168,3 +168,13 @@ func editDistance(a, b string, scratch *[]int) int {
 	*scratch = row
 	return row[len(b)]
 }
+
+// OneOf returns nil if a flag's value is one of the choices, or the error that lists them.
+func OneOf(name, value string, choices ...string) error {
+	for _, choice := range choices {
+		if value == choice {
+			return nil
+		}
+	}
+	return FlagError(name, fmt.Sprintf("%q", value), "one of "+strings.Join(choices, ", "))
+}

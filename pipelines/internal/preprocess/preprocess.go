@@ -134,8 +134,11 @@ func write(ctx context.Context, e *command.Environment, source dataset, strict b
 	bar := e.Progress.Begin("preprocess", source.lines(), "facts")
 	defer bar.End()
 	defer bar.Follow(ctx, "facts_encoded")()
-	_, err := e.RunBeam(ctx, p)
-	return err
+	if _, err := e.RunBeam(ctx, p); err != nil {
+		return err
+	}
+	bar.Set(source.lines())
+	return nil
 }
 
 // publish completes graph/ with its manifest.

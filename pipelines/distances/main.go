@@ -1,0 +1,9 @@
+// Distances searches from the sources of a split's queries.
+package main
+
+import (
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/distances"
+)
+
+func main() { command.Main(distances.Pipeline()) }

@@ -1,0 +1,31 @@
+package messages
+
+import (
+	"context"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/messages"
+)
+
+// finish prints the counts, what was written and what comes next.
+func (f *flags) finish(ctx context.Context, e *command.Environment) error {
+	folder := e.Workspace.Messages(f.split)
+	s, err := messages.ReadSummary(ctx, folder)
+	if err != nil {
+		return err
+	}
+	e.Say("")
+	e.Say("%s: messages of %s queries over %s edges", s.Split, progress.Count(s.Queries), progress.Count(s.Edges))
+	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "without truncation", "sent", "of them empty", "fewer", "without empties")
+	for _, c := range s.Configurations {
+		e.Say("  %6d %6d %20s %18s %18s %8.2f%% %15.2f%%", c.Layers, c.Delta,
+			progress.Count(c.NBFNet), progress.Count(c.Kept), progress.Count(c.KeptEmpty), 100*c.Decrease, 100*c.DecreaseWithoutEmpty)
+	}
+	e.Say("")
+	e.Wrote(storage.Join(folder, messages.CountsFile))
+	e.Wrote(storage.Join(folder, messages.SummaryFile))
+	e.Next("go run ./pipelines/report")
+	return nil
+}

@@ -1,0 +1,9 @@
+// Messages counts what propagation sends, and what it would send without truncation.
+package main
+
+import (
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/messages"
+)
+
+func main() { command.Main(messages.Pipeline()) }

@@ -1,0 +1,168 @@
+package messages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"tagnet/formats/tables"
+	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/messages"
+	"tagnet/model/search"
+	"tagnet/stages/distance"
+	"tagnet/stages/graph"
+)
+
+// sourcesCounted counts sources as they are done.
+var sourcesCounted = beam.NewCounter("messages", "sources_counted")
+
+// CountParams says what is counted and where the results go.
+type CountParams struct {
+	// Graph is the URL of the graph/ folder, which workers load.
+	Graph string
+	// Split is the one whose queries are asked.
+	Split string
+	// Layers and Deltas are the numbers of layers and the deltas, each with each. Layers are
+	// 1 to configuration.MaxLayers.
+	Layers, Deltas []int
+	// Remove is what leaves the graph of each query: none, or for training queries triple or
+	// one_hop (configuration.RemoveNone, ...).
+	Remove string
+	// Folder is the URL of the folder that takes the results.
+	Folder string
+}
+
+// Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
+// makes them. Output: the URL of summary.json, the last file written. A worker holds the
+// graph, 64 rows of V bytes for each thread, and at the end all rows of messages.parquet.
+func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
+	s = s.Scope("messages.Count")
+	counted := beam.ParDo(s, &countFn{Params: p}, beam.Reshuffle(s, shards))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, counted)))
+}
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countFn{})
+	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(string), error](&writeFn{})
+	register.Emitter1[[]byte]()
+	register.Emitter1[string]()
+	register.Iter1[[]byte]()
+}
+
+// countFn gathers the levels of each source's queries.
+type countFn struct {
+	Params CountParams
+
+	graph     *modelgraph.Graph
+	queries   []tables.Query // sorted by source
+	searchers sync.Pool      // of *single
+}
+
+// single searches from one source without a removed edge.
+type single struct {
+	searcher  *search.Searcher
+	distances []uint8
+}
+
+// Setup loads the graph, once per process.
+func (f *countFn) Setup(ctx context.Context) error {
+	if err := f.Params.check(); err != nil {
+		return err
+	}
+	loaded, err := graph.Load(f.Params.Graph)
+	if err != nil {
+		return err
+	}
+	f.graph = loaded.Of(f.Params.Split).Graph
+	f.searchers.New = func() any {
+		return &single{search.NewSearcher(f.graph), make([]uint8, f.graph.Entities)}
+	}
+	f.queries, err = loaded.Queries(ctx, f.Params.Split)
+	return err
+}
+
+// ProcessElement counts a shard of sources.
+func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
+	var shard distance.Shard
+	if err := shard.Decode(element); err != nil {
+		return err
+	}
+	var all []Counted
+	err := distance.Sweep(ctx, f.graph, shard.Sources, slices.Max(f.Params.Layers), f.count, func(_ int32, rows []Counted) error {
+		all = append(all, rows...)
+		sourcesCounted.Inc(ctx, 1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out, err := encodeCounted(all)
+	if err != nil {
+		return err
+	}
+	emit(out)
+	return nil
+}
+
+// count counts the queries of one source, whose distances are those of the whole graph.
+func (f *countFn) count(source int32, distances []uint8) ([]Counted, error) {
+	queries := distance.QueriesOf(f.queries, source)
+	hops := slices.Max(f.Params.Layers)
+	whole := messages.CountLevels(f.graph, distances, hops)
+	if f.Params.Remove == configuration.RemoveNone {
+		return []Counted{{source, int64(len(queries)), whole}}, nil
+	}
+	alone := f.searchers.Get().(*single)
+	defer f.searchers.Put(alone)
+	counts := map[messages.Levels]int64{}
+	for _, q := range queries {
+		removal := modelgraph.Removal{
+			Active: true, OneHop: f.Params.Remove == configuration.RemoveOneHop,
+			Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: f.graph.Inverse(q.Relation),
+		}
+		if alone.searcher.Keeps(removal) {
+			counts[whole.Without(f.graph, removal)]++
+			continue
+		}
+		alone.searcher.Search(source, hops, removal, alone.distances)
+		counts[messages.CountLevelsWithout(f.graph, alone.distances, hops, removal)]++
+	}
+	rows := make([]Counted, 0, len(counts))
+	for levels, n := range counts {
+		rows = append(rows, Counted{source, n, levels})
+	}
+	sortCounted(rows)
+	return rows, nil
+}
+
+// sortCounted orders counts by source and, of one source, by their levels.
+func sortCounted(rows []Counted) {
+	slices.SortFunc(rows, func(a, b Counted) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Levels.Edges, b.Levels.Edges),
+			slices.Compare(a.Levels.Between[:], b.Levels.Between[:]), slices.Compare(a.Levels.Within[:], b.Levels.Within[:]))
+	})
+}
+
+// check returns an error for parameters that cannot be counted.
+func (p CountParams) check() error {
+	if len(p.Layers) == 0 || len(p.Deltas) == 0 {
+		return fmt.Errorf("%d numbers of layers and %d deltas: want at least one of each", len(p.Layers), len(p.Deltas))
+	}
+	for _, layers := range p.Layers {
+		if layers < 1 || layers > configuration.MaxLayers {
+			return fmt.Errorf("layers is %d: want 1 to %d", layers, configuration.MaxLayers)
+		}
+	}
+	for _, delta := range p.Deltas {
+		if delta < 0 {
+			return fmt.Errorf("delta is %d: want 0 or more", delta)
+		}
+	}
+	return nil
+}

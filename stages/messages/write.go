@@ -1,0 +1,164 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/messages"
+	"tagnet/stages/graph"
+)
+
+// The files of messages/SPLIT.
+const (
+	CountsFile  = "messages.parquet"
+	SummaryFile = "summary.json"
+)
+
+// maxRows bounds the rows of messages.parquet that are held in memory, about 150 bytes each.
+const maxRows = 8 << 20
+
+// Summary is summary.json: the counts of all queries of a split, exact.
+type Summary struct {
+	Split string `json:"split"`
+	// Queries counts both directions, repeats included. Edges is the number of edges of the
+	// graph that is asked, reciprocals included.
+	Queries int64 `json:"queries"`
+	Edges   int64 `json:"edges"`
+	// Remove is what left the graph of each query.
+	Remove string `json:"remove"`
+	// Checkpoint is the model whose choices were counted, if any.
+	Checkpoint     string          `json:"checkpoint,omitempty"`
+	Configurations []Configuration `json:"configurations"`
+}
+
+// Configuration is the counts of one number of layers and delta, summed over all queries and
+// layers.
+type Configuration struct {
+	Layers int `json:"layers"`
+	Delta  int `json:"delta"`
+	// NBFNet is what is sent without truncation, the sum of Kept, PrunedEmpty and PrunedRedundant.
+	NBFNet          int64 `json:"nbfnet"`
+	Kept            int64 `json:"kept"`
+	KeptEmpty       int64 `json:"kept_empty"`
+	PrunedEmpty     int64 `json:"pruned_empty"`
+	PrunedRedundant int64 `json:"pruned_redundant"`
+	// Decrease is the share of NBFNet that is not sent; DecreaseWithoutEmpty if what is kept
+	// though empty is not sent either.
+	Decrease             float64 `json:"decrease"`
+	DecreaseWithoutEmpty float64 `json:"decrease_without_empty"`
+	// NBFNetPerQuery and KeptPerQuery are means.
+	NBFNetPerQuery float64 `json:"nbfnet_per_query"`
+	KeptPerQuery   float64 `json:"kept_per_query"`
+	// AStar is what A*Net alone sends, with a checkpoint; DecreaseOfAStar the share of it that
+	// the window saves.
+	AStar           int64   `json:"astar,omitempty"`
+	DecreaseOfAStar float64 `json:"decrease_of_astar,omitempty"`
+}
+
+// newConfiguration derives the shares and means of summed counts.
+func newConfiguration(layers, delta int, c messages.Counts, queries int64) Configuration {
+	share := func(sent int64) float64 { return 1 - float64(sent)/float64(max(1, c.Edges)) }
+	mean := func(sum int64) float64 { return float64(sum) / float64(max(1, queries)) }
+	return Configuration{
+		Layers: layers, Delta: delta, NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty,
+		PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant,
+		Decrease: share(c.Kept), DecreaseWithoutEmpty: share(c.Kept - c.KeptEmpty),
+		NBFNetPerQuery: mean(c.Edges), KeptPerQuery: mean(c.Kept),
+	}
+}
+
+// writeFn makes rows and sums of all counts.
+type writeFn struct {
+	Params CountParams
+
+	loaded *graph.Loaded
+}
+
+// Setup loads the graph, once per process: for the names.
+func (f *writeFn) Setup(context.Context) (err error) {
+	f.loaded, err = graph.Load(f.Params.Graph)
+	return err
+}
+
+// ProcessElement writes both files.
+func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
+	var all []Counted
+	var element []byte
+	for elements(&element) {
+		rows, err := decodeCounted(element)
+		if err != nil {
+			return err
+		}
+		all = append(all, rows...)
+	}
+	sortCounted(all)
+	view := f.loaded.Of(f.Params.Split)
+	summary := Summary{Split: f.Params.Split, Edges: view.Graph.Edges(), Remove: f.Params.Remove}
+	for _, c := range all {
+		summary.Queries += c.Queries
+	}
+	perSource := 0
+	for _, layers := range f.Params.Layers {
+		perSource += layers * len(f.Params.Deltas)
+	}
+	if n := len(all) * perSource; n > maxRows {
+		return fmt.Errorf("%s would have %d rows, more than %d: give fewer --layers or --deltas at once", CountsFile, n, maxRows)
+	}
+	rows := make([]parquet.MessageCount, 0, len(all)*perSource)
+	for _, layers := range f.Params.Layers {
+		for _, delta := range f.Params.Deltas {
+			var sum messages.Counts
+			for _, c := range all {
+				for layer := 1; layer <= layers; layer++ {
+					counts := c.Levels.Layer(layers, layer, delta)
+					sum = sum.Plus(counts.Times(c.Queries))
+					rows = append(rows, row(view.Entities[c.Source], c.Queries, layers, layer, delta, counts))
+				}
+			}
+			summary.Configurations = append(summary.Configurations, newConfiguration(layers, delta, sum, summary.Queries))
+		}
+	}
+	url, err := write(ctx, f.Params.Folder, rows, summary)
+	if err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}
+
+func row(source string, queries int64, layers, layer, delta int, c messages.Counts) parquet.MessageCount {
+	return parquet.MessageCount{
+		Source: source, Queries: queries, Layers: int32(layers), Layer: int32(layer), Delta: int32(delta),
+		Edges: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant,
+	}
+}
+
+// write writes both files and returns the URL of the second.
+func write(ctx context.Context, folder string, rows []parquet.MessageCount, summary Summary) (string, error) {
+	if err := parquet.Write(ctx, storage.Join(folder, CountsFile), rows); err != nil {
+		return "", err
+	}
+	text, err := json.MarshalIndent(summary, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("encoding the summary of messages: %w", err)
+	}
+	url := storage.Join(folder, SummaryFile)
+	return url, storage.WriteFile(ctx, url, append(text, '\n'))
+}
+
+// ReadSummary reads summary.json of a messages/SPLIT folder.
+func ReadSummary(ctx context.Context, folder string) (Summary, error) {
+	var s Summary
+	url := storage.Join(folder, SummaryFile)
+	text, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return s, nil
+}
