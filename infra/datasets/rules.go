@@ -60,7 +60,7 @@ func Rules() []Rule {
 		{"aunt_or_uncle_of", along("sibling_of", "parent_of")},
 		{"lives_in", along("spouse_of", "lives_in")},
 		{"grew_up_in", along("child_of", "lives_in")},
-		{"resident_of", along("lives_in", "located_in")},
+		{"citizen_of", along("lives_in", "located_in", "located_in")},
 		{"located_in", along("located_in", "located_in")},
 		{"borders", against("borders")},
 	}

@@ -12,7 +12,7 @@ import (
 
 // The share of the sample's facts that is tried for each held-out split. Those that do not
 // follow from the rest stay training facts.
-const validShare, testShare = 0.05, 0.10
+const validShare, testShare = 0.08, 0.16
 
 // Splits are the facts of a dataset, each list in the order of its file.
 type Splits struct{ Train, Valid, Test []Fact }

@@ -55,7 +55,7 @@ func (m messageSummary) of(layers int) []messageCounts {
 
 // savedFigure shows the share of messages saved by delta.
 func (m messageSummary) savedFigure(layers int) figure {
-	paper, ours := chart.Series{Name: "saved by the window"}, chart.Series{Name: "and without empty ones"}
+	paper, ours := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
 	for _, c := range m.of(layers) {
 		paper.Points = append(paper.Points, chart.Point{X: float64(c.Delta), Y: c.Decrease})
 		ours.Points = append(ours.Points, chart.Point{X: float64(c.Delta), Y: c.DecreaseWithoutEmpty})
