@@ -64,7 +64,7 @@ func (b *Bundle) Check(entities, relations int) error {
 			if q.Relation < 0 || int(q.Relation) >= relations {
 				return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
 			}
-			if len(q.Numbers) != len(q.Answers) {
+			if len(q.Numbers) != len(q.Answers) || len(q.Numbers) == 0 {
 				return fmt.Errorf("bundle %d: %d query numbers, but %d answers", b.Number, len(q.Numbers), len(q.Answers))
 			}
 			for i, answer := range q.Answers {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"strings"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/search"
@@ -16,6 +19,25 @@ import (
 type Tables struct {
 	readers []*tables.DistanceReader
 	hops    int
+}
+
+// FindTables returns the folder if it holds complete tables, made from these inputs, and ""
+// if there are none. Tables that are damaged, or of another graph, are an error.
+func FindTables(ctx context.Context, folder string, inputs map[string]string) (string, error) {
+	m, err := manifest.Read(ctx, folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil {
+		err = manifest.Verify(ctx, folder, m)
+	}
+	if err == nil && !maps.Equal(m.Inputs, inputs) {
+		err = fmt.Errorf("%s was made from another graph than the one that is there now", folder)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: make it anew (go run ./pipelines/distances --force), or remove the folder", err)
+	}
+	return folder, nil
 }
 
 // OpenTables opens every distance table below a folder. Tables over another number of entities

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tagnet/formats/checkpoint"
+	"tagnet/formats/storage"
 	"tagnet/model/adam"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -124,7 +125,7 @@ func (l *learner) prepare(ctx context.Context) error {
 func (l *learner) resume(ctx context.Context) error {
 	state, damaged, err := l.folder.Newest(ctx)
 	if errors.Is(err, checkpoints.ErrNone) {
-		return nil
+		return storage.Remove(ctx, l.History) // of a run whose checkpoints are gone
 	}
 	if err != nil {
 		return err

@@ -1,12 +1,15 @@
 package score
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"tagnet/formats/tables"
 	"tagnet/model/ranking"
 )
 
@@ -15,6 +18,7 @@ import (
 var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "source", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "relation", Type: arrow.PrimitiveTypes.Int32},
+	{Name: "asked", Type: arrow.PrimitiveTypes.Int64},
 	{Name: "query_number", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
 	{Name: "query_answer", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
 	{Name: "query_score", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Float32)},
@@ -28,12 +32,49 @@ var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "best_distance", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
 }, nil)
 
+const (
+	numberKey   = "tagnet.bundle"
+	messagesKey = "tagnet.messages"
+)
+
+// Encode makes an element of a scored bundle: an Arrow IPC stream of one record batch.
+func (s *Scored) Encode() ([]byte, error) {
+	record := s.record()
+	defer record.Release()
+	return tables.EncodeBatch(record)
+}
+
+// Decode is the inverse of Encode.
+func Decode(data []byte) (*Scored, error) {
+	record, err := tables.DecodeBatch(data)
+	if err != nil {
+		return nil, fmt.Errorf("decoding a scored bundle: %w", err)
+	}
+	defer record.Release()
+	metadata := record.Schema().Metadata()
+	number := func(key string) int64 {
+		text, _ := metadata.GetValue(key)
+		n, e := strconv.ParseInt(text, 10, 64)
+		err = errors.Join(err, e)
+		return n
+	}
+	s := &Scored{Number: int(number(numberKey)), Messages: number(messagesKey)}
+	if err != nil || !record.Schema().Equal(Schema) {
+		return nil, errors.New("decoding a scored bundle: it is a batch of something else")
+	}
+	s.Questions = questions(record)
+	return s, nil
+}
+
 // record makes the record batch; the caller releases it.
 func (s *Scored) record() arrow.Record {
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, Schema)
+	metadata := arrow.NewMetadata([]string{numberKey, messagesKey},
+		[]string{strconv.Itoa(s.Number), strconv.FormatInt(s.Messages, 10)})
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(Schema.Fields(), &metadata))
 	defer builder.Release()
 	source := builder.Field(0).(*array.Int32Builder)
 	relation := builder.Field(1).(*array.Int32Builder)
+	asked := builder.Field(2).(*array.Int64Builder)
 	list := func(i int) array.Builder {
 		l := builder.Field(i).(*array.ListBuilder)
 		l.Append(true)
@@ -42,9 +83,10 @@ func (s *Scored) record() arrow.Record {
 	for _, q := range s.Questions {
 		source.Append(q.Source)
 		relation.Append(q.Relation)
-		number, answer, score := list(2).(*array.Int64Builder), list(3).(*array.Int32Builder), list(4).(*array.Float32Builder)
-		pessimistic, optimistic := list(5).(*array.Int64Builder), list(6).(*array.Int64Builder)
-		candidates, distance := list(7).(*array.Int64Builder), list(8).(*array.Int32Builder)
+		asked.Append(q.Asked)
+		number, answer, score := list(3).(*array.Int64Builder), list(4).(*array.Int32Builder), list(5).(*array.Float32Builder)
+		pessimistic, optimistic := list(6).(*array.Int64Builder), list(7).(*array.Int64Builder)
+		candidates, distance := list(8).(*array.Int64Builder), list(9).(*array.Int32Builder)
 		for _, r := range q.Results {
 			number.Append(r.Number)
 			answer.Append(r.Answer)
@@ -54,8 +96,8 @@ func (s *Scored) record() arrow.Record {
 			candidates.Append(r.Rank.Candidates)
 			distance.Append(r.Distance)
 		}
-		entity, logit := list(9).(*array.Int32Builder), list(10).(*array.Float32Builder)
-		known, hops := list(11).(*array.BooleanBuilder), list(12).(*array.Int32Builder)
+		entity, logit := list(10).(*array.Int32Builder), list(11).(*array.Float32Builder)
+		known, hops := list(12).(*array.BooleanBuilder), list(13).(*array.Int32Builder)
 		for _, c := range q.Best {
 			entity.Append(c.Entity)
 			logit.Append(c.Score)
@@ -66,23 +108,21 @@ func (s *Scored) record() arrow.Record {
 	return builder.NewRecord()
 }
 
-// fromRecord copies a scored bundle out of its record batch.
-func fromRecord(record arrow.Record) (*Scored, error) {
-	if !record.Schema().Equal(Schema) {
-		return nil, fmt.Errorf("a scored bundle has the columns %v", record.Schema())
-	}
+// questions copies the questions out of a record batch.
+func questions(record arrow.Record) []Question {
 	source := record.Column(0).(*array.Int32)
 	relation := record.Column(1).(*array.Int32)
+	asked := record.Column(2).(*array.Int64)
 	list := func(i int) *array.List { return record.Column(i).(*array.List) }
-	s := &Scored{Questions: make([]Question, record.NumRows())}
-	number, answer, score := list(2).ListValues().(*array.Int64), list(3).ListValues().(*array.Int32), list(4).ListValues().(*array.Float32)
-	pessimistic, optimistic := list(5).ListValues().(*array.Int64), list(6).ListValues().(*array.Int64)
-	candidates, distance := list(7).ListValues().(*array.Int64), list(8).ListValues().(*array.Int32)
-	entity, logit := list(9).ListValues().(*array.Int32), list(10).ListValues().(*array.Float32)
-	known, hops := list(11).ListValues().(*array.Boolean), list(12).ListValues().(*array.Int32)
-	for i := range s.Questions {
-		q := Question{Source: source.Value(i), Relation: relation.Value(i)}
-		from, to := list(2).ValueOffsets(i)
+	out := make([]Question, record.NumRows())
+	number, answer, score := list(3).ListValues().(*array.Int64), list(4).ListValues().(*array.Int32), list(5).ListValues().(*array.Float32)
+	pessimistic, optimistic := list(6).ListValues().(*array.Int64), list(7).ListValues().(*array.Int64)
+	candidates, distance := list(8).ListValues().(*array.Int64), list(9).ListValues().(*array.Int32)
+	entity, logit := list(10).ListValues().(*array.Int32), list(11).ListValues().(*array.Float32)
+	known, hops := list(12).ListValues().(*array.Boolean), list(13).ListValues().(*array.Int32)
+	for i := range out {
+		q := Question{Source: source.Value(i), Relation: relation.Value(i), Asked: asked.Value(i)}
+		from, to := list(3).ValueOffsets(i)
 		for j := int(from); j < int(to); j++ {
 			rank := ranking.Rank{Pessimistic: pessimistic.Value(j), Optimistic: optimistic.Value(j), Candidates: candidates.Value(j)}
 			rank.Mean = float64(rank.Pessimistic+rank.Optimistic) / 2
@@ -90,11 +130,11 @@ func fromRecord(record arrow.Record) (*Scored, error) {
 				Number: number.Value(j), Answer: answer.Value(j), Score: score.Value(j), Rank: rank, Distance: distance.Value(j),
 			})
 		}
-		from, to = list(9).ValueOffsets(i)
+		from, to = list(10).ValueOffsets(i)
 		for j := int(from); j < int(to); j++ {
 			q.Best = append(q.Best, Candidate{Entity: entity.Value(j), Score: logit.Value(j), Known: known.Value(j), Distance: hops.Value(j)})
 		}
-		s.Questions[i] = q
+		out[i] = q
 	}
-	return s, nil
+	return out
 }

@@ -127,7 +127,7 @@ func (s *seat) portion(g *bundle.Group, questions []bundle.Question, out []Quest
 			return 0, fmt.Errorf("scoring (%d, %d, ?): %w", g.Source, q.Relation, err)
 		}
 		sent += s.worker.Sent()
-		answered := Question{Source: g.Source, Relation: q.Relation}
+		answered := Question{Source: g.Source, Relation: q.Relation, Asked: q.Numbers[0]}
 		for j, answer := range q.Answers {
 			if answer == bundle.None {
 				continue

@@ -14,8 +14,10 @@ type Scored struct {
 // Question is a (source, relation), its queries and its best candidates.
 type Question struct {
 	Source, Relation int32
-	Results          []Result
-	Best             []Candidate
+	// Asked is the place of its first query in the table.
+	Asked   int64
+	Results []Result
+	Best    []Candidate
 }
 
 // Result is how one query went.

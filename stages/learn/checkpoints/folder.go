@@ -259,37 +259,42 @@ func (f Folder) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Load reads the record and the weights of one checkpoint: "best", "last", or a name such as
-// epoch-007.
+// Load reads the record and the weights of one checkpoint, named as Record wants it.
 func (f Folder) Load(ctx context.Context, name string) (Record, []checkpoint.Tensor, error) {
-	switch name {
-	case "best":
-		var err error
-		if name, err = f.Best(ctx); err != nil {
-			return Record{}, nil, err
-		}
-	case "last":
-		records, _, err := f.Records(ctx)
-		if err != nil {
-			return Record{}, nil, err
-		}
-		if len(records) == 0 {
-			return Record{}, nil, fmt.Errorf("%w in %s", ErrNone, f)
-		}
-		name = records[len(records)-1].Name()
-	}
-	r, err := f.record(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if names, e := f.names(ctx); e == nil && len(names) > 0 {
-			return Record{}, nil, fmt.Errorf("%w named %q in %s; there are best, last, %s", ErrNone, name, f, strings.Join(names, ", "))
-		}
-		return Record{}, nil, fmt.Errorf("%w in %s", ErrNone, f)
-	}
+	r, err := f.Record(ctx, name)
 	if err != nil {
 		return Record{}, nil, err
 	}
 	weights, err := f.read(ctx, r.Weights)
 	return r, weights, err
+}
+
+// Record reads the record of one checkpoint: "best", "last", or a name such as epoch-007.
+func (f Folder) Record(ctx context.Context, name string) (Record, error) {
+	switch name {
+	case "best":
+		var err error
+		if name, err = f.Best(ctx); err != nil {
+			return Record{}, err
+		}
+	case "last":
+		records, _, err := f.Records(ctx)
+		if err != nil {
+			return Record{}, err
+		}
+		if len(records) == 0 {
+			return Record{}, fmt.Errorf("%w in %s", ErrNone, f)
+		}
+		return records[len(records)-1], nil
+	}
+	r, err := f.record(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if names, e := f.names(ctx); e == nil && len(names) > 0 {
+			return Record{}, fmt.Errorf("%w named %q in %s; there are best, last, %s", ErrNone, name, f, strings.Join(names, ", "))
+		}
+		return Record{}, fmt.Errorf("%w in %s", ErrNone, f)
+	}
+	return r, err
 }
 
 func (f Folder) names(ctx context.Context) ([]string, error) {

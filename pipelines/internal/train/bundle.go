@@ -1,0 +1,116 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn"
+)
+
+// bundled is what decides the content of bundles/SPLIT.
+type bundled struct {
+	Split  string `json:"split"`
+	Hops   int    `json:"hops"`
+	Limit  int64  `json:"limit"`
+	Memory int64  `json:"memory"`
+}
+
+// bundle makes the bundles of the training and the validation queries, unless they are there.
+func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string) (learn.Bundles, error) {
+	var out learn.Bundles
+	var err error
+	train := bundled{Split: "train", Hops: f.configuration.Layers, Memory: f.memory}
+	if out.Train, err = f.bundleSplit(ctx, e, loaded, inputs, train); err != nil {
+		return out, err
+	}
+	if len(out.Train) == 0 {
+		return out, fmt.Errorf("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
+	}
+	valid := bundled{Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.memory}
+	if out.Valid, err = f.bundleSplit(ctx, e, loaded, inputs, valid); err != nil {
+		return out, err
+	}
+	if len(out.Valid) == 0 {
+		e.Say("there are no validation queries: the last epoch will count as the best")
+	}
+	return out, nil
+}
+
+func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string, b bundled) ([]string, error) {
+	w := e.Workspace
+	queries, err := loaded.Queries(ctx, b.Split)
+	if err != nil || len(queries) == 0 {
+		return nil, err
+	}
+	stage := workspace.Stage{
+		Workspace: w, Name: "train", Folder: "bundles/" + b.Split,
+		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+	}
+	// Bundles serve training alone: those of another configuration give way without asking.
+	done, err := stage.Begin(ctx, false)
+	if err != nil {
+		if done, err = stage.Begin(ctx, true); err != nil {
+			return nil, err
+		}
+	}
+	url := w.Path(stage.Folder)
+	if !done {
+		distances, err := bundle.FindTables(ctx, w.Distances(b.Split), inputs)
+		if err != nil {
+			return nil, err
+		}
+		bar := e.Progress.Begin("bundling "+b.Split, 0, "sources")
+		defer bar.End()
+		defer bar.Follow(ctx, bundle.SourcesCounter)()
+		if _, err := e.RunBeam(ctx, BuildBundles(url, bundle.Params{
+			Graph: w.Graph(), Split: b.Split, Limit: b.Limit, Hops: b.Hops,
+			Distances: distances, Memory: b.Memory << 20, Threads: f.replicas,
+		})); err != nil {
+			stage.Abandon()
+			return nil, err
+		}
+		if err := stage.Publish(ctx, map[string]int64{"queries": int64(len(queries))}); err != nil {
+			return nil, err
+		}
+	}
+	urls, err := storage.List(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	var bundles []string
+	for _, url := range urls {
+		if strings.HasSuffix(url, ".arrow") {
+			bundles = append(bundles, url)
+		}
+	}
+	return bundles, nil
+}
+
+// BuildBundles makes the Beam pipeline that writes the bundles of a split into a folder.
+func BuildBundles(folder string, p bundle.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	bundle.Save(s, folder, bundle.Bundles(s, p))
+	return pipeline
+}
+
+// differences lists the fields in which two values differ as JSON.
+func differences(there, here any) ([]string, error) {
+	a, err := json.Marshal(there)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(here)
+	if err != nil {
+		return nil, err
+	}
+	return workspace.Differences(a, b)
+}

@@ -1,0 +1,120 @@
+package train
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+)
+
+// usages explain the fields of a configuration by their names, each in a line.
+var usages = map[string]string{
+	"layers":                  "propagation layers, and the most hops to an answer",
+	"dim":                     "dimensions of every state",
+	"policy":                  "`window|full|astar|window+astar`: who sends to whom (TAGNet, NBFNet, A*Net, both)",
+	"delta":                   "layers that an entity still listens after it is first reached",
+	"delta_mode":              "`fixed|specific`: the last state, or an attention over the window's states",
+	"attention":               "`own|shared`: the attention's MLP, for --delta_mode specific",
+	"temperature":             "of the attention's softmax",
+	"node_ratio":              "A*Net: share of the entities that may send in a layer",
+	"degree_ratio":            "A*Net: scales how many edges they send along",
+	"evaluation_node_ratio":   "A*Net: node_ratio when nothing is trained; 0 keeps it",
+	"evaluation_degree_ratio": "A*Net: degree_ratio when nothing is trained; 0 keeps it",
+	"aggregate":               "`pna|sum|mean|max`: how messages are reduced",
+	"message":                 "`distmult|transe|rotate`: how a state and a relation make a message",
+	"dependent":               "relation embeddings depend on the query",
+	"bias":                    "bias in the node update, and a normalization that is affine",
+	"degree_messages":         "a learned message stands in for each that the window leaves out",
+	"remove":                  "`triple|one_hop|none`: what leaves the graph of a training query",
+	"dropout":                 "share of each node update that is dropped while training",
+	"negatives":               "corrupted answers per training query",
+	"strict_negatives":        "never draw a known answer as a negative",
+	"adversarial_temperature": "weights hard negatives more; 0 weights all alike",
+	"learning_rate":           "Adam's, in the first epoch",
+	"learning_rate_decay":     "multiplies the learning rate after each epoch",
+	"weight_decay":            "added to the gradient, times the weight",
+	"batch_size":              "queries per step",
+	"epochs":                  "how often every training fact is asked",
+	"batching":                "`random|grouped`: batches over all queries, or whole groups that share a source",
+}
+
+// field is a flag for one field of a configuration. It keeps what was given until the preset,
+// which it changes, is known.
+type field struct {
+	name  string
+	kind  reflect.Kind
+	start string // the default, for -h
+	given string // JSON, empty if not given
+}
+
+// fields makes a flag for every field of a configuration.
+func fields() []*field {
+	value := reflect.ValueOf(configuration.Default())
+	var list []*field
+	for i := range value.NumField() {
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		list = append(list, &field{name: name, kind: value.Field(i).Kind(), start: fmt.Sprint(value.Field(i).Interface())})
+	}
+	return list
+}
+
+func (f *field) register(set *flag.FlagSet) { set.Var(f, f.name, usages[f.name]) }
+
+// String, Set and IsBoolFlag make a flag.Value of a field.
+func (f *field) String() string { return f.start }
+
+// Set takes a value of the field's type.
+func (f *field) Set(text string) error {
+	var value any = text
+	var err error
+	switch f.kind {
+	case reflect.Int:
+		value, err = strconv.Atoi(text)
+	case reflect.Float64:
+		value, err = strconv.ParseFloat(text, 64)
+	case reflect.Bool:
+		value, err = strconv.ParseBool(text)
+	}
+	if err != nil {
+		return fmt.Errorf("want %s", map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false"}[f.kind])
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("want a finite number")
+	}
+	f.given = string(encoded)
+	return nil
+}
+
+// IsBoolFlag lets a flag stand without a value.
+func (f *field) IsBoolFlag() bool { return f.kind == reflect.Bool }
+
+// configure is the configuration of a preset, or the default without one, with the fields that
+// were given.
+func configure(preset string, fields []*field) (configuration.Configuration, error) {
+	c := configuration.Default()
+	if preset != "" {
+		var err error
+		if c, err = configuration.Preset(preset); err != nil {
+			return c, command.Usage("--preset: %v", err)
+		}
+	}
+	for _, f := range fields {
+		if f.given == "" {
+			continue
+		}
+		if err := c.Parse([]byte("{" + strconv.Quote(f.name) + ":" + f.given + "}")); err != nil {
+			return c, command.Usage("--%s: %v", f.name, err)
+		}
+	}
+	if err := c.Validate(); err != nil {
+		// Each line names a field, and so a flag.
+		return c, command.Usage("--%s", strings.ReplaceAll(err.Error(), "\n", "\n--"))
+	}
+	return c, nil
+}

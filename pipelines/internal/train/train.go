@@ -1,0 +1,237 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/model/configuration"
+	"tagnet/model/kernel"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn"
+	"tagnet/stages/learn/checkpoints"
+)
+
+type flags struct {
+	preset     string
+	fields     []*field
+	replicas   int
+	resume     bool
+	minutes    float64
+	kernel     string
+	validation checkpoints.Validation
+	memory     int64
+
+	configuration configuration.Configuration
+}
+
+// Pipeline is go run ./pipelines/train.
+func Pipeline() command.Pipeline {
+	f := &flags{fields: fields()}
+	return command.Pipeline{
+		Name:    "train",
+		Summary: "Learns a model from the training facts: every hyperparameter is a flag, and a preset sets them all.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.preset, "preset", "", "`name` of a configuration to start from: "+strings.Join(configuration.PresetNames(), ", "))
+			for _, field := range f.fields {
+				field.register(set)
+			}
+			set.IntVar(&f.replicas, "replicas", 0, "threads, 0 for one a core; changes nothing in what is learned")
+			set.BoolVar(&f.resume, "resume", false, "go on from the newest checkpoint")
+			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints, beside those of each epoch; at most 10")
+			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
+			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
+			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries asked in an epoch, spread over all; 0 asks all")
+			set.Int64Var(&f.memory, "memory", 64, "most MiB of a bundle of queries")
+		},
+		Run: f.run,
+	}
+}
+
+func (f *flags) check() error {
+	var err error
+	if f.configuration, err = configure(f.preset, f.fields); err != nil {
+		return err
+	}
+	if _, err := kernel.Named(f.kernel); err != nil {
+		return command.Usage("--kernel: %v", err)
+	}
+	switch {
+	case f.replicas < 0:
+		return command.FlagError("replicas", f.replicas, "0 or more")
+	case !(f.minutes >= 0 && f.minutes <= 10):
+		return command.FlagError("checkpoint_minutes", f.minutes, "0 to 10")
+	case f.validation.Every < 1:
+		return command.FlagError("validate_every", f.validation.Every, "1 or more")
+	case f.validation.Limit < 0:
+		return command.FlagError("valid_limit", f.validation.Limit, "0 or more")
+	case f.memory < 1:
+		return command.FlagError("memory", f.memory, "1 or more")
+	}
+	return nil
+}
+
+// recorded is what decides the content of checkpoints, besides the seed and the graph.
+type recorded struct {
+	configuration.Configuration
+	Validation checkpoints.Validation `json:"validation"`
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	w := e.Workspace
+	if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+		return err
+	}
+	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
+	if err != nil {
+		return err
+	}
+	loaded, err := graph.Load(w.Graph())
+	if err != nil {
+		return err
+	}
+	stage := workspace.Stage{
+		Workspace: w, Name: "train", Folder: "checkpoints",
+		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
+		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+	}
+	done, err := f.begin(ctx, e, stage)
+	if err != nil {
+		return err
+	}
+	if done {
+		e.Say("%s is complete with the same configuration; --force trains anew", w.Checkpoints())
+		return finish(ctx, e)
+	}
+	bundles, err := f.bundle(ctx, e, loaded, inputs)
+	if err != nil {
+		return err
+	}
+	if err := f.learn(ctx, e, bundles); err != nil {
+		return err
+	}
+	queries, err := loaded.Queries(ctx, "train")
+	if err != nil {
+		return err
+	}
+	rows := map[string]int64{"epochs": int64(f.configuration.Epochs), "facts": int64(len(queries) / 2)}
+	if err := stage.Publish(ctx, rows); err != nil {
+		return err
+	}
+	return finish(ctx, e)
+}
+
+// begin decides whether there is anything to do, and makes the folder ready for it. An
+// unfinished training is never thrown away unasked.
+func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspace.Stage) (done bool, err error) {
+	url := e.Workspace.Checkpoints()
+	_, err = manifest.Read(ctx, url)
+	if e.Force || !errors.Is(err, fs.ErrNotExist) {
+		return stage.Begin(ctx, e.Force)
+	}
+	folder := checkpoints.Folder(url)
+	records, damaged, err := folder.Records(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(records) == 0 && len(damaged) == 0 {
+		if f.resume {
+			e.Say("there is no checkpoint to resume from: training from the beginning")
+		}
+		return stage.Begin(ctx, false)
+	}
+	if len(records) > 0 {
+		if err := f.same(e, stage, records[len(records)-1]); err != nil {
+			return false, err
+		}
+	}
+	if !f.resume {
+		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, --force starts over",
+			url, e.Workspace.Command("go run ./pipelines/train"))
+	}
+	return false, storage.CheckWritable(ctx, url)
+}
+
+// same returns an error that says what differs if a checkpoint is of another run.
+func (f *flags) same(e *command.Environment, stage workspace.Stage, r checkpoints.Record) error {
+	epochs := r.Configuration
+	epochs.Epochs = f.configuration.Epochs // more of them than planned at first are welcome
+	there := recorded{epochs, r.Validation}
+	differences, err := differences(there, stage.Configuration)
+	if err != nil {
+		return err
+	}
+	if r.Seed != e.Seed {
+		differences = append(differences, fmt.Sprintf("seed is %d there, %d here", r.Seed, e.Seed))
+	}
+	if r.Vocabulary.Hash != stage.Vocabulary {
+		differences = append(differences, "the graph has other entities or relations")
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or --force starts over",
+			e.Workspace.Checkpoints(), strings.Join(differences, "; "))
+	}
+	return nil
+}
+
+// learn runs the Beam pipeline that trains.
+func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn.Bundles) error {
+	w := e.Workspace
+	show := newDisplay(e)
+	defer show.end()
+	defer learn.Watch(show.tell)()
+	_, err := e.RunBeam(ctx, Build(bundles, learn.Params{
+		Graph: w.Graph(),
+		Run: learn.Run{
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(),
+			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
+			Every:    time.Duration(f.minutes * float64(time.Minute)),
+			Replicas: f.replicas, Kernel: f.kernel,
+		},
+	}))
+	return err
+}
+
+// Build makes the Beam pipeline that trains from bundles.
+func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	learn.Learn(s, p, beam.Create(s, bundles))
+	return pipeline
+}
+
+// finish tells what was learned, what is there and what comes next.
+func finish(ctx context.Context, e *command.Environment) error {
+	w := e.Workspace
+	folder := checkpoints.Folder(w.Checkpoints())
+	best, err := folder.Record(ctx, "best")
+	if err != nil {
+		return err
+	}
+	e.Say("")
+	if v := best.Valid; v != nil {
+		e.Say("best: epoch %d, validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f over %s queries (ties against the answer)",
+			best.Epoch, v.Pessimistic.MRR, v.Pessimistic.Hits1, v.Pessimistic.Hits10, progress.Count(v.Queries))
+	} else {
+		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
+	}
+	e.Say("")
+	e.Wrote(storage.Join(w.Checkpoints(), best.Name()+".safetensors"))
+	e.Wrote(storage.Join(w.Checkpoints(), checkpoints.BestFile))
+	e.Wrote(w.TrainingLog())
+	e.Next("go run ./pipelines/score")
+	return nil
+}

@@ -1,0 +1,105 @@
+package learn
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"tagnet/formats/storage"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, Bundles, func(string), error](&learnFn{})
+	register.Emitter1[string]()
+	beam.RegisterType(reflect.TypeOf((*Bundles)(nil)).Elem())
+}
+
+var (
+	trainedQueries   = beam.NewCounter("learn", "trained_queries")
+	validatedQueries = beam.NewCounter("learn", "validated_queries")
+)
+
+// Bundles are the URLs of the bundles that a training reads.
+type Bundles struct{ Train, Valid []string }
+
+// Params say how a model is trained.
+type Params struct {
+	// Graph is the URL of the graph's folder. Required.
+	Graph string
+	Run   Run
+}
+
+// Learn trains one model: PCollection<Bundles> of one element, to PCollection<string>, the name
+// of the last checkpoint. All epochs run inside of the one element, on one worker, which holds
+// the bundles in memory (see Deck). The output crosses a barrier.
+func Learn(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
+	s = s.Scope("learn.Learn")
+	return beam.Reshuffle(s, beam.ParDo(s, &learnFn{Params: p}, bundles))
+}
+
+type learnFn struct{ Params Params }
+
+// ProcessElement trains.
+func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func(string)) error {
+	data, err := ReadData(ctx, f.Params.Graph, bundles)
+	if err != nil {
+		return err
+	}
+	var last Progress
+	record, err := Train(ctx, f.Params.Run, data, func(p Progress) {
+		if p.Epoch != last.Epoch {
+			last = Progress{Queries: p.Queries} // what was trained before is not counted
+		}
+		trainedQueries.Inc(ctx, p.Queries-last.Queries)
+		validatedQueries.Inc(ctx, max(0, p.Validated-last.Validated))
+		last = p
+		tellWatcher(p)
+	})
+	if err != nil {
+		return err
+	}
+	emit(record.Name())
+	return nil
+}
+
+// ReadData reads what a training needs: the graph and the bundles.
+func ReadData(ctx context.Context, folder string, urls Bundles) (Data, error) {
+	loaded, err := graph.Load(folder)
+	if err != nil {
+		return Data{}, err
+	}
+	train, err := readBundles(ctx, urls.Train)
+	if err != nil {
+		return Data{}, err
+	}
+	g := loaded.Train.Graph
+	d := Data{Graph: g, Vocabulary: checkpoints.Vocabulary{
+		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
+	}}
+	if d.Deck, err = NewDeck(g.Entities, g.BaseRelations, train); err != nil {
+		return Data{}, err
+	}
+	d.Valid, err = readBundles(ctx, urls.Valid)
+	return d, err
+}
+
+func readBundles(ctx context.Context, urls []string) ([]*bundle.Bundle, error) {
+	var bundles []*bundle.Bundle
+	for _, url := range urls {
+		data, err := storage.ReadFile(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		b, err := bundle.Decode(data)
+		if err != nil {
+			return nil, &checkpoints.Damaged{URL: url, Reason: err}
+		}
+		bundles = append(bundles, b)
+	}
+	return bundles, nil
+}

@@ -1,0 +1,143 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"tagnet/model/kernel"
+	"tagnet/model/scoring"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, []byte, func(int, []byte), error](&scoreFn{})
+	register.Emitter2[int, []byte]()
+}
+
+// QueriesCounter is the counter of the queries that are scored.
+const QueriesCounter = "scored_queries"
+
+var (
+	scoredQueries   = beam.NewCounter("score", QueriesCounter)
+	scoredQuestions = beam.NewCounter("score", "scored_questions")
+	sentMessages    = beam.NewCounter("score", "sent_messages")
+)
+
+// Params say what scores.
+type Params struct {
+	// Graph is the URL of the graph's folder, Split the split that is asked. Required.
+	Graph, Split string
+	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
+	Checkpoints, Checkpoint string
+	// Best is how many candidates are kept for each question.
+	Best int
+	// Threads is the number of threads of a worker, one a core if 0. It changes no result.
+	Threads int
+	// Kernel names the variant of the kernels; see kernel.Named.
+	Kernel string
+}
+
+// Score scores bundles: PCollection<[]byte> as bundle.Bundles makes them, to
+// PCollection<KV<int, []byte>> of encoded Scored, all with the same key. A worker scores one
+// bundle at a time, with all of its threads.
+func Score(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
+	s = s.Scope("score.Score")
+	return beam.ParDo(s, &scoreFn{Params: p}, bundles)
+}
+
+type scoreFn struct{ Params Params }
+
+// ProcessElement scores one bundle.
+func (f *scoreFn) ProcessElement(ctx context.Context, data []byte, emit func(int, []byte)) error {
+	b, err := bundle.Decode(data)
+	if err != nil {
+		return err
+	}
+	engine.Lock()
+	defer engine.Unlock()
+	ranker, err := rankerOf(ctx, f.Params)
+	if err != nil {
+		return err
+	}
+	var counting sync.Mutex
+	scored, err := ranker.Rank(ctx, b, func(queries int) {
+		counting.Lock()
+		defer counting.Unlock()
+		scoredQueries.Inc(ctx, int64(queries))
+	})
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
+	}
+	scoredQuestions.Inc(ctx, b.Questions())
+	sentMessages.Inc(ctx, scored.Messages)
+	out, err := scored.Encode()
+	if err != nil {
+		return err
+	}
+	emit(0, out)
+	return nil
+}
+
+// engine is the process's model and its threads, for the parameters that were last asked for:
+// however many bundles the runner starts, one is scored at a time.
+var engine struct {
+	sync.Mutex
+	params Params
+	record checkpoints.Record
+	graph  *graph.Loaded
+	ranker *Ranker
+}
+
+// rankerOf returns the engine's ranker, made anew for other parameters, graphs or weights.
+func rankerOf(ctx context.Context, p Params) (*Ranker, error) {
+	loaded, err := graph.Load(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	folder := checkpoints.Folder(p.Checkpoints)
+	record, err := folder.Record(ctx, p.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if engine.ranker != nil && engine.params == p && engine.graph == loaded && engine.record.Weights == record.Weights {
+		return engine.ranker, nil
+	}
+	engine.ranker = nil
+	ranker, err := newRanker(ctx, p, loaded)
+	if err != nil {
+		return nil, err
+	}
+	engine.params, engine.graph, engine.record, engine.ranker = p, loaded, record, ranker
+	return ranker, nil
+}
+
+func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, error) {
+	record, weights, err := checkpoints.Folder(p.Checkpoints).Model(ctx, p.Checkpoint, loaded.Relations, loaded.Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernel.Named(p.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	asked := loaded.Of(p.Split).Graph
+	scorer, err := scoring.New(asked, record.Configuration, weights, k)
+	if err != nil {
+		return nil, err
+	}
+	if p.Threads <= 0 {
+		p.Threads = runtime.GOMAXPROCS(0)
+	}
+	workers := make([]Worker, p.Threads)
+	for i := range workers {
+		workers[i] = scorer.Worker()
+	}
+	return NewRanker(asked.Entities, asked.RelationCount(), p.Best, workers)
+}
