@@ -13,10 +13,13 @@ import (
 
 // MaxBatch is the most bytes that one record batch may take, encoded or decoded. Beam's
 // elements should stay far below it.
-const MaxBatch = 1 << 30
+const MaxBatch = 1 << 28
 
-// EncodeBatch encodes rows as an Arrow IPC stream of their schema and one record batch, not
-// compressed: an element for Beam.
+// checksumLength is what ends an element: the CRC-32C of all before it, little-endian.
+const checksumLength = 4
+
+// EncodeBatch encodes rows as an element for Beam: an Arrow IPC stream of their schema and
+// one record batch, not compressed, and a checksum.
 func EncodeBatch(rows arrow.Record) ([]byte, error) {
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(rows.Schema()))
@@ -29,33 +32,38 @@ func EncodeBatch(rows arrow.Record) ([]byte, error) {
 	if out.Len() > MaxBatch {
 		return nil, fmt.Errorf("a batch of %d rows takes %d bytes, more than %d; use smaller batches", rows.NumRows(), out.Len(), MaxBatch)
 	}
-	return out.Bytes(), nil
+	return binary.LittleEndian.AppendUint32(out.Bytes(), crc(out.Bytes())), nil
 }
 
-// DecodeBatch is the inverse of EncodeBatch. The rows may share memory with the data. Bytes
-// that are no batch, or one that would take more than MaxBatch, are an error.
+// DecodeBatch is the inverse of EncodeBatch. Bytes that are no batch, or one that would take
+// more than MaxBatch, are an error.
 func DecodeBatch(data []byte) (arrow.Record, error) {
-	if len(data) > MaxBatch {
-		return nil, fmt.Errorf("decoding a batch: %d bytes are more than %d", len(data), MaxBatch)
+	end := len(data) - checksumLength
+	if end < 0 || end > MaxBatch || crc(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return nil, fmt.Errorf("decoding a batch: %d bytes are none, or were changed", len(data))
 	}
-	rows, err := decodeMessages(data)
+	data = data[:end]
+	length, err := messageLength(data)
+	var rows arrow.Record
+	if err == nil {
+		rows, err = decodeMessages(data[:length], data[length:])
+	}
 	if err != nil {
 		return nil, fmt.Errorf("decoding a batch: %w", err)
 	}
 	return rows, nil
 }
 
-// decodeMessages decodes the one record batch of an IPC stream given in parts.
-func decodeMessages(parts ...[]byte) (rows arrow.Record, err error) {
+// decodeMessages decodes a schema message and the record batch behind it.
+func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
 	err = guard(func() error {
-		readers := make([]io.Reader, len(parts))
-		for i, part := range parts {
-			if err := checkMessage(part); err != nil {
+		for _, message := range [][]byte{schema, batch} {
+			if _, err := messageLength(message); err != nil {
 				return err
 			}
-			readers[i] = bytes.NewReader(part)
 		}
-		r, err := ipc.NewReader(io.MultiReader(readers...), ipc.WithAllocator(&boundedMemory{left: MaxBatch}))
+		stream := io.MultiReader(bytes.NewReader(schema), bytes.NewReader(batch))
+		r, err := ipc.NewReader(stream, ipc.WithAllocator(&boundedMemory{left: MaxBatch}))
 		if err != nil {
 			return damaged("%v", err)
 		}
@@ -73,7 +81,7 @@ func decodeMessages(parts ...[]byte) (rows arrow.Record, err error) {
 // decodeSchema decodes the schema message of a file.
 func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
 	err = guard(func() error {
-		if err := checkMessage(message); err != nil {
+		if _, err := messageLength(message); err != nil {
 			return err
 		}
 		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&boundedMemory{left: MaxBatch}))
@@ -87,16 +95,18 @@ func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
 	return schema, err
 }
 
-// checkMessage keeps Arrow from making room for a message longer than the bytes at hand.
-func checkMessage(message []byte) error {
+// messageLength is the length of the Arrow message at the start of some bytes, without the
+// body of a record batch. It keeps Arrow from making room for more than the bytes at hand.
+func messageLength(message []byte) (int, error) {
 	const start = 8 // continuation marker and length
 	if len(message) < start || binary.LittleEndian.Uint32(message) != 0xffffffff {
-		return damaged("no Arrow message begins where one should")
+		return 0, damaged("no Arrow message begins where one should")
 	}
-	if length := int64(binary.LittleEndian.Uint32(message[4:])); length < 8 || length > int64(len(message)-start) {
-		return damaged("an Arrow message of %d bytes has only %d", length, len(message)-start)
+	length := int64(binary.LittleEndian.Uint32(message[4:]))
+	if length < 8 || length > int64(len(message)-start) {
+		return 0, damaged("an Arrow message of %d bytes has only %d", length, len(message)-start)
 	}
-	return nil
+	return start + int(length), nil
 }
 
 // boundedMemory allocates up to a limit in all and panics beyond it; guard catches that. It

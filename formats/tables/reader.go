@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -44,7 +43,7 @@ func (r *tableReader) close() error { return r.file.Close() }
 func (r *tableReader) batch(i int) (arrow.Record, error) {
 	b := r.frame.blocks[i]
 	encoded, err := readAt(r.file, b.offset, b.length)
-	if err == nil && crc32.Checksum(encoded, castagnoli) != b.checksum {
+	if err == nil && crc(encoded) != b.checksum {
 		err = damaged("the checksum of batch %d does not match", i)
 	}
 	var rows arrow.Record

@@ -23,6 +23,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// crc is the CRC-32C of some bytes.
+func crc(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
+
 // errDamaged is wrapped by every error of a file that is not what was written.
 var errDamaged = errors.New("the file is cut short or damaged; remove it and make it again")
 
@@ -67,7 +70,7 @@ func tail(blocks int, checksum uint32) []byte {
 // frameChecksum is the CRC-32C of all that stands outside of the blocks: the header, the
 // trailer with its checksum taken as zero, and the footer to the end of the file.
 func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
-	sum := crc32.Checksum(header, castagnoli)
+	sum := crc(header)
 	sum = crc32.Update(sum, castagnoli, entries)
 	sum = crc32.Update(sum, castagnoli, tail(blocks, 0))
 	return crc32.Update(sum, castagnoli, footer)

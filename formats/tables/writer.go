@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -68,7 +67,7 @@ func (w *tableWriter) write(rows arrow.Record, key int64) error {
 	encoded := w.pending.Bytes()
 	b := block{
 		offset: w.pending.flushed, length: int64(len(encoded)), key: key,
-		rows: uint32(rows.NumRows()), checksum: crc32.Checksum(encoded, castagnoli),
+		rows: uint32(rows.NumRows()), checksum: crc(encoded),
 	}
 	w.entries = b.append(w.entries)
 	w.blocks++

@@ -1,0 +1,118 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"tagnet/formats/storage"
+)
+
+// FuzzReaders holds that no file makes a reader panic or take memory out of proportion. Since
+// a checksum turns nearly every change away at once, the file is also tried with its
+// checksums made right, as a forger would.
+func FuzzReaders(f *testing.F) {
+	for _, k := range kinds {
+		for _, n := range []int{0, 3} {
+			url := "mem://fuzz/seed"
+			if err := k.write(context.Background(), url, k.rows(n)); err != nil {
+				f.Fatal(err)
+			}
+			file, _ := storage.ReadFile(context.Background(), url)
+			f.Add(file)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		for _, file := range [][]byte{file, reseal(file)} {
+			url := "mem://fuzz/" + t.Name()
+			if err := storage.WriteFile(t.Context(), url, file); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range kinds {
+				rows, err := k.read(t.Context(), url)
+				if err != nil {
+					continue
+				}
+				if err := k.write(t.Context(), url+"-again", rows); err != nil && k.name != "distances" && k.name != "entities" {
+					t.Fatalf("%s were read that cannot be written: %v", k.name, err)
+				}
+			}
+		}
+	})
+}
+
+// reseal makes the checksums of a file those of its bytes, as far as its lengths allow. A
+// forged schema it leaves alone: Arrow makes room for as many columns as one claims to have,
+// and only the checksum stands before that.
+func reseal(file []byte) []byte {
+	file = append([]byte(nil), file...)
+	if len(file) < headerStart+tailLength+endLength {
+		return file
+	}
+	footer := len(file) - endLength - int(binary.LittleEndian.Uint32(file[len(file)-endLength:]))
+	if footer < headerStart+tailLength {
+		return file
+	}
+	tailStart := footer - tailLength
+	blocks := int(binary.LittleEndian.Uint32(file[tailStart+4:]))
+	if blocks > (tailStart-headerStart)/entryLength {
+		return file
+	}
+	entries := tailStart - blocks*entryLength
+	header := entries
+	for i := range blocks {
+		at := file[entries+i*entryLength:]
+		b := parseBlock(at)
+		if b.offset < 0 || b.length < 0 || b.offset > int64(len(file)) || b.length > int64(len(file))-b.offset {
+			return file
+		}
+		if i == 0 {
+			header = min(int(b.offset), entries)
+		}
+		binary.LittleEndian.PutUint32(at[28:], crc(file[b.offset:b.offset+b.length]))
+	}
+	if header < headerStart || !knownSchema(file[headerStart:header]) {
+		return file
+	}
+	sum := frameChecksum(file[:header], file[entries:tailStart], blocks, file[footer:])
+	binary.LittleEndian.PutUint32(file[tailStart+8:], sum)
+	return file
+}
+
+// knownSchema tells whether bytes begin with the schema message of a sample table.
+func knownSchema(message []byte) bool {
+	for _, schema := range []*arrow.Schema{namesSchema(Entities), edgesSchema, queriesSchema, answersSchema, distancesSchema(7, 6), distancesSchema(9, MaxHops)} {
+		var encoded bytes.Buffer
+		w := ipc.NewWriter(&encoded, ipc.WithSchema(schema))
+		w.Close()
+		if known := encoded.Bytes()[:encoded.Len()-8]; bytes.HasPrefix(message, known) { // but for the end of the stream
+			return true
+		}
+	}
+	return false
+}
+
+// FuzzDecodeBatch holds the same of Beam's elements.
+func FuzzDecodeBatch(f *testing.F) {
+	edges, _ := EncodeEdges(sampleEdges(3))
+	queries, _ := EncodeQueries(sampleQueries(3))
+	answers, _ := EncodeAnswers(sampleAnswers(5))
+	distances, _ := EncodeDistances(9, sampleDistances(4))
+	for _, data := range [][]byte{edges, queries, answers, distances} {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		DecodeBatch(data)
+		if end := len(data) - checksumLength; end > 0 && knownSchema(data) {
+			data = binary.LittleEndian.AppendUint32(data[:end:end], crc(data[:end]))
+		}
+		DecodeEdges(data)
+		DecodeQueries(data)
+		DecodeAnswers(data)
+		DecodeDistances(data, 9)
+	})
+}
