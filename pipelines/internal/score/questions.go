@@ -1,0 +1,82 @@
+package score
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/formats/triples"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
+)
+
+// readQuestions reads a file of questions and puts ids to their names, over the graph that the
+// split asks. A question that stands twice counts once.
+func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split string) ([]tables.Query, error) {
+	text, err := storage.ReadFile(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, command.Usage("--queries: %v", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading --queries: %w", err)
+	}
+	entities := newLexicon("entity", loaded.Of(split).Entities)
+	relations := newLexicon("relation", loaded.Relations)
+	var questions []tables.Query
+	seen := map[tables.Query]bool{}
+	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
+		s, err := entities.id(source)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", url, line, err)
+		}
+		r, err := relations.id(relation)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", url, line, err)
+		}
+		if reciprocal {
+			r += int32(len(loaded.Relations))
+		}
+		q := tables.Query{Source: s, Relation: r, Reciprocal: reciprocal}
+		if !seen[q] {
+			seen[q] = true
+			questions = append(questions, q)
+		}
+		return nil
+	})
+	return questions, err
+}
+
+// lexicon finds ids by names.
+type lexicon struct {
+	kind  string
+	names []string
+	ids   map[string]int32
+}
+
+func newLexicon(kind string, names []string) *lexicon {
+	l := &lexicon{kind: kind, names: names, ids: make(map[string]int32, len(names))}
+	for i, name := range names {
+		l.ids[name] = int32(i)
+	}
+	return l
+}
+
+// id returns a name's id, or an error that lists the names closest to it.
+func (l *lexicon) id(name string) (int32, error) {
+	if id, ok := l.ids[name]; ok {
+		return id, nil
+	}
+	closest := command.Closest(name, l.names, 3)
+	for i, c := range closest {
+		closest[i] = fmt.Sprintf("%q", c)
+	}
+	if len(closest) == 0 {
+		return 0, fmt.Errorf("unknown %s %q; none of the %d is close to it", l.kind, name, len(l.names))
+	}
+	return 0, fmt.Errorf("unknown %s %q; closest: %s", l.kind, name, strings.Join(closest, ", "))
+}

@@ -1,0 +1,227 @@
+package score
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/kernel"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
+	"tagnet/stages/score"
+)
+
+type flags struct {
+	split, checkpoint, queries, kernel string
+	best, threads                      int
+	memory                             int64
+}
+
+// Pipeline is go run ./pipelines/score.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "score",
+		Summary: "Asks a trained model: ranks the answers of a split's queries, or answers your own questions with --queries.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.split, "split", "test", "`train|valid|test`: whose queries are asked; with --queries, whose graph")
+			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
+			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each question")
+			set.StringVar(&f.queries, "queries", "", "`file` of questions to answer instead: source TAB relation in a line; a leading ~ on the relation asks the other way round")
+			set.IntVar(&f.threads, "threads", 0, "threads of a worker, 0 for one a core; changes no result")
+			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
+			set.Int64Var(&f.memory, "memory", 64, "most MiB of a bundle of queries")
+		},
+		Run: f.run,
+	}
+}
+
+func (f *flags) check() error {
+	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
+		return err
+	}
+	if _, err := kernel.Named(f.kernel); err != nil {
+		return command.Usage("--kernel: %v", err)
+	}
+	switch {
+	case f.checkpoint == "":
+		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
+	case f.best < 0 || f.queries != "" && f.best == 0:
+		return command.FlagError("top_k", f.best, "1 or more (0 or more without --queries)")
+	case f.threads < 0:
+		return command.FlagError("threads", f.threads, "0 or more")
+	case f.memory < 1:
+		return command.FlagError("memory", f.memory, "1 or more")
+	}
+	return nil
+}
+
+// recorded is what decides the content of an evaluation, besides the graph.
+type recorded struct {
+	Split      string `json:"split"`
+	Checkpoint string `json:"checkpoint"`
+	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the questions.
+	Weights string `json:"weights"`
+	Queries string `json:"queries,omitempty"`
+	TopK    int    `json:"top_k"`
+}
+
+// asking is one run: which model is asked, about what.
+type asking struct {
+	*flags
+	e         *command.Environment
+	loaded    *graph.Loaded
+	inputs    map[string]string
+	folder    checkpoints.Folder
+	record    checkpoints.Record
+	questions []tables.Query // of --queries
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	a := &asking{flags: f, e: e}
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	if f.queries != "" {
+		return a.answer(ctx)
+	}
+	return a.evaluate(ctx)
+}
+
+// prepare checks all that is read, before anything is built.
+func (a *asking) prepare(ctx context.Context) error {
+	w := a.e.Workspace
+	if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+		return err
+	}
+	var err error
+	if a.inputs, err = w.Inputs(ctx, workspace.GraphFolder); err != nil {
+		return err
+	}
+	if a.loaded, err = graph.Load(w.Graph()); err != nil {
+		return err
+	}
+	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)
+	a.folder = folder
+	// The weights are read here too, so that a checkpoint that does not fit fails at once.
+	a.record, _, err = folder.Model(ctx, name, a.loaded.Relations, a.loaded.Vocabulary)
+	if errors.Is(err, checkpoints.ErrNone) {
+		return fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
+	}
+	return err
+}
+
+// evaluate ranks the answers of a split.
+func (a *asking) evaluate(ctx context.Context) error {
+	w := a.e.Workspace
+	queries, err := a.loaded.Queries(ctx, a.split)
+	if err != nil {
+		return err
+	}
+	if len(queries) == 0 {
+		return fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
+	}
+	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
+		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best,
+	})
+	stage.Command = "go run ./pipelines/score --split " + a.split
+	done, err := stage.Begin(ctx, a.e.Force)
+	if err != nil {
+		return err
+	}
+	if done {
+		a.e.Say("%s is complete with the same configuration; --force scores anew", w.Evaluation(a.split))
+		return a.showMetrics(ctx)
+	}
+	if err := a.score(ctx, stage, "", int64(len(queries))); err != nil {
+		return err
+	}
+	return a.showMetrics(ctx)
+}
+
+func (a *asking) stage(folder string, r recorded) workspace.Stage {
+	return workspace.Stage{
+		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
+		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary,
+	}
+}
+
+// score runs the Beam pipeline and completes the folder. table is the URL of the questions to
+// ask instead of the split's.
+func (a *asking) score(ctx context.Context, stage workspace.Stage, table string, queries int64) error {
+	w := a.e.Workspace
+	distances, err := bundle.FindTables(ctx, w.Distances(a.split), a.inputs)
+	if err != nil {
+		return err
+	}
+	c := a.record.Configuration
+	delta := c.Delta
+	if !c.Windowed() {
+		delta = -1
+	}
+	bar := a.e.Progress.Begin("scoring", queries, "queries")
+	defer bar.End()
+	defer bar.Follow(ctx, score.QueriesCounter)()
+	pipeline := Build(
+		bundle.Params{
+			Graph: w.Graph(), Split: a.split, Queries: table, Distances: distances,
+			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.memory << 20, Threads: a.threads,
+		},
+		score.Params{
+			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.folder), Checkpoint: a.record.Name(),
+			Best: a.best, Threads: a.threads, Kernel: a.kernel,
+		},
+		evaluate.Params{
+			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.record.Name(), Questions: table != "",
+		})
+	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
+		stage.Abandon()
+		return err
+	}
+	bar.Set(queries)
+	return stage.Publish(ctx, map[string]int64{"queries": queries})
+}
+
+// bundles is how many bundles there are at least: enough that several machines have work to
+// the end.
+const bundles = 64
+
+// Build makes the Beam pipeline that bundles, scores and writes.
+func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	evaluate.Write(scope, e, score.Score(scope, s, bundle.Bundles(scope, b)))
+	return pipeline
+}
+
+// showMetrics prints the metrics of the split, what is there and what comes next.
+func (a *asking) showMetrics(ctx context.Context) error {
+	w := a.e.Workspace
+	folder := w.Evaluation(a.split)
+	text, err := storage.ReadFile(ctx, storage.Join(folder, evaluate.MetricsFile))
+	if err != nil {
+		return err
+	}
+	var m evaluate.Metrics
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fmt.Errorf("reading %s: %w", storage.Join(folder, evaluate.MetricsFile), err)
+	}
+	a.print(m)
+	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
+		a.e.Wrote(storage.Join(folder, file))
+	}
+	a.e.Next("go run ./pipelines/report")
+	return nil
+}

@@ -1,0 +1,113 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/evaluate"
+)
+
+// print prints the metrics of a split as a table.
+func (a *asking) print(m evaluate.Metrics) {
+	say := a.e.Say
+	say("")
+	say("%s split, checkpoint %s: %s queries, %s distinct questions", m.Split, m.Checkpoint, progress.Count(m.Queries), progress.Count(m.Distinct))
+	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
+	row := func(name string, r ranking.Metrics) {
+		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
+	}
+	row("against the answer (paper)", m.Pessimistic)
+	row("halved", m.Mean)
+	row("for the answer", m.Optimistic)
+	say("  %.1f%% of the answers tie with another candidate, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
+	say("")
+}
+
+func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
+
+// questionsFolder holds the answers to a user's questions.
+const questionsFolder = "evaluation/queries"
+
+// answer answers the questions of --queries.
+func (a *asking) answer(ctx context.Context) error {
+	w := a.e.Workspace
+	var err error
+	if a.questions, err = readQuestions(ctx, a.queries, a.loaded, a.split); err != nil {
+		return err
+	}
+	file, err := manifest.HashFile(ctx, a.queries)
+	if err != nil {
+		return err
+	}
+	stage := a.stage(questionsFolder, recorded{
+		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best, Queries: file.SHA256,
+	})
+	// Answers to other questions give way without asking: they are cheap, and the user's last.
+	done, err := stage.Begin(ctx, a.e.Force)
+	if err != nil {
+		if done, err = stage.Begin(ctx, true); err != nil {
+			return err
+		}
+	}
+	if !done {
+		table := storage.Join(w.Path(questionsFolder), "questions.arrow")
+		if err := tables.WriteQueries(ctx, table, a.questions); err != nil {
+			return err
+		}
+		if err := a.score(ctx, stage, table, int64(len(a.questions))); err != nil {
+			return err
+		}
+	}
+	return a.showAnswers(ctx)
+}
+
+// questionsShown is how many questions' answers are printed; the file has all.
+const questionsShown = 20
+
+// showAnswers prints the answers, what is there and what comes next.
+func (a *asking) showAnswers(ctx context.Context) error {
+	folder := a.e.Workspace.Path(questionsFolder)
+	predictions, err := parquet.Read[parquet.Prediction](ctx, storage.Join(folder, evaluate.PredictionsFile))
+	if err != nil {
+		return err
+	}
+	width := 0
+	for _, p := range predictions {
+		width = min(40, max(width, utf8.RuneCountInString(p.Entity)))
+	}
+	shown := 0
+	for _, p := range predictions {
+		if p.Position == 1 {
+			if shown++; shown > questionsShown {
+				a.e.Say("\n... and the answers to %s more questions in the files", progress.Count(int64(len(a.questions)-questionsShown)))
+				break
+			}
+			a.e.Say("\n%s", question(p))
+		}
+		note := ""
+		if p.Known {
+			note = "  known"
+		}
+		a.e.Say("%4d  %s%s  %.4f%s", p.Position, p.Entity, strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity))), p.Probability, note)
+	}
+	a.e.Say("")
+	a.e.Wrote(storage.Join(folder, evaluate.AnswersFile))
+	a.e.Wrote(storage.Join(folder, evaluate.PredictionsFile))
+	return nil
+}
+
+// question is a prediction's question as a person writes it.
+func question(p parquet.Prediction) string {
+	if p.Direction == evaluate.Head {
+		return fmt.Sprintf("?  %s  %s", p.Relation, p.Source)
+	}
+	return fmt.Sprintf("%s  %s  ?", p.Source, p.Relation)
+}

@@ -1,0 +1,9 @@
+// Score ranks the answers of a split's queries, or answers a user's own questions.
+package main
+
+import (
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/score"
+)
+
+func main() { command.Main(score.Pipeline()) }
