@@ -91,7 +91,7 @@ func WriteAnswers(ctx context.Context, url string, a Answers) error {
 	if err := a.check(); err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
-	return writeTable(ctx, url, answersSchema, a.Len(), a.columns)
+	return writeTable(ctx, url, answersSchema, a.Len(), func(i int) int { return 4 * len(a.Lists[i]) }, a.columns)
 }
 
 // ReadAnswers reads what WriteAnswers wrote, and checks its order again.

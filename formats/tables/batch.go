@@ -36,7 +36,7 @@ func EncodeBatch(rows arrow.Record) ([]byte, error) {
 }
 
 // DecodeBatch is the inverse of EncodeBatch. Bytes that are no batch, or one that would take
-// more than MaxBatch, are an error.
+// more than MaxBatch, or that has nulls, are an error.
 func DecodeBatch(data []byte) (arrow.Record, error) {
 	end := len(data) - checksumLength
 	if end < 0 || end > MaxBatch || crc(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
@@ -73,7 +73,7 @@ func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
 		}
 		rows = r.Record()
 		rows.Retain()
-		return nil
+		return noNulls(rows)
 	})
 	return rows, err
 }
@@ -143,9 +143,6 @@ func decodeTable(data []byte, schema *arrow.Schema, each func(rows arrow.Record)
 		return fmt.Errorf("decoding a batch: %w", err)
 	}
 	return guard(func() error {
-		if err := noNulls(rows); err != nil {
-			return err
-		}
 		each(rows)
 		return nil
 	})

@@ -60,7 +60,7 @@ func WriteEdges(ctx context.Context, url string, e Edges) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
-	return writeTable(ctx, url, edgesSchema, e.Len(), e.columns)
+	return writeTable(ctx, url, edgesSchema, e.Len(), fixedSize, e.columns)
 }
 
 // ReadEdges reads what WriteEdges wrote, and checks its order again.

@@ -30,7 +30,7 @@ func WriteNames(ctx context.Context, url, schema string, names []string) error {
 		}
 		seen[name] = id
 	}
-	return writeTable(ctx, url, namesSchema(schema), len(names), func(from, to int) []arrow.Array {
+	return writeTable(ctx, url, namesSchema(schema), len(names), func(id int) int { return len(names[id]) }, func(from, to int) []arrow.Array {
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		defer b.Release()
 		b.AppendValues(names[from:to], nil)

@@ -60,7 +60,7 @@ func WriteQueries(ctx context.Context, url string, queries []Query) error {
 	if err := checkQueries(queries); err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
-	return writeTable(ctx, url, queriesSchema, len(queries), func(from, to int) []arrow.Array {
+	return writeTable(ctx, url, queriesSchema, len(queries), fixedSize, func(from, to int) []arrow.Array {
 		return queryColumns(queries[from:to])
 	})
 }

@@ -53,9 +53,6 @@ func (r *tableReader) batch(i int) (arrow.Record, error) {
 	if err == nil && rows.NumRows() != int64(b.rows) {
 		err = damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.rows)
 	}
-	if err == nil {
-		err = noNulls(rows)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", r.url, err)
 	}

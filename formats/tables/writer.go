@@ -13,8 +13,12 @@ import (
 	"tagnet/formats/storage"
 )
 
-// rowsPerBatch bounds the record batches of all tables but distances.
-const rowsPerBatch = 1 << 16
+// The record batches of all tables but distances hold at most so many rows, and one row more
+// than so many bytes of names or answers.
+const (
+	rowsPerBatch  = 1 << 16
+	bytesPerBatch = 16 << 20
+)
 
 // tableWriter writes record batches as an Arrow file with a trailer. It holds one encoded
 // batch in memory.
@@ -114,21 +118,28 @@ func (w *tableWriter) commit() error {
 func (w *tableWriter) abort() error { return w.out.Abort() }
 
 // writeTable writes a table of so many rows in batches that columns makes of rows from to
-// to-1.
-func writeTable(ctx context.Context, url string, schema *arrow.Schema, rows int, columns func(from, to int) []arrow.Array) error {
+// to-1. The size of a row counts what varies from row to row, in bytes.
+func writeTable(ctx context.Context, url string, schema *arrow.Schema, rows int, size func(row int) int, columns func(from, to int) []arrow.Array) error {
 	w, err := createTable(ctx, url, schema)
 	if err != nil {
 		return err
 	}
 	defer w.abort()
-	for from := 0; from < rows; from += rowsPerBatch {
+	for from := 0; from < rows; {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("writing %s: %w", url, err)
 		}
-		to := min(from+rowsPerBatch, rows)
+		to := from
+		for bytes := 0; to < min(from+rowsPerBatch, rows) && bytes < bytesPerBatch; to++ {
+			bytes += size(to)
+		}
 		if err := w.write(record(schema, columns(from, to)), 0); err != nil {
 			return err
 		}
+		from = to
 	}
 	return w.commit()
 }
+
+// fixedSize is the size of the rows of tables whose rows are all alike.
+func fixedSize(int) int { return 0 }

@@ -1,0 +1,89 @@
+package tables
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// TestLongRowsAreParted writes names that together exceed what one batch may hold.
+func TestLongRowsAreParted(t *testing.T) {
+	url := "mem://" + t.Name() + "/names.arrow"
+	var names []string
+	for i := range 5 {
+		names = append(names, strings.Repeat(string(rune('a'+i)), bytesPerBatch/2))
+	}
+	if err := WriteNames(t.Context(), url, Entities, names); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openTable(t.Context(), url, func(got *arrow.Schema) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	if len(r.frame.blocks) != 3 {
+		t.Errorf("%d batches, want 3", len(r.frame.blocks))
+	}
+	if got, err := ReadNames(t.Context(), url, Entities); err != nil || !reflect.DeepEqual(got, names) {
+		t.Errorf("%d names came back, or others; error %v", len(got), err)
+	}
+}
+
+// BenchmarkReadEdges reads as many edges as FB15k-237 has, with its reciprocals.
+func BenchmarkReadEdges(b *testing.B) {
+	url := "mem://benchmark/edges.arrow"
+	var e Edges
+	for i := range int32(544_230) {
+		e.Tails = append(e.Tails, i/37)
+		e.Heads = append(e.Heads, i%37*390)
+		e.Relations = append(e.Relations, i*7919%474)
+	}
+	if err := WriteEdges(b.Context(), url, e); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := ReadEdges(b.Context(), url); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadDistances unpacks every row of a table of WN18RR's size, in order.
+func BenchmarkReadDistances(b *testing.B) {
+	const entities = 40_943
+	url := "mem://benchmark/distances.arrow"
+	w, err := CreateDistances(b.Context(), url, entities, 6)
+	if err != nil {
+		b.Fatal(err)
+	}
+	distances := make([]uint8, entities)
+	for source := range int32(1000) {
+		for o := range distances {
+			distances[o] = Unreached
+			if (int(source)+o*o)%31 == 0 {
+				distances[o] = uint8(o % 7)
+			}
+		}
+		if err := w.Write(source, distances); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		r, err := OpenDistances(b.Context(), url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for source := range int32(1000) {
+			if found, err := r.Row(source, distances); err != nil || !found {
+				b.Fatal(found, err)
+			}
+		}
+		r.Close()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/row")
+}
