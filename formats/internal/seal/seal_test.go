@@ -1,0 +1,44 @@
+package seal
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestVerifyOfWhatSetMade(t *testing.T) {
+	for _, lead := range []string{`{"hash":"`, `{"hash": "`} {
+		text := []byte(lead + Blank + `","x":1}`)
+		data := []byte("data")
+		if err := Set(text, "hash", data); err != nil {
+			t.Fatal(err)
+		}
+		before := string(text)
+		if err := Verify(text, "hash", data); err != nil || string(text) != before {
+			t.Errorf("error %v, or the text changed", err)
+		}
+		if err := Verify(text, "hash", []byte("Data")); !errors.Is(err, ErrBroken) {
+			t.Errorf("other data: %v", err)
+		}
+		if err := Verify(text, "hash"); !errors.Is(err, ErrBroken) {
+			t.Errorf("no data: %v", err)
+		}
+		text[len(text)-2]++
+		if err := Verify(text, "hash", data); !errors.Is(err, ErrBroken) {
+			t.Errorf("other text: %v", err)
+		}
+	}
+}
+
+func TestTextsThatCannotBeSealed(t *testing.T) {
+	for text, want := range map[string]error{
+		`{}`:                ErrMissing,
+		`{"hash":"00"}`:     ErrBroken,
+		`{"hash":"` + Blank: ErrBroken,
+		`{"hash":"` + Blank + `","y":{"hash":"` + Blank + `"}}`: ErrBroken,
+		`{"hash":"1` + Blank[1:] + `"}`:                         ErrBroken,
+	} {
+		if err := Set([]byte(text), "hash"); !errors.Is(err, want) {
+			t.Errorf("%s: error %v, want %v", text, err, want)
+		}
+	}
+}
