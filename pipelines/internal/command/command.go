@@ -101,14 +101,17 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if err := e.parse(p, arguments); err != nil {
 		return err
 	}
-	startBeam(e.Verbose)
+	InitBeam()
+	quietBeam(e.Verbose)
 	return p.Run(ctx, e)
 }
 
 var beamOnce sync.Once
 
-// startBeam calls beam.Init once in the process. In a worker process Init does not return.
-func startBeam(verbose bool) {
+// InitBeam calls beam.Init, once in the process. Run does it before a pipeline's own Run; tests
+// that build a Beam pipeline without it call this first. In a worker process Init does not
+// return.
+func InitBeam() {
 	beamOnce.Do(func() {
 		if !flag.Parsed() {
 			// The flags were parsed with the pipeline's own; this only marks the global set.
@@ -116,7 +119,6 @@ func startBeam(verbose bool) {
 		}
 		beam.Init()
 	})
-	quietBeam(verbose)
 }
 
 func isTerminal(w io.Writer) bool {

@@ -1,0 +1,124 @@
+package preprocess
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/graph"
+	"tagnet/stages/triples"
+)
+
+// build runs the Beam pipeline over texts in memory and returns what it wrote.
+func build(t *testing.T, name string, texts map[string]string, p BuildParams) map[string]string {
+	t.Helper()
+	command.InitBeam()
+	ctx := context.Background()
+	root := "mem://" + t.Name() + "/" + name
+	for key, text := range texts {
+		url := storage.Join(root, key+".txt")
+		if err := storage.WriteFile(ctx, url, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		of, split := triples.Training, key
+		if rest, ok := strings.CutPrefix(key, "inference-"); ok {
+			of, split = triples.Inference, rest
+			p.Inductive, p.InferenceDataset = true, "other"
+		}
+		p.Files = append(p.Files, triples.File{URL: url, Graph: of, Split: split})
+	}
+	p.Read.Strict = true
+	p.Folder = storage.Join(root, "graph")
+	var quiet bytes.Buffer
+	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
+	if _, err := e.RunBeam(ctx, Build(p)); err != nil {
+		t.Fatal(err)
+	}
+	return content(t, p.Folder)
+}
+
+// facts are lines of random facts, some of them repeated; the first of each relation is there.
+func facts(random *rand.Rand, prefix string, n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("%s%d\tr%d\t%s%d", prefix, random.IntN(20), i%5, prefix, random.IntN(20))
+	}
+	return lines
+}
+
+func shuffled(random *rand.Rand, lines []string) string {
+	lines = slices.Clone(lines)
+	random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TestBytesDependOnFactsAlone holds that neither the order of lines nor batches nor groups
+// change a byte of what is written.
+func TestBytesDependOnFactsAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	sets := map[string][]string{}
+	for _, split := range graph.Splits {
+		sets[split] = facts(random, "e", 60)
+		sets["inference-"+split] = facts(random, "o", 60)
+	}
+	var want map[string]string
+	for i, p := range []BuildParams{
+		{}, {},
+		{Read: triples.ReadParams{Rows: 1}, Shards: 3},
+		{Read: triples.ReadParams{Rows: 7}, Shards: 1},
+		{Read: triples.ReadParams{Rows: 64}, Shards: 30},
+	} {
+		texts := map[string]string{}
+		for key, lines := range sets {
+			texts[key] = shuffled(random, lines)
+		}
+		p.EdgeShards = 3
+		got := build(t, fmt.Sprint(i), texts, p)
+		if want == nil {
+			want = got
+			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
+				t.Fatalf("%d files", len(want))
+			}
+			continue
+		}
+		same(t, got, want)
+	}
+}
+
+// TestEdgeShardsHoldTheSameEdges holds that the shards of edges, one after the other, are the
+// edges in order, for any number of shards.
+func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	texts := map[string]string{"train": shuffled(random, facts(random, "e", 100)), "valid": "e1\tr1\te2\n", "test": "e2\tr1\te1\n"}
+	var want tables.Edges
+	for _, shards := range []int{1, 2, 7, 40} {
+		name := fmt.Sprint(shards)
+		build(t, name, texts, BuildParams{EdgeShards: shards})
+		var got tables.Edges
+		for shard := range shards {
+			e, err := tables.ReadEdges(context.Background(), storage.Join("mem://"+t.Name()+"/"+name, "graph", graph.EdgesFile(shard, shards)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Tails, got.Relations, got.Heads = append(got.Tails, e.Tails...), append(got.Relations, e.Relations...), append(got.Heads, e.Heads...)
+		}
+		if shards == 1 {
+			want = got
+			if want.Len() < 150 {
+				t.Fatalf("%d edges", want.Len())
+			}
+			continue
+		}
+		if !slices.Equal(got.Tails, want.Tails) || !slices.Equal(got.Relations, want.Relations) || !slices.Equal(got.Heads, want.Heads) {
+			t.Errorf("%d shards: %d edges, want %d the same", shards, got.Len(), want.Len())
+		}
+	}
+}

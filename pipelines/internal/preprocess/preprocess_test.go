@@ -1,0 +1,421 @@
+package preprocess
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
+)
+
+// run runs the pipeline in this process.
+func run(arguments ...string) (code int, out, stderr string) {
+	var o, e bytes.Buffer
+	code = command.Run(context.Background(), Pipeline(), arguments, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// folderOf makes a dataset's folder: file names and their content.
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// small is a dataset with a loop, parallel relations, and entities that train does not have.
+func small() map[string]string {
+	return map[string]string{
+		"train.txt": "anna\tparent\tbert\nbert\tparent\tcora\nanna\tlikes\tbert\ncora\tlikes\tcora\ndora\tparent\tanna\n",
+		"valid.txt": "anna\tlikes\tcora\n",
+		"test.txt":  "dora\tlikes\temil\r\nbert\tlikes\tanna\r\n",
+	}
+}
+
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// content reads all files of a folder.
+func content(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	ctx := context.Background()
+	urls, err := storage.List(ctx, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, url := range urls {
+		data, err := storage.ReadFile(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimPrefix(url, folder)] = string(data)
+	}
+	return files
+}
+
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %d bytes, want %d others", name, len(got[name]), len(want[name]))
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is there too", name)
+		}
+	}
+}
+
+// named tells a query by names.
+func named(l *graph.Loaded, split string, q tables.Query) string {
+	names := l.Of(split).Entities
+	return fmt.Sprintf("%s %s %s %v", names[q.Source], l.RelationName(q.Relation), names[q.Answer], q.Reciprocal)
+}
+
+func TestTransductive(t *testing.T) {
+	workspace := t.TempDir()
+	code, out, stderr := run("--dataset", folderOf(t, small()), "--workspace", workspace)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if !strings.Contains(out, "wrote "+filepath.Join(workspace, "graph")) || !strings.Contains(out, "next: go run ./pipelines/") {
+		t.Errorf("closing lines are missing: %s", out)
+	}
+	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"anna", "bert", "cora", "dora", "emil"}; !slices.Equal(l.Train.Entities, want) {
+		t.Errorf("entities %v, want %v", l.Train.Entities, want)
+	}
+	if want := []string{"likes", "parent"}; !slices.Equal(l.Relations, want) {
+		t.Errorf("relations %v, want %v", l.Relations, want)
+	}
+	if l.Inductive() || l.Train.Graph.Edges() != 10 {
+		t.Errorf("inductive %v, %d edges", l.Inductive(), l.Train.Graph.Edges())
+	}
+	ctx := context.Background()
+	queries, err := l.Queries(ctx, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, q := range queries {
+		got = append(got, named(l, "test", q))
+	}
+	want := []string{"anna ~likes bert true", "bert likes anna false", "dora likes emil false", "emil ~likes dora true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("test queries %q, want %q", got, want)
+	}
+	// anna likes bert (train) and cora (valid); while training only bert is known.
+	if known := l.Train.Answers.Of(0, 0); !slices.Equal(known, []int32{1, 2}) {
+		t.Errorf("anna likes %v", known)
+	}
+	if known := l.TrainAnswers.Of(0, 0); !slices.Equal(known, []int32{1}) {
+		t.Errorf("anna likes %v while training", known)
+	}
+	// The reciprocal of likes is relation 2: who likes anna? bert (test).
+	if known := l.Train.Answers.Of(0, 2); !slices.Equal(known, []int32{1}) {
+		t.Errorf("anna is liked by %v", known)
+	}
+}
+
+func TestInductive(t *testing.T) {
+	workspace := t.TempDir()
+	inference := folderOf(t, map[string]string{
+		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
+	})
+	code, out, stderr := run("--dataset", folderOf(t, small()), "--inference", inference, "--workspace", workspace)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "1 fact of test that the graph they are asked of holds already") {
+		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
+	}
+	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Inductive() || l.Of("valid") != l.Train || l.Of("test") != l.Inference {
+		t.Fatal("test must ask the inference graph, valid the training graph")
+	}
+	if want := []string{"xena", "yves", "zoe"}; !slices.Equal(l.Inference.Entities, want) {
+		t.Errorf("entities %v, want %v", l.Inference.Entities, want)
+	}
+	if l.Inference.Graph.Edges() != 4 || l.Inference.Graph.BaseRelations != 2 {
+		t.Errorf("%d edges, %d relations", l.Inference.Graph.Edges(), l.Inference.Graph.BaseRelations)
+	}
+	queries, err := l.Queries(context.Background(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(queries) != 4 || named(l, "test", queries[0]) != "xena likes zoe false" {
+		t.Errorf("%d test queries, the first %s", len(queries), named(l, "test", queries[0]))
+	}
+	if known := l.Inference.Answers.Of(0, 0); !slices.Equal(known, []int32{1, 2}) { // valid and test of the inference graph
+		t.Errorf("xena likes %v", known)
+	}
+}
+
+// TestBadInputs holds that each of these ends with a non-zero code, one line that begins as
+// expected, and nothing that looks whole.
+func TestBadInputs(t *testing.T) {
+	change := func(name, text string) map[string]string {
+		files := small()
+		files[name] = text
+		return files
+	}
+	without := func(name string) map[string]string {
+		files := small()
+		delete(files, name)
+		return files
+	}
+	whole := packed(t, small()["train.txt"])
+	cut := without("train.txt")
+	cut["train.txt.gz"] = whole[:len(whole)-9]
+	both := small()
+	both["train.txt.gz"] = whole
+	tests := map[string]struct {
+		files map[string]string
+		begin string // DIR stands for the dataset's folder
+		says  string
+	}{
+		"four fields":      {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:", "4 fields"},
+		"two fields":       {change("valid.txt", "anna\tlikes\n"), "DIR/valid.txt:1:", "2 fields"},
+		"spaces":           {change("test.txt", "anna likes bert\n"), "DIR/test.txt:1:", "space"},
+		"empty field":      {change("train.txt", "a\t\tb\n"), "DIR/train.txt:1:", "empty"},
+		"invalid UTF-8":    {change("train.txt", "a\tr\tb\n\xff\tr\tb\n"), "DIR/train.txt:2:", "UTF-8"},
+		"NUL":              {change("train.txt", "a\x00\tr\tb\n"), "DIR/train.txt:1:", "NUL"},
+		"empty file":       {change("valid.txt", ""), "DIR/valid.txt: ", "empty"},
+		"gzip cut short":   {cut, "reading DIR/train.txt.gz", "cut short"},
+		"plain and gzip":   {both, "DIR/train.txt and DIR/train.txt.gz", "remove one"},
+		"missing file":     {without("test.txt"), "DIR/test.txt is missing", "train.txt, valid.txt and test.txt"},
+		"unknown relation": {change("test.txt", "anna\tlikes\tbert\nanna\thates\tbert\n"), "DIR/test.txt:2:", `"hates"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			workspace, folder := t.TempDir(), folderOf(t, test.files)
+			code, _, stderr := run("--dataset", folder, "--workspace", workspace)
+			if code != command.ExitFailure {
+				t.Errorf("exit %d, want %d", code, command.ExitFailure)
+			}
+			begin := strings.ReplaceAll(test.begin, "DIR", folder)
+			if !strings.HasPrefix(stderr, begin) || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("stderr is %q, want one line that begins %q and says %q", stderr, begin, test.says)
+			}
+			if left := content(t, workspace); len(left) != 0 {
+				t.Errorf("%d files are left: %v", len(left), left)
+			}
+		})
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	folder := folderOf(t, small())
+	notFolder := filepath.Join(folder, "train.txt")
+	tests := map[string]struct {
+		arguments []string
+		code      int
+		says      string
+	}{
+		"unknown way with bad lines":   {[]string{"--dataset", folder, "--on_bad_line", "skip"}, command.ExitUsage, "--on_bad_line"},
+		"missing folder":               {[]string{"--dataset", filepath.Join(folder, "nothing")}, command.ExitFailure, "nothing"},
+		"file for a folder":            {[]string{"--dataset", notFolder}, command.ExitFailure, "is a file"},
+		"unknown name":                 {[]string{"--dataset", "fb15k-238"}, command.ExitFailure, "fb15k-237"},
+		"inference without dataset":    {[]string{"--inference", folder}, command.ExitUsage, "--inference"},
+		"missing inference folder":     {[]string{"--dataset", folder, "--inference", filepath.Join(folder, "nothing")}, command.ExitFailure, "--inference"},
+		"workspace that is a file":     {[]string{"--dataset", folder, "--workspace", notFolder}, command.ExitFailure, notFolder},
+		"workspace of unknown scheme":  {[]string{"--dataset", folder, "--workspace", "ftp://host/x"}, command.ExitFailure, "ftp"},
+		"workspace that holds a graph": {[]string{"--dataset", folder, "--workspace", foreign(t)}, command.ExitFailure, "notes.txt"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			arguments := append([]string{"--workspace", t.TempDir()}, test.arguments...)
+			code, _, stderr := run(arguments...)
+			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit %d, stderr %q: want %d and a line that says %q", code, stderr, test.code, test.says)
+			}
+		})
+	}
+}
+
+// foreign is a workspace whose graph/ holds somebody's notes.
+func foreign(t *testing.T) string {
+	t.Helper()
+	workspace := t.TempDir()
+	if err := os.Mkdir(filepath.Join(workspace, "graph"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(workspace, "graph", "notes.txt"), []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := os.Stat(filepath.Join(workspace, "graph", "notes.txt")); err != nil {
+			t.Errorf("the notes are gone: %v", err)
+		}
+	})
+	return workspace
+}
+
+func TestInferenceRelationNeverTrained(t *testing.T) {
+	inference := folderOf(t, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"})
+	workspace := t.TempDir()
+	code, _, stderr := run("--dataset", folderOf(t, small()), "--inference", inference, "--workspace", workspace)
+	if code != command.ExitFailure || !strings.HasPrefix(stderr, inference+`/train.txt:2: relation "own"`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if left := content(t, workspace); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestRejects(t *testing.T) {
+	files := small()
+	files["train.txt"] = "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n"
+	files["valid.txt"] = "nobody\n"
+	workspace, folder := t.TempDir(), folderOf(t, files)
+	code, out, stderr := run("--dataset", folder, "--workspace", workspace, "--on_bad_line", "reject")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if !strings.Contains(out, "1 repeated fact in train.txt, 4 lines that are no facts") {
+		t.Errorf("what was dropped is not said: %s", out)
+	}
+	text := content(t, filepath.Join(workspace, "graph"))["/rejects.tsv"]
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) != 5 || lines[0] != "file\tline\treason\ttext" {
+		t.Fatalf("rejects.tsv: %q", lines)
+	}
+	for i, want := range []struct{ at, text string }{
+		{"/train.txt\t2\t", "\tanna parent bert"}, {"/train.txt\t3\t", "\ta\\tr\\tb\\tc"}, {"/train.txt\t4\t", "\t\\xff\\tr\\tb"}, {"/valid.txt\t1\t", "\tnobody"},
+	} {
+		line := lines[i+1]
+		if !strings.HasPrefix(line, folder+want.at) || !strings.HasSuffix(line, want.text) || strings.Count(line, "\t") != 3 {
+			t.Errorf("rejects.tsv: %q, want %s...%s", line, want.at, want.text)
+		}
+	}
+	s, err := graph.ReadSummary(context.Background(), filepath.Join(workspace, "graph"))
+	if err != nil || s.Facts != 2 || s.Rejected != 4 || s.Queries["valid"] != 0 || s.Repeated["train"] != 1 {
+		t.Errorf("summary %+v, %v", s, err)
+	}
+}
+
+func TestNoTrainingFactLeft(t *testing.T) {
+	files := small()
+	files["train.txt"] = "nothing\n"
+	code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
+	if code != command.ExitFailure || !strings.Contains(stderr, "no training fact is left") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestAgain holds what a second run does: nothing with the same data, nor with the same data
+// elsewhere; an error with other data; the same bytes with --force and over an interrupted run.
+func TestAgain(t *testing.T) {
+	workspace, first := t.TempDir(), folderOf(t, small())
+	folder := filepath.Join(workspace, "graph")
+	if code, _, stderr := run("--dataset", first, "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	want := content(t, folder)
+	stamp := func() int64 {
+		info, err := os.Stat(filepath.Join(folder, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.ModTime().UnixNano()
+	}
+	before := stamp()
+	code, out, stderr := run("--dataset", first, "--workspace", workspace)
+	if code != 0 || !strings.Contains(out, "is complete") || stamp() != before {
+		t.Errorf("a second run did something: exit %d, %s%s", code, out, stderr)
+	}
+	if code, out, _ = run("--dataset", folderOf(t, small()), "--workspace", workspace); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("the same data elsewhere: exit %d, %s", code, out)
+	}
+	other := small()
+	other["train.txt"] += "emil\tlikes\tanna\n"
+	changed := folderOf(t, other)
+	code, _, stderr = run("--dataset", changed, "--workspace", workspace)
+	if code != command.ExitFailure || !strings.Contains(stderr, "files.train") || !strings.Contains(stderr, "--force") || !strings.Contains(stderr, "--workspace") {
+		t.Errorf("other data: exit %d, %s", code, stderr)
+	}
+	same(t, content(t, folder), want)
+	if code, _, stderr = run("--dataset", changed, "--workspace", workspace, "--force"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr = run("--dataset", first, "--workspace", workspace, "--force"); code != 0 {
+		t.Fatal(stderr)
+	}
+	same(t, content(t, folder), want)
+
+	// What a killed run leaves: no manifest, the mark, a table cut short, an unfinished file.
+	for name, text := range map[string]string{".unfinished": "", "answers.arrow": "half", storage.TemporaryPrefix + "answers.arrow-0123456789abcdef": "half"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(folder, "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr = run("--dataset", first, "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	same(t, content(t, folder), want)
+	if left, err := filepath.Glob(filepath.Join(folder, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+func TestDamagedFolder(t *testing.T) {
+	workspace, folder := t.TempDir(), folderOf(t, small())
+	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, name := range []string{"answers.arrow", "manifest.json"} {
+		path := filepath.Join(workspace, "graph", name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := bytes.Clone(data)
+		damaged[len(damaged)/2] ^= 1
+		for what, bytes := range map[string][]byte{"flipped": damaged, "cut": data[:len(data)-7]} {
+			if err := os.WriteFile(path, bytes, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			code, _, stderr := run("--dataset", folder, "--workspace", workspace)
+			if code != command.ExitFailure || !strings.Contains(stderr, name) || !strings.Contains(stderr, "--force") {
+				t.Errorf("%s %s: exit %d, %s", name, what, code, stderr)
+			}
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
