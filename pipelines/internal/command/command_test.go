@@ -1,0 +1,165 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+)
+
+func init() {
+	register.Function2x1[string, func(string), error](failing)
+	register.Emitter1[string]()
+}
+
+// failing is a DoFn that fails as it is told.
+func failing(how string, emit func(string)) error {
+	switch how {
+	case "error":
+		return fmt.Errorf("data/train.txt:3: 4 fields where 3 are wanted")
+	case "panic":
+		panic("index out of range")
+	case "lines":
+		return errors.Join(errors.New("layers is 0"), errors.New("delta is -1"))
+	}
+	emit(how)
+	return nil
+}
+
+// pipeline runs a DoFn on its --how.
+func pipeline() Pipeline {
+	var how string
+	var count int
+	return Pipeline{
+		Name: "sample", Summary: "Does what it is told.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&how, "how", "", "`way` to go")
+			set.IntVar(&count, "count", 3, "how often")
+		},
+		Run: func(ctx context.Context, e *Environment) error {
+			if count < 0 {
+				return FlagError("count", count, "0 or more")
+			}
+			p, s := beam.NewPipelineWithRoot()
+			out := beam.ParDo(s, failing, beam.Create(s, how))
+			beam.Reshuffle(s, out)
+			if _, err := e.RunBeam(ctx, p); err != nil {
+				return err
+			}
+			e.Wrote(e.Workspace.Graph())
+			e.Next("go run ./pipelines/other --split test")
+			return nil
+		},
+	}
+}
+
+func run(ctx context.Context, arguments ...string) (code int, out, stderr string) {
+	var o, e bytes.Buffer
+	code = Run(ctx, pipeline(), arguments, &o, &e)
+	return code, o.String(), e.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		arguments []string
+		code      int
+		out, err  string // whole
+	}{
+		"good":              {[]string{"--how", "well", "--workspace", "a b"}, ExitOK, "wrote a b/graph\nnext: go run ./pipelines/other --workspace 'a b' --split test\n", ""},
+		"default":           {nil, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
+		"a DoFn's error":    {[]string{"--how", "error"}, ExitFailure, "", "data/train.txt:3: 4 fields where 3 are wanted\n"},
+		"several errors":    {[]string{"--how=lines"}, ExitFailure, "", "layers is 0; delta is -1\n"},
+		"a DoFn's panic":    {[]string{"--how", "panic"}, ExitFailure, "", "internal error: index out of range (--verbose shows where)\n"},
+		"flag out of range": {[]string{"--count", "-1"}, ExitUsage, "", "--count is -1: want 0 or more\n"},
+		"unknown flag":      {[]string{"--cuont", "1"}, ExitUsage, "", "--cuont is not a flag of sample: did you mean --count? -h lists them\n"},
+		"argument":          {[]string{"data"}, ExitUsage, "", "sample: unexpected argument \"data\": flags begin with --; -h lists them\n"},
+		"no number":         {[]string{"--count", "many"}, ExitUsage, "", "invalid value \"many\" of --count: parse error; -h explains the flags\n"},
+		"empty workspace":   {[]string{"--workspace", ""}, ExitUsage, "", "--workspace is \"\": want a folder or gs://bucket/prefix\n"},
+		"Beam's own flags":  {[]string{"--job_name", "x"}, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			code, out, stderr := run(context.Background(), test.arguments...)
+			if code != test.code || out != test.out || stderr != test.err {
+				t.Errorf("exit %d, out %q, err %q; want %d, %q, %q", code, out, stderr, test.code, test.out, test.err)
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	code, _, stderr := run(ctx, "--how", "well")
+	if code != ExitInterrupted || !strings.HasPrefix(stderr, "sample: interrupted") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestHelpListsOwnFlagsFirst(t *testing.T) {
+	code, out, _ := run(context.Background(), "-h")
+	if code != ExitOK {
+		t.Fatalf("exit %d", code)
+	}
+	own, beams := strings.Index(out, "  --how way "), strings.Index(out, "  --runner ")
+	if own < 0 || beams < own || strings.Contains(out, "--test.") {
+		t.Errorf("own flags at %d, Beam's at %d of %s", own, beams, out)
+	}
+	for line := range strings.SplitSeq(out, "\n") {
+		if strings.HasPrefix(line, "  --") && len(strings.Fields(line)) < 2 {
+			t.Errorf("%q explains nothing", line)
+		}
+	}
+}
+
+// TestNothingIsLeftInTheTemporaryFolder holds that Beam's files go with the run.
+func TestNothingIsLeftInTheTemporaryFolder(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	for _, how := range []string{"well", "error"} {
+		run(context.Background(), "--how", how)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	if os.Getenv("TMPDIR") != folder {
+		t.Errorf("TMPDIR is %s", os.Getenv("TMPDIR"))
+	}
+}
+
+func TestEmbed(t *testing.T) {
+	var out bytes.Buffer
+	outer := Pipeline{Name: "outer", Run: func(ctx context.Context, e *Environment) error {
+		if err := e.Embed(ctx, pipeline(), "--how", "well", "--workspace", "w"); err != nil {
+			return err
+		}
+		return e.Embed(ctx, pipeline(), "--how", "error")
+	}}
+	var stderr bytes.Buffer
+	code := Run(context.Background(), outer, nil, &out, &stderr)
+	if code != ExitFailure || out.String() != "wrote w/graph\n" || stderr.String() != "data/train.txt:3: 4 fields where 3 are wanted\n" {
+		t.Errorf("exit %d, out %q, err %q", code, out.String(), stderr.String())
+	}
+}
+
+func TestClosest(t *testing.T) {
+	names := []string{"/m/012", "barack_obama", "Barack Obama", "michelle_obama", "usa"}
+	for name, want := range map[string][]string{
+		"barak_obama": {"barack_obama", "Barack Obama"},
+		"obama":       {"Barack Obama", "barack_obama", "michelle_obama"},
+		"us":          {"usa"},
+		"zzzzzz":      {},
+	} {
+		if got := Closest(name, names, 3); !slices.Equal(got, want) {
+			t.Errorf("closest to %q: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clock is a time that only a test moves.
+type clock struct{ now time.Time }
+
+func display(terminal bool) (*Display, *bytes.Buffer, *clock) {
+	var out bytes.Buffer
+	c := &clock{time.Unix(1000, 0)}
+	d := New(&out, terminal)
+	d.now = func() time.Time { return c.now }
+	return d, &out, c
+}
+
+func TestPlainLines(t *testing.T) {
+	d, out, c := display(false)
+	b := d.Begin("scoring", 2000, "queries")
+	for range 12 {
+		c.now = c.now.Add(time.Second)
+		b.Add(100)
+	}
+	b.Note("MRR 0.5")
+	b.End()
+	b.End()
+	want := []string{
+		"scoring  25%  500 of 2,000 queries  100/s  15s left",
+		"scoring  50%  1,000 of 2,000 queries  100/s  10s left",
+		"scoring: 1,200 queries in 12s, MRR 0.5",
+	}
+	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestShortStepsAreSilent(t *testing.T) {
+	d, out, c := display(false)
+	b := d.Begin("scoring", 10, "queries")
+	c.now = c.now.Add(time.Second)
+	b.Add(10)
+	b.End()
+	if out.Len() != 0 {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	d, out, c := display(true)
+	b := d.Begin("training", 4, "steps")
+	c.now = c.now.Add(3 * time.Second)
+	b.Resume(1)
+	b.Set(3)
+	if text := out.String(); !strings.HasPrefix(text, "\r\x1b[Ktraining [==================      ]") || !strings.Contains(text, "0.667/s  1.5s left") {
+		t.Errorf("%q", text)
+	}
+	d.Print("a checkpoint")
+	b.Set(2) // a counter that goes back is not shown
+	b.End()
+	if text := out.String(); !strings.HasSuffix(text, "\r\x1b[Ka checkpoint\n\r\x1b[Ktraining: 3 steps in 3.0s\n") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 6531381360: "6,531,381,360"} {
+		if got := Count(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		400 * time.Millisecond: "0.4s", 12 * time.Second: "12s", 185 * time.Second: "3m05s", 130 * time.Minute: "2h10m",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}

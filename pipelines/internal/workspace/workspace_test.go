@@ -1,0 +1,182 @@
+package workspace
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tagnet/formats/storage"
+)
+
+type settings struct {
+	Layers int               `json:"layers"`
+	Files  map[string]string `json:"files"`
+}
+
+func stage(w Workspace, name string, layers int, inputs map[string]string) Stage {
+	return Stage{
+		Workspace: w, Name: name, Folder: name, Configuration: settings{layers, map[string]string{"train": "x"}},
+		Inputs: inputs, Command: "go run ./pipelines/" + name,
+	}
+}
+
+// make writes a stage's folder with one file.
+func makeStage(t *testing.T, s Stage, text string) {
+	t.Helper()
+	ctx := context.Background()
+	done, err := s.Begin(ctx, true)
+	if err != nil || done {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	if err := storage.WriteFile(ctx, s.Workspace.Path(s.Folder, "deep", "file"), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Publish(ctx, map[string]int64{"rows": 1}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantError(t *testing.T, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+}
+
+func TestStages(t *testing.T) {
+	for _, root := range []string{t.TempDir(), "mem://" + t.Name()} {
+		t.Run(root[:3], func(t *testing.T) {
+			ctx := context.Background()
+			w := New(root)
+			_, err := w.Require(ctx, "first", "go run ./pipelines/first")
+			wantError(t, err, root, "go run ./pipelines/first --workspace "+root)
+
+			first := stage(w, "first", 6, nil)
+			makeStage(t, first, "one")
+			if done, err := first.Begin(ctx, false); !done || err != nil {
+				t.Fatalf("done %v, %v", done, err)
+			}
+			m, err := w.Require(ctx, "first", "")
+			if err != nil || len(m.Files) != 1 || m.Files[0].Name != "deep/file" || m.Rows["rows"] != 1 {
+				t.Fatalf("%+v, %v", m, err)
+			}
+
+			_, err = stage(w, "first", 5, nil).Begin(ctx, false)
+			wantError(t, err, "layers is 6 there, 5 here", "--workspace", "--force")
+
+			inputs, err := w.Inputs(ctx, "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := stage(w, "second", 6, inputs)
+			makeStage(t, second, "two")
+			if _, err := w.Require(ctx, "second", ""); err != nil {
+				t.Fatal(err)
+			}
+
+			// The first is remade with other content: the second is stale.
+			makeStage(t, first, "another")
+			_, err = w.Require(ctx, "second", "go run ./pipelines/second")
+			wantError(t, err, "first", "go run ./pipelines/second --workspace "+root+" --force")
+			if inputs, err = w.Inputs(ctx, "first"); err != nil {
+				t.Fatal(err)
+			}
+			_, err = stage(w, "second", 6, inputs).Begin(ctx, false)
+			wantError(t, err, "first", "--force")
+
+			// Remade as it was, it is not.
+			makeStage(t, first, "one")
+			if _, err := w.Require(ctx, "second", ""); err != nil {
+				t.Fatal(err)
+			}
+
+			// A damaged file is noticed by whoever needs it.
+			if err := storage.WriteFile(ctx, w.Path("first", "deep", "file"), []byte("onE")); err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.Require(ctx, "first", "go run ./pipelines/first")
+			wantError(t, err, "deep/file", "--force")
+			_, err = first.Begin(ctx, false)
+			wantError(t, err, "deep/file", "--force")
+		})
+	}
+}
+
+// TestInterrupted holds that what a killed run leaves is removed, at whatever moment it ended,
+// and that nothing else ever is.
+func TestInterrupted(t *testing.T) {
+	ctx := context.Background()
+	w := New("mem://" + t.Name())
+	s := stage(w, "first", 6, nil)
+	if _, err := s.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := storage.WriteFile(ctx, w.Path("first", "half"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.Begin(ctx, false); done || err != nil {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	left, err := storage.List(ctx, w.Path("first"))
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
+		t.Errorf("left: %v %v", left, err)
+	}
+	s.Abandon()
+	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+
+	// Killed between the manifest and the removal of the mark: complete.
+	makeStage(t, s, "one")
+	if err := storage.WriteFile(ctx, w.Path("first", unfinished), nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Abandon() // must not remove what is complete
+	if done, err := s.Begin(ctx, false); !done || err != nil {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	if there, err := storage.Exists(ctx, w.Path("first", unfinished)); there || err != nil {
+		t.Errorf("the mark is left: %v", err)
+	}
+
+	// Somebody else's files are nobody's leftovers.
+	if err := storage.WriteFile(ctx, w.Path("second", "notes"), []byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	for _, force := range []bool{false, true} {
+		_, err := stage(w, "second", 6, nil).Begin(ctx, force)
+		wantError(t, err, "notes", "--workspace")
+	}
+	if there, err := storage.Exists(ctx, w.Path("second", "notes")); !there || err != nil {
+		t.Errorf("the notes are gone: %v", err)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	for _, test := range []struct{ root, command, want string }{
+		{Default, "go run ./pipelines/train", "go run ./pipelines/train"},
+		{"w", "go run ./pipelines/train", "go run ./pipelines/train --workspace w"},
+		{"gs://b/w", "go run ./pipelines/score --split test", "go run ./pipelines/score --workspace gs://b/w --split test"},
+		{"it's", "go run ./pipelines/train", `go run ./pipelines/train --workspace 'it'\''s'`},
+		{"w", "make test", "make test"},
+	} {
+		if got := New(test.root).Command(test.command); got != test.want {
+			t.Errorf("%q: %q, want %q", test.root, got, test.want)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	got, err := Differences(
+		[]byte(`{"layers":6,"files":{"train":"0123456789012345678901234567890123456789012345678901234567890123","valid":"b"},"gone":true}`),
+		[]byte(`{"layers":5,"files":{"train":"012345678901234567890123456789012345678901234567890123456789012X","valid":"b"},"new":null}`))
+	want := `files.train is "01234567890... there, "01234567890... here; gone is true there, absent here; layers is 6 there, 5 here`
+	if err != nil || strings.Join(got, "; ") != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
