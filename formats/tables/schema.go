@@ -56,7 +56,7 @@ func columnNames(s *arrow.Schema) string {
 
 func noNulls(rows arrow.Record) error {
 	for i, column := range rows.Columns() {
-		if column.NullN() != 0 {
+		if column.NullN() != 0 && !rows.Schema().Field(i).Nullable {
 			return damaged("column %s has nulls", rows.ColumnName(i))
 		}
 	}
