@@ -12,10 +12,12 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/distance"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 	"tagnet/stages/learn/checkpoints"
+	"tagnet/stages/messages"
 )
 
 // evidence is what a workspace holds for the page. What could not be read is nil or empty,
@@ -23,13 +25,13 @@ import (
 type evidence struct {
 	root        string
 	graph       *graph.Summary
-	distances   []distanceSummary
+	distances   []distance.Distribution
 	epochs      []learn.Epoch
 	best        string
 	checkpoint  *checkpoints.Record
 	evaluations []evaluation
 	questions   []answered
-	messages    []messageSummary
+	messages    []messages.Summary
 	gaps        map[string][]gap // by section
 }
 
@@ -82,7 +84,7 @@ func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
 
 func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 	for _, split := range splitsIn(ctx, w, "distances") {
-		var d distanceSummary
+		var d distance.Distribution
 		url := storage.Join(w.Distances(split), "distribution.json")
 		if err := readJSON(ctx, url, &d); err != nil {
 			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. They are made by", w.Command("go run ./pipelines/distances --split "+split), err)
@@ -165,7 +167,7 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 
 func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 	for _, split := range splitsIn(ctx, w, "messages") {
-		var m messageSummary
+		var m messages.Summary
 		if err := readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m); err != nil {
 			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. They are counted by", w.Command("go run ./pipelines/messages --split "+split), err)
 			continue
@@ -173,7 +175,7 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 		if m.Split == "" {
 			m.Split = split
 		}
-		slices.SortStableFunc(m.Configurations, func(a, b messageCounts) int {
+		slices.SortStableFunc(m.Configurations, func(a, b messages.Configuration) int {
 			if a.Layers != b.Layers {
 				return a.Layers - b.Layers
 			}

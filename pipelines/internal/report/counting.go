@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"tagnet/pipelines/internal/report/chart"
+	"tagnet/stages/messages"
 )
 
 // messagesPart shows what propagation sends, and what truncation saves.
@@ -20,17 +21,17 @@ func (e *evidence) messagesPart() section {
 	c := e.chosen(m)
 	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages that carry nothing are not sent either, which changes no score.",
 		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty))}
-	s.Figures = append(s.Figures, m.savedFigure(c.Layers), m.partsFigure(c.Layers))
-	s.Tables = append(s.Tables, m.table())
-	if m.pruning() {
-		s.Tables = append(s.Tables, m.pruningTable())
+	s.Figures = append(s.Figures, savedFigure(m, c.Layers), partsFigure(m, c.Layers))
+	s.Tables = append(s.Tables, messageTable(m))
+	if pruning(m) {
+		s.Tables = append(s.Tables, pruningTable(m))
 	}
 	return s
 }
 
 // chosen is the configuration of the best checkpoint if it was counted, else that with the
 // most layers and, of those, a delta in the middle.
-func (e *evidence) chosen(m messageSummary) messageCounts {
+func (e *evidence) chosen(m messages.Summary) messages.Configuration {
 	if e.checkpoint != nil {
 		for _, c := range m.Configurations {
 			if c.Layers == e.checkpoint.Configuration.Layers && c.Delta == e.checkpoint.Configuration.Delta {
@@ -38,13 +39,13 @@ func (e *evidence) chosen(m messageSummary) messageCounts {
 			}
 		}
 	}
-	deepest := m.of(m.Configurations[len(m.Configurations)-1].Layers)
+	deepest := ofLayers(m, m.Configurations[len(m.Configurations)-1].Layers)
 	return deepest[len(deepest)/2]
 }
 
-// of are the configurations of so many layers, by delta.
-func (m messageSummary) of(layers int) []messageCounts {
-	var list []messageCounts
+// ofLayers are the configurations of so many layers, by delta.
+func ofLayers(m messages.Summary, layers int) []messages.Configuration {
+	var list []messages.Configuration
 	for _, c := range m.Configurations {
 		if c.Layers == layers {
 			list = append(list, c)
@@ -54,9 +55,9 @@ func (m messageSummary) of(layers int) []messageCounts {
 }
 
 // savedFigure shows the share of messages saved by delta.
-func (m messageSummary) savedFigure(layers int) figure {
+func savedFigure(m messages.Summary, layers int) figure {
 	paper, ours := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
-	for _, c := range m.of(layers) {
+	for _, c := range ofLayers(m, layers) {
 		paper.Points = append(paper.Points, chart.Point{X: float64(c.Delta), Y: c.Decrease})
 		ours.Points = append(ours.Points, chart.Point{X: float64(c.Delta), Y: c.DecreaseWithoutEmpty})
 	}
@@ -67,10 +68,10 @@ func (m messageSummary) savedFigure(layers int) figure {
 }
 
 // partsFigure shows what becomes of the messages, by delta.
-func (m messageSummary) partsFigure(layers int) figure {
+func partsFigure(m messages.Summary, layers int) figure {
 	c := chart.Stacked{Title: "What becomes of the messages", Description: "Shares of the messages of untruncated propagation.", Label: "delta",
 		Parts: []string{"sent", "kept, but empty", "pruned: redundant", "pruned: empty"}, Colours: []int{1, 2, 5, 6}}
-	for _, one := range m.of(layers) {
+	for _, one := range ofLayers(m, layers) {
 		note := func(n int64) string { return "(" + count(n) + ")" }
 		c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Delta), Parts: []chart.Part{
 			{Value: float64(one.Kept - one.KeptEmpty), Note: note(one.Kept - one.KeptEmpty)},
@@ -82,7 +83,8 @@ func (m messageSummary) partsFigure(layers int) figure {
 	return newFigure("messages-parts", "What becomes of them", "An empty message comes from an entity that nothing has reached yet; a redundant one would arrive after the window has closed.", c.SVG())
 }
 
-func (m messageSummary) table() table {
+// messageTable has a row for each number of layers and each delta.
+func messageTable(m messages.Summary) table {
 	t := table{Title: "Messages per question", Note: "Means over the questions of the " + m.Split + " split. Kept counts empty messages as the paper does; sent leaves them out.", Head: []cell{
 		text("Layers"), number("Delta"), number("Untruncated"), number("Kept"), number("Sent"), number("Saved"), number("Saved without empty")}}
 	n := float64(max(1, m.Queries))
@@ -93,8 +95,8 @@ func (m messageSummary) table() table {
 	return t
 }
 
-// pruning tells whether an A*Net model was counted.
-func (m messageSummary) pruning() bool {
+// pruning tells whether the choices of an A*Net model were counted.
+func pruning(m messages.Summary) bool {
 	for _, c := range m.Configurations {
 		if c.AStar > 0 {
 			return true
@@ -104,14 +106,13 @@ func (m messageSummary) pruning() bool {
 }
 
 // pruningTable shows what the window saves on top of A*Net.
-func (m messageSummary) pruningTable() table {
+func pruningTable(m messages.Summary) table {
 	t := table{Title: "On top of A*Net", Note: "A*Net chooses which entities send; the window leaves out some of what they would send.",
 		Head: []cell{text("Layers"), number("Delta"), number("A*Net"), number("With the window"), number("Saved")}}
 	n := float64(max(1, m.Queries))
 	for _, c := range m.Configurations {
 		if c.AStar > 0 {
-			saved := 1 - float64(c.Kept)/float64(c.AStar)
-			t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.AStar) / n)), number(short(float64(c.Kept) / n)), bar(percent(saved), saved)})
+			t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.AStar) / n)), number(short(float64(c.AStar) * (1 - c.DecreaseOfAStar) / n)), bar(percent(c.DecreaseOfAStar), c.DecreaseOfAStar)})
 		}
 	}
 	return t

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tagnet/pipelines/internal/report/chart"
+	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
 
@@ -25,7 +26,7 @@ func (e *evidence) dataPart() section {
 		}
 	}
 	if len(e.distances) > 0 {
-		s.Figures = append(s.Figures, e.distances[0].figure())
+		s.Figures = append(s.Figures, distanceFigure(e.distances[0]))
 	}
 	return s
 }
@@ -46,8 +47,8 @@ func splitTable(g *graph.Summary) table {
 	return t
 }
 
-// figure shows the share of questions at each distance.
-func (d distanceSummary) figure() figure {
+// distanceFigure shows the share of questions at each distance.
+func distanceFigure(d distance.Distribution) figure {
 	var whole int64
 	for _, n := range d.ByDistance {
 		whole += n
@@ -56,7 +57,11 @@ func (d distanceSummary) figure() figure {
 		Title: "Distance of the answers", Description: "Share of the questions of the " + d.Split + " split by the distance of their answer.",
 		Label: "edges from source to answer", Y: chart.Axis{Format: wholePercent}, Format: percent,
 	}
-	for _, name := range distanceNames(d.ByDistance) {
+	names := distanceNames(d.ByDistance)
+	for len(names) > 1 && d.ByDistance[names[len(names)-1]] == 0 {
+		names = names[:len(names)-1] // nobody is as far as was searched
+	}
+	for _, name := range names {
 		n := d.ByDistance[name]
 		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: float64(n) / float64(max(1, whole)), Note: "(" + plural(n, "question", "questions") + ")"})
 	}

@@ -13,10 +13,12 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/distance"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 	"tagnet/stages/learn/checkpoints"
+	"tagnet/stages/messages"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.
@@ -75,7 +77,7 @@ func (f fixture) all() {
 func (f fixture) graph() {
 	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, MeanDegree: 18.7,
 		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
-	f.write("distances/test/distribution.json", distanceSummary{Split: "test", Queries: 40932,
+	f.write("distances/test/distribution.json", distance.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
 }
 
@@ -109,13 +111,13 @@ func (f fixture) evaluation(split string) {
 }
 
 func (f fixture) messages() {
-	m := messageSummary{Split: "test", Queries: 40932, Edges: 544230}
+	m := messages.Summary{Split: "test", Queries: 40932, Edges: 544230}
 	for delta, saved := range []float64{0.88, 0.72, 0.5012, 0.34, 0.21, 0.1} {
 		whole := int64(6) * 544230 * 40932
 		kept := int64(float64(whole) * (1 - saved))
 		empty := kept / 3
 		pruned := whole - kept
-		m.Configurations = append(m.Configurations, messageCounts{Layers: 6, Delta: delta, NBFNet: whole, Kept: kept, KeptEmpty: empty,
+		m.Configurations = append(m.Configurations, messages.Configuration{Layers: 6, Delta: delta, NBFNet: whole, Kept: kept, KeptEmpty: empty,
 			PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2, Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
 	}
 	f.write("messages/test/summary.json", m)

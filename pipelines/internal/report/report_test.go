@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/messages"
 )
 
 // run makes the page of a workspace and returns it with what was said.
@@ -134,7 +135,7 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
 		{"damaged metrics", func(f fixture) { f.writeText("evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
 		{"damaged log", func(f fixture) { f.training(); f.writeText("training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep") }, []string{"training.jsonl:2"}, nil},
-		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messageSummary{Split: "test"}) }, []string{"Messages"}, nil},
+		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},
 		{"one epoch, no validation", func(f fixture) { f.writeText("training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
 		{"no questions", func(f fixture) { f.write("evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 questions"}, []string{"NaN"}},
 	} {
