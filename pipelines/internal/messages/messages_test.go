@@ -1,0 +1,291 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/search"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/graph"
+	"tagnet/stages/messages"
+)
+
+func run(p command.Pipeline, arguments ...string) (code int, out, stderr string) {
+	var o, e bytes.Buffer
+	code = command.Run(context.Background(), p, arguments, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// prepared is a workspace with a graph of random facts, where some entities stay far.
+func prepared(t *testing.T, inductive bool) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 9))
+	folder := func(prefix string) string {
+		dir := t.TempDir()
+		for split, n := range map[string]int{"train": 60, "valid": 15, "test": 20} {
+			text := fmt.Sprintf("%s00\tr0\t%s00\n%s00\tr1\t%s01\n", prefix, prefix, prefix, prefix)
+			for range n {
+				h := random.IntN(40)
+				text += fmt.Sprintf("%s%02d\tr%d\t%s%02d\n", prefix, h, random.IntN(2), prefix, (h+random.IntN(4))%40)
+			}
+			if err := os.WriteFile(filepath.Join(dir, split+".txt"), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	workspace := t.TempDir()
+	arguments := []string{"--workspace", workspace, "--dataset", folder("e")}
+	if inductive {
+		arguments = append(arguments, "--inference", folder("o"))
+	}
+	if code, _, stderr := run(preprocess.Pipeline(), arguments...); code != 0 {
+		t.Fatal(stderr)
+	}
+	return workspace
+}
+
+// want counts edge by edge, query by query.
+func want(t *testing.T, l *graph.Loaded, split string, layers, delta int, remove string) messages.Configuration {
+	t.Helper()
+	queries, err := l.Queries(context.Background(), split)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := l.Of(split).Graph
+	searcher, distances := search.NewSearcher(g), make([]uint8, g.Entities)
+	c := messages.Configuration{Layers: layers, Delta: delta}
+	for _, q := range queries {
+		removal := modelgraph.Removal{
+			Active: remove != configuration.RemoveNone, OneHop: remove == configuration.RemoveOneHop,
+			Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: g.Inverse(q.Relation),
+		}
+		searcher.Search(q.Source, layers, removal, distances)
+		for o := range int32(g.Entities) {
+			senders, relations := g.In(o)
+			for i, u := range senders {
+				if removal.Removes(u, relations[i], o) {
+					continue
+				}
+				for layer := 1; layer <= layers; layer++ {
+					at, from := int(distances[o]), int(distances[u])
+					kept := layer-delta <= at && at <= layer && from < at+delta && from != search.Unreached
+					c.NBFNet++
+					switch empty := from > layer-1; {
+					case kept && empty:
+						c.Kept++
+						c.KeptEmpty++
+					case kept:
+						c.Kept++
+					case empty:
+						c.PrunedEmpty++
+					default:
+						c.PrunedRedundant++
+					}
+				}
+			}
+		}
+	}
+	return c
+}
+
+// TestCountsEqualCountingEdgeByEdge compares the sums, and the rows with the sums, for every
+// split and every way of removing.
+func TestCountsEqualCountingEdgeByEdge(t *testing.T) {
+	for _, test := range []struct {
+		split, remove string
+		inductive     bool
+	}{
+		{"test", "", false}, {"valid", "", false}, {"train", "", false}, {"train", "one_hop", false}, {"train", "none", false},
+		{"test", "", true}, {"valid", "none", true}, {"train", "triple", true},
+	} {
+		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
+			workspace := prepared(t, test.inductive)
+			arguments := []string{"--workspace", workspace, "--split", test.split, "--layers", "4,2", "--deltas", "0,1,2,6"}
+			if test.remove != "" {
+				arguments = append(arguments, "--remove", test.remove)
+			}
+			if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
+				t.Fatal(stderr)
+			}
+			remove := test.remove
+			if remove == "" {
+				remove = configuration.RemoveNone
+				if test.split == "train" {
+					remove = configuration.RemoveTriple
+				}
+			}
+			check(t, workspace, test.split, remove)
+		})
+	}
+}
+
+func check(t *testing.T, workspace, split, remove string) {
+	t.Helper()
+	ctx := context.Background()
+	folder := filepath.Join(workspace, "messages", split)
+	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := messages.ReadSummary(ctx, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := l.Queries(ctx, split)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Split != split || s.Queries != int64(len(queries)) || s.Edges != l.Of(split).Graph.Edges() || s.Remove != remove || len(s.Configurations) != 8 {
+		t.Fatalf("summary %+v", s)
+	}
+	rows, err := parquet.Read[parquet.MessageCount](ctx, filepath.Join(folder, messages.CountsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromRows := map[[2]int]messages.Configuration{}
+	for _, r := range rows {
+		c := fromRows[[2]int{int(r.Layers), int(r.Delta)}]
+		c.NBFNet += r.Queries * r.Edges
+		c.Kept += r.Queries * r.Kept
+		c.KeptEmpty += r.Queries * r.KeptEmpty
+		c.PrunedEmpty += r.Queries * r.PrunedEmpty
+		c.PrunedRedundant += r.Queries * r.PrunedRedundant
+		fromRows[[2]int{int(r.Layers), int(r.Delta)}] = c
+	}
+	for _, got := range s.Configurations {
+		want := want(t, l, split, got.Layers, got.Delta, remove)
+		sum := fromRows[[2]int{got.Layers, got.Delta}]
+		sum.Layers, sum.Delta = got.Layers, got.Delta
+		if d := 1 - float64(want.Kept)/float64(want.NBFNet); !(got.Decrease-d <= 1e-12 && d-got.Decrease <= 1e-12) {
+			t.Errorf("decrease %v, want %v", got.Decrease, d)
+		}
+		got.Decrease, got.DecreaseWithoutEmpty, got.KeptPerQuery, got.NBFNetPerQuery = 0, 0, 0, 0
+		if got != want || sum != want {
+			t.Errorf("summary %+v, rows %+v, want %+v", got, sum, want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	workspace := prepared(t, false)
+	for name, test := range map[string]struct {
+		arguments []string
+		code      int
+		says      string
+	}{
+		"no layers":       {[]string{"--layers", "0"}, command.ExitUsage, "--layers"},
+		"many layers":     {[]string{"--layers", "15"}, command.ExitUsage, "--layers"},
+		"negative delta":  {[]string{"--deltas", "-1"}, command.ExitUsage, "--deltas"},
+		"no number":       {[]string{"--deltas", "1,two"}, command.ExitUsage, "--deltas"},
+		"twice":           {[]string{"--layers", "3,3"}, command.ExitUsage, "twice"},
+		"empty list":      {[]string{"--layers", ""}, command.ExitUsage, "--layers"},
+		"split":           {[]string{"--split", "all"}, command.ExitUsage, "--split"},
+		"remove":          {[]string{"--split", "test", "--remove", "triple"}, command.ExitUsage, "--remove"},
+		"unknown removal": {[]string{"--split", "train", "--remove", "all"}, command.ExitUsage, "--remove"},
+		"no graph":        {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := run(Pipeline(), append([]string{"--workspace", workspace}, test.arguments...)...)
+			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
+			}
+		})
+	}
+}
+
+// TestAgain holds that a second run does nothing, other lists are refused, and a run over an
+// interrupted one ends in the same bytes.
+func TestAgain(t *testing.T) {
+	workspace := prepared(t, false)
+	arguments := []string{"--workspace", workspace, "--layers", "3"}
+	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
+		t.Fatal(stderr)
+	}
+	folder := filepath.Join(workspace, "messages", "test")
+	read := func(name string) string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	names := []string{"manifest.json", messages.CountsFile, messages.SummaryFile}
+	want := map[string]string{}
+	for _, name := range names {
+		want[name] = read(name)
+	}
+	if code, out, _ := run(Pipeline(), arguments...); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	code, _, stderr := run(Pipeline(), append(arguments, "--deltas", "1")...)
+	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, ".unfinished")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, messages.CountsFile), []byte("half"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, name := range names {
+		if read(name) != want[name] {
+			t.Errorf("%s has other bytes", name)
+		}
+	}
+}
+
+// TestCountsOfRealData holds the counts of WN18RR's and FB15k-237's test splits at 6 layers.
+func TestCountsOfRealData(t *testing.T) {
+	const data = "../../../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the datasets are not at %s", data)
+	}
+	count := func(t *testing.T, dataset string) messages.Summary {
+		t.Helper()
+		workspace := t.TempDir()
+		if code, _, stderr := run(preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset)); code != 0 {
+			t.Fatal(stderr)
+		}
+		if code, _, stderr := run(Pipeline(), "--workspace", workspace); code != 0 {
+			t.Fatal(stderr)
+		}
+		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "messages", "test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	t.Run("wn18rr", func(t *testing.T) {
+		s := count(t, "wn18rr")
+		c := s.Configurations[3]
+		c.Decrease, c.DecreaseWithoutEmpty, c.KeptPerQuery, c.NBFNetPerQuery = 0, 0, 0, 0
+		want := messages.Configuration{
+			Layers: 6, Delta: 3, NBFNet: 6531381360, Kept: 503419063, KeptEmpty: 268014235, PrunedEmpty: 6023025425, PrunedRedundant: 4936872,
+		}
+		if s.Queries != 6268 || s.Edges != 173670 || c != want {
+			t.Errorf("%d queries, %d edges, %+v, want %+v", s.Queries, s.Edges, c, want)
+		}
+	})
+	t.Run("fb15k-237", func(t *testing.T) {
+		c := count(t, "fb15k-237").Configurations[2]
+		fewer, without := fmt.Sprintf("%.2f", 100*c.Decrease), fmt.Sprintf("%.2f", 100*c.DecreaseWithoutEmpty)
+		if c.Delta != 2 || fewer != "50.12" || without != "66.76" {
+			t.Errorf("delta %d: %s%% fewer, %s%% without kept empties", c.Delta, fewer, without)
+		}
+	})
+}
