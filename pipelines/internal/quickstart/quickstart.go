@@ -1,0 +1,122 @@
+package quickstart
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/distances"
+	"tagnet/pipelines/internal/messages"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/report"
+	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/train"
+	"tagnet/stages/evaluate"
+)
+
+// step is one command of the whole way.
+type step struct {
+	does      string
+	pipeline  command.Pipeline
+	arguments []string
+}
+
+// model is the configuration that learns the sample's rules in less than a minute: narrower
+// and with fewer negatives than the default, which is made for larger graphs.
+var model = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
+
+// steps are the commands in their order, without those flags that all of them share.
+func steps() []step {
+	return []step{
+		{"make the sample and its tables", preprocess.Pipeline(), nil},
+		{"search from every question's source", distances.Pipeline(), []string{"--split", "test"}},
+		{"learn", train.Pipeline(), model},
+		{"ask the questions that were held out", score.Pipeline(), []string{"--split", "test"}},
+		{"count messages", messages.Pipeline(), []string{"--split", "test"}},
+		{"write the page", report.Pipeline(), nil},
+	}
+}
+
+// Pipeline is `go run ./pipelines/quickstart`.
+func Pipeline() command.Pipeline {
+	return command.Pipeline{
+		Name:    "quickstart",
+		Summary: "The whole way in under two minutes: makes a small knowledge graph whose rules are known, learns it, asks what was held out, counts messages and writes the report.",
+		Run:     run,
+	}
+}
+
+func run(ctx context.Context, e *command.Environment) error {
+	begun := time.Now()
+	all := steps()
+	for i, s := range all {
+		arguments, err := s.with(ctx, e)
+		if err != nil {
+			return err
+		}
+		e.Say("\n[%d of %d] %s: go run ./pipelines/%s", i+1, len(all), s.does, strings.Join(append([]string{s.pipeline.Name}, shown(arguments)...), " "))
+		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
+			return fmt.Errorf("%s: %w", s.pipeline.Name, err)
+		}
+	}
+	return tell(ctx, e, time.Since(begun))
+}
+
+// with are the step's arguments and those that it shares with this run.
+func (s step) with(ctx context.Context, e *command.Environment) ([]string, error) {
+	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.arguments...)
+	if e.Force {
+		return append(arguments, "--force"), nil
+	}
+	if s.pipeline.Name != "train" {
+		return arguments, nil
+	}
+	// A training that was interrupted goes on where it stopped.
+	saved, err := storage.List(ctx, e.Workspace.Checkpoints())
+	if err != nil {
+		return nil, err
+	}
+	if len(saved) > 0 {
+		arguments = append(arguments, "--resume")
+	}
+	return arguments, nil
+}
+
+// shown are arguments as a user would write them: without those that say what is the case anyway.
+func shown(arguments []string) []string {
+	var list []string
+	for i := 0; i < len(arguments); i++ {
+		switch {
+		case arguments[i] == "--workspace" && arguments[i+1] == "./workspace", arguments[i] == "--seed" && arguments[i+1] == "0":
+			i++
+		default:
+			list = append(list, arguments[i])
+		}
+	}
+	return list
+}
+
+// tell says how it went and where to look.
+func tell(ctx context.Context, e *command.Environment, took time.Duration) error {
+	url := storage.Join(e.Workspace.Evaluation("test"), "metrics.json")
+	text, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return err
+	}
+	var m evaluate.Metrics
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	p := m.Pessimistic
+	e.Say("\ndone in %.0f seconds: of %s questions that were held out, %.1f%% are answered right at once", took.Seconds(), progress.Count(m.Queries), 100*p.Hits1)
+	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, ties against the answer)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
+	e.Say("report: %s", storage.Join(e.Workspace.Report(), "index.html"))
+	e.Next("go run ./pipelines/report --open", "go run ./pipelines/preprocess --dataset FOLDER", "go run ./pipelines/train -h")
+	return nil
+}

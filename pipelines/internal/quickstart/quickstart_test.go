@@ -1,0 +1,74 @@
+package quickstart
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/evaluate"
+)
+
+// TestQuickstart runs the whole way twice: it must learn the rules of the sample, and a second
+// run must find everything done.
+func TestQuickstart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model: about half a minute")
+	}
+	root := t.TempDir()
+	run := func() string {
+		var out, problems bytes.Buffer
+		if code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
+			t.Fatalf("exit code %d: %s", code, problems.String())
+		}
+		return out.String()
+	}
+	first := run()
+	text, err := os.ReadFile(filepath.Join(root, "evaluation", "test", "metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m evaluate.Metrics
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	if !(m.Pessimistic.MRR >= 0.9) || m.Queries < 500 {
+		t.Errorf("filtered pessimistic MRR %.4f over %d queries, want at least 0.9 over 500", m.Pessimistic.MRR, m.Queries)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(page), `class="gap"`) {
+		t.Error("the report of a whole run says that something is missing")
+	}
+	for _, want := range []string{"MRR ", "report: ", "index.html", "cousin_of"} {
+		if !strings.Contains(first+string(page), want) {
+			t.Errorf("neither the terminal nor the page says %q", want)
+		}
+	}
+	checkpoint := filepath.Join(root, "checkpoints", "epoch-001.safetensors")
+	before, err := os.Stat(checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run()
+	after, err := os.Stat(checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !before.ModTime().Equal(after.ModTime()) {
+		t.Error("a second run trained again")
+	}
+}
+
+func TestShownLeavesDefaultsOut(t *testing.T) {
+	got := strings.Join(shown([]string{"--workspace", "./workspace", "--seed", "0", "--split", "test", "--workspace", "w", "--seed", "7"}), " ")
+	if want := "--split test --workspace w --seed 7"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
