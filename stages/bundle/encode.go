@@ -13,10 +13,10 @@ import (
 )
 
 // Schema is a bundle's record batch: a row per question, ordered by source and relation. Only
-// the first row of a source holds its distances. The bundle's number is in the metadata.
+// the first row of a source holds its distances, the others an empty string. The bundle's number is in the metadata.
 var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "source", Type: arrow.PrimitiveTypes.Int32},
-	{Name: "distances", Type: arrow.BinaryTypes.Binary, Nullable: true},
+	{Name: "distances", Type: arrow.BinaryTypes.Binary},
 	{Name: "relation", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "numbers", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
 	{Name: "answers", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
@@ -45,7 +45,7 @@ func Decode(data []byte) (*Bundle, error) {
 	if err != nil || !record.Schema().Equal(Schema) {
 		return nil, errors.New("decoding a bundle: it is a batch of something else")
 	}
-	return fromRecord(number, record)
+	return fromRecord(number, record), nil
 }
 
 // record makes the bundle's record batch; the caller releases it.
@@ -65,7 +65,7 @@ func (b *Bundle) record() arrow.Record {
 			if i == 0 {
 				distances.Append(g.Distances)
 			} else {
-				distances.AppendNull()
+				distances.Append(nil)
 			}
 			relations.Append(q.Relation)
 			numbers.Append(true)
@@ -80,7 +80,7 @@ func (b *Bundle) record() arrow.Record {
 }
 
 // fromRecord takes a bundle out of its record batch.
-func fromRecord(number int, record arrow.Record) (*Bundle, error) {
+func fromRecord(number int, record arrow.Record) *Bundle {
 	sources := record.Column(0).(*array.Int32)
 	distances := record.Column(1).(*array.Binary)
 	relations := record.Column(2).(*array.Int32)
@@ -90,11 +90,8 @@ func fromRecord(number int, record arrow.Record) (*Bundle, error) {
 	b := &Bundle{Number: number}
 	for i := range int(record.NumRows()) {
 		source := sources.Value(i)
-		if !distances.IsNull(i) {
+		if n := len(b.Groups); n == 0 || b.Groups[n-1].Source != source {
 			b.Groups = append(b.Groups, Group{Source: source, Distances: distances.Value(i)})
-		}
-		if len(b.Groups) == 0 || b.Groups[len(b.Groups)-1].Source != source {
-			return nil, fmt.Errorf("bundle %d: row %d has no distances of source %d before it", number, i, source)
 		}
 		g := &b.Groups[len(b.Groups)-1]
 		g.Questions = append(g.Questions, Question{
@@ -102,7 +99,7 @@ func fromRecord(number int, record arrow.Record) (*Bundle, error) {
 			Numbers:  int64s(numbers, i), Answers: int32s(answers, i), Known: int32s(known, i),
 		})
 	}
-	return b, nil
+	return b
 }
 
 func int64s(list *array.List, i int) []int64 {

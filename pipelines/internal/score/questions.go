@@ -71,12 +71,9 @@ func (l *lexicon) id(name string) (int32, error) {
 	if id, ok := l.ids[name]; ok {
 		return id, nil
 	}
-	closest := command.Closest(name, l.names, 3)
-	for i, c := range closest {
-		closest[i] = fmt.Sprintf("%q", c)
+	near := closest(name, l.names, 3)
+	for i, c := range near {
+		near[i] = fmt.Sprintf("%q", c)
 	}
-	if len(closest) == 0 {
-		return 0, fmt.Errorf("unknown %s %q; none of the %d is close to it", l.kind, name, len(l.names))
-	}
-	return 0, fmt.Errorf("unknown %s %q; closest: %s", l.kind, name, strings.Join(closest, ", "))
+	return 0, fmt.Errorf("unknown %s %q; closest: %s", l.kind, name, strings.Join(near, ", "))
 }

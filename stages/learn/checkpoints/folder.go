@@ -290,7 +290,7 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 	r, err := f.record(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if names, e := f.names(ctx); e == nil && len(names) > 0 {
-			return Record{}, fmt.Errorf("%w named %q in %s; there are best, last, %s", ErrNone, name, f, strings.Join(names, ", "))
+			return Record{}, fmt.Errorf("there is no checkpoint %q in %s; there are best, last, %s", name, f, strings.Join(names, ", "))
 		}
 		return Record{}, fmt.Errorf("%w in %s", ErrNone, f)
 	}

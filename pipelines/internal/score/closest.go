@@ -1,0 +1,56 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+	"unicode"
+)
+
+// closest returns the names that take the fewest insertions, deletions and replacements of
+// letters to become the given one, nearest first, equally near ones in their order. Case
+// counts for nothing.
+func closest(name string, names []string, count int) []string {
+	type candidate struct{ index, distance int }
+	wanted := folded(name)
+	var row []int
+	candidates := make([]candidate, len(names))
+	for i, n := range names {
+		candidates[i].index = i
+		candidates[i].distance, row = editDistance(wanted, folded(n), row)
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var near []string
+	for _, c := range candidates[:min(count, len(candidates))] {
+		near = append(near, names[c.index])
+	}
+	return near
+}
+
+func folded(name string) []rune {
+	letters := []rune(name)
+	for i, r := range letters {
+		letters[i] = unicode.ToLower(r)
+	}
+	return letters
+}
+
+// editDistance is Levenshtein's, one row at a time; the row is scratch space to hand on.
+func editDistance(a, b []rune, row []int) (int, []int) {
+	row = row[:0]
+	for j := range len(b) + 1 {
+		row = append(row, j)
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			replaced := diagonal
+			if x != y {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)], row
+}
