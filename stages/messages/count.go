@@ -36,6 +36,8 @@ type CountParams struct {
 	Remove string
 	// Folder is the URL of the folder that takes the results.
 	Folder string
+	// AStar is the model whose choices are counted too; nil for none.
+	AStar *AStarParams
 }
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
@@ -43,7 +45,11 @@ type CountParams struct {
 // graph, 64 rows of V bytes for each thread, and at the end all rows of messages.parquet.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
-	counted := beam.ParDo(s, &countFn{Params: p}, beam.Reshuffle(s, shards))
+	shards = beam.Reshuffle(s, shards)
+	counted := beam.ParDo(s, &countFn{Params: p}, shards)
+	if p.AStar != nil {
+		counted = beam.Flatten(s, counted, beam.ParDo(s, &chooseFn{Params: *p.AStar}, shards))
+	}
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, counted)))
 }
 

@@ -55,15 +55,8 @@ func encodeCounted(rows []Counted) ([]byte, error) {
 	return tables.EncodeBatch(record)
 }
 
-// decodeCounted reads what encodeCounted wrote.
-func decodeCounted(element []byte) ([]Counted, error) {
-	record, err := tables.DecodeBatch(element)
-	if err != nil {
-		return nil, fmt.Errorf("decoding counts: %w", err)
-	}
-	if !record.Schema().Equal(countedSchema) {
-		return nil, fmt.Errorf("decoding counts: %s", record.Schema())
-	}
+// countedOf reads what encodeCounted wrote.
+func countedOf(record arrow.Record) []Counted {
 	columns := make([][]int64, record.NumCols())
 	for i := range columns {
 		columns[i] = record.Column(i).(*array.Int64).Int64Values()
@@ -77,5 +70,19 @@ func decodeCounted(element []byte) ([]Counted, error) {
 			r.Levels.Within[level] = columns[3+levels+level][i]
 		}
 	}
-	return rows, nil
+	return rows
+}
+
+// decode reads an element of either kind.
+func decode(element []byte) ([]Counted, []chosen, error) {
+	record, err := tables.DecodeBatch(element)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("decoding counts: %w", err)
+	case record.Schema().Equal(countedSchema):
+		return countedOf(record), nil, nil
+	case record.Schema().Equal(chosenSchema):
+		return nil, chosenOf(record), nil
+	}
+	return nil, nil, fmt.Errorf("decoding counts: %s", record.Schema())
 }

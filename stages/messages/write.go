@@ -1,9 +1,11 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
@@ -14,6 +16,7 @@ import (
 // The files of messages/SPLIT.
 const (
 	CountsFile  = "messages.parquet"
+	AStarFile   = "astar.parquet" // the same columns, with a checkpoint of A*Net
 	SummaryFile = "summary.json"
 )
 
@@ -28,10 +31,35 @@ type Summary struct {
 	Queries int64 `json:"queries"`
 	Edges   int64 `json:"edges"`
 	// Remove is what left the graph of each query.
-	Remove string `json:"remove"`
-	// Checkpoint is the model whose choices were counted, if any.
-	Checkpoint     string          `json:"checkpoint,omitempty"`
+	Remove         string          `json:"remove"`
 	Configurations []Configuration `json:"configurations"`
+	// AStar is what a model of A*Net chose, with a checkpoint.
+	AStar *AStar `json:"astar,omitempty"`
+}
+
+// AStar is the counts of a model's choices, summed over all queries.
+type AStar struct {
+	Checkpoint string `json:"checkpoint"`
+	Policy     string `json:"policy"`
+	Layers     int    `json:"layers"`
+	Delta      int    `json:"delta"`
+	NBFNet     int64  `json:"nbfnet"`
+	// AStar is what A*Net chose, Kept what of it was sent: with policy window+astar what the
+	// window admits too, with policy astar all.
+	AStar int64 `json:"astar"`
+	Kept  int64 `json:"kept"`
+	// Decrease is the share of NBFNet that is not sent, DecreaseOfAStar the share of AStar.
+	Decrease        float64 `json:"decrease"`
+	DecreaseOfAStar float64 `json:"decrease_of_astar"`
+	// ByLayer has the same for each layer.
+	ByLayer []AStarLayer `json:"by_layer"`
+}
+
+// AStarLayer is the counts of one layer.
+type AStarLayer struct {
+	Layer int   `json:"layer"`
+	AStar int64 `json:"astar"`
+	Kept  int64 `json:"kept"`
 }
 
 // Configuration is the counts of one number of layers and delta, summed over all queries and
@@ -52,10 +80,6 @@ type Configuration struct {
 	// NBFNetPerQuery and KeptPerQuery are means.
 	NBFNetPerQuery float64 `json:"nbfnet_per_query"`
 	KeptPerQuery   float64 `json:"kept_per_query"`
-	// AStar is what A*Net alone sends, with a checkpoint; DecreaseOfAStar the share of it that
-	// the window saves.
-	AStar           int64   `json:"astar,omitempty"`
-	DecreaseOfAStar float64 `json:"decrease_of_astar,omitempty"`
 }
 
 // newConfiguration derives the shares and means of summed counts.
@@ -84,15 +108,16 @@ func (f *writeFn) Setup(context.Context) (err error) {
 }
 
 // ProcessElement writes both files.
-func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) (err error) {
 	var all []Counted
+	var choices []chosen
 	var element []byte
 	for elements(&element) {
-		rows, err := decodeCounted(element)
+		rows, choice, err := decode(element)
 		if err != nil {
 			return err
 		}
-		all = append(all, rows...)
+		all, choices = append(all, rows...), append(choices, choice...)
 	}
 	sortCounted(all)
 	view := f.loaded.Of(f.Params.Split)
@@ -121,12 +146,46 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 			summary.Configurations = append(summary.Configurations, newConfiguration(layers, delta, sum, summary.Queries))
 		}
 	}
+	if f.Params.AStar != nil {
+		if summary.AStar, err = f.writeChoices(ctx, choices, view.Entities); err != nil {
+			return err
+		}
+	}
 	url, err := write(ctx, f.Params.Folder, rows, summary)
 	if err != nil {
 		return err
 	}
 	emit(url)
 	return nil
+}
+
+// writeChoices writes the rows of a model's choices and returns their sums.
+func (f *writeFn) writeChoices(ctx context.Context, choices []chosen, names []string) (*AStar, error) {
+	c := f.Params.AStar.Configuration
+	slices.SortFunc(choices, func(a, b chosen) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Layer, b.Layer))
+	})
+	sum := &AStar{Checkpoint: f.Params.AStar.Checkpoint, Policy: c.Policy, Layers: c.Layers, Delta: c.Delta}
+	for layer := range c.Layers {
+		sum.ByLayer = append(sum.ByLayer, AStarLayer{Layer: layer + 1})
+	}
+	rows := make([]parquet.MessageCount, len(choices))
+	for i, r := range choices {
+		rows[i] = parquet.MessageCount{
+			Source: names[r.Source], Queries: r.Queries, Layers: int32(c.Layers), Layer: int32(r.Layer), Delta: int32(c.Delta),
+			// Only entities that were reached send, so nothing that is kept is empty.
+			Edges: r.Edges, Kept: r.Kept, PrunedEmpty: r.Empty, PrunedRedundant: r.Edges - r.Kept - r.Empty, AStar: r.AStar,
+		}
+		layer := &sum.ByLayer[r.Layer-1]
+		layer.AStar += r.Queries * r.AStar
+		layer.Kept += r.Queries * r.Kept
+		sum.AStar += r.Queries * r.AStar
+		sum.Kept += r.Queries * r.Kept
+		sum.NBFNet += r.Queries * r.Edges
+	}
+	sum.Decrease = 1 - float64(sum.Kept)/float64(max(1, sum.NBFNet))
+	sum.DecreaseOfAStar = 1 - float64(sum.Kept)/float64(max(1, sum.AStar))
+	return sum, parquet.Write(ctx, storage.Join(f.Params.Folder, AStarFile), rows)
 }
 
 func row(source string, queries int64, layers, layer, delta int, c messages.Counts) parquet.MessageCount {

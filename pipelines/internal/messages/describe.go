@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"strconv"
 
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
@@ -23,9 +24,29 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 		e.Say("  %6d %6d %20s %18s %18s %8.2f%% %15.2f%%", c.Layers, c.Delta,
 			progress.Count(c.NBFNet), progress.Count(c.Kept), progress.Count(c.KeptEmpty), 100*c.Decrease, 100*c.DecreaseWithoutEmpty)
 	}
+	if s.AStar != nil {
+		describeChoices(e, *s.AStar)
+	}
 	e.Say("")
 	e.Wrote(storage.Join(folder, messages.CountsFile))
+	if s.AStar != nil {
+		e.Wrote(storage.Join(folder, messages.AStarFile))
+	}
 	e.Wrote(storage.Join(folder, messages.SummaryFile))
 	e.Next("go run ./pipelines/report")
 	return nil
+}
+
+// describeChoices prints what a model of A*Net chose, layer by layer.
+func describeChoices(e *command.Environment, a messages.AStar) {
+	e.Say("")
+	e.Say("checkpoint %s: policy %s, %d layers, delta %d", a.Checkpoint, a.Policy, a.Layers, a.Delta)
+	e.Say("  %6s %20s %20s %18s", "layer", "chosen by A*Net", "sent", "fewer")
+	row := func(layer string, chosen, kept int64) {
+		e.Say("  %6s %20s %20s %17.2f%%", layer, progress.Count(chosen), progress.Count(kept), 100*(1-float64(kept)/float64(max(1, chosen))))
+	}
+	for _, l := range a.ByLayer {
+		row(strconv.Itoa(l.Layer), l.AStar, l.Kept)
+	}
+	row("all", a.AStar, a.Kept)
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
@@ -11,10 +12,12 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/configuration"
+	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
 )
 
@@ -22,8 +25,8 @@ import (
 const mostDelta = 100
 
 type flags struct {
-	split, layers, deltas, remove string
-	layerList, deltaList          []int
+	split, layers, deltas, remove, checkpoint, kernel string
+	layerList, deltaList                              []int
 }
 
 // Pipeline is go run ./pipelines/messages.
@@ -37,6 +40,8 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: what leaves the graph of a training query; default triple for --split train, none else")
+			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
+			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how the model of --checkpoint computes")
 		},
 		Run: f.run,
 	}
@@ -48,11 +53,17 @@ type settings struct {
 	Layers []int  `json:"layers"`
 	Deltas []int  `json:"deltas"`
 	Remove string `json:"remove"`
+	// Checkpoint is the model's name, Weights the SHA-256 of its weights.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Weights    string `json:"weights,omitempty"`
 }
 
 func (f *flags) check() error {
 	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
 		return err
+	}
+	if f.checkpoint != "" && f.split == "train" {
+		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation, so give valid or test")
 	}
 	if f.remove == "" {
 		f.remove = configuration.RemoveNone
@@ -115,10 +126,18 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
+	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
+	again := fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s", f.split, f.layers, f.deltas)
+	var model *messages.AStarParams
+	if f.checkpoint != "" {
+		again += " --checkpoint " + f.checkpoint
+		if model, err = f.model(ctx, w, loaded, &decided); err != nil {
+			return err
+		}
+	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
-		Configuration: settings{f.split, f.layerList, f.deltaList, f.remove}, Inputs: inputs, Vocabulary: loaded.Vocabulary,
-		Command: fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s", f.split, f.layers, f.deltas),
+		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: again,
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -129,7 +148,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return f.finish(ctx, e)
 	}
 	sources := distance.Sources(queries)
-	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities); err != nil {
+	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, model); err != nil {
 		stage.Abandon()
 		return err
 	}
@@ -140,22 +159,53 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 }
 
 // count runs the Beam pipeline.
-func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int) error {
+func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, model *messages.AStarParams) error {
 	p, err := Build(sources, entities, messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList,
-		Remove: f.remove, Folder: e.Workspace.Messages(f.split),
+		Remove: f.remove, Folder: e.Workspace.Messages(f.split), AStar: model,
 	})
 	if err != nil {
 		return err
 	}
-	bar := e.Progress.Begin("messages", int64(len(sources)), "sources")
+	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
+	if model != nil { // propagating takes longer than counting
+		s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+		if err != nil {
+			return err
+		}
+		total, unit, counter = s.Distinct[f.split], "questions", "questions_propagated"
+	}
+	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
-	defer bar.Follow(ctx, "sources_counted")()
+	defer bar.Follow(ctx, counter)()
 	if _, err := e.RunBeam(ctx, p); err != nil {
 		return err
 	}
-	bar.Set(int64(len(sources)))
+	bar.Set(total)
 	return nil
+}
+
+// model finds the checkpoint, checks that it chooses as A*Net does, and notes it in the settings.
+func (f *flags) model(ctx context.Context, w workspace.Workspace, loaded *graph.Loaded, decided *settings) (*messages.AStarParams, error) {
+	if _, err := kernel.Named(f.kernel); err != nil {
+		return nil, command.Usage("--kernel: %v", err)
+	}
+	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), f.checkpoint)
+	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
+	if errors.Is(err, checkpoints.ErrNone) {
+		return nil, fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !record.Configuration.Prioritized() {
+		return nil, fmt.Errorf("--checkpoint %s has policy %s: only those of astar and window+astar choose what is sent; the others need no checkpoint to be counted", f.checkpoint, record.Configuration.Policy)
+	}
+	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
+	return &messages.AStarParams{
+		Graph: w.Graph(), Split: f.split, Checkpoints: string(folder), Checkpoint: record.Name(),
+		Configuration: record.Configuration, Kernel: f.kernel,
+	}, nil
 }
 
 // Build makes the Beam pipeline that counts for sources in increasing order.
