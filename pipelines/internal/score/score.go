@@ -82,6 +82,7 @@ type asking struct {
 	e         *command.Environment
 	loaded    *graph.Loaded
 	inputs    map[string]string
+	distances string // the folder of tables made before, if there is one
 	folder    checkpoints.Folder
 	record    checkpoints.Record
 	questions []tables.Query // of --queries
@@ -112,6 +113,9 @@ func (a *asking) prepare(ctx context.Context) error {
 		return err
 	}
 	if a.loaded, err = graph.Load(w.Graph()); err != nil {
+		return err
+	}
+	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs); err != nil {
 		return err
 	}
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)
@@ -163,10 +167,6 @@ func (a *asking) stage(folder string, r recorded) workspace.Stage {
 // ask instead of the split's.
 func (a *asking) score(ctx context.Context, stage workspace.Stage, table string, queries int64) error {
 	w := a.e.Workspace
-	distances, err := bundle.FindTables(ctx, w.Distances(a.split), a.inputs)
-	if err != nil {
-		return err
-	}
 	c := a.record.Configuration
 	delta := c.Delta
 	if !c.Windowed() {
@@ -177,7 +177,7 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 	defer bar.Follow(ctx, score.QueriesCounter)()
 	pipeline := Build(
 		bundle.Params{
-			Graph: w.Graph(), Split: a.split, Queries: table, Distances: distances,
+			Graph: w.Graph(), Split: a.split, Queries: table, Distances: a.distances,
 			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.memory << 20, Threads: a.threads,
 		},
 		score.Params{

@@ -1,0 +1,332 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tagnet/formats/parquet"
+	"tagnet/pipelines/internal/distances"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/evaluate"
+)
+
+func metricsOf(t testing.TB, workspace, split string) evaluate.Metrics {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(workspace, "evaluation", split, "metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m evaluate.Metrics
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestScore(t *testing.T) {
+	for kind, entities := range map[string]int64{"plain": 60, "inductive": 40} {
+		t.Run(kind, func(t *testing.T) {
+			w := trained(t, kind)
+			out := succeed(t, Pipeline(), "--workspace", w, "--top_k", "4")
+			if !strings.Contains(out, "wrote ") || !strings.Contains(out, "next: ") || !strings.Contains(out, "Hits@10") {
+				t.Errorf("output:\n%s", out)
+			}
+			m := metricsOf(t, w, "test")
+			held := entities / 5
+			want := 2 * (held - held/2)
+			if m.Queries != want || m.ByDirection["head"].Queries != want/2 || m.ByDistance["2"].Queries != want ||
+				m.ByRelation["skip"].Queries != want || m.Split != "test" || !strings.HasPrefix(m.Checkpoint, "epoch-00") || m.Distinct != want {
+				t.Errorf("metrics %+v, want %d queries", m, want)
+			}
+			if m.Unreached != 0 || !(m.Pessimistic.MRR > 0.8) || m.Messages == 0 {
+				t.Errorf("metrics %+v, want an MRR above 0.8", m.Summary)
+			}
+			checkRows(t, w, m, entities)
+		})
+	}
+}
+
+// checkRows holds the tables to the metrics.
+func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int64) {
+	folder := filepath.Join(workspace, "evaluation", "test")
+	rankings, err := parquet.Read[parquet.Ranking](t.Context(), filepath.Join(folder, "rankings.parquet"))
+	if err != nil || int64(len(rankings)) != m.Queries {
+		t.Fatalf("%d rankings, %v; want %d", len(rankings), err, m.Queries)
+	}
+	sum := 0.0
+	for i, r := range rankings {
+		sum += 1 / float64(r.RankPessimistic)
+		// All other entities are candidates: nothing else is known to be skipped to.
+		if r.Query != int64(i) || r.Distance != 2 || r.Relation != "skip" || r.Candidates != entities ||
+			r.RankOptimistic > r.RankPessimistic || r.Source == r.Answer || len(r.Answer) != 4 {
+			t.Errorf("ranking %+v", r)
+		}
+	}
+	if mrr := sum / float64(len(rankings)); !(mrr-m.Pessimistic.MRR < 1e-12 && m.Pessimistic.MRR-mrr < 1e-12) {
+		t.Errorf("the rankings' MRR is %g, the metrics' %g", mrr, m.Pessimistic.MRR)
+	}
+	predictions, err := parquet.Read[parquet.Prediction](t.Context(), filepath.Join(folder, "predictions.parquet"))
+	if err != nil || int64(len(predictions)) != 4*m.Distinct {
+		t.Fatalf("%d predictions, %v; want %d", len(predictions), err, 4*m.Distinct)
+	}
+	for i, p := range predictions {
+		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score || !(p.Probability > 0 && p.Probability < 1) {
+			t.Errorf("prediction %+v", p)
+		}
+	}
+}
+
+// Threads, bundles, distance tables and repetition change no byte.
+func TestHowWorkIsSharedChangesNothing(t *testing.T) {
+	w := trained(t, "plain")
+	evaluation := filepath.Join(w, "evaluation")
+	succeed(t, Pipeline(), "--workspace", w, "--threads", "1")
+	want := files(t, evaluation)
+	if len(want) != 4 {
+		t.Fatalf("%d files, want rankings, predictions, metrics and a manifest", len(want))
+	}
+	if out := succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") {
+		t.Errorf("a second run says %q", out)
+	}
+	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "1"}} {
+		succeed(t, Pipeline(), append([]string{"--workspace", w, "--force"}, more...)...)
+		same(t, want, files(t, evaluation))
+	}
+	for _, hops := range []string{"3", "5", "2"} { // exact, more than wanted, of no use
+		succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test", "--max_hops", hops, "--force")
+		succeed(t, Pipeline(), "--workspace", w, "--force")
+		same(t, want, files(t, evaluation))
+	}
+}
+
+func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
+	w := trained(t, "plain")
+	evaluation := filepath.Join(w, "evaluation", "train")
+	succeed(t, Pipeline(), "--workspace", w, "--split", "train")
+	want := files(t, evaluation)
+	if err := os.RemoveAll(evaluation); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	kills := 0
+	for {
+		c := exec.Command(os.Args[0], "--workspace", w, "--split", "train")
+		c.Env = append(os.Environ(), asScore+"=1")
+		var output bytes.Buffer
+		c.Stdout, c.Stderr = &output, &output
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(rng.IntN(100)+25*kills)*time.Millisecond, func() { c.Process.Kill() })
+		err := c.Wait()
+		timer.Stop()
+		if err == nil {
+			break
+		}
+		if c.ProcessState.Exited() {
+			t.Fatalf("after %d kills: %v\n%s", kills, err, output.String())
+		}
+		if m := files(t, evaluation)["/manifest.json"]; m != "" && m != want["/manifest.json"] {
+			t.Error("a killed run left another manifest")
+		}
+		if kills++; kills > 100 {
+			t.Fatal("no end")
+		}
+	}
+	t.Logf("%d kills", kills)
+	if kills < 3 {
+		t.Errorf("%d kills are too few to show anything", kills)
+	}
+	same(t, want, files(t, evaluation))
+}
+
+func TestQuestions(t *testing.T) {
+	w := trained(t, "plain")
+	questions := put(t, filepath.Join(t.TempDir(), "questions.tsv"), "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
+	out := succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3")
+	for _, want := range []string{"e050  skip  ?", "?  next  e003", "e002", "known"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(w, "evaluation", "queries", "answers.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 1+3*3 {
+		t.Fatalf("%d lines, want a head and 9:\n%s", len(lines), text)
+	}
+	for i, want := range map[int]string{1: "e050\tskip\t1\te052\t", 4: "e003\t~next\t1\te002\t", 7: "e001\tnext\t1\te002\t"} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d is %q, want %q first: it is a rule", i+1, lines[i], want)
+		}
+	}
+	if !strings.HasSuffix(lines[4], "\ttrue") {
+		t.Errorf("%q is not known", lines[4])
+	}
+	other := put(t, filepath.Join(t.TempDir(), "other.tsv"), "e007\tback\n")
+	if out := succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
+		t.Errorf("other questions are answered by\n%s", out)
+	}
+	if out := succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
+		put(t, filepath.Join(t.TempDir(), "inductive.tsv"), "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
+		t.Errorf("the inference graph answers\n%s", out)
+	}
+}
+
+// Each mistake ends with its code, one line that says what and where, and no output.
+func TestMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, workspace string) []string // returns flags
+		code  int
+		want  []string
+	}{
+		"no workspace": {func(t *testing.T, w string) []string { return []string{"--workspace", w + "-absent"} }, 1, []string{"run go run ./pipelines/preprocess"}},
+		"no training": {func(t *testing.T, w string) []string {
+			return remove(t, w+"/checkpoints")
+		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
+		"no such epoch":        {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
+		"no such split":        {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
+		"negative top_k":       {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
+		"no such kernel":       {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
+		"no such flag":         {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
+		"unknown entity":       {asked("e003\tnext\ne0003\tnext\n"), 1, []string{"questions.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
+		"unknown relation":     {asked("e003\tnexd\n"), 1, []string{"questions.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
+		"questions, spaces":    {asked("e003 next\n"), 1, []string{"questions.tsv:1:"}},
+		"questions, three":     {asked("e003\tnext\te004\n"), 1, []string{"questions.tsv:1:"}},
+		"questions, NUL":       {asked("e003\tne\x00xt\n"), 1, []string{"questions.tsv:1:"}},
+		"questions, not UTF-8": {asked("e003\tne\xffxt\n"), 1, []string{"questions.tsv:1:"}},
+		"questions, none":      {asked(""), 1, []string{"questions.tsv"}},
+		"questions, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
+		"checkpoint cut":       {damage("checkpoints/epoch-003.safetensors", cut), 1, []string{"epoch-003.safetensors", "damaged"}},
+		"checkpoint flipped":   {damage("checkpoints/epoch-003.safetensors", flip), 1, []string{"epoch-003.safetensors", "damaged"}},
+		"record cut":           {damage("checkpoints/epoch-003.json", cut), 1, []string{"epoch-003.json", "damaged"}},
+		"record flipped":       {damage("checkpoints/epoch-003.json", flip), 1, []string{"epoch-003.json", "damaged"}},
+		"best damaged":         {damage("checkpoints/best", flip), 1, []string{"checkpoints/best"}},
+		"graph cut":            {damage("graph/answers.arrow", cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
+		"graph flipped":        {damage("graph/queries-test.arrow", flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
+		"manifest cut":         {damage("graph/manifest.json", cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"manifest flipped":     {damage("graph/manifest.json", flip), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"distances flipped": {func(t *testing.T, w string) []string {
+			succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test")
+			found, err := filepath.Glob(w + "/distances/test/*.arrow")
+			if err != nil || len(found) == 0 {
+				t.Fatal(found, err)
+			}
+			return damage(strings.TrimPrefix(found[0], w+"/"), flip)(t, w)
+		}, 1, []string{"distances/test", "go run ./pipelines/distances"}},
+		"other entities": {func(t *testing.T, w string) []string {
+			return other(t, w, "z", "next")
+		}, 1, []string{"trained on other data", "entities"}},
+		"other relations": {func(t *testing.T, w string) []string {
+			return other(t, w, "e", "after")
+		}, 1, []string{"trained on other data", "relation \"after\""}},
+		"other configuration": {func(t *testing.T, w string) []string {
+			succeed(t, Pipeline(), "--workspace", w)
+			return []string{"--top_k", "3"}
+		}, 1, []string{"top_k is 10 there, 3 here", "--force"}},
+		"no queries": {func(t *testing.T, w string) []string {
+			folder := dataset(t, t.TempDir(), "e", 60)
+			put(t, folder+"/test.txt", "no fact\n")
+			succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force", "--on_bad_line", "reject")
+			return nil
+		}, 1, []string{"test", "no queries"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := trained(t, "plain")
+			arguments := append([]string{"--workspace", w}, c.spoil(t, w)...)
+			before := files(t, filepath.Join(w, "evaluation"))
+			code, _, stderr := run(t, Pipeline(), arguments...)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("no %q in %q", want, stderr)
+				}
+			}
+			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 || strings.Contains(stderr, "goroutine") {
+				t.Errorf("%d lines: %q", n+1, stderr)
+			}
+			same(t, before, files(t, filepath.Join(w, "evaluation")))
+		})
+	}
+}
+
+func flagsOnly(flags ...string) func(*testing.T, string) []string {
+	return func(*testing.T, string) []string { return flags }
+}
+
+func asked(text string) func(*testing.T, string) []string {
+	return func(t *testing.T, _ string) []string {
+		return []string{"--queries", put(t, filepath.Join(t.TempDir(), "questions.tsv"), text)}
+	}
+}
+
+func remove(t *testing.T, folder string) []string {
+	t.Helper()
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	return nil
+}
+
+func cut(data []byte) []byte  { return data[:len(data)*2/3] }
+func flip(data []byte) []byte { data[len(data)/2] ^= 8; return data }
+
+// damage spoils a file, and asks the last epoch, which need not be the best.
+func damage(file string, spoil func([]byte) []byte) func(*testing.T, string) []string {
+	return func(t *testing.T, w string) []string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(w, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(w, file), string(spoil(data)))
+		if strings.HasSuffix(file, "best") {
+			return nil
+		}
+		return []string{"--checkpoint", "3"}
+	}
+}
+
+// other puts another graph into the workspace of a trained model.
+func other(t *testing.T, w, prefix, relation string) []string {
+	t.Helper()
+	folder := dataset(t, t.TempDir(), prefix, 60)
+	for _, file := range []string{"train.txt", "valid.txt", "test.txt"} {
+		text, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(folder, file), strings.ReplaceAll(string(text), "\tnext\t", fmt.Sprintf("\t%s\t", relation)))
+	}
+	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
+	return nil
+}
+
+func TestClosest(t *testing.T) {
+	names := []string{"", "alpha", "Beta", "gamma", "betas", "müller"}
+	for name, want := range map[string]string{"beta": "Beta", "gama": "gamma", "mueller": "müller", "x": ""} {
+		if got := closest(name, names, 2); len(got) != 2 || got[0] != want {
+			t.Errorf("closest to %q are %q, want %q first", name, got, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"Ä", "ä", 0}} {
+		if got, _ := editDistance(folded(c.a), folded(c.b), nil); got != c.want {
+			t.Errorf("from %q to %q are %d steps, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

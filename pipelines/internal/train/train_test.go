@@ -1,0 +1,229 @@
+package train
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/preprocess"
+)
+
+func TestTrain(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	code, out, stderr := run(t, Pipeline(), small(w)...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, want := range []string{"best: epoch", "wrote " + w + "/checkpoints/", "training.jsonl", "next: go run ./pipelines/score --workspace"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if !strings.Contains(stderr, "epoch 4 of 4: loss") {
+		t.Errorf("progress says\n%s", stderr)
+	}
+	before := files(t, filepath.Join(w, "checkpoints"))
+	code, out, stderr = run(t, Pipeline(), small(w)...)
+	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch") {
+		t.Errorf("a second run: %d, %s%s", code, out, stderr)
+	}
+	// Threads, the size of bundles and training anew change no byte.
+	if code, _, stderr = run(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "1")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	same(t, before, files(t, filepath.Join(w, "checkpoints")))
+}
+
+func TestTrainingWithoutValidation(t *testing.T) {
+	folder := write(t, 40)
+	if err := os.WriteFile(filepath.Join(folder, "valid.txt"), []byte("no fact\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	if code, _, stderr := run(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--on_bad_line", "reject"); code != 0 {
+		t.Fatal(stderr)
+	}
+	code, out, stderr := run(t, Pipeline(), small(w)...)
+	if code != 0 || !strings.Contains(out, "best: epoch 4, the last") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+func TestResume(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	folder := filepath.Join(w, "checkpoints")
+	whole := files(t, folder)
+	// As a run that was killed in its last epoch leaves it.
+	unfinish := func() {
+		for name := range whole {
+			if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
+				if err := os.Remove(filepath.Join(folder, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	unfinish()
+	for name, c := range map[string]struct {
+		flags []string
+		want  []string
+	}{
+		"not asked":           {nil, []string{"not finished", "--resume", "--force"}},
+		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "--force"}},
+		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
+		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
+	} {
+		code, _, stderr := run(t, Pipeline(), small(w, c.flags...)...)
+		if code != 1 {
+			t.Errorf("%s: exit code %d", name, code)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: no %q in %q", name, want, stderr)
+			}
+		}
+	}
+	code, _, stderr := run(t, Pipeline(), small(w, "--resume")...)
+	if code != 0 || !strings.Contains(stderr, "going on from epoch-003") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	same(t, whole, files(t, folder))
+	if code, out, _ := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("resuming what is complete: %d, %s", code, out)
+	}
+	// A damaged newest checkpoint is passed over, and said.
+	if err := os.Remove(filepath.Join(folder, "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "epoch-004.optimizer.safetensors"), []byte("cut"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = run(t, Pipeline(), small(w, "--resume")...)
+	if code != 0 || !strings.Contains(stderr, "epoch-004.optimizer.safetensors is damaged") || !strings.Contains(stderr, "going on from epoch-003") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	same(t, whole, files(t, folder))
+}
+
+func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	if code, out, stderr := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	before := files(t, filepath.Join(w, "checkpoints"))
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("no folder"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		flags []string
+		code  int
+		want  []string
+	}{
+		"no graph":              {[]string{"--workspace", filepath.Join(t.TempDir(), "none")}, 1, []string{"run go run ./pipelines/preprocess"}},
+		"a file":                {[]string{"--workspace", file}, 1, []string{file}},
+		"preset":                {[]string{"--preset", "wn-v9"}, 2, []string{"--preset", "wn-v9", "wn-v1"}},
+		"delta and layers":      {[]string{"--delta", "-1", "--layers", "0"}, 2, []string{"--delta is -1", "--layers is 0"}},
+		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
+		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
+		"attention":             {[]string{"--delta_mode", "specific"}, 2, []string{"--attention is"}},
+		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
+		"replicas":              {[]string{"--replicas", "-1"}, 2, []string{"--replicas is -1"}},
+		"minutes":               {[]string{"--checkpoint_minutes", "11"}, 2, []string{"--checkpoint_minutes is 11"}},
+		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},
+		"limit":                 {[]string{"--valid_limit", "-1"}, 2, []string{"--valid_limit is -1"}},
+		"memory":                {[]string{"--memory", "0"}, 2, []string{"--memory is 0"}},
+		"unknown flag":          {[]string{"--epoch", "3"}, 2, []string{"--epoch", "--epochs"}},
+		"other hyperparameters": {[]string{"--dim", "16"}, 1, []string{"dim is 8 there, 16 here", "--workspace", "--force"}},
+		"other seed":            {[]string{"--seed", "4"}, 1, []string{"seed is 0 there, 4 here"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := run(t, Pipeline(), small(w, c.flags...)...)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("no %q in %q", want, stderr)
+				}
+			}
+			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 {
+				t.Errorf("%d lines: %q", n+1, stderr)
+			}
+			same(t, before, files(t, filepath.Join(w, "checkpoints")))
+		})
+	}
+}
+
+// Weights that grow beyond all bounds end the training with what was good.
+func TestLossThatIsNotFinite(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	code, _, stderr := run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
+	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite") || !strings.Contains(stderr, "learning rate") {
+		t.Errorf("%d, %q", code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {
+		t.Error("the checkpoints look complete")
+	}
+}
+
+func TestEveryFieldIsAFlag(t *testing.T) {
+	list := fields()
+	if want := reflect.TypeFor[configuration.Configuration]().NumField(); len(list) != want || len(usages) != want {
+		t.Errorf("%d flags and %d explanations for %d fields", len(list), len(usages), want)
+	}
+	for _, f := range list {
+		if usages[f.name] == "" {
+			t.Errorf("--%s is not explained", f.name)
+		}
+	}
+}
+
+func TestConfigure(t *testing.T) {
+	list := fields()
+	set := func(name, text string) {
+		t.Helper()
+		for _, f := range list {
+			if f.name == name {
+				if err := f.Set(text); err != nil {
+					t.Errorf("--%s %s: %v", name, text, err)
+				}
+			}
+		}
+	}
+	set("dim", "48")
+	set("bias", "false")
+	set("aggregate", "sum")
+	set("dropout", "0.25")
+	got, err := configure("wn-v1", list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := configuration.Preset("wn-v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Dim, want.Bias, want.Aggregate, want.Dropout = 48, false, "sum", 0.25
+	if got != want {
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want)
+		t.Errorf("%s, want %s", a, b)
+	}
+	if got, err := configure("", fields()); err != nil || got != configuration.Default() {
+		t.Errorf("nothing given: %v, %v", got, err)
+	}
+}
