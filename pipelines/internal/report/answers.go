@@ -145,7 +145,7 @@ func cumulative(ranks []int64) []chart.Point {
 		return nil
 	}
 	var points []chart.Point
-	largest := ranks[len(ranks)-1]
+	largest := max(ranks[len(ranks)-1], 10) // an axis to rank 1 alone would show nothing
 	for at := int64(1); ; at = max(at+1, at+at/15) {
 		at = min(at, largest)
 		below, _ := slices.BinarySearch(ranks, at+1)

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"sort"
 	"strings"
 )
@@ -11,7 +10,11 @@ import (
 // compose lays out the page.
 func (e *evidence) compose() page {
 	title := "What the model learned"
-	if e.graph != nil && e.graph.Dataset != "" {
+	switch {
+	case e.graph == nil || e.graph.Dataset == "":
+	case e.graph.Dataset == "sample":
+		title += " about the sample"
+	default:
 		title += " about " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Tiles: e.tiles()}
@@ -23,17 +26,15 @@ func (e *evidence) compose() page {
 
 // subtitle is the page in a sentence.
 func (e *evidence) subtitle() string {
-	name := path.Base(strings.TrimRight(strings.ReplaceAll(e.root, `\`, "/"), "/"))
 	if len(e.evaluations) == 0 {
-		return fmt.Sprintf("Workspace %s: no questions were asked yet; each section says which command is next.", name)
+		return "No questions were asked yet; each section says which command is next."
 	}
 	v := e.evaluations[0]
 	sentence := fmt.Sprintf("It ranks the right answer first in %s of %s", percent(v.Pessimistic.Hits1), plural(v.Queries, "question", "questions"))
-	if len(e.messages) > 0 && len(e.messages[0].Configurations) > 0 {
-		c := e.chosen(e.messages[0])
-		sentence += fmt.Sprintf(", with %s fewer messages than untruncated propagation would send", percent(c.DecreaseWithoutEmpty))
+	if share, _, ok := e.saved(); ok {
+		sentence += fmt.Sprintf(", with %s fewer messages than untruncated propagation would send", percent(share))
 	}
-	return sentence + fmt.Sprintf(". Workspace %s.", name)
+	return sentence + "."
 }
 
 // tiles are the numbers at the top.
@@ -45,9 +46,8 @@ func (e *evidence) tiles() []tile {
 		note := v.Split + ", filtered, pessimistic"
 		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"}, tile{percent(m.Hits10), "Hits@10", "among the first ten"})
 	}
-	if len(e.messages) > 0 && len(e.messages[0].Configurations) > 0 {
-		c := e.chosen(e.messages[0])
-		tiles = append(tiles, tile{percent(c.DecreaseWithoutEmpty), "Messages saved", fmt.Sprintf("%d layers, delta %d", c.Layers, c.Delta)})
+	if share, by, ok := e.saved(); ok {
+		tiles = append(tiles, tile{percent(share), "Messages saved", by})
 	}
 	if g := e.graph; g != nil {
 		tiles = append(tiles, tile{count(g.Entities), "Entities", plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%.1f an entity", g.MeanDegree)})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/report/chart"
 	"tagnet/stages/messages"
 )
@@ -23,8 +24,8 @@ func (e *evidence) messagesPart() section {
 		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty))}
 	s.Figures = append(s.Figures, savedFigure(m, c.Layers), partsFigure(m, c.Layers))
 	s.Tables = append(s.Tables, messageTable(m))
-	if pruning(m) {
-		s.Tables = append(s.Tables, pruningTable(m))
+	if m.AStar != nil {
+		s.Tables = append(s.Tables, choicesTable(m))
 	}
 	return s
 }
@@ -63,7 +64,7 @@ func savedFigure(m messages.Summary, layers int) figure {
 	}
 	return newFigure("messages-saved", "Messages saved by delta", fmt.Sprintf("Of those that %d layers send without truncation.", layers), chart.Lines{
 		Title: "Messages saved by delta", Description: "Share of messages that are not sent.",
-		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1}, Series: []chart.Series{ours, paper},
+		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1}, Series: []chart.Series{paper, ours},
 	}.SVG())
 }
 
@@ -95,25 +96,36 @@ func messageTable(m messages.Summary) table {
 	return t
 }
 
-// pruning tells whether the choices of an A*Net model were counted.
-func pruning(m messages.Summary) bool {
-	for _, c := range m.Configurations {
-		if c.AStar > 0 {
-			return true
-		}
+// choicesTable shows what a model of A*Net chose, and what the window left of it.
+func choicesTable(m messages.Summary) table {
+	c := m.AStar
+	t := table{Title: "What A*Net chose", Note: fmt.Sprintf("Messages per question with %s and policy %s. A*Net chooses which entities send along which edges; a window leaves out some of that.", c.Checkpoint, c.Policy),
+		Head: []cell{text("Layer"), number("Untruncated"), number("Chosen"), number("Sent"), number("Saved of the chosen")}}
+	n := float64(max(1, m.Queries))
+	row := func(name string, all, chosen, sent int64) []cell {
+		saved := 1 - float64(sent)/float64(max(1, chosen))
+		return []cell{text(name), number(short(float64(all) / n)), number(short(float64(chosen) / n)), number(short(float64(sent) / n)), bar(percent(saved), saved)}
 	}
-	return false
+	for _, layer := range c.ByLayer {
+		t.Rows = append(t.Rows, row(strconv.Itoa(layer.Layer), c.NBFNet/int64(max(1, len(c.ByLayer))), layer.AStar, layer.Kept))
+	}
+	t.Rows = append(t.Rows, row("all", c.NBFNet, c.AStar, c.Kept))
+	return t
 }
 
-// pruningTable shows what the window saves on top of A*Net.
-func pruningTable(m messages.Summary) table {
-	t := table{Title: "On top of A*Net", Note: "A*Net chooses which entities send; the window leaves out some of what they would send.",
-		Head: []cell{text("Layers"), number("Delta"), number("A*Net"), number("With the window"), number("Saved")}}
-	n := float64(max(1, m.Queries))
-	for _, c := range m.Configurations {
-		if c.AStar > 0 {
-			t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.AStar) / n)), number(short(float64(c.AStar) * (1 - c.DecreaseOfAStar) / n)), bar(percent(c.DecreaseOfAStar), c.DecreaseOfAStar)})
-		}
+// saved is the share of messages that the model of the page does not send, with a word on
+// what saves them; false if nothing was counted for it.
+func (e *evidence) saved() (share float64, by string, ok bool) {
+	if len(e.messages) == 0 {
+		return 0, "", false
 	}
-	return t
+	m := e.messages[0]
+	switch {
+	case m.AStar != nil:
+		return m.AStar.Decrease, fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy), true
+	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow:
+		return 0, "", false
+	}
+	c := e.chosen(m)
+	return c.DecreaseWithoutEmpty, fmt.Sprintf("%d layers, delta %d", c.Layers, c.Delta), true
 }

@@ -198,7 +198,7 @@ func (e *evidence) questionsPart() []section {
 	}
 	s := section{ID: questionsSection, Title: "Predictions", Gaps: e.gaps[questionsSection]}
 	if len(e.evaluations) > 0 && len(e.evaluations[0].cards) > 0 {
-		s.Lead = []string{"Questions of the " + e.evaluations[0].Split + " split, first some that are answered right, then some that are not. The rank leaves known answers out, so an answer may stand below others and still rank first."}
+		s.Lead = []string{"Questions of the " + e.evaluations[0].Split + " split, first some that are answered right, then some that are not, if there are any. The rank leaves known answers out, so an answer may stand below others and still rank first."}
 		s.Cards = e.evaluations[0].cards
 	}
 	if len(s.Cards) > 0 || len(s.Gaps) > 0 {

@@ -50,6 +50,9 @@ func TestCumulative(t *testing.T) {
 	if first.X != 1 || first.Y != 0.5 || points[1].Y != 0.75 || last.X != 100 || last.Y != 1 {
 		t.Errorf("points %v", points)
 	}
+	if all := cumulative([]int64{1, 1}); len(all) < 2 || all[0].Y != 1 || all[len(all)-1].X != 10 {
+		t.Errorf("all of rank 1: %v", all)
+	}
 	for i := 1; i < len(points); i++ {
 		if !(points[i].X > points[i-1].X) || !(points[i].Y >= points[i-1].Y) {
 			t.Errorf("point %d is not beyond the one before: %v", i, points)

@@ -99,10 +99,10 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
 
-// niceStep is the smallest of 1, 2, 2.5 or 5 times a power of ten that is at least step.
+// niceStep is the smallest of 1, 2 or 5 times a power of ten that is at least step.
 func niceStep(step float64, whole bool) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
-	for _, times := range []float64{1, 2, 2.5, 5, 10} {
+	for _, times := range []float64{1, 2, 5, 10} {
 		nice := times * power
 		if nice >= step*(1-1e-9) && (!whole || nice == math.Trunc(nice)) {
 			return nice
