@@ -1,0 +1,138 @@
+package messages
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/model/configuration"
+	modelgraph "tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/propagation"
+	"tagnet/model/search"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/train"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
+	"tagnet/stages/messages"
+)
+
+// trained is a workspace with a small model of a policy.
+func trained(t *testing.T, policy string) string {
+	t.Helper()
+	workspace := prepared(t, true)
+	code, _, stderr := run(train.Pipeline(), "--workspace", workspace, "--policy", policy, "--layers", "3", "--delta", "1",
+		"--dim", "4", "--epochs", "1", "--negatives", "4", "--node_ratio", "0.4", "--kernel", "portable")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	return workspace
+}
+
+// TestChoicesOfACheckpoint compares with a propagation for every single query, one after the
+// other, and the rows with the sums.
+func TestChoicesOfACheckpoint(t *testing.T) {
+	for _, policy := range []string{configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
+		t.Run(policy, func(t *testing.T) {
+			workspace := trained(t, policy)
+			code, out, stderr := run(Pipeline(), "--workspace", workspace, "--checkpoint", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
+			if code != 0 {
+				t.Fatal(stderr)
+			}
+			if !strings.Contains(out, "chosen by A*Net") {
+				t.Errorf("nothing is said about the choices: %s", out)
+			}
+			ctx, folder := context.Background(), filepath.Join(workspace, "messages", "test")
+			s, err := messages.ReadSummary(ctx, folder)
+			if err != nil || s.AStar == nil {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			want := choices(t, workspace)
+			got := *s.AStar
+			if got.AStar != want.AStar || got.Kept != want.Kept || got.NBFNet != s.Queries*s.Edges*3 || got.Policy != policy || got.AStar == 0 {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if (got.Kept == got.AStar) != (policy == configuration.PolicyAStar) {
+				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
+			}
+			rows, err := parquet.Read[parquet.MessageCount](ctx, filepath.Join(folder, messages.AStarFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var chosen, kept, empty int64
+			for _, r := range rows {
+				chosen += r.Queries * r.AStar
+				kept += r.Queries * r.Kept
+				empty += r.Queries * r.PrunedEmpty
+				if r.Edges != r.Kept+r.PrunedEmpty+r.PrunedRedundant || r.PrunedRedundant < 0 {
+					t.Errorf("%+v", r)
+				}
+			}
+			// What is empty does not depend on who chooses.
+			if c := s.Configurations[0]; chosen != got.AStar || kept != got.Kept || empty != c.KeptEmpty+c.PrunedEmpty {
+				t.Errorf("rows: %d chosen, %d kept, %d empty; sums %+v, %+v", chosen, kept, empty, got, c)
+			}
+		})
+	}
+}
+
+func choices(t *testing.T, workspace string) (sum messages.AStar) {
+	t.Helper()
+	ctx := context.Background()
+	loaded, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := loaded.Queries(ctx, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, p, err := checkpoints.Folder(filepath.Join(workspace, "checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := loaded.Inference.Graph
+	w := propagation.NewWeights(g, record.Configuration, false)
+	if err := w.Load(p); err != nil {
+		t.Fatal(err)
+	}
+	propagator, searcher, distances := propagation.New(g, record.Configuration, k), search.NewSearcher(g), make([]uint8, g.Entities)
+	for _, q := range queries {
+		searcher.Search(q.Source, record.Configuration.Layers, modelgraph.Removal{}, distances)
+		if err := propagator.Forward(w, propagation.Query{Source: q.Source, Relation: q.Relation, Distances: distances}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range propagator.LayerCounts() {
+			sum.AStar += c.AStar
+			sum.Kept += c.Kept
+		}
+	}
+	return sum
+}
+
+func TestCheckpointMistakes(t *testing.T) {
+	workspace := trained(t, configuration.PolicyWindow)
+	for name, test := range map[string]struct {
+		arguments []string
+		code      int
+		says      string
+	}{
+		"of a window":    {[]string{"--checkpoint", "best"}, command.ExitFailure, "policy window"},
+		"absent":         {[]string{"--checkpoint", "7"}, command.ExitFailure, "epoch-007"},
+		"while training": {[]string{"--checkpoint", "best", "--split", "train"}, command.ExitUsage, "--split"},
+		"kernel":         {[]string{"--checkpoint", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := run(Pipeline(), append([]string{"--workspace", workspace}, test.arguments...)...)
+			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
+			}
+		})
+	}
+}
