@@ -36,7 +36,7 @@ func EncodeBatch(rows arrow.Record) ([]byte, error) {
 }
 
 // DecodeBatch is the inverse of EncodeBatch. Bytes that are no batch, or one that would take
-// more than MaxBatch, or that has nulls, are an error.
+// more than MaxBatch, or that has nulls where its schema allows none, are an error.
 func DecodeBatch(data []byte) (arrow.Record, error) {
 	end := len(data) - checksumLength
 	if end < 0 || end > MaxBatch || crc(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
