@@ -20,14 +20,23 @@ func (e *evidence) messagesPart() section {
 		return s
 	}
 	c := e.chosen(m)
-	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages that carry nothing are not sent either, which changes no score.",
-		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty))}
+	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages from entities that nothing has reached yet are not sent either%s.",
+		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
 	s.Figures = append(s.Figures, savedFigure(m, c.Layers), partsFigure(m, c.Layers))
 	s.Tables = append(s.Tables, messageTable(m))
 	if m.AStar != nil {
 		s.Tables = append(s.Tables, choicesTable(m))
 	}
 	return s
+}
+
+// harmless says that empty messages need not be sent, where that is so: those of TransE are
+// not 0.
+func (e *evidence) harmless() string {
+	if e.checkpoint != nil && e.checkpoint.Configuration.Message == configuration.MessageTransE {
+		return ""
+	}
+	return ", which changes no score"
 }
 
 // chosen is the configuration of the best checkpoint if it was counted, else that with the
