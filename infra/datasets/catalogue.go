@@ -94,14 +94,14 @@ func (e Entry) find() (string, error) {
 			tried = append(tried, folder)
 		}
 	}
-	return "", fmt.Errorf("dataset %s: %w (looked in %s); get them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
+	return "", fmt.Errorf("%s: %w (looked in %s); get them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
 		e.Name, ErrAbsent, strings.Join(tried, " and "), e.Source, tried[0], DataVariable, e.Name)
 }
 
 // unknown is the error of a name that means nothing, with what was perhaps meant.
 func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
-		return fmt.Errorf("folder %s does not exist; a dataset is a folder with train.txt, valid.txt and test.txt: %w", name, ErrUnknown)
+		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt", name, ErrUnknown)
 	}
 	names := make([]string, 0, len(Catalogue()))
 	for _, entry := range Catalogue() {

@@ -34,7 +34,7 @@ func TestResolve(t *testing.T) {
 		{name: "fb15k-237", wraps: ErrAbsent, says: []string{"https://", filepath.Join(root, "fb15k-237"), DataVariable}},
 		{name: "fb15k237", wraps: ErrUnknown, says: []string{`closest is "fb15k-237"`, "nations"}},
 		{name: "kinships", wraps: ErrUnknown, says: []string{`closest is "kinship"`}},
-		{name: filepath.Join(root, "nothing"), wraps: ErrUnknown, says: []string{"does not exist"}},
+		{name: filepath.Join(root, "nothing"), wraps: ErrUnknown, says: []string{"train.txt"}},
 		{name: file, says: []string{"is a file"}},
 	} {
 		got, err := Resolve(context.Background(), test.name)

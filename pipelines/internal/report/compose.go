@@ -50,7 +50,7 @@ func (e *evidence) tiles() []tile {
 		tiles = append(tiles, tile{percent(share), "Messages saved", by})
 	}
 	if g := e.graph; g != nil {
-		tiles = append(tiles, tile{count(g.Entities), "Entities", plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%.1f an entity", g.MeanDegree)})
+		tiles = append(tiles, tile{count(g.Entities), "Entities", plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%.1f per entity", g.MeanDegree)})
 	}
 	return tiles
 }

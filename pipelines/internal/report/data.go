@@ -12,7 +12,7 @@ import (
 func (e *evidence) dataPart() section {
 	s := section{ID: dataSection, Title: "Data", Gaps: e.gaps[dataSection]}
 	if g := e.graph; g != nil {
-		s.Lead = append(s.Lead, fmt.Sprintf("%s are joined by %s of %s. An entity stands in %.1f of them on average. Each held-out fact is asked twice: once for its tail, once for its head.",
+		s.Lead = append(s.Lead, fmt.Sprintf("%s are joined by %s of %s. That is %.1f facts per entity. Each held-out fact is asked twice: once for its tail, once for its head.",
 			plural(g.Entities, "entity", "entities"), plural(g.Facts, "fact", "facts"), plural(g.Relations, "relation", "relations"), g.MeanDegree))
 		if i := g.InferenceGraph; i != nil {
 			s.Lead = append(s.Lead, fmt.Sprintf("Test questions are asked of another graph, %s, of %s and %s, which the model has not seen.",
