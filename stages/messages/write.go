@@ -65,21 +65,28 @@ type AStarLayer struct {
 // Configuration is the counts of one number of layers and delta, summed over all queries and
 // layers.
 type Configuration struct {
+	// Layers is the depth of the model.
 	Layers int `json:"layers"`
-	Delta  int `json:"delta"`
-	// NBFNet is what is sent without truncation, the sum of Kept, PrunedEmpty and PrunedRedundant.
-	NBFNet          int64 `json:"nbfnet"`
-	Kept            int64 `json:"kept"`
-	KeptEmpty       int64 `json:"kept_empty"`
-	PrunedEmpty     int64 `json:"pruned_empty"`
+	// Delta is how many layers an entity still listens after it is reached.
+	Delta int `json:"delta"`
+	// NBFNet is what is sent without truncation: Kept, PrunedEmpty and PrunedRedundant.
+	NBFNet int64 `json:"nbfnet"`
+	// Kept is what the window lets through.
+	Kept int64 `json:"kept"`
+	// KeptEmpty are those of Kept whose sender is not reached yet.
+	KeptEmpty int64 `json:"kept_empty"`
+	// PrunedEmpty is not sent, and its sender is not reached yet.
+	PrunedEmpty int64 `json:"pruned_empty"`
+	// PrunedRedundant is not sent though its sender is reached.
 	PrunedRedundant int64 `json:"pruned_redundant"`
-	// Decrease is the share of NBFNet that is not sent; DecreaseWithoutEmpty if what is kept
-	// though empty is not sent either.
-	Decrease             float64 `json:"decrease"`
+	// Decrease is the share of NBFNet that is not sent.
+	Decrease float64 `json:"decrease"`
+	// DecreaseWithoutEmpty is Decrease if what is kept though empty is not sent either.
 	DecreaseWithoutEmpty float64 `json:"decrease_without_empty"`
-	// NBFNetPerQuery and KeptPerQuery are means.
+	// NBFNetPerQuery is the mean of NBFNet.
 	NBFNetPerQuery float64 `json:"nbfnet_per_query"`
-	KeptPerQuery   float64 `json:"kept_per_query"`
+	// KeptPerQuery is the mean of Kept.
+	KeptPerQuery float64 `json:"kept_per_query"`
 }
 
 // newConfiguration derives the shares and means of summed counts.

@@ -16,10 +16,16 @@ type BuildParams struct {
 	Read triples.ReadParams
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
-	// Inductive, Dataset, InferenceDataset, EdgeShards and Shards are those of graph.WriteParams.
-	Inductive                 bool
-	Dataset, InferenceDataset string
-	EdgeShards, Shards        int
+	// Inductive says that there are files of an inference graph.
+	Inductive bool
+	// Dataset is a name for people.
+	Dataset string
+	// InferenceDataset is the same of the inference graph.
+	InferenceDataset string
+	// EdgeShards is how many files take a graph's edges.
+	EdgeShards int
+	// Shards is how many groups of batches are encoded in parallel; 0 chooses.
+	Shards int
 }
 
 // Build makes the Beam pipeline: texts to facts, facts to a vocabulary, both to tables.
