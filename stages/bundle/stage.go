@@ -18,13 +18,16 @@ func init() {
 	register.DoFn4x1[context.Context, int, func(*costs) bool, func(piece), error](&cutFn{})
 	register.DoFn3x1[context.Context, []byte, func(piece), error](&cutPlainFn{})
 	register.DoFn3x1[context.Context, piece, func([]byte), error](&buildFn{})
-	register.DoFn3x1[context.Context, []byte, func(string), error](&saveFn{})
+	register.DoFn3x1[context.Context, []byte, func(int, string), error](&saveFn{})
+	register.Function3x0[int, func(*string) bool, func(string)](savedFn)
 	register.Emitter1[sources]()
 	register.Emitter2[int, costs]()
 	register.Emitter1[piece]()
 	register.Emitter1[[]byte]()
 	register.Emitter1[string]()
+	register.Emitter2[int, string]()
 	register.Iter1[costs]()
+	register.Iter1[string]()
 	for _, t := range []any{sources{}, costs{}, piece{}} {
 		beam.RegisterType(reflect.TypeOf(t))
 	}
@@ -98,10 +101,12 @@ func Bundles(s beam.Scope, p Params) beam.PCollection {
 }
 
 // Save writes bundles into a folder and returns their URLs: PCollection<[]byte> to
-// PCollection<string>.
+// PCollection<string>. It ends in a barrier: the local runner keeps a core busy waiting for a
+// long step that does not.
 func Save(s beam.Scope, folder string, bundles beam.PCollection) beam.PCollection {
 	s = s.Scope("bundle.Save")
-	return beam.ParDo(s, &saveFn{Folder: folder}, bundles)
+	saved := beam.GroupByKey(s, beam.ParDo(s, &saveFn{Folder: folder}, bundles))
+	return beam.ParDo(s, savedFn, saved)
 }
 
 // sources is a range of units, whole sources.
@@ -230,7 +235,7 @@ func (f *buildFn) ProcessElement(ctx context.Context, p piece, emit func([]byte)
 
 type saveFn struct{ Folder string }
 
-func (f *saveFn) ProcessElement(ctx context.Context, data []byte, emit func(string)) error {
+func (f *saveFn) ProcessElement(ctx context.Context, data []byte, emit func(int, string)) error {
 	b, err := Decode(data)
 	if err != nil {
 		return err
@@ -239,6 +244,14 @@ func (f *saveFn) ProcessElement(ctx context.Context, data []byte, emit func(stri
 	if err := storage.WriteFile(ctx, url, data); err != nil {
 		return err
 	}
-	emit(url)
+	emit(0, url)
 	return nil
+}
+
+// savedFn lists the URLs behind the barrier.
+func savedFn(_ int, urls func(*string) bool, emit func(string)) {
+	var url string
+	for urls(&url) {
+		emit(url)
+	}
 }

@@ -14,8 +14,11 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, Bundles, func(string), error](&learnFn{})
+	register.DoFn3x1[context.Context, Bundles, func(int, string), error](&learnFn{})
+	register.Function3x0[int, func(*string) bool, func(string)](learnedFn)
+	register.Emitter2[int, string]()
 	register.Emitter1[string]()
+	register.Iter1[string]()
 	beam.RegisterType(reflect.TypeOf((*Bundles)(nil)).Elem())
 }
 
@@ -36,16 +39,18 @@ type Params struct {
 
 // Learn trains one model: PCollection<Bundles> of one element, to PCollection<string>, the name
 // of the last checkpoint. All epochs run inside of the one element, on one worker, which holds
-// the bundles in memory (see Deck). The output crosses a barrier.
+// the bundles in memory (see Deck). It ends in a barrier: the local runner keeps a core busy
+// waiting for a long step that does not.
 func Learn(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
 	s = s.Scope("learn.Learn")
-	return beam.Reshuffle(s, beam.ParDo(s, &learnFn{Params: p}, bundles))
+	learned := beam.GroupByKey(s, beam.ParDo(s, &learnFn{Params: p}, bundles))
+	return beam.ParDo(s, learnedFn, learned)
 }
 
 type learnFn struct{ Params Params }
 
 // ProcessElement trains.
-func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func(string)) error {
+func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func(int, string)) error {
 	data, err := ReadData(ctx, f.Params.Graph, bundles)
 	if err != nil {
 		return err
@@ -63,8 +68,16 @@ func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func
 	if err != nil {
 		return err
 	}
-	emit(record.Name())
+	emit(0, record.Name())
 	return nil
+}
+
+// learnedFn passes the name on behind the barrier.
+func learnedFn(_ int, names func(*string) bool, emit func(string)) {
+	var name string
+	for names(&name) {
+		emit(name)
+	}
 }
 
 // ReadData reads what a training needs: the graph and the bundles.

@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
 )
 
 func metricsOf(t testing.TB, workspace, split string) evaluate.Metrics {
@@ -104,6 +108,34 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 		succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test", "--max_hops", hops, "--force")
 		succeed(t, Pipeline(), "--workspace", w, "--force")
 		same(t, want, files(t, evaluation))
+	}
+}
+
+// However many bundles there are, balanced or not, in memory or of a bound, the same is written.
+func TestHowQueriesAreCutChangesNothing(t *testing.T) {
+	w := trained(t, "inductive")
+	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	var want map[string]string
+	for i, p := range []bundle.Params{
+		{Bundles: 1}, {Bundles: 7}, {Bundles: 100000}, {Bundles: 5, Balance: true, Delta: 2},
+		{Bundles: 9, Balance: true, Delta: -1}, {Memory: 1}, {Memory: 2000, Balance: true, Threads: 3},
+	} {
+		p.Graph, p.Split, p.Hops = graph, "test", 3
+		to := filepath.Join(folder, fmt.Sprint(i))
+		pipeline := Build(p,
+			score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: 1 + i%3},
+			evaluate.Params{Graph: graph, Split: "test", Folder: to, Checkpoint: "epoch-003"})
+		if err := ptest.Run(pipeline); err != nil {
+			t.Fatal(err)
+		}
+		got := files(t, to)
+		if i == 0 {
+			want = got
+		}
+		if len(got) != 3 {
+			t.Errorf("%+v: %d files", p, len(got))
+		}
+		same(t, want, got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
@@ -68,7 +69,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 		if err != nil {
 			return nil, err
 		}
-		bar := e.Progress.Begin("bundling "+b.Split, 0, "sources")
+		bar := e.Progress.Begin("bundling "+b.Split, sources(queries, b.Limit), "sources")
 		defer bar.End()
 		defer bar.Follow(ctx, bundle.SourcesCounter)()
 		if _, err := e.RunBeam(ctx, BuildBundles(url, bundle.Params{
@@ -93,6 +94,21 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 		}
 	}
 	return bundles, nil
+}
+
+// sources counts the sources of queries, which are sorted by them; 0, unknown, if not all of
+// the queries are taken.
+func sources(queries []tables.Query, limit int64) int64 {
+	if limit > 0 {
+		return 0
+	}
+	var n int64
+	for i, q := range queries {
+		if i == 0 || queries[i-1].Source != q.Source {
+			n++
+		}
+	}
+	return n
 }
 
 // BuildBundles makes the Beam pipeline that writes the bundles of a split into a folder.
