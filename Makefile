@@ -39,12 +39,15 @@ lint: ## formatting, vet, staticcheck and the repository's own rules
 	$(GO) test -count 1 ./infra/lint
 
 .PHONY: generate
-generate: ## write the generated kernels anew
-	cd model/kernel/generate && $(GO) generate ./...
+generate: ## write the assembly kernels anew
+	$(GO) generate ./model/...
 
+# Generated files are removed first: one that nothing makes any more shows as deleted.
 .PHONY: current
-current: generate ## fail if the generated kernels are not those that the generator writes
-	git diff --exit-code -- model/kernel
+current: ## fail if the generated kernels are not those that the generator writes
+	git ls-files -z model | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
+	$(MAKE) --no-print-directory generate
+	git diff --exit-code -- model
 	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 
