@@ -23,10 +23,13 @@ type Shard struct {
 // table is read within seconds.
 const bytesPerShard = 64 << 20
 
+// PerShard is how many sources a shard has, but for the last.
+func PerShard(entities int) int { return max(64, bytesPerShard/max(1, tables.PackedLen(entities))) }
+
 // Cut parts sources, in increasing order, into shards. How many depends on the number of
 // entities and sources alone, so that the same graph makes the same files anywhere.
 func Cut(sources []int32, entities int) []Shard {
-	per := max(64, bytesPerShard/max(1, tables.PackedLen(entities)))
+	per := PerShard(entities)
 	of := (len(sources) + per - 1) / per
 	shards := make([]Shard, of)
 	for i := range shards {

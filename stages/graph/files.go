@@ -2,8 +2,10 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"tagnet/formats/manifest"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -99,4 +101,32 @@ func files(inductive bool, shards int) []string {
 		}
 	}
 	return list
+}
+
+// EdgeFiles are the shards of the edges of the graph that a split asks, in order.
+func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
+	prefix := edgesPrefix
+	if split == "test" && isInductive(m) {
+		prefix = inferenceEdgesPrefix
+	}
+	var shards []manifest.File
+	for _, f := range m.Files { // sorted by name
+		if strings.HasPrefix(f.Name, prefix) {
+			shards = append(shards, f)
+		}
+	}
+	return shards
+}
+
+// isInductive tells whether a graph/ folder has an inference graph.
+func isInductive(m manifest.Manifest) bool {
+	return slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == InferenceEntitiesFile })
+}
+
+// EntitiesOf is the number of entities of the graph that a split asks.
+func EntitiesOf(m manifest.Manifest, split string) int {
+	if split == "test" && isInductive(m) {
+		return int(m.Rows["inference_entities"])
+	}
+	return int(m.Rows["entities"])
 }

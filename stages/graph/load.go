@@ -130,7 +130,7 @@ func read(ctx context.Context, folder string, m manifest.Manifest) (*Loaded, err
 		return nil, err
 	}
 	l.Inference = l.Train
-	if slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == InferenceEntitiesFile }) {
+	if isInductive(m) {
 		if l.Inference, err = readView(ctx, folder, m, len(l.Relations), InferenceEntitiesFile, inferenceEdgesPrefix, InferenceAnswersFile); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
@@ -78,23 +79,21 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	w := e.Workspace
-	if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+	m, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
+	if err != nil {
 		return err
 	}
 	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
 	if err != nil {
 		return err
 	}
-	loaded, err := graph.Load(w.Graph())
-	if err != nil {
-		return err
-	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
-		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: loaded.Vocabulary,
+		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: fmt.Sprintf("go run ./pipelines/distances --split %s --sources %s --max_hops %d", f.split, f.sources, f.hops),
 	}
-	queries, err := loaded.Queries(ctx, f.split)
+	// Only workers load the graph, and those of a join not even they.
+	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), graph.QueriesFile(f.split)))
 	if err != nil {
 		return err
 	}
@@ -111,9 +110,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	sources := distance.Sources(queries)
 	if f.sources == all {
-		sources = everyEntity(loaded.Of(f.split).Graph.Entities)
+		sources = everyEntity(graph.EntitiesOf(m, f.split))
 	}
-	if err := f.search(ctx, e, loaded, sources); err != nil {
+	if err := f.search(ctx, e, m, sources); err != nil {
 		stage.Abandon()
 		return err
 	}
@@ -132,15 +131,17 @@ func everyEntity(entities int) []int32 {
 }
 
 // search runs the Beam pipeline.
-func (f *flags) search(ctx context.Context, e *command.Environment, loaded *graph.Loaded, sources []int32) error {
-	g := loaded.Of(f.split).Graph
-	build := Build
-	if f.method == join || f.method == auto && g.Edges() > edgesOfWorker {
-		build = BuildJoin
-	}
-	p, err := build(sources, g.Entities, distance.SearchParams{
+func (f *flags) search(ctx context.Context, e *command.Environment, m manifest.Manifest, sources []int32) error {
+	params := distance.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
-	})
+	}
+	var p *beam.Pipeline
+	var err error
+	if f.joins(m) {
+		p, err = BuildJoin(sources, m, params)
+	} else {
+		p, err = Build(sources, graph.EntitiesOf(m, f.split), params)
+	}
 	if err != nil {
 		return err
 	}
@@ -154,6 +155,12 @@ func (f *flags) search(ctx context.Context, e *command.Environment, loaded *grap
 	return nil
 }
 
+// joins tells whether no worker is to hold the graph.
+func (f *flags) joins(m manifest.Manifest) bool {
+	edges := max(m.Rows["edges"], m.Rows["inference_edges"])
+	return f.method == join || f.method == auto && edges > edgesOfWorker
+}
+
 // Build makes the Beam pipeline that searches from sources, in increasing order, on workers
 // that hold the graph.
 func Build(sources []int32, entities int, p distance.SearchParams) (*beam.Pipeline, error) {
@@ -163,6 +170,24 @@ func Build(sources []int32, entities int, p distance.SearchParams) (*beam.Pipeli
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
 	distance.Search(s, beam.CreateList(s, elements), p)
+	return pipeline, nil
+}
+
+// BuildJoin makes the Beam pipeline that searches by rounds of a join: the manifest is that of
+// the graph/ folder.
+func BuildJoin(sources []int32, m manifest.Manifest, p distance.SearchParams) (*beam.Pipeline, error) {
+	entities := graph.EntitiesOf(m, p.Split)
+	shards := distance.Cut(sources, entities)
+	elements, err := distance.EncodeShards(shards)
+	if err != nil {
+		return nil, err
+	}
+	params := distance.JoinParams{SearchParams: p, Entities: entities, Files: len(shards), PerFile: distance.PerShard(entities)}
+	for _, f := range graph.EdgeFiles(m, p.Split) {
+		params.Edges = append(params.Edges, distance.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
+	}
+	pipeline, s := beam.NewPipelineWithRoot()
+	distance.Join(s, beam.CreateList(s, elements), params)
 	return pipeline, nil
 }
 

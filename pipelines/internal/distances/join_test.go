@@ -1,0 +1,164 @@
+package distances
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/distance"
+	"tagnet/stages/graph"
+	"tagnet/stages/triples"
+)
+
+// sharded is a workspace whose graph has its edges in so many files.
+func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
+	t.Helper()
+	command.InitBeam()
+	ctx := context.Background()
+	w := workspace.New(t.TempDir())
+	stage := workspace.Stage{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: "go run ./pipelines/preprocess"}
+	if _, err := stage.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	params := preprocess.BuildParams{Folder: w.Graph(), EdgeShards: shards}
+	texts := t.TempDir()
+	for i, split := range graph.Splits {
+		text := "e00\tr\te01\n"
+		for h := range 150 { // long ways, and entities that no way leads to
+			text += fmt.Sprintf("e%02d\tr\te%02d\n", (h*7+i)%90, (h*7+i)%90/4*4+h%3)
+		}
+		url := filepath.Join(texts, split+".txt")
+		if err := os.WriteFile(url, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		params.Files = append(params.Files, triples.File{URL: url, Graph: triples.Training, Split: split})
+	}
+	if err := runBeam(t)(preprocess.Build(params), nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := graph.ReadSummary(ctx, w.Graph())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stage.Publish(ctx, map[string]int64{"entities": s.Entities, "edges": s.Edges}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.Require(ctx, workspace.GraphFolder, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Root(), m
+}
+
+// TestJoinWritesTheSameBytes compares with workers that hold the graph, for any number of edge
+// shards and for few and many hops.
+func TestJoinWritesTheSameBytes(t *testing.T) {
+	for _, test := range []struct{ shards, hops int }{{1, 3}, {2, 1}, {5, 6}} {
+		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
+			root, m := sharded(t, test.shards)
+			if n := len(graph.EdgeFiles(m, "test")); n != test.shards {
+				t.Fatalf("%d shards of edges", n)
+			}
+			queries, err := tables.ReadQueryTable(context.Background(), filepath.Join(root, "graph", graph.QueriesFile("test")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources := distance.Sources(queries)
+			if len(sources) <= 64 {
+				t.Fatalf("%d sources: want several blocks", len(sources))
+			}
+			p := distance.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
+			p.Folder = filepath.Join(root, "worker")
+			if err := runBeam(t)(Build(sources, graph.EntitiesOf(m, "test"), p)); err != nil {
+				t.Fatal(err)
+			}
+			p.Folder = filepath.Join(root, "join")
+			if err := runBeam(t)(BuildJoin(sources, m, p)); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"distances-00000-of-00001.arrow", distance.DistributionFile} {
+				want, err := os.ReadFile(filepath.Join(root, "worker", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := os.ReadFile(filepath.Join(root, "join", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: %d bytes differ from %d", name, len(got), len(want))
+				}
+			}
+		})
+	}
+}
+
+// TestMethods holds that the method changes nothing in what a run writes or finds there.
+func TestMethods(t *testing.T) {
+	workspace := prepared(t, 7, true)
+	if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "test", "--method", "join"); code != 0 {
+		t.Fatal(stderr)
+	}
+	read := func() []byte {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(workspace, "distances", "test", "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	want := read()
+	if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "test", "--method", "worker", "--force"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if !bytes.Equal(read(), want) {
+		t.Error("the manifests differ")
+	}
+}
+
+func TestRangesAreWhole(t *testing.T) {
+	for _, test := range []struct{ entities, shards int }{{1, 1}, {10, 3}, {7, 7}, {3, 5}, {40943, 13}} {
+		p := distance.JoinParams{Entities: test.entities, Edges: make([]distance.EdgeShard, test.shards)}
+		next := int32(0)
+		for k := range test.shards {
+			from, to := p.Range(k)
+			if from != next || to < from {
+				t.Errorf("%+v: range %d is %d to %d after %d", test, k, from, to, next)
+			}
+			for o := from; o < to; o++ {
+				if got := int(int64(o) * int64(test.shards) / int64(test.entities)); got != k {
+					t.Errorf("%+v: entity %d is in shard %d, its range in %d", test, o, got, k)
+				}
+			}
+			next = to
+		}
+		if int(next) != test.entities {
+			t.Errorf("%+v: the ranges end at %d", test, next)
+		}
+	}
+}
+
+// runBeam runs a pipeline that was just built.
+func runBeam(t *testing.T) func(p *beam.Pipeline, err error) error {
+	t.Helper()
+	var quiet bytes.Buffer
+	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
+	return func(p *beam.Pipeline, err error) error {
+		if err != nil {
+			return err
+		}
+		_, err = e.RunBeam(context.Background(), p)
+		return err
+	}
+}
