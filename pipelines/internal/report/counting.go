@@ -39,14 +39,16 @@ func (e *evidence) harmless() string {
 	return ", which changes no score"
 }
 
-// chosen is the configuration of the best checkpoint if it was counted, else that with the
-// most layers and, of those, a delta in the middle.
+// chosen is the configuration of the best checkpoint, or the default one, if it was counted;
+// else that with the most layers and, of those, a delta in the middle.
 func (e *evidence) chosen(m messages.Summary) messages.Configuration {
+	wanted := configuration.Default()
 	if e.checkpoint != nil {
-		for _, c := range m.Configurations {
-			if c.Layers == e.checkpoint.Configuration.Layers && c.Delta == e.checkpoint.Configuration.Delta {
-				return c
-			}
+		wanted = e.checkpoint.Configuration
+	}
+	for _, c := range m.Configurations {
+		if c.Layers == wanted.Layers && c.Delta == wanted.Delta {
+			return c
 		}
 	}
 	deepest := ofLayers(m, m.Configurations[len(m.Configurations)-1].Layers)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"strings"
 
 	"tagnet/pipelines/internal/report/chart"
 )
@@ -15,7 +16,14 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"wrap": wrap}).Parse(pageText))
+
+// wrap escapes a name and lets a line end after the characters that join its words.
+func wrap(name string) template.HTML {
+	return template.HTML(wordEnds.Replace(template.HTMLEscapeString(name)))
+}
+
+var wordEnds = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
 // page is everything that index.html shows, in the order in which it shows it.
 type page struct {

@@ -46,7 +46,7 @@ func TestWholePage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"about fb15k-237", "14,541 entities", "272,115 facts", "40,932 questions", "All 237 relations",
-		"66.7% fewer", "epoch-012", "--layers", "2 h 2 min", "the answer", "/people/person/relation_1",
+		"66.7% fewer", "epoch-012", "--layers", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
