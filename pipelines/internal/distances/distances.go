@@ -214,7 +214,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 	case "train":
 		e.Next("go run ./pipelines/train")
 	default:
-		e.Next("go run ./pipelines/score --split "+f.split, "go run ./pipelines/messages --split "+f.split)
+		e.Next("go run ./pipelines/messages --split "+f.split, "go run ./pipelines/train")
 	}
 	return nil
 }

@@ -187,6 +187,6 @@ func finish(ctx context.Context, e *command.Environment, source dataset) error {
 			e.Say("%s is made for the inductive setting: --inference %s asks the entities of that graph", source.name, datasets.Catalogue()[at].Inference)
 		}
 	}
-	e.Next("go run ./pipelines/distances --split train", "go run ./pipelines/messages --split test")
+	e.Next("go run ./pipelines/distances --split test", "go run ./pipelines/train")
 	return nil
 }

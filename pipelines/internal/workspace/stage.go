@@ -51,17 +51,26 @@ func (s Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 	case force:
 	case err != nil:
-		return false, fmt.Errorf("%w: %s --force makes it anew", err, s.command())
+		return false, remedied(err, s.command())
 	default:
 		if err := s.compare(m); err != nil {
 			return false, err
 		}
 		if err := manifest.Verify(ctx, s.url(), m); err != nil {
-			return false, fmt.Errorf("%w: %s --force makes it anew", err, s.command())
+			return false, remedied(err, s.command())
 		}
 		return true, storage.Remove(ctx, storage.Join(s.url(), unfinished))
 	}
 	return false, s.clear(ctx)
+}
+
+// remedied adds the command that makes a damaged folder anew. A folder that may not be read
+// is not damaged.
+func remedied(err error, command string) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w: %s --force makes it anew", err, command)
 }
 
 // unfinished is the file that marks a folder as one that a pipeline is making, or was making
@@ -200,10 +209,10 @@ func (w Workspace) Require(ctx context.Context, folder, command string) (manifes
 		return m, fmt.Errorf("%s is not there or not complete: run %s first", url, w.Command(command))
 	}
 	if err != nil {
-		return m, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(command))
+		return m, remedied(err, w.Command(command))
 	}
 	if err := manifest.Verify(ctx, url, m); err != nil {
-		return m, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(command))
+		return m, remedied(err, w.Command(command))
 	}
 	for _, input := range sorted(m.Inputs) {
 		now, err := w.hash(ctx, input)

@@ -1,0 +1,32 @@
+package preprocess
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tagnet/stages/graph"
+)
+
+// TestSample holds that the built-in sample is used, and said to be, without --dataset; that
+// the seed decides it; and that a workspace may lie anywhere that storage knows.
+func TestSample(t *testing.T) {
+	workspace := "mem://" + t.Name()
+	code, out, stderr := run("--workspace", workspace, "--seed", "1")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	if !strings.HasPrefix(out, "no --dataset: using the built-in sample") {
+		t.Errorf("the sample is not announced: %s", out)
+	}
+	s, err := graph.ReadSummary(context.Background(), workspace+"/graph")
+	if err != nil || s.Dataset != "sample" || s.Facts == 0 || s.Queries["test"] == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if code, out, _ = run("--workspace", workspace, "--seed", "1"); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, _, stderr = run("--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration") {
+		t.Errorf("another seed: exit %d, %s", code, stderr)
+	}
+}
