@@ -73,7 +73,7 @@ type learner struct {
 // which may be nil, hears of each step.
 //
 // Whatever process trains, in whatever pieces, equal data, configuration, seed, validation and
-// kernel give equal checkpoints.
+// kernel give equal checkpoints. Where ctx is cancelled, a last checkpoint is written.
 func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkpoints.Record, error) {
 	if tell == nil {
 		tell = func(Progress) {}
@@ -171,8 +171,12 @@ func (l *learner) resume(ctx context.Context) error {
 func (l *learner) sameRun(r checkpoints.Record) error {
 	c := r.Configuration
 	c.Epochs = l.Configuration.Epochs // more epochs than planned at first are welcome
-	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Vocabulary.Hash != l.Vocabulary.Hash {
+	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation ||
+		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
 		return fmt.Errorf("%s of %s belongs to a run with another configuration, seed or graph", r.Name(), l.folder)
+	}
+	if r.Epoch > l.Configuration.Epochs {
+		return fmt.Errorf("%s of %s is past the %d epochs asked for", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
 }
@@ -184,8 +188,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	var examples []learning.Example
 	var err error
 	for l.partial.Step < len(batches) {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return l.stop(ctx)
 		}
 		draws := batches[l.partial.Step]
 		if examples, err = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples); err != nil {
@@ -211,6 +215,16 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stop saves what was learned since the last checkpoint and returns why the training stops.
+func (l *learner) stop(ctx context.Context) error {
+	if l.solver.Steps() > l.record.Step {
+		if err := l.savePartial(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
 }
 
 func (l *learner) schedule() [][]Draw {

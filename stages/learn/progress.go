@@ -1,6 +1,9 @@
 package learn
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // Progress is how far a training is, told after each step.
 type Progress struct {
@@ -49,6 +52,25 @@ func Watch(tell func(Progress)) (stop func()) {
 var watching struct {
 	sync.Mutex
 	tell func(Progress)
+	stop context.CancelFunc
+}
+
+// Stop has the training that runs in this process write a checkpoint and end with an error.
+func Stop() {
+	watching.Lock()
+	defer watching.Unlock()
+	if watching.stop != nil {
+		watching.stop()
+	}
+}
+
+// stoppable is a context that Stop cancels, until the returned function is called.
+func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	watching.Lock()
+	defer watching.Unlock()
+	watching.stop = cancel
+	return ctx, cancel
 }
 
 func tellWatcher(p Progress) {

@@ -55,8 +55,10 @@ func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func
 	if err != nil {
 		return err
 	}
+	stopped, cancel := stoppable(ctx)
+	defer cancel()
 	var last Progress
-	record, err := Train(ctx, f.Params.Run, data, func(p Progress) {
+	record, err := Train(stopped, f.Params.Run, data, func(p Progress) {
 		if p.Epoch != last.Epoch {
 			last = Progress{Queries: p.Queries} // what was trained before is not counted
 		}
@@ -93,6 +95,7 @@ func ReadData(ctx context.Context, folder string, urls Bundles) (Data, error) {
 	g := loaded.Train.Graph
 	d := Data{Graph: g, Vocabulary: checkpoints.Vocabulary{
 		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
+		Graph: loaded.Manifest.Checksum,
 	}}
 	if d.Deck, err = NewDeck(g.Entities, g.BaseRelations, train); err != nil {
 		return Data{}, err

@@ -19,6 +19,7 @@ import (
 
 // bundled is what decides the content of bundles/SPLIT.
 type bundled struct {
+	Format int    `json:"format"`
 	Split  string `json:"split"`
 	Hops   int    `json:"hops"`
 	Limit  int64  `json:"limit"`
@@ -29,14 +30,14 @@ type bundled struct {
 func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string) (learn.Bundles, error) {
 	var out learn.Bundles
 	var err error
-	train := bundled{Split: "train", Hops: f.configuration.Layers, Memory: f.memory}
+	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.memory}
 	if out.Train, err = f.bundleSplit(ctx, e, loaded, inputs, train); err != nil {
 		return out, err
 	}
 	if len(out.Train) == 0 {
 		return out, fmt.Errorf("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	valid := bundled{Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.memory}
+	valid := bundled{Format: bundle.Format, Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.memory}
 	if out.Valid, err = f.bundleSplit(ctx, e, loaded, inputs, valid); err != nil {
 		return out, err
 	}

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tagnet/pipelines/internal/command"
 )
 
 // TestKilledTrainingEndsInTheSameBytes kills the real process without warning at moments all
@@ -60,5 +64,41 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	same(t, want, files(t, filepath.Join(killed, "checkpoints")))
 	if lines := strings.Count(files(t, killed)["training.jsonl"], "\n"); lines != 4 {
 		t.Errorf("training.jsonl has %d lines, want 4", lines)
+	}
+}
+
+// TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does.
+func TestInterruptedTrainingSavesWhatItLearned(t *testing.T) {
+	w := prepared(t, write(t, 60))
+	c := exec.Command(os.Args[0], small(w, "--epochs", "100000")...)
+	c.Env = append(os.Environ(), asTrain+"=1")
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if said = append(said, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 3 of") {
+			c.Process.Signal(os.Interrupt)
+		}
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != command.ExitInterrupted {
+		t.Errorf("exit code %d\n%s", code, strings.Join(said, "\n"))
+	}
+	last := 0
+	for _, line := range said {
+		fmt.Sscanf(line, "epoch %d of", &last)
+	}
+	code, _, text := run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)
+	if code != 0 || !strings.Contains(text, "going on from ") {
+		t.Errorf("%d, %s", code, text)
+	}
+	found, err := filepath.Glob(filepath.Join(w, "checkpoints", "epoch-003.json"))
+	if err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
 	}
 }

@@ -109,7 +109,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
 		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
 	}
-	done, err := f.begin(ctx, e, stage)
+	done, err := f.begin(ctx, e, stage, loaded)
 	if err != nil {
 		return err
 	}
@@ -135,18 +135,31 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return finish(ctx, e)
 }
 
-// begin decides whether there is anything to do, and makes the folder ready for it. An
-// unfinished training is never thrown away unasked.
-func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspace.Stage) (done bool, err error) {
+// begin decides whether there is anything to do, and makes the folder ready for it. A training
+// is never thrown away unasked.
+func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) (done bool, err error) {
 	url := e.Workspace.Checkpoints()
-	_, err = manifest.Read(ctx, url)
-	if e.Force || !errors.Is(err, fs.ErrNotExist) {
-		return stage.Begin(ctx, e.Force)
-	}
 	folder := checkpoints.Folder(url)
+	_, err = manifest.Read(ctx, url)
+	complete := !errors.Is(err, fs.ErrNotExist)
+	if e.Force && !complete {
+		err = folder.Clear(ctx)
+	}
+	if e.Force {
+		done, beginErr := stage.Begin(ctx, true)
+		return done, errors.Join(err, beginErr)
+	}
 	records, damaged, err := folder.Records(ctx)
 	if err != nil {
 		return false, err
+	}
+	if complete {
+		if n := len(records); !f.resume || n == 0 || f.configuration.Epochs <= records[n-1].Epoch {
+			return stage.Begin(ctx, false)
+		}
+		if _, err := e.Workspace.Require(ctx, stage.Folder, stage.Command); err != nil {
+			return false, err
+		}
 	}
 	if len(records) == 0 && len(damaged) == 0 {
 		if f.resume {
@@ -155,35 +168,37 @@ func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspa
 		return stage.Begin(ctx, false)
 	}
 	if len(records) > 0 {
-		if err := f.same(e, stage, records[len(records)-1]); err != nil {
+		if err := f.same(e, loaded, records[len(records)-1]); err != nil {
 			return false, err
 		}
 	}
 	if !f.resume {
 		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, --force starts over",
-			url, e.Workspace.Command("go run ./pipelines/train"))
+			url, e.Workspace.Command(stage.Command))
+	}
+	if complete { // more epochs: it is not complete any more
+		return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
 	}
 	return false, storage.CheckWritable(ctx, url)
 }
 
 // same returns an error that says what differs if a checkpoint is of another run.
-func (f *flags) same(e *command.Environment, stage workspace.Stage, r checkpoints.Record) error {
-	epochs := r.Configuration
-	epochs.Epochs = f.configuration.Epochs // more of them than planned at first are welcome
-	there := recorded{epochs, r.Validation}
-	differences, err := differences(there, stage.Configuration)
+func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints.Record) error {
+	there := recorded{r.Configuration, r.Validation}
+	there.Epochs = max(r.Epoch, f.configuration.Epochs) // more of them than planned at first are welcome
+	different, err := differences(there, recorded{f.configuration, f.validation})
 	if err != nil {
 		return err
 	}
 	if r.Seed != e.Seed {
-		differences = append(differences, fmt.Sprintf("seed is %d there, %d here", r.Seed, e.Seed))
+		different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, e.Seed))
 	}
-	if r.Vocabulary.Hash != stage.Vocabulary {
-		differences = append(differences, "the graph has other entities or relations")
+	if r.Vocabulary.Graph != loaded.Manifest.Checksum {
+		different = append(different, "the graph was another")
 	}
-	if len(differences) > 0 {
+	if len(different) > 0 {
 		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or --force starts over",
-			e.Workspace.Checkpoints(), strings.Join(differences, "; "))
+			e.Workspace.Checkpoints(), strings.Join(different, "; "))
 	}
 	return nil
 }
@@ -194,7 +209,9 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 	show := newDisplay(e)
 	defer show.end()
 	defer learn.Watch(show.tell)()
-	_, err := e.RunBeam(ctx, Build(bundles, learn.Params{
+	running, release := patient(ctx)
+	defer release()
+	_, err := e.RunBeam(running, Build(bundles, learn.Params{
 		Graph: w.Graph(),
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(),
@@ -203,7 +220,29 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 			Replicas: f.replicas, Kernel: f.kernel,
 		},
 	}))
+	if ctx.Err() != nil {
+		show.end()
+		e.Say("%s holds what was learned: --resume goes on with it", w.Checkpoints())
+		return context.Cause(ctx)
+	}
 	return err
+}
+
+// grace is how long an interrupted training has to write its checkpoint.
+const grace = 10 * time.Second
+
+// patient is ctx, but for its end: that is first told to the training in this process, which
+// then writes a checkpoint, and reaches the runner only if it goes on regardless, elsewhere.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		learn.Stop()
+		time.AfterFunc(grace, cancel)
+	})
+	return running, func() {
+		stop()
+		cancel()
+	}
 }
 
 // Build makes the Beam pipeline that trains from bundles.

@@ -112,6 +112,62 @@ func TestResume(t *testing.T) {
 	same(t, whole, files(t, folder))
 }
 
+func TestMoreEpochs(t *testing.T) {
+	dataset := write(t, 40)
+	short, long := prepared(t, dataset), prepared(t, dataset)
+	for _, c := range []struct {
+		workspace string
+		flags     []string
+		code      int
+	}{
+		{long, []string{"--epochs", "5"}, 0},
+		{short, []string{"--epochs", "3"}, 0},
+		{short, []string{"--epochs", "5"}, 1},
+		{short, []string{"--epochs", "5", "--resume", "--seed", "8"}, 1},
+		{short, []string{"--epochs", "2", "--resume"}, 1},
+		{short, []string{"--epochs", "5", "--resume"}, 0},
+	} {
+		if code, _, stderr := run(t, Pipeline(), small(c.workspace, c.flags...)...); code != c.code {
+			t.Fatalf("%q: exit code %d, want %d: %s", c.flags, code, c.code, stderr)
+		}
+	}
+	// Earlier records name the number of epochs that was planned then; all else is the same.
+	a, b := files(t, filepath.Join(long, "checkpoints")), files(t, filepath.Join(short, "checkpoints"))
+	for _, early := range []string{"epoch-001.json", "epoch-002.json", "epoch-003.json", "manifest.json"} {
+		delete(a, early)
+		delete(b, early)
+	}
+	same(t, a, b)
+}
+
+func TestAnotherGraphIsNotResumedOn(t *testing.T) {
+	folder := write(t, 40)
+	w := prepared(t, folder)
+	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if err := os.Remove(filepath.Join(w, "checkpoints", "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "train.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "train.txt"), append(text, "e003\tskip\te017\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := run(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force"); code != 0 {
+		t.Fatal(stderr)
+	}
+	code, _, stderr := run(t, Pipeline(), small(w, "--resume")...)
+	if code != 1 || !strings.Contains(stderr, "the graph was another") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	if code, _, stderr := run(t, Pipeline(), small(w, "--force")...); code != 0 {
+		t.Errorf("training anew: %s", stderr)
+	}
+}
+
 func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
 	w := prepared(t, write(t, 40))
 	if code, out, stderr := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {

@@ -78,6 +78,8 @@ type Vocabulary struct {
 	// formats/manifest computes it.
 	Entities int    `json:"entities"`
 	Hash     string `json:"hash"`
+	// Graph is the checksum of the manifest of the graph's folder: equal where every fact is.
+	Graph string `json:"graph"`
 }
 
 // Name is the checkpoint's file name without its ending.
