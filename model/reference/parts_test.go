@@ -113,9 +113,10 @@ func TestLossByHand(t *testing.T) {
 		}))
 	}
 	// With a temperature hard negatives weigh more, and the weights are constants.
-	e1, e2 := math.Exp(-1/.5), math.Exp(.5/.5)
+	const temperature = .5
+	e1, e2 := math.Exp(scores[1]/temperature), math.Exp(scores[2]/temperature)
 	w1, w2 := e1/(e1+e2), e2/(e1+e2)
-	loss, gradient = Loss(scores, 0, []int32{1, 2}, .5)
+	loss, gradient = Loss(scores, 0, []int32{1, 2}, temperature)
 	near(t, "loss", loss, (softplus(-1)+w1*softplus(-1)+w2*softplus(.5))/2)
 	near(t, "gradient", gradient[1], w1/(1+math.Exp(1))/2)
 	near(t, "gradient", gradient[2], w2/(1+math.Exp(-.5))/2)
