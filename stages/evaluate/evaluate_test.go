@@ -1,0 +1,115 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/ranking"
+	"tagnet/stages/score"
+)
+
+// someScores are two bundles: four queries in three questions over entities x, y and z and the
+// base relations likes and knows.
+func someScores() []*score.Scored {
+	rank := func(pessimistic, optimistic int64) ranking.Rank {
+		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Mean: float64(pessimistic+optimistic) / 2, Candidates: 3}
+	}
+	return []*score.Scored{
+		{Number: 0, Messages: 5, Questions: []score.Question{
+			{Source: 0, Relation: 0, Asked: 2, Results: []score.Result{
+				{Number: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
+				{Number: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: score.Unreached},
+			}, Best: []score.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
+		}},
+		{Number: 1, Messages: 7, Questions: []score.Question{
+			{Source: 1, Relation: 2, Asked: 0, Results: []score.Result{{Number: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+				Best: []score.Candidate{{Entity: 2, Score: 0, Distance: score.Unreached}}},
+			{Source: 2, Relation: 3, Asked: 1, Results: []score.Result{{Number: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+		}},
+	}
+}
+
+var names = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
+
+func TestMetrics(t *testing.T) {
+	g := NewGatherer(names.Relations)
+	for _, s := range someScores() {
+		g.Add(s)
+	}
+	m := g.Metrics("test", "epoch-002")
+	if m.Queries != 4 || m.Distinct != 3 || m.Unreached != 1 || m.Tied != .25 || m.Messages != 12 {
+		t.Errorf("%+v", m)
+	}
+	if m.Pessimistic.MRR != (1+.5+.5+1)/4 || m.Mean.MRR != (1+1/1.5+.5+1)/4 || m.Optimistic.MRR != (1+1+.5+1)/4 {
+		t.Errorf("MRR %g, %g, %g", m.Pessimistic.MRR, m.Mean.MRR, m.Optimistic.MRR)
+	}
+	count := func(by map[string]Summary) map[string]int64 {
+		out := map[string]int64{}
+		for key, s := range by {
+			out[key] = s.Queries
+		}
+		return out
+	}
+	for _, c := range []struct {
+		by   map[string]Summary
+		want map[string]int64
+	}{
+		{m.ByDirection, map[string]int64{"tail": 2, "head": 2}},
+		{m.ByDistance, map[string]int64{"0": 1, "2": 2, "unreached": 1}},
+		{m.ByRelation, map[string]int64{"likes": 3, "knows": 1}},
+	} {
+		if diff := cmp.Diff(c.want, count(c.by)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// The keys are a contract with other programs.
+func TestMetricsKeys(t *testing.T) {
+	g := NewGatherer(names.Relations)
+	g.Add(someScores()[0])
+	text, err := g.Metrics("test", "epoch-002").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"split", "checkpoint", "queries", "distinct", "unreached", "tied", "pessimistic", "mean", "optimistic", "by_direction", "by_distance", "by_relation"} {
+		if _, ok := all[key]; !ok {
+			t.Errorf("no %q in %s", key, text)
+		}
+	}
+	var kinds map[string]json.RawMessage
+	if err := json.Unmarshal(all["pessimistic"], &kinds); err != nil || len(kinds) != 5 {
+		t.Errorf("%s, %v", all["pessimistic"], err)
+	}
+}
+
+func TestRows(t *testing.T) {
+	all := someScores()
+	slices.Reverse(all) // rankings are in the order of the queries all the same
+	rankings := names.Rankings(all)
+	var got []string
+	for _, r := range rankings {
+		got = append(got, strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " "))
+	}
+	if want := []string{"head y likes x", "head z knows x", "tail x likes y", "tail x likes z"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r := rankings[3]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
+		t.Errorf("%+v", r)
+	}
+	predictions := names.Predictions(inOrder(someScores()))
+	want := "source\trelation\tposition\tanswer\tprobability\tknown\n" +
+		"y\t~likes\t1\tz\t0.5\tfalse\n" +
+		"x\tlikes\t1\ty\t0.952574\ttrue\n"
+	if got := string(Answers(predictions)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,209 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/tables"
+	"tagnet/model/ranking"
+	"tagnet/stages/bundle"
+)
+
+func TestBestIsTheFrontOfASort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		scores := make([]float32, rng.IntN(60)+1)
+		for i := range scores {
+			scores[i] = float32(rng.IntN(9)) // ties
+		}
+		order := make([]int32, len(scores))
+		for i := range order {
+			order[i] = int32(i)
+		}
+		slices.SortStableFunc(order, func(a, b int32) int { return int(scores[b] - scores[a]) })
+		k := rng.IntN(len(scores) + 1)
+		got := best(scores, k, make([]Candidate, 0, k))
+		if len(got) != k {
+			t.Fatalf("%d of %d", len(got), k)
+		}
+		for i, c := range got {
+			if c.Entity != order[i] || c.Score != scores[c.Entity] {
+				t.Fatalf("place %d is %+v, want entity %d", i, c, order[i])
+			}
+		}
+	}
+}
+
+// fake scores entity o by -|o - source - relation|, and fails or breaks on demand.
+type fake struct{ fail, nan int32 }
+
+func (f fake) Scores(source, relation int32, distances []uint8, scores []float32) error {
+	if source == f.fail {
+		return errors.New("no luck")
+	}
+	for o := range scores {
+		scores[o] = -float32(math.Abs(float64(int32(o) - source - relation)))
+	}
+	if source == f.nan {
+		scores[0] = float32(math.NaN())
+	}
+	return nil
+}
+func (f fake) Sent() int64 { return 10 }
+
+const entities = 20
+
+// someBundle asks (source, relation) for all sources and relations 0 to 9, with the answers
+// source + relation, which is best, and 0; 3 is known too. The distance of o is o, up to 6.
+func someBundle(t *testing.T) *bundle.Bundle {
+	t.Helper()
+	distances := make([]uint8, entities)
+	for o := range distances {
+		distances[o] = uint8(o)
+		if o > 6 {
+			distances[o] = tables.Unreached
+		}
+	}
+	row, err := bundle.EncodeRow(tables.Pack(distances))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bundle.Bundle{Number: 4}
+	n := int64(0)
+	for source := range int32(9) {
+		g := bundle.Group{Source: source, Distances: row}
+		for relation := range int32(10) {
+			known := []int32{0, 3, source + relation}
+			slices.Sort(known)
+			g.Questions = append(g.Questions, bundle.Question{
+				Relation: relation, Numbers: []int64{n, n + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
+			})
+			n += 2
+		}
+		b.Groups = append(b.Groups, g)
+	}
+	return b
+}
+
+func rank(t *testing.T, w Worker, workers int) (*Scored, int, error) {
+	t.Helper()
+	r, err := NewRanker(entities, 10, 3, slices.Repeat([]Worker{w}, workers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan int, 1000)
+	s, err := r.Rank(t.Context(), someBundle(t), func(n int) { done <- n })
+	close(done)
+	sum := 0
+	for n := range done {
+		sum += n
+	}
+	return s, sum, err
+}
+
+func TestRank(t *testing.T) {
+	s, done, err := rank(t, fake{-1, -1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != 180 || len(s.Questions) != 90 || s.Messages != 900 || s.Number != 4 {
+		t.Errorf("%d queries, %d questions, %d messages", done, len(s.Questions), s.Messages)
+	}
+	for i, q := range s.Questions {
+		target := int32(i/10 + i%10)
+		if q.Source != int32(i/10) || q.Relation != int32(i%10) || q.Asked != int64(2*i) {
+			t.Fatalf("question %d is (%d, %d)", i, q.Source, q.Relation)
+		}
+		first := q.Results[0]
+		if first.Rank.Pessimistic != 1 || first.Score != 0 || first.Answer != target || first.Number != int64(2*i) {
+			t.Errorf("(%d, %d): %+v", q.Source, q.Relation, first)
+		}
+		if want := min(target, 7); (want == 7 && first.Distance != Unreached) || (want < 7 && first.Distance != target) {
+			t.Errorf("(%d, %d): distance %d of %d", q.Source, q.Relation, first.Distance, target)
+		}
+		if c := q.Best[0]; c.Entity != target || !c.Known || len(q.Best) != 3 {
+			t.Errorf("(%d, %d): best %+v", q.Source, q.Relation, q.Best)
+		}
+	}
+}
+
+func TestWorkersChangeNothing(t *testing.T) {
+	want, _, err := rank(t, fake{-1, -1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{2, 5, 100} {
+		got, _, err := rank(t, fake{-1, -1}, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d workers:\n%s", workers, diff)
+		}
+	}
+}
+
+func TestRankFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		worker fake
+		want   string
+	}{"a worker's error": {fake{5, -1}, "no luck"}, "not a number": {fake{-1, 5}, "not a number"}} {
+		if _, _, err := rank(t, c.worker, 3); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r, err := NewRanker(entities, 10, 3, []Worker{fake{-1, -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Rank(ctx, someBundle(t), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	small, err := NewRanker(entities-8, 10, 3, []Worker{fake{-1, -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := small.Rank(t.Context(), someBundle(t), nil); err == nil {
+		t.Error("a bundle of a larger graph: no error")
+	}
+}
+
+func TestEncodedScoresAreTheSame(t *testing.T) {
+	want := &Scored{Number: 3, Messages: 1 << 50, Questions: []Question{
+		{Source: 1, Relation: 2, Asked: 7, Results: []Result{
+			{Number: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Mean: 2.5, Candidates: 9}, Distance: Unreached},
+			{Number: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Mean: 1, Candidates: 9}, Distance: 2},
+		}, Best: []Candidate{{Entity: 6, Score: 2, Known: true, Distance: 2}, {Entity: 0, Score: 1, Distance: Unreached}}},
+		{Source: 4, Relation: 0},
+	}}
+	data, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	b, err := someBundle(t).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(b); err == nil {
+		t.Error("a bundle decodes as scores")
+	}
+	if _, err := bundle.Decode(data); err == nil {
+		t.Error("scores decode as a bundle")
+	}
+}
