@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tagnet/formats/names"
 )
 
 // Entry is a dataset that the catalogue knows by name.
@@ -103,42 +105,9 @@ func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
 		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt", name, ErrUnknown)
 	}
-	names := make([]string, 0, len(Catalogue()))
+	known := make([]string, 0, len(Catalogue()))
 	for _, entry := range Catalogue() {
-		names = append(names, entry.Name)
+		known = append(known, entry.Name)
 	}
-	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, closest(name, names), strings.Join(names, ", "))
-}
-
-// closest returns the name that takes the fewest edits to reach, the first of several.
-func closest(name string, names []string) string {
-	best, least := "", int(^uint(0)>>1)
-	for _, candidate := range names {
-		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < least {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
-// edits is the number of characters to insert, delete or replace to turn a into b.
-func edits(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range to {
-			replace := diagonal
-			if r != s {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(to)]
+	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, names.Closest(name, known, 1)[0], strings.Join(known, ", "))
 }

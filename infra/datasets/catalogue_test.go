@@ -55,17 +55,3 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"Zoë", "Zoe", 1}, {"flaw", "lawn", 2}} {
-		if got := edits(test.a, test.b); got != test.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
-		}
-		if got := edits(test.b, test.a); got != test.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", test.b, test.a, got, test.want)
-		}
-	}
-}

@@ -32,7 +32,7 @@ func country(random *rand.Rand) []Fact {
 		c.marry(pair, villages)
 	}
 	c.settleSingles(children, couples, villages)
-	c.settle(names(c.children(couples, 1, 4)), villages)
+	c.settle(namesOf(c.children(couples, 1, 4)), villages)
 	return c.facts
 }
 
@@ -111,7 +111,7 @@ func (c *builder) settleSingles(children []child, couples []couple, villages []s
 	for _, pair := range couples {
 		married[pair.one], married[pair.other] = true, true
 	}
-	singles := slices.DeleteFunc(names(children), func(name string) bool { return married[name] })
+	singles := slices.DeleteFunc(namesOf(children), func(name string) bool { return married[name] })
 	c.settle(singles, villages)
 }
 
@@ -147,7 +147,7 @@ func (c *builder) match(children []child) []couple {
 	return couples
 }
 
-func names(children []child) []string {
+func namesOf(children []child) []string {
 	list := make([]string, len(children))
 	for i, one := range children {
 		list[i] = one.name

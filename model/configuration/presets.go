@@ -1,10 +1,10 @@
 package configuration
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+
+	"tagnet/formats/names"
 )
 
 // Preset returns the configuration that the paper's authors used for a data set, or one of
@@ -26,7 +26,7 @@ func Preset(name string) (Configuration, error) {
 		}
 	}
 	return Configuration{}, fmt.Errorf("unknown preset %q: the closest are %s",
-		name, strings.Join(closest(name, PresetNames(), 3), ", "))
+		name, strings.Join(names.Closest(name, PresetNames(), 3), ", "))
 }
 
 // PresetNames lists every name that Preset knows, in the order of the paper's tables.
@@ -146,34 +146,4 @@ func (p prioritizedPreset) configuration(policy string) Configuration {
 		c.Dropout = p.dropout
 	}
 	return c
-}
-
-// closest returns the n names of the smallest edit distance to the one that was asked for.
-func closest(asked string, names []string, n int) []string {
-	sorted := slices.Clone(names)
-	slices.SortStableFunc(sorted, func(a, b string) int {
-		return cmp.Compare(editDistance(asked, a), editDistance(asked, b))
-	})
-	return sorted[:min(n, len(sorted))]
-}
-
-// editDistance is the number of bytes to insert, delete or replace to turn a into b.
-func editDistance(a, b string) int {
-	previous := make([]int, len(b)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := range len(a) {
-		current := make([]int, len(b)+1)
-		current[0] = i + 1
-		for j := range len(b) {
-			replaced := previous[j]
-			if a[i] != b[j] {
-				replaced++
-			}
-			current[j+1] = min(replaced, previous[j+1]+1, current[j]+1)
-		}
-		previous = current
-	}
-	return previous[len(b)]
 }

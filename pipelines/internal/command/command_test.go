@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -147,19 +146,5 @@ func TestEmbed(t *testing.T) {
 	code := Run(context.Background(), outer, nil, &out, &stderr)
 	if code != ExitFailure || out.String() != "wrote w/graph\n" || stderr.String() != "data/train.txt:3: 4 fields where 3 are wanted\n" {
 		t.Errorf("exit %d, out %q, err %q", code, out.String(), stderr.String())
-	}
-}
-
-func TestClosest(t *testing.T) {
-	names := []string{"/m/012", "barack_obama", "Barack Obama", "michelle_obama", "usa"}
-	for name, want := range map[string][]string{
-		"barak_obama": {"barack_obama", "Barack Obama"},
-		"obama":       {"Barack Obama", "barack_obama", "michelle_obama"},
-		"us":          {"usa"},
-		"zzzzzz":      {},
-	} {
-		if got := Closest(name, names, 3); !slices.Equal(got, want) {
-			t.Errorf("closest to %q: %q, want %q", name, got, want)
-		}
 	}
 }

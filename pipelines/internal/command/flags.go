@@ -5,9 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -71,16 +71,10 @@ func (p Pipeline) explain(err error, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		var names []string
-		all.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		closest := Closest(name, names, 3)
-		for i := range closest {
-			closest[i] = "--" + closest[i]
-		}
-		if len(closest) > 0 {
-			return Usage("--%s is not a flag of %s: did you mean %s? -h lists them", name, p.Name, strings.Join(closest, ", "))
-		}
-		return Usage("--%s is not a flag of %s: -h lists them", name, p.Name)
+		var known []string
+		all.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+		closest := names.Closest(name, known, 3)
+		return Usage("--%s is not a flag of %s: did you mean --%s? -h lists them", name, p.Name, strings.Join(closest, ", --"))
 	}
 	text = strings.ReplaceAll(text, "flag -", "--")
 	text = strings.ReplaceAll(text, "for --", "of --")
@@ -116,57 +110,6 @@ func line(f *flag.Flag) string {
 	}
 	b.WriteByte('\n')
 	return b.String()
-}
-
-// Closest returns at most count of the names whose edit distance to the given one is
-// smallest, nearest first; names that have little in common with it are left out.
-func Closest(name string, names []string, count int) []string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var candidates []candidate
-	row := make([]int, 0, 64)
-	for _, n := range names {
-		d := editDistance(strings.ToLower(name), strings.ToLower(n), &row)
-		if d <= max(2, len(name)/3) || (name != "" && strings.Contains(strings.ToLower(n), strings.ToLower(name))) {
-			candidates = append(candidates, candidate{n, d})
-		}
-	}
-	sort.SliceStable(candidates, func(i, j int) bool {
-		if candidates[i].distance != candidates[j].distance {
-			return candidates[i].distance < candidates[j].distance
-		}
-		return candidates[i].name < candidates[j].name
-	})
-	closest := make([]string, 0, count)
-	for _, c := range candidates[:min(count, len(candidates))] {
-		closest = append(closest, c.name)
-	}
-	return closest
-}
-
-// editDistance is the number of insertions, deletions and replacements of bytes between a
-// and b. The row is scratch space, kept between calls.
-func editDistance(a, b string, scratch *[]int) int {
-	row := (*scratch)[:0]
-	for j := 0; j <= len(b); j++ {
-		row = append(row, j)
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	*scratch = row
-	return row[len(b)]
 }
 
 // OneOf returns nil if a flag's value is one of the choices, or the error that lists them.

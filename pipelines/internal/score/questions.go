@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
@@ -71,7 +72,7 @@ func (l *lexicon) id(name string) (int32, error) {
 	if id, ok := l.ids[name]; ok {
 		return id, nil
 	}
-	near := closest(name, l.names, 3)
+	near := names.Closest(name, l.names, 3)
 	for i, c := range near {
 		near[i] = fmt.Sprintf("%q", c)
 	}

@@ -1,4 +1,4 @@
-package score
+package names
 
 import (
 	"cmp"
@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// closest returns the names that take the fewest insertions, deletions and replacements of
+// Closest returns the names that take the fewest insertions, deletions and replacements of
 // letters to become the given one, nearest first, equally near ones in their order. Case
 // counts for nothing.
-func closest(name string, names []string, count int) []string {
+func Closest(name string, names []string, count int) []string {
 	type candidate struct{ index, distance int }
 	wanted := folded(name)
 	var row []int
