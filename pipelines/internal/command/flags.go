@@ -73,8 +73,7 @@ func (p Pipeline) explain(err error, all *flag.FlagSet) error {
 		name = strings.TrimLeft(name, "-")
 		var known []string
 		all.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-		closest := names.Closest(name, known, 3)
-		return Usage("--%s is not a flag of %s: did you mean --%s? -h lists them", name, p.Name, strings.Join(closest, ", --"))
+		return Usage("--%s is not a flag of %s: did you mean --%s? -h lists them", name, p.Name, names.Closest(name, known, 1)[0])
 	}
 	text = strings.ReplaceAll(text, "flag -", "--")
 	text = strings.ReplaceAll(text, "for --", "of --")
