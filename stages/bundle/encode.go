@@ -23,6 +23,9 @@ var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "known", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
 }, nil)
 
+// Format is the version of Schema and of the rows in it: bundles of another are made anew.
+const Format = 1
+
 const numberKey = "tagnet.bundle"
 
 // Encode makes an element of a bundle: an Arrow IPC stream of one record batch.
