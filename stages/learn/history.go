@@ -13,7 +13,8 @@ import (
 )
 
 // Epoch is a line of training.jsonl: how one epoch went. Seconds and Kernel, which depend on
-// the machine, stand here and nowhere else.
+// the machine, stand here and nowhere else. Seconds are those of the process that finished the
+// epoch: where it went on from a checkpoint, what came before is not counted.
 type Epoch struct {
 	Epoch        int                `json:"epoch"`
 	Loss         float64            `json:"loss"`
