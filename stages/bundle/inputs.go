@@ -25,7 +25,7 @@ func open(ctx context.Context, p Params) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := opened{graph: loaded, split: p.Split, queries: p.Queries, limit: p.Limit}
+	key := opened{graph: loaded, split: p.Split, queries: p.Queries, limit: p.Limit, training: p.Training}
 	if p.Queries != "" {
 		file, err := manifest.HashFile(ctx, p.Queries)
 		if err != nil {
@@ -40,7 +40,7 @@ func open(ctx context.Context, p Params) (*inputs, error) {
 	}
 	view := loaded.Of(p.Split)
 	in := &inputs{graph: view.Graph, known: view.Answers.Of}
-	if p.Split == "train" {
+	if p.Training {
 		in.known = loaded.TrainAnswers.Of
 	}
 	var queries []tables.Query
@@ -70,6 +70,7 @@ type opened struct {
 	graph          *stagegraph.Loaded
 	split, queries string
 	limit          int64
+	training       bool
 }
 
 // group makes units of a table's queries, of Limit of them at most.

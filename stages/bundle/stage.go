@@ -47,6 +47,9 @@ type Params struct {
 	// Queries is the URL of another table of queries to take instead of the split's; their
 	// answers mean nothing then. Optional.
 	Queries string
+	// Training takes the known answers from the training facts alone, as learning must; without
+	// it those of the other splits count as well, as in filtered ranks.
+	Training bool
 	// Limit is the most queries taken, drawn evenly over the table; 0 takes all.
 	Limit int64
 	// Distances is the URL of a folder of distance tables made before; "" searches.

@@ -17,6 +17,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/train"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
@@ -108,6 +109,32 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 		succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test", "--max_hops", hops, "--force")
 		succeed(t, Pipeline(), "--workspace", w, "--force")
 		same(t, want, files(t, evaluation))
+	}
+}
+
+// Ranks of training questions, too, leave out what the other splits know.
+func TestTrainingQuestionsAreFilteredByAllSplits(t *testing.T) {
+	folder, w := dataset(t, t.TempDir(), "e", 12), filepath.Join(t.TempDir(), "workspace")
+	put(t, filepath.Join(folder, "test.txt"), "e001\tskip\te007\n")
+	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
+	succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+	succeed(t, Pipeline(), "--workspace", w, "--split", "train")
+	rankings, err := parquet.Read[parquet.Ranking](t.Context(), filepath.Join(w, "evaluation", "train", "rankings.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, r := range rankings {
+		want := int64(12)
+		if r.Direction == "tail" && r.Source == "e001" && r.Relation == "skip" {
+			found, want = found+1, 11
+		}
+		if r.Candidates != want {
+			t.Errorf("%d candidates, want %d: %+v", r.Candidates, want, r)
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d rankings of the question that test.txt answers too", found)
 	}
 }
 

@@ -74,7 +74,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 		defer bar.End()
 		defer bar.Follow(ctx, bundle.SourcesCounter)()
 		if _, err := e.RunBeam(ctx, BuildBundles(url, bundle.Params{
-			Graph: w.Graph(), Split: b.Split, Limit: b.Limit, Hops: b.Hops,
+			Graph: w.Graph(), Split: b.Split, Training: b.Split == "train", Limit: b.Limit, Hops: b.Hops,
 			Distances: distances, Memory: b.Memory << 20, Threads: f.replicas,
 		})); err != nil {
 			stage.Abandon()
