@@ -110,14 +110,3 @@ func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	}
 	return a, nil
 }
-
-// EncodeAnswers makes an element for Beam of answers in any order.
-func EncodeAnswers(a Answers) ([]byte, error) {
-	return EncodeBatch(record(answersSchema, a.columns(0, a.Len())))
-}
-
-// DecodeAnswers is the inverse of EncodeAnswers.
-func DecodeAnswers(data []byte) (a Answers, err error) {
-	err = decodeTable(data, answersSchema, a.append)
-	return a, err
-}

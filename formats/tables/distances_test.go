@@ -138,14 +138,6 @@ func TestElements(t *testing.T) {
 	if got, err := DecodeQueries(data); err != nil || !gocmp.Equal(got, queries) {
 		t.Errorf("queries became %v, error %v", got, err)
 	}
-	answers := sampleAnswers(9)
-	data, err = EncodeAnswers(answers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := DecodeAnswers(data); err != nil || !gocmp.Equal(got, answers) {
-		t.Errorf("answers became %v, error %v", got, err)
-	}
 	rows := sampleDistances(4)
 	data, err = EncodeDistances(9, rows)
 	if err != nil {

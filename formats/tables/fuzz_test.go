@@ -100,9 +100,8 @@ func knownSchema(message []byte) bool {
 func FuzzDecodeBatch(f *testing.F) {
 	edges, _ := EncodeEdges(sampleEdges(3))
 	queries, _ := EncodeQueries(sampleQueries(3))
-	answers, _ := EncodeAnswers(sampleAnswers(5))
 	distances, _ := EncodeDistances(9, sampleDistances(4))
-	for _, data := range [][]byte{edges, queries, answers, distances} {
+	for _, data := range [][]byte{edges, queries, distances} {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -112,7 +111,6 @@ func FuzzDecodeBatch(f *testing.F) {
 		}
 		DecodeEdges(data)
 		DecodeQueries(data)
-		DecodeAnswers(data)
 		DecodeDistances(data, 9)
 	})
 }

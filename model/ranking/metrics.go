@@ -47,8 +47,7 @@ func (t Tally) Metrics() Metrics {
 	}
 }
 
-// Accumulator gathers ranks. Its zero value is empty and ready; its fields are exported so
-// that it can travel between machines.
+// Accumulator gathers ranks, in any order. Its zero value is empty and ready.
 type Accumulator struct {
 	Pessimistic, Mean, Optimistic Tally
 	// Queries is the number of ranks, Tied how many of them were tied.
@@ -67,20 +66,6 @@ func (a *Accumulator) Add(r Rank) {
 	}
 }
 
-// Merge adds what another accumulator gathered. The other is left as it is.
-func (a *Accumulator) Merge(other Accumulator) {
-	a.prepare()
-	for _, pair := range []struct{ into, from Tally }{
-		{a.Pessimistic, other.Pessimistic}, {a.Mean, other.Mean}, {a.Optimistic, other.Optimistic},
-	} {
-		for key, count := range pair.from {
-			pair.into[key] += count
-		}
-	}
-	a.Queries += other.Queries
-	a.Tied += other.Tied
-}
-
 // TiedShare is the share of ranks that were tied, 0 where there are none.
 func (a *Accumulator) TiedShare() float64 {
 	if a.Queries == 0 {
@@ -89,7 +74,7 @@ func (a *Accumulator) TiedShare() float64 {
 	return float64(a.Tied) / float64(a.Queries)
 }
 
-// prepare makes each map that is missing: an empty one may travel as none.
+// prepare makes each map that is missing.
 func (a *Accumulator) prepare() {
 	for _, tally := range []*Tally{&a.Pessimistic, &a.Mean, &a.Optimistic} {
 		if *tally == nil {

@@ -52,14 +52,6 @@ func (l *Loaded) Of(split string) *View {
 	return l.Train
 }
 
-// RelationName is the name of a relation as asked: a reciprocal has a leading ~.
-func (l *Loaded) RelationName(relation int32) string {
-	if r := int(relation) - len(l.Relations); r >= 0 {
-		return "~" + l.Relations[r]
-	}
-	return l.Relations[relation]
-}
-
 // Queries reads the queries of a split, once.
 func (l *Loaded) Queries(ctx context.Context, split string) ([]tables.Query, error) {
 	if !slices.Contains(Splits, split) {

@@ -75,13 +75,6 @@ func (b *Bar) Resume(done int64) {
 	b.done, b.first = done, done
 }
 
-// SetTotal says how many units there are, once that is known.
-func (b *Bar) SetTotal(total int64) {
-	b.d.mu.Lock()
-	defer b.d.mu.Unlock()
-	b.total = total
-}
-
 // Note shows a word behind the numbers, for example the loss.
 func (b *Bar) Note(format string, arguments ...any) {
 	b.d.mu.Lock()
