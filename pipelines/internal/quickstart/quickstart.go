@@ -117,6 +117,6 @@ func tell(ctx context.Context, e *command.Environment, took time.Duration) error
 	e.Say("\ndone in %.0f seconds: of %s questions that were held out, %.1f%% are answered right at once", took.Seconds(), progress.Count(m.Queries), 100*p.Hits1)
 	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, ties against the answer)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
 	e.Say("report: %s", storage.Join(e.Workspace.Report(), "index.html"))
-	e.Next("go run ./pipelines/report --open", "go run ./pipelines/preprocess --dataset FOLDER", "go run ./pipelines/train -h")
+	e.Next("go run ./pipelines/report --open", "go run ./pipelines/preprocess --workspace mine --dataset FOLDER", "go run ./pipelines/train -h")
 	return nil
 }
