@@ -7,18 +7,25 @@ import (
 )
 
 // Closest returns the names that take the fewest insertions, deletions and replacements of
-// letters to become the given one, nearest first, equally near ones in their order. Case
+// letters to become the given one, nearest first, equally near ones in their order. Names
+// that begin with the given one come before all others: it was not written to its end. Case
 // counts for nothing.
 func Closest(name string, names []string, count int) []string {
-	type candidate struct{ index, distance int }
+	type candidate struct{ index, rest, distance int }
 	wanted := folded(name)
 	var row []int
 	candidates := make([]candidate, len(names))
 	for i, n := range names {
+		known := folded(n)
 		candidates[i].index = i
-		candidates[i].distance, row = editDistance(wanted, folded(n), row)
+		if len(known) < len(wanted) || !slices.Equal(known[:len(wanted)], wanted) {
+			candidates[i].rest = 1
+		}
+		candidates[i].distance, row = editDistance(wanted, known, row)
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rest, b.rest), cmp.Compare(a.distance, b.distance))
+	})
 	var near []string
 	for _, c := range candidates[:min(count, len(candidates))] {
 		near = append(near, names[c.index])

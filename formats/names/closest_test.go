@@ -3,8 +3,8 @@ package names
 import "testing"
 
 func TestClosest(t *testing.T) {
-	known := []string{"", "alpha", "Beta", "gamma", "betas", "müller"}
-	for name, want := range map[string]string{"beta": "Beta", "gama": "gamma", "mueller": "müller", "x": ""} {
+	known := []string{"", "alpha", "Beta", "gamma", "betas", "müller", "alphabetical"}
+	for name, want := range map[string]string{"beta": "Beta", "gama": "gamma", "mueller": "müller", "x": "", "ALPHAB": "alphabetical"} {
 		if got := Closest(name, known, 2); len(got) != 2 || got[0] != want {
 			t.Errorf("closest to %q are %q, want %q first", name, got, want)
 		}
