@@ -292,6 +292,9 @@ func decode(text []byte, into *any) error {
 	return d.Decode(into)
 }
 
+// longest is the longest value that is worth showing; a hash is not.
+const longest = 40
+
 func differ(path string, a, b any, out *[]string) {
 	x, ok1 := a.(map[string]any)
 	y, ok2 := b.(map[string]any)
@@ -316,7 +319,11 @@ func differ(path string, a, b any, out *[]string) {
 		if path == "" {
 			path = "configuration"
 		}
-		*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, short(s), short(t)))
+		if len(s) > longest || len(t) > longest {
+			*out = append(*out, path+" differs")
+			return
+		}
+		*out = append(*out, fmt.Sprintf("%s is %s there, %s here", path, s, t))
 	}
 }
 
@@ -330,13 +337,4 @@ func text(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(text)
-}
-
-// short cuts what is too long to be read, such as a hash.
-func short(text string) string {
-	const most = 40
-	if len(text) > most {
-		return text[:12] + "..."
-	}
-	return text
 }

@@ -175,7 +175,7 @@ func TestDifferences(t *testing.T) {
 	got, err := Differences(
 		[]byte(`{"layers":6,"files":{"train":"0123456789012345678901234567890123456789012345678901234567890123","valid":"b"},"gone":true}`),
 		[]byte(`{"layers":5,"files":{"train":"012345678901234567890123456789012345678901234567890123456789012X","valid":"b"},"new":null}`))
-	want := `files.train is "01234567890... there, "01234567890... here; gone is true there, absent here; layers is 6 there, 5 here`
+	want := `files.train differs; gone is true there, absent here; layers is 6 there, 5 here`
 	if err != nil || strings.Join(got, "; ") != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
