@@ -52,7 +52,11 @@ func dropped(s graph.Summary) string {
 		}
 	}
 	if s.Rejected > 0 {
-		parts = append(parts, plural(s.Rejected, "line")+" that are no facts (rejects.tsv)")
+		what := " that are no facts (rejects.tsv)"
+		if s.Rejected == 1 {
+			what = " that is no fact (rejects.tsv)"
+		}
+		parts = append(parts, plural(s.Rejected, "line")+what)
 	}
 	if len(parts) == 0 {
 		return "nothing"
