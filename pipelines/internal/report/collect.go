@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distance"
@@ -33,6 +35,7 @@ type evidence struct {
 	questions   []answered
 	messages    []messages.Summary
 	gaps        map[string][]gap // by section
+	damage      error            // of the first file that is damaged
 }
 
 // evaluation is what score wrote about a split.
@@ -52,7 +55,9 @@ const (
 	parametersSection = "configuration"
 )
 
-// collect reads what is there. It fails only when it is interrupted.
+// collect reads what is there. What is not complete, or made from another graph than the one
+// that is there now, is left out and has a gap. It fails where a file is damaged, and when it is
+// interrupted.
 func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e := &evidence{root: w.Root(), gaps: map[string][]gap{}}
 	e.readGraph(ctx, w)
@@ -61,7 +66,19 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e.readEvaluations(ctx, w)
 	e.readQuestions(ctx, w)
 	e.readMessages(ctx, w)
-	return e, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return e, e.damage
+}
+
+// whole returns nil if a folder is complete, undamaged, and made from what is there now.
+func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, command string) error {
+	_, err := w.Require(ctx, folder, command)
+	if errors.Is(err, manifest.ErrDamaged) {
+		e.damage = cmp.Or(e.damage, err)
+	}
+	return err
 }
 
 // missing notes that something is not there, or cannot be read.
@@ -74,9 +91,14 @@ func (e *evidence) missing(section, what, command string, err error) {
 }
 
 func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
+	const preprocess = "go run ./pipelines/preprocess"
 	var g graph.Summary
-	if err := readJSON(ctx, storage.Join(w.Graph(), "summary.json"), &g); err != nil {
-		e.missing(dataSection, "There is no summary of the graph. It is made by", w.Command("go run ./pipelines/preprocess"), err)
+	err := e.whole(ctx, w, workspace.GraphFolder, preprocess)
+	if err == nil {
+		err = readJSON(ctx, storage.Join(w.Graph(), "summary.json"), &g)
+	}
+	if err != nil {
+		e.missing(dataSection, "There is no summary of the graph. It is made by", w.Command(preprocess), err)
 		return
 	}
 	e.graph = &g
@@ -85,9 +107,13 @@ func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
 func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 	for _, split := range splitsIn(ctx, w, "distances") {
 		var d distance.Distribution
-		url := storage.Join(w.Distances(split), "distribution.json")
-		if err := readJSON(ctx, url, &d); err != nil {
-			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. They are made by", w.Command("go run ./pipelines/distances --split "+split), err)
+		command := "go run ./pipelines/distances --split " + split
+		err := e.whole(ctx, w, "distances/"+split, command)
+		if err == nil {
+			err = readJSON(ctx, storage.Join(w.Distances(split), "distribution.json"), &d)
+		}
+		if err != nil {
+			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. They are made by", w.Command(command), err)
 			continue
 		}
 		if d.Split == "" {
@@ -146,7 +172,11 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 		}
 		var v evaluation
 		command := w.Command("go run ./pipelines/score --split " + split)
-		if err := readJSON(ctx, storage.Join(w.Evaluation(split), "metrics.json"), &v.Metrics); err != nil {
+		err := e.whole(ctx, w, workspace.EvaluationFolder(split), "go run ./pipelines/score --split "+split)
+		if err == nil {
+			err = readJSON(ctx, storage.Join(w.Evaluation(split), "metrics.json"), &v.Metrics)
+		}
+		if err != nil {
 			e.missing(answersSection, "The metrics of the "+split+" split cannot be shown. They are made by", command, err)
 			continue
 		}
@@ -168,8 +198,13 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 	for _, split := range splitsIn(ctx, w, "messages") {
 		var m messages.Summary
-		if err := readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m); err != nil {
-			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. They are counted by", w.Command("go run ./pipelines/messages --split "+split), err)
+		command := "go run ./pipelines/messages --split " + split
+		err := e.whole(ctx, w, "messages/"+split, command)
+		if err == nil {
+			err = readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m)
+		}
+		if err != nil {
+			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. They are counted by", w.Command(command), err)
 			continue
 		}
 		if m.Split == "" {

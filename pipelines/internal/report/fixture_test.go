@@ -65,6 +65,35 @@ func summaryOf(n int64, mrr float64) evaluate.Summary {
 	return evaluate.Summary{Queries: n, Tied: 0.01, Pessimistic: m(mrr), Mean: m(mrr * 1.01), Optimistic: m(math.Min(1, mrr*1.02))}
 }
 
+// complete gives every folder the manifest that the pipelines write last.
+func complete(t testing.TB, w workspace.Workspace) {
+	t.Helper()
+	folders := []string{"graph"}
+	for _, stage := range []string{"distances", "evaluation", "messages"} {
+		for _, split := range splitsIn(context.Background(), w, stage) {
+			folders = append(folders, stage+"/"+split)
+		}
+	}
+	var inputs map[string]string
+	for i, folder := range folders {
+		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
+		if urls, err := storage.List(context.Background(), w.Path(folder)); err != nil {
+			t.Fatal(err)
+		} else if len(urls) == 0 {
+			continue
+		}
+		if err := stage.Publish(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			var err error
+			if inputs, err = w.Inputs(context.Background(), folder); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // all writes everything.
 func (f fixture) all() {
 	f.graph()

@@ -84,8 +84,12 @@ func (e *evidence) readQuestions(ctx context.Context, w workspace.Workspace) {
 	if err != nil || !there {
 		return
 	}
-	if e.questions, err = readPredictions(ctx, url, func(question) bool { return true }); err != nil {
-		e.missing(questionsSection, "The answers to your own questions cannot be shown. They are made by", w.Command("go run ./pipelines/score --queries FILE"), err)
+	const command = "go run ./pipelines/score --queries FILE"
+	if err = e.whole(ctx, w, workspace.EvaluationFolder("queries"), command); err == nil {
+		e.questions, err = readPredictions(ctx, url, func(question) bool { return true })
+	}
+	if err != nil {
+		e.missing(questionsSection, "The answers to your own questions cannot be shown. They are made by", w.Command(command), err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // run makes the page of a workspace and returns it with what was said.
 func run(t *testing.T, root string) (html, said string) {
 	t.Helper()
+	complete(t, workspace.New(root))
 	var out, problems bytes.Buffer
 	if code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
 		t.Fatalf("exit code %d: %s", code, problems.String())
@@ -157,6 +158,41 @@ func TestMissingPartsAreNamed(t *testing.T) {
 				t.Errorf("the terminal does not say what is not shown: %q", said)
 			}
 		})
+	}
+}
+
+// TestOnlyWholeFoldersAreShown leaves out what a killed run left and what was made from another
+// graph, and makes no page of a file that is damaged.
+func TestOnlyWholeFoldersAreShown(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	f := fixture{t, w, 3, 8}
+	f.graph()
+	f.messages()
+	complete(t, w)
+	f.evaluation("test") // without a manifest
+	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another"} {
+		var out, problems bytes.Buffer
+		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("exit code %d, said %q %q, want %q", code, out.String(), problems.String(), want)
+		}
+		// The graph is another from now on.
+		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
+		if err := stage.Publish(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.write("distances/test/distribution.json", map[string]any{"split": "test", "queries": 1})
+	if err := os.Remove(filepath.Join(root, "report", "index.html")); err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems)
+	if code != command.ExitFailure || !strings.Contains(problems.String(), "distances --workspace") || strings.Count(problems.String(), "\n") != 1 {
+		t.Errorf("exit code %d, said %q", code, problems.String())
+	}
+	if there, err := storage.Exists(t.Context(), root+"/report/index.html"); err != nil || there {
+		t.Errorf("a page of damaged files (%v)", err)
 	}
 }
 
