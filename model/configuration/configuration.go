@@ -193,7 +193,7 @@ func (c Configuration) Validate() error {
 	check(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio, "0 or more")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	check(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout, "0 or more, less than 1")
-	check(c.Negatives >= 1, "negatives", c.Negatives, "1 or more")
+	check(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives, "1 to 1048576")
 	check(c.AdversarialTemperature >= 0, "adversarial_temperature", c.AdversarialTemperature, "0 or more")
 	check(c.LearningRate > 0, "learning_rate", c.LearningRate, "more than 0")
 	check(c.LearningRateDecay > 0, "learning_rate_decay", c.LearningRateDecay, "more than 0")

@@ -22,8 +22,9 @@ type Tables struct {
 }
 
 // FindTables returns the folder if it holds complete tables, made from these inputs, and ""
-// if there are none. Tables that are damaged, or of another graph, are an error.
-func FindTables(ctx context.Context, folder string, inputs map[string]string) (string, error) {
+// if there are none. Tables that are damaged, or of another graph, are an error, which names the
+// command that makes them.
+func FindTables(ctx context.Context, folder string, inputs map[string]string, command string) (string, error) {
 	m, err := manifest.Read(ctx, folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -35,7 +36,7 @@ func FindTables(ctx context.Context, folder string, inputs map[string]string) (s
 		err = fmt.Errorf("%s was made from another graph than the one that is there now", folder)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: make it anew (go run ./pipelines/distances --force), or remove the folder", err)
+		return "", fmt.Errorf("%w: %s --force makes it anew, or remove the folder", err, command)
 	}
 	return folder, nil
 }

@@ -27,6 +27,9 @@ const (
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
 
+// MostThreads is the most that a flag may ask for: each has working memory of its own.
+const MostThreads = 1024
+
 // Pipeline is one command: what it is called, which flags it has, and what it does.
 type Pipeline struct {
 	// Name is the folder below pipelines/, as in go run ./pipelines/NAME.

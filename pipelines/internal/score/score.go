@@ -58,8 +58,8 @@ func (f *flags) check() error {
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
 	case f.best < 0 || f.queries != "" && f.best == 0:
 		return command.FlagError("top_k", f.best, "1 or more (0 or more without --queries)")
-	case f.threads < 0:
-		return command.FlagError("threads", f.threads, "0 or more")
+	case f.threads < 0 || f.threads > command.MostThreads:
+		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	case f.memory < 1:
 		return command.FlagError("memory", f.memory, "1 or more")
 	}
@@ -115,7 +115,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	if a.loaded, err = graph.Load(w.Graph()); err != nil {
 		return err
 	}
-	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs); err != nil {
+	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs, w.Command("go run ./pipelines/distances --split "+a.split)); err != nil {
 		return err
 	}
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)

@@ -282,7 +282,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal(found, err)
 			}
 			return damage(strings.TrimPrefix(found[0], w+"/"), flip)(t, w)
-		}, 1, []string{"distances/test", "go run ./pipelines/distances"}},
+		}, 1, []string{"distances/test", "go run ./pipelines/distances", "--split test --force"}},
 		"other entities": {func(t *testing.T, w string) []string {
 			return other(t, w, "z", "next")
 		}, 1, []string{"trained on other data", "entities"}},

@@ -66,7 +66,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 	}
 	url := w.Path(stage.Folder)
 	if !done {
-		distances, err := bundle.FindTables(ctx, w.Distances(b.Split), inputs)
+		distances, err := bundle.FindTables(ctx, w.Distances(b.Split), inputs, w.Command("go run ./pipelines/distances --split "+b.Split))
 		if err != nil {
 			return nil, err
 		}

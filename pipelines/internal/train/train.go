@@ -68,8 +68,8 @@ func (f *flags) check() error {
 		return command.Usage("--kernel: %v", err)
 	}
 	switch {
-	case f.replicas < 0:
-		return command.FlagError("replicas", f.replicas, "0 or more")
+	case f.replicas < 0 || f.replicas > command.MostThreads:
+		return command.FlagError("replicas", f.replicas, fmt.Sprintf("0 to %d", command.MostThreads))
 	case !(f.minutes >= 0 && f.minutes <= 10):
 		return command.FlagError("checkpoint_minutes", f.minutes, "0 to 10")
 	case f.validation.Every < 1:

@@ -199,6 +199,8 @@ func TestMistakes(t *testing.T) {
 		"attention":             {[]string{"--delta_mode", "specific"}, 2, []string{"--attention is"}},
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
 		"replicas":              {[]string{"--replicas", "-1"}, 2, []string{"--replicas is -1"}},
+		"too many replicas":     {[]string{"--replicas", "1000000"}, 2, []string{"--replicas is 1000000"}},
+		"too many negatives":    {[]string{"--negatives", "1000000000000"}, 2, []string{"--negatives is 1000000000000"}},
 		"minutes":               {[]string{"--checkpoint_minutes", "11"}, 2, []string{"--checkpoint_minutes is 11"}},
 		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},
 		"limit":                 {[]string{"--valid_limit", "-1"}, 2, []string{"--valid_limit is -1"}},
