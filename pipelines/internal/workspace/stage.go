@@ -64,10 +64,10 @@ func (s Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
 	return false, s.clear(ctx)
 }
 
-// remedied adds the command that makes a damaged folder anew. A folder that may not be read
-// is not damaged.
+// remedied adds the command that makes a damaged folder anew. A folder that cannot be read, be it
+// for a permission, credentials or the URL, is not damaged.
 func remedied(err error, command string) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, context.Canceled) {
+	if !errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return fmt.Errorf("%w: %s --force makes it anew", err, command)

@@ -180,3 +180,10 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
+
+func TestOnlyDamageIsMadeAnew(t *testing.T) {
+	_, err := New("http://example.org/w").Require(t.Context(), GraphFolder, "go run ./pipelines/preprocess")
+	if err == nil || !strings.Contains(err.Error(), "scheme") || strings.Contains(err.Error(), "--force") {
+		t.Errorf("another scheme: %v", err)
+	}
+}
