@@ -50,7 +50,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	e.Flags = all
 	if err := all.Parse(arguments); err != nil {
 		if err == flag.ErrHelp {
-			p.help(e.Out, own, e.Verbose)
+			p.help(e.Out, own)
 			return err
 		}
 		return p.explain(err, all)
@@ -80,15 +80,10 @@ func (p Pipeline) explain(err error, all *flag.FlagSet) error {
 	return Usage("%s; -h explains the flags", text)
 }
 
-// help prints the pipeline's own flags. Those of Beam and its runners are three times as many
-// and seldom wanted, so they are listed only after --verbose.
-func (p Pipeline) help(w io.Writer, own *flag.FlagSet, all bool) {
+// help prints the pipeline's own flags and, after them, those of Beam and its runners.
+func (p Pipeline) help(w io.Writer, own *flag.FlagSet) {
 	fmt.Fprintf(w, "%s\n\nusage: go run ./pipelines/%s [flags]\n\nflags:\n", p.Summary, p.Name)
 	own.VisitAll(func(f *flag.Flag) { fmt.Fprint(w, line(f)) })
-	if !all {
-		fmt.Fprintf(w, "\nBeam's flags, and its runners', such as --runner, are taken too: --verbose -h lists them.\n")
-		return
-	}
 	fmt.Fprintf(w, "\nBeam's flags, and its runners':\n")
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if own.Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "test.") {
