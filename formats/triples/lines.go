@@ -18,7 +18,7 @@ const shownOfLong = 200
 
 // readLines calls each for every line without its end, in a buffer that the next line
 // overwrites, and bad for the overlong ones.
-func readLines(name string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+func readLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text, err := plain(name, r)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func readLines(name string, r io.Reader, each func(number int, line []byte) erro
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {
 			if number == 1 {
-				return fmt.Errorf("%s: %w", name, ErrEmpty)
+				return fmt.Errorf("%s: %w; it needs lines of %s, separated by tabs", name, ErrEmpty, fields)
 			}
 			return nil
 		}

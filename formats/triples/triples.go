@@ -12,7 +12,7 @@ import (
 type Triple struct{ Head, Relation, Tail string }
 
 // ErrEmpty is the error of a file without a single line.
-var ErrEmpty = errors.New("the file is empty; it needs lines of head, relation and tail, separated by tabs")
+var ErrEmpty = errors.New("the file is empty")
 
 // BadLine is a line that is no fact, and why. It is an error that begins "file:line:".
 type BadLine struct {
@@ -39,9 +39,10 @@ func (b BadLine) Error() string {
 // without lines is ErrEmpty; one cut short or damaged within gzip is an error after the
 // lines that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
-	return readLines(name, r, func(number int, line []byte) error {
+	const fields = "head, relation and tail"
+	return readLines(name, fields, r, func(number int, line []byte) error {
 		var cut [3]int
-		if reason, remedy := splitFields(line, cut[:], "head, relation and tail"); reason != "" {
+		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)})
 		}
 		text := string(line) // the one allocation: the three names share it
@@ -104,7 +105,7 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, reciprocal bool) error) error {
 	const fields = "source and relation"
 	strict := func(b BadLine) error { return b }
-	return readLines(name, r, func(number int, line []byte) error {
+	return readLines(name, fields, r, func(number int, line []byte) error {
 		var cut [2]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		if reason == "" && string(line[cut[0]:]) == "\t~" {

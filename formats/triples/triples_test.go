@@ -205,7 +205,7 @@ func TestReadQueries(t *testing.T) {
 		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
 		{"\tr\n", "q.txt:1: field 1 of 2 is empty"},
 		{"a\tr\n\n", "q.txt:2: blank line"},
-		{"", "q.txt: the file is empty"},
+		{"", "q.txt: the file is empty; it needs lines of source and relation"},
 	} {
 		if err := read(c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %s", c.text, err, c.want)
