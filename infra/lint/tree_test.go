@@ -124,21 +124,33 @@ func (p goPackage) sources(t *testing.T) []source {
 	return list
 }
 
-// tracked lists the files of the tree that git knows, or would know after `git add`.
+// tracked lists the files of the tree that git knows, and the new ones beside them that it
+// would know after `git add`. A folder at the top of which git knows nothing is left out: it
+// is somebody's data or workspace.
 func tracked(t *testing.T) (top string, files []string) {
 	t.Helper()
 	top, err := root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	command.Dir = top
-	out, err := command.Output()
-	if err != nil {
-		t.Skipf("not a git work tree, or no git: %v", err)
+	list := func(arguments ...string) []string {
+		command := exec.Command("git", append([]string{"ls-files", "-z"}, arguments...)...)
+		command.Dir = top
+		out, err := command.Output()
+		if err != nil {
+			t.Skipf("not a git work tree, or no git: %v", err)
+		}
+		return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
 	}
-	for _, file := range strings.Split(string(out), "\x00") {
-		if file != "" {
+	files = list("--cached")
+	known := map[string]bool{}
+	for _, file := range files {
+		if folder, _, inside := strings.Cut(file, "/"); inside {
+			known[folder] = true
+		}
+	}
+	for _, file := range list("--others", "--exclude-standard") {
+		if folder, _, inside := strings.Cut(file, "/"); inside && known[folder] {
 			files = append(files, file)
 		}
 	}
