@@ -95,6 +95,9 @@ func same(t *testing.T, got, want map[string]string) {
 func named(l *graph.Loaded, split string, q tables.Query) string {
 	names := l.Of(split).Entities
 	relation := l.Relations[int(q.Relation)%len(l.Relations)]
+	if int(q.Relation) >= len(l.Relations) {
+		relation = "~" + relation
+	}
 	return fmt.Sprintf("%s %s %s %v", names[q.Source], relation, names[q.Answer], q.Reciprocal)
 }
 
