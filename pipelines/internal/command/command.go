@@ -82,7 +82,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return ExitOK
 	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s: interrupted; the same command goes on or starts over what is not complete\n", p.Name)
+		fmt.Fprintf(stderr, "%s: interrupted; what is complete is kept\n", p.Name)
 		return ExitInterrupted
 	}
 	fmt.Fprintln(stderr, OneLine(err))
