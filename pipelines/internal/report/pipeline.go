@@ -39,6 +39,13 @@ func Pipeline() command.Pipeline {
 // write makes the page and its figures, the page last, and returns where it is. It is made
 // anew each time: it is cheap, and training.jsonl may have grown.
 func write(ctx context.Context, e *command.Environment) (string, error) {
+	files, err := storage.List(ctx, e.Workspace.Root())
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", fmt.Errorf("the workspace %s is empty or not there: run %s first", e.Workspace.Root(), e.Workspace.Command("go run ./pipelines/preprocess"))
+	}
 	found, err := collect(ctx, e.Workspace)
 	if err != nil {
 		return "", err

@@ -130,7 +130,7 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		want  []string
 		not   []string
 	}{
-		{"nothing", func(fixture) {}, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/train", "./pipelines/score", "./pipelines/messages"}, nil},
+		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
 		{"only the graph", func(f fixture) { f.graph() }, []string{"14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
@@ -213,6 +213,7 @@ func TestChoicesOfAStar(t *testing.T) {
 
 func TestCommandsNameTheWorkspace(t *testing.T) {
 	root := t.TempDir()
+	fixture{t, workspace.New(root), 3, 8}.training()
 	page, _ := run(t, root)
 	if want := "go run ./pipelines/preprocess --workspace " + root; !strings.Contains(page, want) {
 		t.Errorf("the page does not say %q", want)
@@ -229,5 +230,18 @@ func TestInterrupted(t *testing.T) {
 	}
 	if there, err := storage.Exists(context.Background(), root+"/report/index.html"); err != nil || there {
 		t.Errorf("an interrupted run left a page (%v)", err)
+	}
+}
+
+// TestNoWorkspace asks for a page where there is nothing to show.
+func TestNoWorkspace(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "absent")
+	var out, problems bytes.Buffer
+	code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems)
+	if code != command.ExitFailure || !strings.Contains(problems.String(), "go run ./pipelines/preprocess") {
+		t.Errorf("exit code %d: %s", code, problems.String())
+	}
+	if _, err := os.Stat(root); err == nil {
+		t.Errorf("%s was made", root)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kernel"
@@ -120,10 +122,18 @@ func (a *asking) prepare(ctx context.Context) error {
 	}
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)
 	a.folder = folder
+	// Where there is none the training goes on, and its epochs can be asked already.
+	if _, err := manifest.Read(ctx, string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s makes it anew", err, w.Command("go run ./pipelines/train --force"))
+	}
 	// The weights are read here too, so that a checkpoint that does not fit fails at once.
 	a.record, _, err = folder.Model(ctx, name, a.loaded.Relations, a.loaded.Vocabulary)
-	if errors.Is(err, checkpoints.ErrNone) {
+	var damaged *checkpoints.Damaged
+	switch {
+	case errors.Is(err, checkpoints.ErrNone):
 		return fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
+	case errors.As(err, &damaged):
+		return fmt.Errorf("%w: name another with --checkpoint, or train anew with %s", err, w.Command("go run ./pipelines/train --force"))
 	}
 	return err
 }

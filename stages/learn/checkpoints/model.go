@@ -16,7 +16,7 @@ import (
 func Locate(folder Folder, checkpoint string) (Folder, string) {
 	name := checkpoint
 	if i := strings.LastIndexAny(checkpoint, "/\\"); i >= 0 {
-		folder, name = Folder(checkpoint[:i]), checkpoint[i+1:]
+		folder, name = Folder(checkpoint[:max(i, 1)]), checkpoint[i+1:] // the root keeps its slash
 	}
 	for _, ending := range endings {
 		name = strings.TrimSuffix(name, ending)
