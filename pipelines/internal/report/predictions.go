@@ -168,11 +168,13 @@ func newCard(q answered, asked []ranked) card {
 		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", worst.answer, count(worst.pessimistic), worst.distance)
 	}
 	const shown = 6
-	for i, one := range q.candidates {
+	listed := map[string]bool{}
+	for _, one := range q.candidates {
 		_, isAsked := rank[one.entity]
-		if i >= shown && !isAsked {
-			continue
+		if !isAsked && (len(c.Answers) >= shown || one.known && len(asked) > 0) {
+			continue // known answers do not count in the ranks of a split
 		}
+		listed[one.entity] = true
 		a := answer{Rank: fmt.Sprint(one.position), Entity: one.entity, Probability: percent(one.probability),
 			Share: template.CSS(fmt.Sprintf("--share:%.1f%%", 100*max(0, min(1, one.probability))))}
 		switch {
@@ -182,6 +184,12 @@ func newCard(q answered, asked []ranked) card {
 			a.Mark = "known"
 		}
 		c.Answers = append(c.Answers, a)
+	}
+	for _, r := range asked {
+		if !listed[r.answer] { // below the best candidates that score kept
+			c.Answers = append(c.Answers, answer{Entity: r.answer, Mark: "asked"})
+			listed[r.answer] = true
+		}
 	}
 	return c
 }
@@ -202,7 +210,7 @@ func (e *evidence) questionsPart() []section {
 	}
 	s := section{ID: questionsSection, Title: "Predictions", Gaps: e.gaps[questionsSection]}
 	if len(e.evaluations) > 0 && len(e.evaluations[0].cards) > 0 {
-		s.Lead = []string{"Questions of the " + e.evaluations[0].Split + " split, first some that are answered right, then some that are not, if there are any. The rank leaves known answers out, so an answer may stand below others and still rank first."}
+		s.Lead = []string{"Questions of the " + e.evaluations[0].Split + " split, first some that are answered right, then some that are not, if there are any. Answers that the data hold already do not count in the ranks and are left out here, which is why places are missing."}
 		s.Cards = e.evaluations[0].cards
 	}
 	if len(s.Cards) > 0 || len(s.Gaps) > 0 {

@@ -32,7 +32,7 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 		q.candidates = append(q.candidates, candidate{entity: fmt.Sprint("e", i), position: i + 1, probability: 0.5, known: i == 2})
 	}
 	c := newCard(q, []ranked{{question: q.question, answer: "e8", pessimistic: 1234, distance: 3}})
-	if len(c.Answers) != 7 || c.Answers[6].Mark != "asked" || c.Answers[6].Rank != "9" || c.Answers[2].Mark != "known" {
+	if len(c.Answers) != 7 || c.Answers[6].Mark != "asked" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {
 		t.Errorf("answers %+v", c.Answers)
 	}
 	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Reciprocal {
@@ -41,6 +41,12 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 	c = newCard(q, []ranked{{question: q.question, answer: "z", pessimistic: 99, distance: -1}})
 	if want := "z is out of reach: rank 99"; c.Verdict != want {
 		t.Errorf("verdict %q, want %q", c.Verdict, want)
+	}
+	if last := c.Answers[len(c.Answers)-1]; last.Entity != "z" || last.Mark != "asked" {
+		t.Errorf("the answer is not shown: %+v", c.Answers)
+	}
+	if own := newCard(q, nil); own.Answers[2].Mark != "known" {
+		t.Errorf("a question of one's own leaves known answers out: %+v", own.Answers)
 	}
 }
 
