@@ -166,45 +166,57 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	}
 }
 
+// TestKilledScoringEndsInTheSameBytes kills the real process without warning at moments all
+// over its life, which an undisturbed run measures, and lets the last one end.
 func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 	w := trained(t, "plain")
 	evaluation := filepath.Join(w, "evaluation", "train")
-	succeed(t, Pipeline(), "--workspace", w, "--split", "train")
-	want := files(t, evaluation)
-	if err := os.RemoveAll(evaluation); err != nil {
-		t.Fatal(err)
+	begun := time.Now()
+	if killed := scored(t, w, time.Hour); killed {
+		t.Fatal("it took an hour")
 	}
+	life := time.Since(begun)
+	want := files(t, evaluation)
 	rng := rand.New(rand.NewPCG(3, 3))
-	kills := 0
-	for {
-		c := exec.Command(os.Args[0], "--workspace", w, "--split", "train")
-		c.Env = append(os.Environ(), asScore+"=1")
-		var output bytes.Buffer
-		c.Stdout, c.Stderr = &output, &output
-		if err := c.Start(); err != nil {
+	for kills, runs := 0, 0; kills < 6; runs++ {
+		if runs > 60 {
+			t.Fatalf("%d runs were killed %d times: too few to show anything", runs, kills)
+		}
+		if err := os.RemoveAll(evaluation); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(rng.IntN(100)+25*kills)*time.Millisecond, func() { c.Process.Kill() })
-		err := c.Wait()
-		timer.Stop()
-		if err == nil {
-			break
+		// What a killed run leaves is there for the next to find: two in a row.
+		for range 2 {
+			if !scored(t, w, time.Duration(rng.Int64N(int64(life)))) {
+				break
+			}
+			kills++
+			if m := files(t, evaluation)["/manifest.json"]; m != "" && m != want["/manifest.json"] {
+				t.Error("a killed run left another manifest")
+			}
 		}
-		if c.ProcessState.Exited() {
-			t.Fatalf("after %d kills: %v\n%s", kills, err, output.String())
-		}
-		if m := files(t, evaluation)["/manifest.json"]; m != "" && m != want["/manifest.json"] {
-			t.Error("a killed run left another manifest")
-		}
-		if kills++; kills > 100 {
-			t.Fatal("no end")
-		}
+		scored(t, w, time.Hour)
+		same(t, want, files(t, evaluation))
 	}
-	t.Logf("%d kills", kills)
-	if kills < 3 {
-		t.Errorf("%d kills are too few to show anything", kills)
+}
+
+// scored runs the real command and kills it after a time, if it has not ended by then.
+func scored(t *testing.T, w string, after time.Duration) (killed bool) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "--workspace", w, "--split", "train")
+	c.Env = append(os.Environ(), asScore+"=1")
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
-	same(t, want, files(t, evaluation))
+	timer := time.AfterFunc(after, func() { c.Process.Kill() })
+	defer timer.Stop()
+	err := c.Wait()
+	if err != nil && c.ProcessState.Exited() {
+		t.Fatalf("%v\n%s", err, output.String())
+	}
+	return err != nil
 }
 
 func TestQuestions(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestKilledTrainingEndsInTheSameBytes kills the real process without warning at moments all
-// over its life, and lets it go on with --resume each time.
+// over its life, which an undisturbed run measures, and lets it go on with --resume each time.
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	dataset := write(t, 60)
 	undisturbed := prepared(t, dataset)
@@ -27,44 +27,59 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	if len(want) < 4+4+2+2 {
 		t.Fatalf("only %d files", len(want))
 	}
-	killed := prepared(t, dataset)
+	timed := prepared(t, dataset)
+	begun := time.Now()
+	if killed, _ := trained(t, timed, time.Hour); killed {
+		t.Fatal("it took an hour")
+	}
+	life := time.Since(begun)
+	same(t, want, files(t, filepath.Join(timed, "checkpoints")))
 	rng := rand.New(rand.NewPCG(7, 7))
 	kills, resumed := 0, 0
-	for {
-		// A checkpoint after each step leaves the most to go wrong. Later processes get longer, so
-		// that there is an end.
-		c := exec.Command(os.Args[0], small(killed, "--resume", "--checkpoint_minutes", "0")...)
-		c.Env = append(os.Environ(), asTrain+"=1")
-		var output bytes.Buffer
-		c.Stdout, c.Stderr = &output, &output
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
+	for trainings := 0; kills < 8 || resumed < 4; trainings++ {
+		if trainings > 30 {
+			t.Fatalf("%d trainings were killed %d times, %d times while they trained: too few to show anything", trainings, kills, resumed)
 		}
-		after := time.Duration(rng.IntN(400)+40*kills) * time.Millisecond
-		timer := time.AfterFunc(after, func() { c.Process.Kill() })
-		err := c.Wait()
-		timer.Stop()
-		if strings.Contains(output.String(), "going on from") {
-			resumed++
+		w := prepared(t, dataset)
+		for killed, unlucky := true, 0; killed; unlucky++ {
+			after := time.Duration(rng.Int64N(int64(life)))
+			if unlucky > 20 {
+				after = time.Hour // so that there is an end
+			}
+			var goesOn bool
+			if killed, goesOn = trained(t, w, after); killed {
+				kills++
+			}
+			if goesOn {
+				resumed++
+			}
 		}
-		if err == nil {
-			break
-		}
-		if c.ProcessState.Exited() {
-			t.Fatalf("after %d kills: %v\n%s", kills, err, output.String())
-		}
-		if kills++; kills > 100 {
-			t.Fatal("no end")
+		same(t, want, files(t, filepath.Join(w, "checkpoints")))
+		if lines := strings.Count(files(t, w)["training.jsonl"], "\n"); lines != 4 {
+			t.Errorf("training.jsonl has %d lines, want 4", lines)
 		}
 	}
 	t.Logf("%d kills, resumed %d times", kills, resumed)
-	if kills < 3 || resumed < 2 {
-		t.Errorf("%d kills, of which %d while it trained: too few to show anything", kills, resumed)
+}
+
+// trained runs the real command and kills it after a time, if it has not ended by then. It
+// saves a checkpoint after each step, which leaves the most to go wrong.
+func trained(t *testing.T, w string, after time.Duration) (killed, goesOn bool) {
+	t.Helper()
+	c := exec.Command(os.Args[0], small(w, "--resume", "--checkpoint_minutes", "0")...)
+	c.Env = append(os.Environ(), asTrain+"=1")
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
-	same(t, want, files(t, filepath.Join(killed, "checkpoints")))
-	if lines := strings.Count(files(t, killed)["training.jsonl"], "\n"); lines != 4 {
-		t.Errorf("training.jsonl has %d lines, want 4", lines)
+	timer := time.AfterFunc(after, func() { c.Process.Kill() })
+	defer timer.Stop()
+	err := c.Wait()
+	if err != nil && c.ProcessState.Exited() {
+		t.Fatalf("%v\n%s", err, output.String())
 	}
+	return err != nil, strings.Contains(output.String(), "going on from")
 }
 
 // TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does.
