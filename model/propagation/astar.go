@@ -65,7 +65,7 @@ func newAStar(p *Propagator) *astar {
 	return &astar{
 		propagator: p, current: make([]int32, p.graph.Entities), layers: make([]astarLayer, p.configuration.Layers),
 		query: make([]float32, p.configuration.Dim), queryGradient: make([]float32, p.configuration.Dim),
-		choice: newChoice(p.graph),
+		choice: newChoice(p.layout.ByDegree()),
 	}
 }
 

@@ -3,8 +3,6 @@ package propagation
 import (
 	"cmp"
 	"slices"
-
-	"tagnet/model/graph"
 )
 
 // choice picks the senders and edges of a layer of A*Net. It keeps its buffers.
@@ -22,14 +20,10 @@ type chosenEdge struct {
 	head            int32
 }
 
-func newChoice(g *graph.Graph) choice {
-	order := make([]int32, g.Entities)
-	for o := range order {
-		order[o] = int32(o)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(g.Degree(a), g.Degree(b)) })
-	c := choice{rank: make([]int32, g.Entities), count: make([]int32, g.Entities)}
-	for i, o := range order {
+// newChoice is for a graph whose entities stand in byDegree.
+func newChoice(byDegree []int32) choice {
+	c := choice{rank: make([]int32, len(byDegree)), count: make([]int32, len(byDegree))}
+	for i, o := range byDegree {
 		c.rank[o] = int32(i)
 	}
 	return c

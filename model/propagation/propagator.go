@@ -60,11 +60,15 @@ type Propagator struct {
 
 // New returns a propagator over g for a model of configuration c.
 func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propagator {
+	return newPropagator(g, c, k, window.NewLayout(g, nil))
+}
+
+func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, layout *window.Layout) *Propagator {
 	p := &Propagator{
 		graph: g, configuration: c, kernel: k,
 		message: messageOf(c.Message), reduction: reductionOf(c.Aggregate),
 		dropout:   newDropout(c.Dropout),
-		layout:    window.NewLayout(g, nil),
+		layout:    layout,
 		embedding: make([]float32, c.Dim),
 		relations: make([][]float32, c.Layers),
 		mixed:     make([][]float32, c.Layers),
@@ -77,9 +81,7 @@ func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propag
 
 // Sibling returns another propagator like p that shares what does not change.
 func (p *Propagator) Sibling() *Propagator {
-	sibling := New(p.graph, p.configuration, p.kernel)
-	sibling.layout = window.NewLayout(p.graph, p.layout)
-	return sibling
+	return newPropagator(p.graph, p.configuration, p.kernel, window.NewLayout(p.graph, p.layout))
 }
 
 func messageOf(name string) kernel.Message {

@@ -94,6 +94,9 @@ func (l *Layout) FillAll(removal graph.Removal) {
 	}
 }
 
+// ByDegree are all entities of the graph by ascending degree, then id, [V]. It is a view.
+func (l *Layout) ByDegree() []int32 { return l.byDegree }
+
 // Position is where a reached entity stands.
 func (l *Layout) Position(entity int32) int32 { return l.position[entity] }
 
