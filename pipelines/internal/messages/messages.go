@@ -108,14 +108,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	w := e.Workspace
-	if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
-		return err
-	}
-	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
-	if err != nil {
-		return err
-	}
-	loaded, err := graph.Load(w.Graph())
+	loaded, inputs, err := w.OpenGraph(ctx)
 	if err != nil {
 		return err
 	}

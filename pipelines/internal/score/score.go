@@ -107,14 +107,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 // prepare checks all that is read, before anything is built.
 func (a *asking) prepare(ctx context.Context) error {
 	w := a.e.Workspace
-	if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
-		return err
-	}
 	var err error
-	if a.inputs, err = w.Inputs(ctx, workspace.GraphFolder); err != nil {
-		return err
-	}
-	if a.loaded, err = graph.Load(w.Graph()); err != nil {
+	if a.loaded, a.inputs, err = w.OpenGraph(ctx); err != nil {
 		return err
 	}
 	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs, w.Command("go run ./pipelines/distances --split "+a.split)); err != nil {
