@@ -143,6 +143,9 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.folder.Rewind(ctx, r); err != nil {
 		return err
 	}
+	if err := l.folder.Tidy(ctx); err != nil { // the run may have ended between a save and its tidying
+		return err
+	}
 	l.record, l.epoch = r, r.Epoch+1
 	if r.Partial != nil {
 		l.epoch, l.partial = r.Epoch, *r.Partial
