@@ -30,6 +30,9 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.fold()
+		m.unfold()
+		m.partition()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
 		m.multiply(6, 2, false)
@@ -40,6 +43,8 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.fold()
+		m.unfold()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
 		os.Exit(2)
