@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +49,26 @@ func prepare(o options) (*bench, error) {
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
 	return b, nil
+}
+
+// profiled measures, and writes a profile of that where one is wanted.
+func (b *bench) profiled() (r result, err error) {
+	if b.profile == "" {
+		return b.measure()
+	}
+	f, err := os.Create(b.profile)
+	if err != nil {
+		return r, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return r, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	r, err = b.measure()
+	pprof.StopCPUProfile()
+	if closing := f.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("--cpuprofile: %w", closing)
+	}
+	return r, err
 }
 
 func (b *bench) measure() (result, error) {

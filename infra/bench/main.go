@@ -37,6 +37,7 @@ type options struct {
 	kernel             string
 	dependent          bool
 	seed               uint64
+	profile            string
 }
 
 // result is the line that is printed. Times are milliseconds per query.
@@ -63,7 +64,7 @@ func run(arguments []string, out, diagnostics io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := b.measure()
+	r, err := b.profiled()
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.train, "train", false, "time forward, loss and backward on training queries, their answers' edges removed")
 	set.StringVar(&o.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
+	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

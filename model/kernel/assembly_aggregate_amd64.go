@@ -70,6 +70,7 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
 		p.aggregate(n, &r.Rows[0], &r.At[:n][0],
 			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
+			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
 			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at), own, stride,
 			initial, second, degree, copies, &r.Divisor[0], &features[at], 4*r.Dim)
 	})
@@ -89,6 +90,7 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
 		p.backward(n, &r.Rows[0], &r.At[:n][0],
 			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
+			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
 			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at),
 			like(g.States[0], a.States, at), like(g.States[1], b.States, at), like(g.States[2], c.States, at),
 			like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),

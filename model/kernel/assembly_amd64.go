@@ -31,10 +31,10 @@ type assembly struct {
 // stripe is the two directions of the aggregation over some columns of every row.
 type stripe struct {
 	columns   int
-	aggregate func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32,
+	aggregate func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, own *float32, ownStride int,
 		initial, second, degree, copies, divisor, features *float32, stride int)
-	backward func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32,
+	backward func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn,
 		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)
 }

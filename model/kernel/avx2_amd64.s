@@ -799,11 +799,11 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-200
-	MOVQ stride+192(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
 
 receiver65:
@@ -812,8 +812,8 @@ receiver65:
 	JGE          end66
 	MOVQ         rows+8(FP), BX
 	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+144(FP), SI
-	MOVQ         second+152(FP), DI
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
 	VMOVUPS      (SI), Y0
 	VMULPS       Y0, Y0, Y2
 	VMAXPS       (DI), Y0, Y4
@@ -822,14 +822,14 @@ receiver65:
 	VMULPS       Y1, Y1, Y3
 	VMAXPS       32(DI), Y1, Y5
 	VMINPS       32(DI), Y1, Y7
-	MOVQ         copies+168(FP), SI
+	MOVQ         copies+192(FP), SI
 	TESTQ        SI, SI
 	JZ           none67
 	VXORPS       Y8, Y8, Y8
 	VBROADCASTSS (SI)(BX*4), Y9
 	VUCOMISS     X8, X9
 	JLS          none67
-	MOVQ         degree+160(FP), SI
+	MOVQ         degree+184(FP), SI
 	VMOVUPS      (SI), Y8
 	VMAXPS       Y4, Y8, Y4
 	VMINPS       Y6, Y8, Y6
@@ -844,7 +844,7 @@ receiver65:
 	VFMADD231PS  Y8, Y9, Y3
 
 none67:
-	MOVQ    states0+96(FP), SI
+	MOVQ    states0+120(FP), SI
 	TESTQ   SI, SI
 	JZ      skip68
 	MOVQ    bounds0+24(FP), DI
@@ -854,20 +854,27 @@ none67:
 	JGE     skip68
 	MOVQ    senders0+32(FP), R9
 	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop69:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Y8
-	VMULPS      (CX)(R12*1), Y8, Y8
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R11*1), Y9
-	VMULPS      32(CX)(R12*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
@@ -877,7 +884,7 @@ loop69:
 	JL          loop69
 
 skip68:
-	MOVQ    states1+104(FP), SI
+	MOVQ    states1+128(FP), SI
 	TESTQ   SI, SI
 	JZ      skip70
 	MOVQ    bounds1+48(FP), DI
@@ -887,20 +894,27 @@ skip68:
 	JGE     skip70
 	MOVQ    senders1+56(FP), R9
 	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop71:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Y8
-	VMULPS      (CX)(R12*1), Y8, Y8
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R11*1), Y9
-	VMULPS      32(CX)(R12*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
@@ -910,7 +924,7 @@ loop71:
 	JL          loop71
 
 skip70:
-	MOVQ    states2+112(FP), SI
+	MOVQ    states2+136(FP), SI
 	TESTQ   SI, SI
 	JZ      skip72
 	MOVQ    bounds2+72(FP), DI
@@ -920,20 +934,27 @@ skip70:
 	JGE     skip72
 	MOVQ    senders2+80(FP), R9
 	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop73:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Y8
-	VMULPS      (CX)(R12*1), Y8, Y8
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R11*1), Y9
-	VMULPS      32(CX)(R12*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
@@ -949,14 +970,14 @@ skip72:
 	VCMPPS       $0x03, Y3, Y3, Y9
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
-	MOVQ         features+184(FP), SI
+	MOVQ         features+208(FP), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(DX*4), DI
 	IMULQ        AX, DI
 	IMUL3Q       $0x05, DI, DI
 	ADDQ         DI, SI
-	MOVQ         own+128(FP), DI
-	MOVQ         ownStride+136(FP), R8
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
 	MOVQ         BX, R9
 	IMULQ        R8, R9
 	ADDQ         R9, DI
@@ -964,7 +985,7 @@ skip72:
 	VMOVUPS      Y9, (SI)
 	VMOVUPS      32(DI), Y9
 	VMOVUPS      Y9, 32(SI)
-	MOVQ         divisor+176(FP), DI
+	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Y8
 	ADDQ         AX, SI
 	VMULPS       Y8, Y0, Y0
@@ -998,13 +1019,13 @@ end66:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, FMA3
-TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-244
-	MOVQ stride+232(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
-	MOVQ byEmbeddings+152(FP), SI
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver74:
 	MOVQ    count+0(FP), BX
@@ -1012,19 +1033,19 @@ receiver74:
 	JGE     end75
 	MOVQ    rows+8(FP), BX
 	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+216(FP), DI
+	MOVQ    features+240(FP), DI
 	MOVQ    at+16(FP), R8
 	MOVLQSX (R8)(DX*4), R8
 	IMULQ   AX, R8
 	IMUL3Q  $0x05, R8, R8
 	ADDQ    R8, DI
-	MOVQ    gradient+224(FP), R8
+	MOVQ    gradient+248(FP), R8
 	MOVQ    at+16(FP), R9
 	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    byOwn+160(FP), R9
+	MOVQ    byOwn+184(FP), R9
 	TESTQ   R9, R9
 	JZ      none76
 	MOVQ    BX, R10
@@ -1056,12 +1077,12 @@ none76:
 	VMOVUPS      32(R8), Y7
 	ADDQ         AX, DI
 	ADDQ         AX, R8
-	MOVQ         divisor+208(FP), R11
+	MOVQ         divisor+232(FP), R11
 	VBROADCASTSS (R11)(BX*4), Y15
 	VMOVUPS      (DI), Y12
 	VMOVUPS      (R8), Y2
 	VDIVPS       Y12, Y2, Y2
-	VBROADCASTSS smallestDeviation+240(FP), Y14
+	VBROADCASTSS smallestDeviation+264(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y2, Y2
 	VMOVUPS      (R10), Y0
@@ -1072,7 +1093,7 @@ none76:
 	VMOVUPS      32(DI), Y12
 	VMOVUPS      32(R8), Y3
 	VDIVPS       Y12, Y3, Y3
-	VBROADCASTSS smallestDeviation+240(FP), Y14
+	VBROADCASTSS smallestDeviation+264(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y3, Y3
 	VMOVUPS      32(R10), Y1
@@ -1080,7 +1101,7 @@ none76:
 	VFNMADD231PS Y12, Y3, Y1
 	VMULPS       Y15, Y1, Y1
 	VMULPS       Y15, Y3, Y3
-	MOVQ         initial+168(FP), DI
+	MOVQ         initial+192(FP), DI
 	VMOVUPS      (DI), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
@@ -1091,7 +1112,7 @@ none76:
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         second+176(FP), DI
+	MOVQ         second+200(FP), DI
 	VMOVUPS      (DI), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
@@ -1102,19 +1123,19 @@ none76:
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	TESTQ        DI, DI
 	JZ           none77
 	VXORPS       Y15, Y15, Y15
 	VBROADCASTSS (DI)(BX*4), Y14
 	VUCOMISS     X15, X14
 	JLS          none77
-	MOVQ         degree+184(FP), DI
-	MOVQ         byDegree+192(FP), R8
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
 	VMOVUPS      (DI), Y12
 	VMOVAPS      Y0, Y13
 	VFMADD231PS  Y12, Y2, Y13
-	MOVQ         copies+200(FP), R9
+	MOVQ         copies+224(FP), R9
 	VBROADCASTSS (R9)(BX*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y8, Y14
@@ -1130,7 +1151,7 @@ none76:
 	VMOVUPS      32(DI), Y12
 	VMOVAPS      Y1, Y13
 	VFMADD231PS  Y12, Y3, Y13
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	VBROADCASTSS (DI)(BX*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y9, Y14
@@ -1145,7 +1166,7 @@ none76:
 	VMOVUPS      Y13, 32(R8)
 
 none77:
-	MOVQ    states0+96(FP), DI
+	MOVQ    states0+120(FP), DI
 	TESTQ   DI, DI
 	JZ      skip78
 	MOVQ    bounds0+24(FP), R8
@@ -1155,15 +1176,22 @@ none77:
 	JGE     skip78
 	MOVQ    senders0+32(FP), R10
 	MOVQ    relations0+40(FP), R11
-	MOVQ    byStates0+128(FP), R12
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop79:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
-	IMULQ       AX, R13
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Y12
-	VMULPS      (CX)(R14*1), Y12, Y12
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Y12
+	VMULPS      (CX)(R15*1), Y12, Y12
 	VMOVAPS     Y0, Y13
 	VFMADD231PS Y12, Y2, Y13
 	VCMPPS      $0x00, Y12, Y8, Y14
@@ -1174,14 +1202,14 @@ loop79:
 	VANDPS      Y6, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R12)(R13*1), Y14
-	VFMADD231PS (CX)(R14*1), Y13, Y14
-	VMOVUPS     Y14, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Y15
-	VFMADD231PS (DI)(R13*1), Y13, Y15
-	VMOVUPS     Y15, (SI)(R14*1)
-	VMOVUPS     32(DI)(R13*1), Y12
-	VMULPS      32(CX)(R14*1), Y12, Y12
+	VMOVUPS     (R13)(R14*1), Y14
+	VFMADD231PS (CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Y15
+	VFMADD231PS (DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, (SI)(R15*1)
+	VMOVUPS     32(DI)(R14*1), Y12
+	VMULPS      32(CX)(R15*1), Y12, Y12
 	VMOVAPS     Y1, Y13
 	VFMADD231PS Y12, Y3, Y13
 	VCMPPS      $0x00, Y12, Y9, Y14
@@ -1192,18 +1220,18 @@ loop79:
 	VANDPS      Y7, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R12)(R13*1), Y14
-	VFMADD231PS 32(CX)(R14*1), Y13, Y14
-	VMOVUPS     Y14, 32(R12)(R13*1)
-	VMOVUPS     32(SI)(R14*1), Y15
-	VFMADD231PS 32(DI)(R13*1), Y13, Y15
-	VMOVUPS     Y15, 32(SI)(R14*1)
+	VMOVUPS     32(R13)(R14*1), Y14
+	VFMADD231PS 32(CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, 32(R13)(R14*1)
+	VMOVUPS     32(SI)(R15*1), Y15
+	VFMADD231PS 32(DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, 32(SI)(R15*1)
 	INCQ        R9
 	CMPQ        R9, R8
 	JL          loop79
 
 skip78:
-	MOVQ    states1+104(FP), DI
+	MOVQ    states1+128(FP), DI
 	TESTQ   DI, DI
 	JZ      skip80
 	MOVQ    bounds1+48(FP), R8
@@ -1213,11 +1241,83 @@ skip78:
 	JGE     skip80
 	MOVQ    senders1+56(FP), R10
 	MOVQ    relations1+64(FP), R11
-	MOVQ    byStates1+136(FP), R12
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop81:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Y12
+	VMULPS      (CX)(R15*1), Y12, Y12
+	VMOVAPS     Y0, Y13
+	VFMADD231PS Y12, Y2, Y13
+	VCMPPS      $0x00, Y12, Y8, Y14
+	VANDPS      Y4, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y4, Y14, Y4
+	VCMPPS      $0x00, Y12, Y10, Y14
+	VANDPS      Y6, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y6, Y14, Y6
+	VMOVUPS     (R13)(R14*1), Y14
+	VFMADD231PS (CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Y15
+	VFMADD231PS (DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, (SI)(R15*1)
+	VMOVUPS     32(DI)(R14*1), Y12
+	VMULPS      32(CX)(R15*1), Y12, Y12
+	VMOVAPS     Y1, Y13
+	VFMADD231PS Y12, Y3, Y13
+	VCMPPS      $0x00, Y12, Y9, Y14
+	VANDPS      Y5, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y5, Y14, Y5
+	VCMPPS      $0x00, Y12, Y11, Y14
+	VANDPS      Y7, Y14, Y15
+	VADDPS      Y15, Y13, Y13
+	VANDNPS     Y7, Y14, Y7
+	VMOVUPS     32(R13)(R14*1), Y14
+	VFMADD231PS 32(CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, 32(R13)(R14*1)
+	VMOVUPS     32(SI)(R15*1), Y15
+	VFMADD231PS 32(DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, 32(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop81
+
+skip80:
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
+	JZ      skip82
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
+	JGE     skip82
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
+
+loop83:
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
+	IMULQ       AX, R13
+	PREFETCHT0  (DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
 	VMOVUPS     (DI)(R13*1), Y12
@@ -1256,64 +1356,6 @@ loop81:
 	VMOVUPS     32(SI)(R14*1), Y15
 	VFMADD231PS 32(DI)(R13*1), Y13, Y15
 	VMOVUPS     Y15, 32(SI)(R14*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop81
-
-skip80:
-	MOVQ    states2+112(FP), DI
-	TESTQ   DI, DI
-	JZ      skip82
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
-	CMPQ    R9, BX
-	JGE     skip82
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    byStates2+144(FP), R11
-
-loop83:
-	MOVLQSX     (R8)(R9*4), R12
-	MOVLQSX     (R10)(R9*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (DI)(R12*1), Y12
-	VMULPS      (CX)(R13*1), Y12, Y12
-	VMOVAPS     Y0, Y13
-	VFMADD231PS Y12, Y2, Y13
-	VCMPPS      $0x00, Y12, Y8, Y14
-	VANDPS      Y4, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y4, Y14, Y4
-	VCMPPS      $0x00, Y12, Y10, Y14
-	VANDPS      Y6, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R11)(R12*1), Y14
-	VFMADD231PS (CX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, (R11)(R12*1)
-	VMOVUPS     (SI)(R13*1), Y15
-	VFMADD231PS (DI)(R12*1), Y13, Y15
-	VMOVUPS     Y15, (SI)(R13*1)
-	VMOVUPS     32(DI)(R12*1), Y12
-	VMULPS      32(CX)(R13*1), Y12, Y12
-	VMOVAPS     Y1, Y13
-	VFMADD231PS Y12, Y3, Y13
-	VCMPPS      $0x00, Y12, Y9, Y14
-	VANDPS      Y5, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y5, Y14, Y5
-	VCMPPS      $0x00, Y12, Y11, Y14
-	VANDPS      Y7, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R11)(R12*1), Y14
-	VFMADD231PS 32(CX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, 32(R11)(R12*1)
-	VMOVUPS     32(SI)(R13*1), Y15
-	VFMADD231PS 32(DI)(R12*1), Y13, Y15
-	VMOVUPS     Y15, 32(SI)(R13*1)
 	INCQ        R9
 	CMPQ        R9, BX
 	JL          loop83

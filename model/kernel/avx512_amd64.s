@@ -2166,11 +2166,11 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-200
-	MOVQ stride+192(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
 
 receiver125:
@@ -2179,20 +2179,20 @@ receiver125:
 	JGE          end126
 	MOVQ         rows+8(FP), BX
 	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+144(FP), SI
-	MOVQ         second+152(FP), DI
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
 	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z1
 	VMAXPS       (DI), Z0, Z2
 	VMINPS       (DI), Z0, Z3
-	MOVQ         copies+168(FP), SI
+	MOVQ         copies+192(FP), SI
 	TESTQ        SI, SI
 	JZ           none127
 	VPXORD       Z4, Z4, Z4
 	VBROADCASTSS (SI)(BX*4), Z5
 	VUCOMISS     X4, X5
 	JLS          none127
-	MOVQ         degree+160(FP), SI
+	MOVQ         degree+184(FP), SI
 	VMOVUPS      (SI), Z4
 	VMAXPS       Z2, Z4, Z2
 	VMINPS       Z3, Z4, Z3
@@ -2201,7 +2201,7 @@ receiver125:
 	VFMADD231PS  Z4, Z5, Z1
 
 none127:
-	MOVQ    states0+96(FP), SI
+	MOVQ    states0+120(FP), SI
 	TESTQ   SI, SI
 	JZ      skip128
 	MOVQ    bounds0+24(FP), DI
@@ -2211,14 +2211,21 @@ none127:
 	JGE     skip128
 	MOVQ    senders0+32(FP), R9
 	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop129:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z4
-	VMULPS      (CX)(R12*1), Z4, Z4
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
@@ -2228,7 +2235,7 @@ loop129:
 	JL          loop129
 
 skip128:
-	MOVQ    states1+104(FP), SI
+	MOVQ    states1+128(FP), SI
 	TESTQ   SI, SI
 	JZ      skip130
 	MOVQ    bounds1+48(FP), DI
@@ -2238,14 +2245,21 @@ skip128:
 	JGE     skip130
 	MOVQ    senders1+56(FP), R9
 	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop131:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z4
-	VMULPS      (CX)(R12*1), Z4, Z4
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
@@ -2255,7 +2269,7 @@ loop131:
 	JL          loop131
 
 skip130:
-	MOVQ    states2+112(FP), SI
+	MOVQ    states2+136(FP), SI
 	TESTQ   SI, SI
 	JZ      skip132
 	MOVQ    bounds2+72(FP), DI
@@ -2265,14 +2279,21 @@ skip130:
 	JGE     skip132
 	MOVQ    senders2+80(FP), R9
 	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop133:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z4
-	VMULPS      (CX)(R12*1), Z4, Z4
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
@@ -2285,20 +2306,20 @@ skip132:
 	VCMPPS       $0x03, Z1, Z1, K1
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
-	MOVQ         features+184(FP), SI
+	MOVQ         features+208(FP), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(DX*4), DI
 	IMULQ        AX, DI
 	IMUL3Q       $0x05, DI, DI
 	ADDQ         DI, SI
-	MOVQ         own+128(FP), DI
-	MOVQ         ownStride+136(FP), R8
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
 	MOVQ         BX, R9
 	IMULQ        R8, R9
 	ADDQ         R9, DI
 	VMOVUPS      (DI), Z5
 	VMOVUPS      Z5, (SI)
-	MOVQ         divisor+176(FP), DI
+	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z4
 	ADDQ         AX, SI
 	VMULPS       Z4, Z0, Z0
@@ -2323,13 +2344,13 @@ end126:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-244
-	MOVQ stride+232(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
-	MOVQ byEmbeddings+152(FP), SI
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver134:
 	MOVQ    count+0(FP), BX
@@ -2337,19 +2358,19 @@ receiver134:
 	JGE     end135
 	MOVQ    rows+8(FP), BX
 	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+216(FP), DI
+	MOVQ    features+240(FP), DI
 	MOVQ    at+16(FP), R8
 	MOVLQSX (R8)(DX*4), R8
 	IMULQ   AX, R8
 	IMUL3Q  $0x05, R8, R8
 	ADDQ    R8, DI
-	MOVQ    gradient+224(FP), R8
+	MOVQ    gradient+248(FP), R8
 	MOVQ    at+16(FP), R9
 	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    byOwn+160(FP), R9
+	MOVQ    byOwn+184(FP), R9
 	TESTQ   R9, R9
 	JZ      none136
 	MOVQ    BX, R10
@@ -2374,12 +2395,12 @@ none136:
 	VMOVUPS      (R8), Z3
 	ADDQ         AX, DI
 	ADDQ         AX, R8
-	MOVQ         divisor+208(FP), R11
+	MOVQ         divisor+232(FP), R11
 	VBROADCASTSS (R11)(BX*4), Z9
 	VMOVUPS      (DI), Z6
 	VMOVUPS      (R8), Z1
 	VDIVPS       Z6, Z1, Z1
-	VBROADCASTSS smallestDeviation+240(FP), Z8
+	VBROADCASTSS smallestDeviation+264(FP), Z8
 	VCMPPS       $0x06, Z8, Z6, K1
 	VMOVAPS.Z    Z1, K1, Z1
 	VMOVUPS      (R10), Z0
@@ -2387,31 +2408,31 @@ none136:
 	VFNMADD231PS Z6, Z1, Z0
 	VMULPS       Z9, Z0, Z0
 	VMULPS       Z9, Z1, Z1
-	MOVQ         initial+168(FP), DI
+	MOVQ         initial+192(FP), DI
 	VMOVUPS      (DI), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         second+176(FP), DI
+	MOVQ         second+200(FP), DI
 	VMOVUPS      (DI), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	TESTQ        DI, DI
 	JZ           none137
 	VPXORD       Z9, Z9, Z9
 	VBROADCASTSS (DI)(BX*4), Z8
 	VUCOMISS     X9, X8
 	JLS          none137
-	MOVQ         degree+184(FP), DI
-	MOVQ         byDegree+192(FP), R8
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
 	VMOVUPS      (DI), Z6
 	VMOVAPS      Z0, Z7
 	VFMADD231PS  Z6, Z1, Z7
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z8
 	VMULPS       Z8, Z7, Z7
 	VCMPPS       $0x00, Z6, Z4, K1
@@ -2424,7 +2445,7 @@ none136:
 	VMOVUPS      Z7, (R8)
 
 none137:
-	MOVQ    states0+96(FP), DI
+	MOVQ    states0+120(FP), DI
 	TESTQ   DI, DI
 	JZ      skip138
 	MOVQ    bounds0+24(FP), R8
@@ -2434,15 +2455,22 @@ none137:
 	JGE     skip138
 	MOVQ    senders0+32(FP), R10
 	MOVQ    relations0+40(FP), R11
-	MOVQ    byStates0+128(FP), R12
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop139:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
-	IMULQ       AX, R13
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z6
-	VMULPS      (CX)(R14*1), Z6, Z6
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z6
+	VMULPS      (CX)(R15*1), Z6, Z6
 	VMOVAPS     Z0, Z7
 	VFMADD231PS Z6, Z1, Z7
 	VCMPPS      $0x00, Z6, Z4, K1
@@ -2451,18 +2479,18 @@ loop139:
 	VCMPPS      $0x00, Z6, Z5, K1
 	VADDPS      Z3, Z7, K1, Z7
 	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R12)(R13*1), Z8
-	VFMADD231PS (CX)(R14*1), Z7, Z8
-	VMOVUPS     Z8, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z9
-	VFMADD231PS (DI)(R13*1), Z7, Z9
-	VMOVUPS     Z9, (SI)(R14*1)
+	VMOVUPS     (R13)(R14*1), Z8
+	VFMADD231PS (CX)(R15*1), Z7, Z8
+	VMOVUPS     Z8, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z9
+	VFMADD231PS (DI)(R14*1), Z7, Z9
+	VMOVUPS     Z9, (SI)(R15*1)
 	INCQ        R9
 	CMPQ        R9, R8
 	JL          loop139
 
 skip138:
-	MOVQ    states1+104(FP), DI
+	MOVQ    states1+128(FP), DI
 	TESTQ   DI, DI
 	JZ      skip140
 	MOVQ    bounds1+48(FP), R8
@@ -2472,11 +2500,63 @@ skip138:
 	JGE     skip140
 	MOVQ    senders1+56(FP), R10
 	MOVQ    relations1+64(FP), R11
-	MOVQ    byStates1+136(FP), R12
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop141:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z6
+	VMULPS      (CX)(R15*1), Z6, Z6
+	VMOVAPS     Z0, Z7
+	VFMADD231PS Z6, Z1, Z7
+	VCMPPS      $0x00, Z6, Z4, K1
+	VADDPS      Z2, Z7, K1, Z7
+	VXORPS      Z2, Z2, K1, Z2
+	VCMPPS      $0x00, Z6, Z5, K1
+	VADDPS      Z3, Z7, K1, Z7
+	VXORPS      Z3, Z3, K1, Z3
+	VMOVUPS     (R13)(R14*1), Z8
+	VFMADD231PS (CX)(R15*1), Z7, Z8
+	VMOVUPS     Z8, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z9
+	VFMADD231PS (DI)(R14*1), Z7, Z9
+	VMOVUPS     Z9, (SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop141
+
+skip140:
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
+	JZ      skip142
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
+	JGE     skip142
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
+
+loop143:
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
+	IMULQ       AX, R13
+	PREFETCHT0  (DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
 	VMOVUPS     (DI)(R13*1), Z6
@@ -2495,44 +2575,6 @@ loop141:
 	VMOVUPS     (SI)(R14*1), Z9
 	VFMADD231PS (DI)(R13*1), Z7, Z9
 	VMOVUPS     Z9, (SI)(R14*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop141
-
-skip140:
-	MOVQ    states2+112(FP), DI
-	TESTQ   DI, DI
-	JZ      skip142
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
-	CMPQ    R9, BX
-	JGE     skip142
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    byStates2+144(FP), R11
-
-loop143:
-	MOVLQSX     (R8)(R9*4), R12
-	MOVLQSX     (R10)(R9*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (DI)(R12*1), Z6
-	VMULPS      (CX)(R13*1), Z6, Z6
-	VMOVAPS     Z0, Z7
-	VFMADD231PS Z6, Z1, Z7
-	VCMPPS      $0x00, Z6, Z4, K1
-	VADDPS      Z2, Z7, K1, Z7
-	VXORPS      Z2, Z2, K1, Z2
-	VCMPPS      $0x00, Z6, Z5, K1
-	VADDPS      Z3, Z7, K1, Z7
-	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R11)(R12*1), Z8
-	VFMADD231PS (CX)(R13*1), Z7, Z8
-	VMOVUPS     Z8, (R11)(R12*1)
-	VMOVUPS     (SI)(R13*1), Z9
-	VFMADD231PS (DI)(R12*1), Z7, Z9
-	VMOVUPS     Z9, (SI)(R13*1)
 	INCQ        R9
 	CMPQ        R9, BX
 	JL          loop143
@@ -2545,11 +2587,11 @@ end135:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-200
-	MOVQ stride+192(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
 
 receiver144:
@@ -2558,8 +2600,8 @@ receiver144:
 	JGE          end145
 	MOVQ         rows+8(FP), BX
 	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+144(FP), SI
-	MOVQ         second+152(FP), DI
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
 	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z2
 	VMAXPS       (DI), Z0, Z4
@@ -2568,14 +2610,14 @@ receiver144:
 	VMULPS       Z1, Z1, Z3
 	VMAXPS       64(DI), Z1, Z5
 	VMINPS       64(DI), Z1, Z7
-	MOVQ         copies+168(FP), SI
+	MOVQ         copies+192(FP), SI
 	TESTQ        SI, SI
 	JZ           none146
 	VPXORD       Z8, Z8, Z8
 	VBROADCASTSS (SI)(BX*4), Z9
 	VUCOMISS     X8, X9
 	JLS          none146
-	MOVQ         degree+160(FP), SI
+	MOVQ         degree+184(FP), SI
 	VMOVUPS      (SI), Z8
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z6, Z8, Z6
@@ -2590,7 +2632,7 @@ receiver144:
 	VFMADD231PS  Z8, Z9, Z3
 
 none146:
-	MOVQ    states0+96(FP), SI
+	MOVQ    states0+120(FP), SI
 	TESTQ   SI, SI
 	JZ      skip147
 	MOVQ    bounds0+24(FP), DI
@@ -2600,20 +2642,28 @@ none146:
 	JGE     skip147
 	MOVQ    senders0+32(FP), R9
 	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop148:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z8
-	VMULPS      (CX)(R12*1), Z8, Z8
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R11*1), Z9
-	VMULPS      64(CX)(R12*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
@@ -2623,7 +2673,7 @@ loop148:
 	JL          loop148
 
 skip147:
-	MOVQ    states1+104(FP), SI
+	MOVQ    states1+128(FP), SI
 	TESTQ   SI, SI
 	JZ      skip149
 	MOVQ    bounds1+48(FP), DI
@@ -2633,20 +2683,28 @@ skip147:
 	JGE     skip149
 	MOVQ    senders1+56(FP), R9
 	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop150:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z8
-	VMULPS      (CX)(R12*1), Z8, Z8
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R11*1), Z9
-	VMULPS      64(CX)(R12*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
@@ -2656,7 +2714,7 @@ loop150:
 	JL          loop150
 
 skip149:
-	MOVQ    states2+112(FP), SI
+	MOVQ    states2+136(FP), SI
 	TESTQ   SI, SI
 	JZ      skip151
 	MOVQ    bounds2+72(FP), DI
@@ -2666,20 +2724,28 @@ skip149:
 	JGE     skip151
 	MOVQ    senders2+80(FP), R9
 	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop152:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z8
-	VMULPS      (CX)(R12*1), Z8, Z8
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R11*1), Z9
-	VMULPS      64(CX)(R12*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
@@ -2695,14 +2761,14 @@ skip151:
 	VCMPPS       $0x03, Z3, Z3, K1
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
-	MOVQ         features+184(FP), SI
+	MOVQ         features+208(FP), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(DX*4), DI
 	IMULQ        AX, DI
 	IMUL3Q       $0x05, DI, DI
 	ADDQ         DI, SI
-	MOVQ         own+128(FP), DI
-	MOVQ         ownStride+136(FP), R8
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
 	MOVQ         BX, R9
 	IMULQ        R8, R9
 	ADDQ         R9, DI
@@ -2710,7 +2776,7 @@ skip151:
 	VMOVUPS      Z9, (SI)
 	VMOVUPS      64(DI), Z9
 	VMOVUPS      Z9, 64(SI)
-	MOVQ         divisor+176(FP), DI
+	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z8
 	ADDQ         AX, SI
 	VMULPS       Z8, Z0, Z0
@@ -2744,13 +2810,13 @@ end145:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-244
-	MOVQ stride+232(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
-	MOVQ byEmbeddings+152(FP), SI
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver153:
 	MOVQ    count+0(FP), BX
@@ -2758,19 +2824,19 @@ receiver153:
 	JGE     end154
 	MOVQ    rows+8(FP), BX
 	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+216(FP), DI
+	MOVQ    features+240(FP), DI
 	MOVQ    at+16(FP), R8
 	MOVLQSX (R8)(DX*4), R8
 	IMULQ   AX, R8
 	IMUL3Q  $0x05, R8, R8
 	ADDQ    R8, DI
-	MOVQ    gradient+224(FP), R8
+	MOVQ    gradient+248(FP), R8
 	MOVQ    at+16(FP), R9
 	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    byOwn+160(FP), R9
+	MOVQ    byOwn+184(FP), R9
 	TESTQ   R9, R9
 	JZ      none155
 	MOVQ    BX, R10
@@ -2802,12 +2868,12 @@ none155:
 	VMOVUPS      64(R8), Z7
 	ADDQ         AX, DI
 	ADDQ         AX, R8
-	MOVQ         divisor+208(FP), R11
+	MOVQ         divisor+232(FP), R11
 	VBROADCASTSS (R11)(BX*4), Z15
 	VMOVUPS      (DI), Z12
 	VMOVUPS      (R8), Z2
 	VDIVPS       Z12, Z2, Z2
-	VBROADCASTSS smallestDeviation+240(FP), Z14
+	VBROADCASTSS smallestDeviation+264(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VMOVUPS      (R10), Z0
@@ -2818,7 +2884,7 @@ none155:
 	VMOVUPS      64(DI), Z12
 	VMOVUPS      64(R8), Z3
 	VDIVPS       Z12, Z3, Z3
-	VBROADCASTSS smallestDeviation+240(FP), Z14
+	VBROADCASTSS smallestDeviation+264(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      64(R10), Z1
@@ -2826,7 +2892,7 @@ none155:
 	VFNMADD231PS Z12, Z3, Z1
 	VMULPS       Z15, Z1, Z1
 	VMULPS       Z15, Z3, Z3
-	MOVQ         initial+168(FP), DI
+	MOVQ         initial+192(FP), DI
 	VMOVUPS      (DI), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
@@ -2837,7 +2903,7 @@ none155:
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         second+176(FP), DI
+	MOVQ         second+200(FP), DI
 	VMOVUPS      (DI), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
@@ -2848,19 +2914,19 @@ none155:
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	TESTQ        DI, DI
 	JZ           none156
 	VPXORD       Z15, Z15, Z15
 	VBROADCASTSS (DI)(BX*4), Z14
 	VUCOMISS     X15, X14
 	JLS          none156
-	MOVQ         degree+184(FP), DI
-	MOVQ         byDegree+192(FP), R8
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
 	VMOVUPS      (DI), Z12
 	VMOVAPS      Z0, Z13
 	VFMADD231PS  Z12, Z2, Z13
-	MOVQ         copies+200(FP), R9
+	MOVQ         copies+224(FP), R9
 	VBROADCASTSS (R9)(BX*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z8, K1
@@ -2874,7 +2940,7 @@ none155:
 	VMOVUPS      64(DI), Z12
 	VMOVAPS      Z1, Z13
 	VFMADD231PS  Z12, Z3, Z13
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z9, K1
@@ -2887,7 +2953,7 @@ none155:
 	VMOVUPS      Z13, 64(R8)
 
 none156:
-	MOVQ    states0+96(FP), DI
+	MOVQ    states0+120(FP), DI
 	TESTQ   DI, DI
 	JZ      skip157
 	MOVQ    bounds0+24(FP), R8
@@ -2897,15 +2963,23 @@ none156:
 	JGE     skip157
 	MOVQ    senders0+32(FP), R10
 	MOVQ    relations0+40(FP), R11
-	MOVQ    byStates0+128(FP), R12
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop158:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
-	IMULQ       AX, R13
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z12
-	VMULPS      (CX)(R14*1), Z12, Z12
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z12
+	VMULPS      (CX)(R15*1), Z12, Z12
 	VMOVAPS     Z0, Z13
 	VFMADD231PS Z12, Z2, Z13
 	VCMPPS      $0x00, Z12, Z8, K1
@@ -2914,14 +2988,14 @@ loop158:
 	VCMPPS      $0x00, Z12, Z10, K1
 	VADDPS      Z6, Z13, K1, Z13
 	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R12)(R13*1), Z14
-	VFMADD231PS (CX)(R14*1), Z13, Z14
-	VMOVUPS     Z14, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z15
-	VFMADD231PS (DI)(R13*1), Z13, Z15
-	VMOVUPS     Z15, (SI)(R14*1)
-	VMOVUPS     64(DI)(R13*1), Z12
-	VMULPS      64(CX)(R14*1), Z12, Z12
+	VMOVUPS     (R13)(R14*1), Z14
+	VFMADD231PS (CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z15
+	VFMADD231PS (DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z12
+	VMULPS      64(CX)(R15*1), Z12, Z12
 	VMOVAPS     Z1, Z13
 	VFMADD231PS Z12, Z3, Z13
 	VCMPPS      $0x00, Z12, Z9, K1
@@ -2930,18 +3004,18 @@ loop158:
 	VCMPPS      $0x00, Z12, Z11, K1
 	VADDPS      Z7, Z13, K1, Z13
 	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R12)(R13*1), Z14
-	VFMADD231PS 64(CX)(R14*1), Z13, Z14
-	VMOVUPS     Z14, 64(R12)(R13*1)
-	VMOVUPS     64(SI)(R14*1), Z15
-	VFMADD231PS 64(DI)(R13*1), Z13, Z15
-	VMOVUPS     Z15, 64(SI)(R14*1)
+	VMOVUPS     64(R13)(R14*1), Z14
+	VFMADD231PS 64(CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z15
+	VFMADD231PS 64(DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, 64(SI)(R15*1)
 	INCQ        R9
 	CMPQ        R9, R8
 	JL          loop158
 
 skip157:
-	MOVQ    states1+104(FP), DI
+	MOVQ    states1+128(FP), DI
 	TESTQ   DI, DI
 	JZ      skip159
 	MOVQ    bounds1+48(FP), R8
@@ -2951,11 +3025,81 @@ skip157:
 	JGE     skip159
 	MOVQ    senders1+56(FP), R10
 	MOVQ    relations1+64(FP), R11
-	MOVQ    byStates1+136(FP), R12
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop160:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z12
+	VMULPS      (CX)(R15*1), Z12, Z12
+	VMOVAPS     Z0, Z13
+	VFMADD231PS Z12, Z2, Z13
+	VCMPPS      $0x00, Z12, Z8, K1
+	VADDPS      Z4, Z13, K1, Z13
+	VXORPS      Z4, Z4, K1, Z4
+	VCMPPS      $0x00, Z12, Z10, K1
+	VADDPS      Z6, Z13, K1, Z13
+	VXORPS      Z6, Z6, K1, Z6
+	VMOVUPS     (R13)(R14*1), Z14
+	VFMADD231PS (CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z15
+	VFMADD231PS (DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z12
+	VMULPS      64(CX)(R15*1), Z12, Z12
+	VMOVAPS     Z1, Z13
+	VFMADD231PS Z12, Z3, Z13
+	VCMPPS      $0x00, Z12, Z9, K1
+	VADDPS      Z5, Z13, K1, Z13
+	VXORPS      Z5, Z5, K1, Z5
+	VCMPPS      $0x00, Z12, Z11, K1
+	VADDPS      Z7, Z13, K1, Z13
+	VXORPS      Z7, Z7, K1, Z7
+	VMOVUPS     64(R13)(R14*1), Z14
+	VFMADD231PS 64(CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z15
+	VFMADD231PS 64(DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, 64(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop160
+
+skip159:
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
+	JZ      skip161
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
+	JGE     skip161
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
+
+loop162:
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
+	IMULQ       AX, R13
+	PREFETCHT0  (DI)(R13*1)
+	PREFETCHT0  64(DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
 	VMOVUPS     (DI)(R13*1), Z12
@@ -2990,60 +3134,6 @@ loop160:
 	VMOVUPS     64(SI)(R14*1), Z15
 	VFMADD231PS 64(DI)(R13*1), Z13, Z15
 	VMOVUPS     Z15, 64(SI)(R14*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop160
-
-skip159:
-	MOVQ    states2+112(FP), DI
-	TESTQ   DI, DI
-	JZ      skip161
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
-	CMPQ    R9, BX
-	JGE     skip161
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    byStates2+144(FP), R11
-
-loop162:
-	MOVLQSX     (R8)(R9*4), R12
-	MOVLQSX     (R10)(R9*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (DI)(R12*1), Z12
-	VMULPS      (CX)(R13*1), Z12, Z12
-	VMOVAPS     Z0, Z13
-	VFMADD231PS Z12, Z2, Z13
-	VCMPPS      $0x00, Z12, Z8, K1
-	VADDPS      Z4, Z13, K1, Z13
-	VXORPS      Z4, Z4, K1, Z4
-	VCMPPS      $0x00, Z12, Z10, K1
-	VADDPS      Z6, Z13, K1, Z13
-	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R11)(R12*1), Z14
-	VFMADD231PS (CX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, (R11)(R12*1)
-	VMOVUPS     (SI)(R13*1), Z15
-	VFMADD231PS (DI)(R12*1), Z13, Z15
-	VMOVUPS     Z15, (SI)(R13*1)
-	VMOVUPS     64(DI)(R12*1), Z12
-	VMULPS      64(CX)(R13*1), Z12, Z12
-	VMOVAPS     Z1, Z13
-	VFMADD231PS Z12, Z3, Z13
-	VCMPPS      $0x00, Z12, Z9, K1
-	VADDPS      Z5, Z13, K1, Z13
-	VXORPS      Z5, Z5, K1, Z5
-	VCMPPS      $0x00, Z12, Z11, K1
-	VADDPS      Z7, Z13, K1, Z13
-	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R11)(R12*1), Z14
-	VFMADD231PS 64(CX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, 64(R11)(R12*1)
-	VMOVUPS     64(SI)(R13*1), Z15
-	VFMADD231PS 64(DI)(R12*1), Z13, Z15
-	VMOVUPS     Z15, 64(SI)(R13*1)
 	INCQ        R9
 	CMPQ        R9, BX
 	JL          loop162
@@ -3056,11 +3146,11 @@ end154:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-200
-	MOVQ stride+192(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
 
 receiver163:
@@ -3069,8 +3159,8 @@ receiver163:
 	JGE          end164
 	MOVQ         rows+8(FP), BX
 	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+144(FP), SI
-	MOVQ         second+152(FP), DI
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
 	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z4
 	VMAXPS       (DI), Z0, Z8
@@ -3087,14 +3177,14 @@ receiver163:
 	VMULPS       Z3, Z3, Z7
 	VMAXPS       192(DI), Z3, Z11
 	VMINPS       192(DI), Z3, Z15
-	MOVQ         copies+168(FP), SI
+	MOVQ         copies+192(FP), SI
 	TESTQ        SI, SI
 	JZ           none165
 	VPXORD       Z16, Z16, Z16
 	VBROADCASTSS (SI)(BX*4), Z17
 	VUCOMISS     X16, X17
 	JLS          none165
-	MOVQ         degree+160(FP), SI
+	MOVQ         degree+184(FP), SI
 	VMOVUPS      (SI), Z16
 	VMAXPS       Z8, Z16, Z8
 	VMINPS       Z12, Z16, Z12
@@ -3121,7 +3211,7 @@ receiver163:
 	VFMADD231PS  Z16, Z17, Z7
 
 none165:
-	MOVQ    states0+96(FP), SI
+	MOVQ    states0+120(FP), SI
 	TESTQ   SI, SI
 	JZ      skip166
 	MOVQ    bounds0+24(FP), DI
@@ -3131,32 +3221,42 @@ none165:
 	JGE     skip166
 	MOVQ    senders0+32(FP), R9
 	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop167:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z16
-	VMULPS      (CX)(R12*1), Z16, Z16
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R11*1), Z17
-	VMULPS      64(CX)(R12*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R11*1), Z16
-	VMULPS      128(CX)(R12*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R11*1), Z17
-	VMULPS      192(CX)(R12*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
@@ -3166,7 +3266,7 @@ loop167:
 	JL          loop167
 
 skip166:
-	MOVQ    states1+104(FP), SI
+	MOVQ    states1+128(FP), SI
 	TESTQ   SI, SI
 	JZ      skip168
 	MOVQ    bounds1+48(FP), DI
@@ -3176,32 +3276,42 @@ skip166:
 	JGE     skip168
 	MOVQ    senders1+56(FP), R9
 	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop169:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z16
-	VMULPS      (CX)(R12*1), Z16, Z16
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R11*1), Z17
-	VMULPS      64(CX)(R12*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R11*1), Z16
-	VMULPS      128(CX)(R12*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R11*1), Z17
-	VMULPS      192(CX)(R12*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
@@ -3211,7 +3321,7 @@ loop169:
 	JL          loop169
 
 skip168:
-	MOVQ    states2+112(FP), SI
+	MOVQ    states2+136(FP), SI
 	TESTQ   SI, SI
 	JZ      skip170
 	MOVQ    bounds2+72(FP), DI
@@ -3221,32 +3331,42 @@ skip168:
 	JGE     skip170
 	MOVQ    senders2+80(FP), R9
 	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop171:
-	MOVLQSX     (R9)(R8*4), R11
-	MOVLQSX     (R10)(R8*4), R12
-	IMULQ       AX, R11
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	VMOVUPS     (SI)(R11*1), Z16
-	VMULPS      (CX)(R12*1), Z16, Z16
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R11*1), Z17
-	VMULPS      64(CX)(R12*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R11*1), Z16
-	VMULPS      128(CX)(R12*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R11*1), Z17
-	VMULPS      192(CX)(R12*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
@@ -3268,14 +3388,14 @@ skip170:
 	VCMPPS       $0x03, Z7, Z7, K1
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
-	MOVQ         features+184(FP), SI
+	MOVQ         features+208(FP), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(DX*4), DI
 	IMULQ        AX, DI
 	IMUL3Q       $0x05, DI, DI
 	ADDQ         DI, SI
-	MOVQ         own+128(FP), DI
-	MOVQ         ownStride+136(FP), R8
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
 	MOVQ         BX, R9
 	IMULQ        R8, R9
 	ADDQ         R9, DI
@@ -3287,7 +3407,7 @@ skip170:
 	VMOVUPS      Z17, 128(SI)
 	VMOVUPS      192(DI), Z17
 	VMOVUPS      Z17, 192(SI)
-	MOVQ         divisor+176(FP), DI
+	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z16
 	ADDQ         AX, SI
 	VMULPS       Z16, Z0, Z0
@@ -3339,13 +3459,13 @@ end164:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-244
-	MOVQ stride+232(FP), AX
-	MOVQ embeddings+120(FP), CX
+// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
-	MOVQ byEmbeddings+152(FP), SI
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver172:
 	MOVQ    count+0(FP), BX
@@ -3353,19 +3473,19 @@ receiver172:
 	JGE     end173
 	MOVQ    rows+8(FP), BX
 	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+216(FP), DI
+	MOVQ    features+240(FP), DI
 	MOVQ    at+16(FP), R8
 	MOVLQSX (R8)(DX*4), R8
 	IMULQ   AX, R8
 	IMUL3Q  $0x05, R8, R8
 	ADDQ    R8, DI
-	MOVQ    gradient+224(FP), R8
+	MOVQ    gradient+248(FP), R8
 	MOVQ    at+16(FP), R9
 	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    byOwn+160(FP), R9
+	MOVQ    byOwn+184(FP), R9
 	TESTQ   R9, R9
 	JZ      none174
 	MOVQ    BX, R10
@@ -3411,12 +3531,12 @@ none174:
 	VMOVUPS      192(R8), Z15
 	ADDQ         AX, DI
 	ADDQ         AX, R8
-	MOVQ         divisor+208(FP), R11
+	MOVQ         divisor+232(FP), R11
 	VBROADCASTSS (R11)(BX*4), Z27
 	VMOVUPS      (DI), Z24
 	VMOVUPS      (R8), Z4
 	VDIVPS       Z24, Z4, Z4
-	VBROADCASTSS smallestDeviation+240(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z4, K1, Z4
 	VMOVUPS      (R10), Z0
@@ -3427,7 +3547,7 @@ none174:
 	VMOVUPS      64(DI), Z24
 	VMOVUPS      64(R8), Z5
 	VDIVPS       Z24, Z5, Z5
-	VBROADCASTSS smallestDeviation+240(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z5, K1, Z5
 	VMOVUPS      64(R10), Z1
@@ -3438,7 +3558,7 @@ none174:
 	VMOVUPS      128(DI), Z24
 	VMOVUPS      128(R8), Z6
 	VDIVPS       Z24, Z6, Z6
-	VBROADCASTSS smallestDeviation+240(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z6, K1, Z6
 	VMOVUPS      128(R10), Z2
@@ -3449,7 +3569,7 @@ none174:
 	VMOVUPS      192(DI), Z24
 	VMOVUPS      192(R8), Z7
 	VDIVPS       Z24, Z7, Z7
-	VBROADCASTSS smallestDeviation+240(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z7, K1, Z7
 	VMOVUPS      192(R10), Z3
@@ -3457,7 +3577,7 @@ none174:
 	VFNMADD231PS Z24, Z7, Z3
 	VMULPS       Z27, Z3, Z3
 	VMULPS       Z27, Z7, Z7
-	MOVQ         initial+168(FP), DI
+	MOVQ         initial+192(FP), DI
 	VMOVUPS      (DI), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
@@ -3478,7 +3598,7 @@ none174:
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         second+176(FP), DI
+	MOVQ         second+200(FP), DI
 	VMOVUPS      (DI), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
@@ -3499,19 +3619,19 @@ none174:
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	TESTQ        DI, DI
 	JZ           none175
 	VPXORD       Z27, Z27, Z27
 	VBROADCASTSS (DI)(BX*4), Z26
 	VUCOMISS     X27, X26
 	JLS          none175
-	MOVQ         degree+184(FP), DI
-	MOVQ         byDegree+192(FP), R8
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
 	VMOVUPS      (DI), Z24
 	VMOVAPS      Z0, Z25
 	VFMADD231PS  Z24, Z4, Z25
-	MOVQ         copies+200(FP), R9
+	MOVQ         copies+224(FP), R9
 	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z16, K1
@@ -3525,7 +3645,7 @@ none174:
 	VMOVUPS      64(DI), Z24
 	VMOVAPS      Z1, Z25
 	VFMADD231PS  Z24, Z5, Z25
-	MOVQ         copies+200(FP), R9
+	MOVQ         copies+224(FP), R9
 	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z17, K1
@@ -3539,7 +3659,7 @@ none174:
 	VMOVUPS      128(DI), Z24
 	VMOVAPS      Z2, Z25
 	VFMADD231PS  Z24, Z6, Z25
-	MOVQ         copies+200(FP), R9
+	MOVQ         copies+224(FP), R9
 	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z18, K1
@@ -3553,7 +3673,7 @@ none174:
 	VMOVUPS      192(DI), Z24
 	VMOVAPS      Z3, Z25
 	VFMADD231PS  Z24, Z7, Z25
-	MOVQ         copies+200(FP), DI
+	MOVQ         copies+224(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z19, K1
@@ -3566,7 +3686,7 @@ none174:
 	VMOVUPS      Z25, 192(R8)
 
 none175:
-	MOVQ    states0+96(FP), DI
+	MOVQ    states0+120(FP), DI
 	TESTQ   DI, DI
 	JZ      skip176
 	MOVQ    bounds0+24(FP), R8
@@ -3576,15 +3696,25 @@ none175:
 	JGE     skip176
 	MOVQ    senders0+32(FP), R10
 	MOVQ    relations0+40(FP), R11
-	MOVQ    byStates0+128(FP), R12
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop177:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
-	IMULQ       AX, R13
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z24
-	VMULPS      (CX)(R14*1), Z24, Z24
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	PREFETCHT0  128(DI)(R14*1)
+	PREFETCHT0  192(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z24
+	VMULPS      (CX)(R15*1), Z24, Z24
 	VMOVAPS     Z0, Z25
 	VFMADD231PS Z24, Z4, Z25
 	VCMPPS      $0x00, Z24, Z16, K1
@@ -3593,14 +3723,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z20, K1
 	VADDPS      Z12, Z25, K1, Z25
 	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R12)(R13*1), Z26
-	VFMADD231PS (CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z27
-	VFMADD231PS (DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, (SI)(R14*1)
-	VMOVUPS     64(DI)(R13*1), Z24
-	VMULPS      64(CX)(R14*1), Z24, Z24
+	VMOVUPS     (R13)(R14*1), Z26
+	VFMADD231PS (CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z27
+	VFMADD231PS (DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z24
+	VMULPS      64(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z1, Z25
 	VFMADD231PS Z24, Z5, Z25
 	VCMPPS      $0x00, Z24, Z17, K1
@@ -3609,14 +3739,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z21, K1
 	VADDPS      Z13, Z25, K1, Z25
 	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R12)(R13*1), Z26
-	VFMADD231PS 64(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 64(R12)(R13*1)
-	VMOVUPS     64(SI)(R14*1), Z27
-	VFMADD231PS 64(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 64(SI)(R14*1)
-	VMOVUPS     128(DI)(R13*1), Z24
-	VMULPS      128(CX)(R14*1), Z24, Z24
+	VMOVUPS     64(R13)(R14*1), Z26
+	VFMADD231PS 64(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z27
+	VFMADD231PS 64(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 64(SI)(R15*1)
+	VMOVUPS     128(DI)(R14*1), Z24
+	VMULPS      128(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z2, Z25
 	VFMADD231PS Z24, Z6, Z25
 	VCMPPS      $0x00, Z24, Z18, K1
@@ -3625,14 +3755,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z22, K1
 	VADDPS      Z14, Z25, K1, Z25
 	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R12)(R13*1), Z26
-	VFMADD231PS 128(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 128(R12)(R13*1)
-	VMOVUPS     128(SI)(R14*1), Z27
-	VFMADD231PS 128(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 128(SI)(R14*1)
-	VMOVUPS     192(DI)(R13*1), Z24
-	VMULPS      192(CX)(R14*1), Z24, Z24
+	VMOVUPS     128(R13)(R14*1), Z26
+	VFMADD231PS 128(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 128(R13)(R14*1)
+	VMOVUPS     128(SI)(R15*1), Z27
+	VFMADD231PS 128(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 128(SI)(R15*1)
+	VMOVUPS     192(DI)(R14*1), Z24
+	VMULPS      192(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z3, Z25
 	VFMADD231PS Z24, Z7, Z25
 	VCMPPS      $0x00, Z24, Z19, K1
@@ -3641,18 +3771,18 @@ loop177:
 	VCMPPS      $0x00, Z24, Z23, K1
 	VADDPS      Z15, Z25, K1, Z25
 	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R12)(R13*1), Z26
-	VFMADD231PS 192(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 192(R12)(R13*1)
-	VMOVUPS     192(SI)(R14*1), Z27
-	VFMADD231PS 192(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 192(SI)(R14*1)
+	VMOVUPS     192(R13)(R14*1), Z26
+	VFMADD231PS 192(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 192(R13)(R14*1)
+	VMOVUPS     192(SI)(R15*1), Z27
+	VFMADD231PS 192(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 192(SI)(R15*1)
 	INCQ        R9
 	CMPQ        R9, R8
 	JL          loop177
 
 skip176:
-	MOVQ    states1+104(FP), DI
+	MOVQ    states1+128(FP), DI
 	TESTQ   DI, DI
 	JZ      skip178
 	MOVQ    bounds1+48(FP), R8
@@ -3662,11 +3792,117 @@ skip176:
 	JGE     skip178
 	MOVQ    senders1+56(FP), R10
 	MOVQ    relations1+64(FP), R11
-	MOVQ    byStates1+136(FP), R12
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop179:
-	MOVLQSX     (R10)(R9*4), R13
-	MOVLQSX     (R11)(R9*4), R14
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	PREFETCHT0  128(DI)(R14*1)
+	PREFETCHT0  192(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z24
+	VMULPS      (CX)(R15*1), Z24, Z24
+	VMOVAPS     Z0, Z25
+	VFMADD231PS Z24, Z4, Z25
+	VCMPPS      $0x00, Z24, Z16, K1
+	VADDPS      Z8, Z25, K1, Z25
+	VXORPS      Z8, Z8, K1, Z8
+	VCMPPS      $0x00, Z24, Z20, K1
+	VADDPS      Z12, Z25, K1, Z25
+	VXORPS      Z12, Z12, K1, Z12
+	VMOVUPS     (R13)(R14*1), Z26
+	VFMADD231PS (CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z27
+	VFMADD231PS (DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z24
+	VMULPS      64(CX)(R15*1), Z24, Z24
+	VMOVAPS     Z1, Z25
+	VFMADD231PS Z24, Z5, Z25
+	VCMPPS      $0x00, Z24, Z17, K1
+	VADDPS      Z9, Z25, K1, Z25
+	VXORPS      Z9, Z9, K1, Z9
+	VCMPPS      $0x00, Z24, Z21, K1
+	VADDPS      Z13, Z25, K1, Z25
+	VXORPS      Z13, Z13, K1, Z13
+	VMOVUPS     64(R13)(R14*1), Z26
+	VFMADD231PS 64(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z27
+	VFMADD231PS 64(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 64(SI)(R15*1)
+	VMOVUPS     128(DI)(R14*1), Z24
+	VMULPS      128(CX)(R15*1), Z24, Z24
+	VMOVAPS     Z2, Z25
+	VFMADD231PS Z24, Z6, Z25
+	VCMPPS      $0x00, Z24, Z18, K1
+	VADDPS      Z10, Z25, K1, Z25
+	VXORPS      Z10, Z10, K1, Z10
+	VCMPPS      $0x00, Z24, Z22, K1
+	VADDPS      Z14, Z25, K1, Z25
+	VXORPS      Z14, Z14, K1, Z14
+	VMOVUPS     128(R13)(R14*1), Z26
+	VFMADD231PS 128(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 128(R13)(R14*1)
+	VMOVUPS     128(SI)(R15*1), Z27
+	VFMADD231PS 128(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 128(SI)(R15*1)
+	VMOVUPS     192(DI)(R14*1), Z24
+	VMULPS      192(CX)(R15*1), Z24, Z24
+	VMOVAPS     Z3, Z25
+	VFMADD231PS Z24, Z7, Z25
+	VCMPPS      $0x00, Z24, Z19, K1
+	VADDPS      Z11, Z25, K1, Z25
+	VXORPS      Z11, Z11, K1, Z11
+	VCMPPS      $0x00, Z24, Z23, K1
+	VADDPS      Z15, Z25, K1, Z25
+	VXORPS      Z15, Z15, K1, Z15
+	VMOVUPS     192(R13)(R14*1), Z26
+	VFMADD231PS 192(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 192(R13)(R14*1)
+	VMOVUPS     192(SI)(R15*1), Z27
+	VFMADD231PS 192(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 192(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
+	JL          loop179
+
+skip178:
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
+	JZ      skip180
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
+	JGE     skip180
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
+
+loop181:
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
+	IMULQ       AX, R13
+	PREFETCHT0  (DI)(R13*1)
+	PREFETCHT0  64(DI)(R13*1)
+	PREFETCHT0  128(DI)(R13*1)
+	PREFETCHT0  192(DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
 	VMOVUPS     (DI)(R13*1), Z24
@@ -3733,92 +3969,6 @@ loop179:
 	VMOVUPS     192(SI)(R14*1), Z27
 	VFMADD231PS 192(DI)(R13*1), Z25, Z27
 	VMOVUPS     Z27, 192(SI)(R14*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop179
-
-skip178:
-	MOVQ    states2+112(FP), DI
-	TESTQ   DI, DI
-	JZ      skip180
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
-	CMPQ    R9, BX
-	JGE     skip180
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    byStates2+144(FP), R11
-
-loop181:
-	MOVLQSX     (R8)(R9*4), R12
-	MOVLQSX     (R10)(R9*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (DI)(R12*1), Z24
-	VMULPS      (CX)(R13*1), Z24, Z24
-	VMOVAPS     Z0, Z25
-	VFMADD231PS Z24, Z4, Z25
-	VCMPPS      $0x00, Z24, Z16, K1
-	VADDPS      Z8, Z25, K1, Z25
-	VXORPS      Z8, Z8, K1, Z8
-	VCMPPS      $0x00, Z24, Z20, K1
-	VADDPS      Z12, Z25, K1, Z25
-	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R11)(R12*1), Z26
-	VFMADD231PS (CX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, (R11)(R12*1)
-	VMOVUPS     (SI)(R13*1), Z27
-	VFMADD231PS (DI)(R12*1), Z25, Z27
-	VMOVUPS     Z27, (SI)(R13*1)
-	VMOVUPS     64(DI)(R12*1), Z24
-	VMULPS      64(CX)(R13*1), Z24, Z24
-	VMOVAPS     Z1, Z25
-	VFMADD231PS Z24, Z5, Z25
-	VCMPPS      $0x00, Z24, Z17, K1
-	VADDPS      Z9, Z25, K1, Z25
-	VXORPS      Z9, Z9, K1, Z9
-	VCMPPS      $0x00, Z24, Z21, K1
-	VADDPS      Z13, Z25, K1, Z25
-	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R11)(R12*1), Z26
-	VFMADD231PS 64(CX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 64(R11)(R12*1)
-	VMOVUPS     64(SI)(R13*1), Z27
-	VFMADD231PS 64(DI)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 64(SI)(R13*1)
-	VMOVUPS     128(DI)(R12*1), Z24
-	VMULPS      128(CX)(R13*1), Z24, Z24
-	VMOVAPS     Z2, Z25
-	VFMADD231PS Z24, Z6, Z25
-	VCMPPS      $0x00, Z24, Z18, K1
-	VADDPS      Z10, Z25, K1, Z25
-	VXORPS      Z10, Z10, K1, Z10
-	VCMPPS      $0x00, Z24, Z22, K1
-	VADDPS      Z14, Z25, K1, Z25
-	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R11)(R12*1), Z26
-	VFMADD231PS 128(CX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 128(R11)(R12*1)
-	VMOVUPS     128(SI)(R13*1), Z27
-	VFMADD231PS 128(DI)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 128(SI)(R13*1)
-	VMOVUPS     192(DI)(R12*1), Z24
-	VMULPS      192(CX)(R13*1), Z24, Z24
-	VMOVAPS     Z3, Z25
-	VFMADD231PS Z24, Z7, Z25
-	VCMPPS      $0x00, Z24, Z19, K1
-	VADDPS      Z11, Z25, K1, Z25
-	VXORPS      Z11, Z11, K1, Z11
-	VCMPPS      $0x00, Z24, Z23, K1
-	VADDPS      Z15, Z25, K1, Z25
-	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R11)(R12*1), Z26
-	VFMADD231PS 192(CX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 192(R11)(R12*1)
-	VMOVUPS     192(SI)(R13*1), Z27
-	VFMADD231PS 192(DI)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 192(SI)(R13*1)
 	INCQ        R9
 	CMPQ        R9, BX
 	JL          loop181

@@ -77,8 +77,10 @@ func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relat
 		CMPQ(e, end)
 		JGE(LabelRef(skip))
 		senders, relations := pointer(fmt.Sprintf("senders%d", kind)), pointer(fmt.Sprintf("relations%d", kind))
+		last := pointer(fmt.Sprintf("last%d", kind))
 		begin(kind)
 		Label(loop)
+		g.fetchAhead(table, senders, e, last)
 		sender, relation := GP64(), GP64()
 		MOVLQSX(Mem{Base: senders, Index: e, Scale: 4}, sender)
 		MOVLQSX(Mem{Base: relations, Index: e, Scale: 4}, relation)
@@ -89,6 +91,24 @@ func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relat
 		CMPQ(e, end)
 		JL(LabelRef(loop))
 		Label(skip)
+	}
+}
+
+// ahead is how many senders before its turn a state is fetched: those of the receivers that
+// follow stand behind in the lists, and where the loop over one receiver's ends the
+// processor guesses wrong, and would begin to fetch theirs only then.
+const ahead = 16
+
+// fetchAhead fetches the state of a sender that comes later, at most the last of all.
+func (g *gatherer) fetchAhead(table, senders, e, last reg.GPVirtual) {
+	later := GP64()
+	LEAQ(Mem{Base: e, Disp: ahead}, later)
+	CMPQ(later, last)
+	CMOVQGT(last, later)
+	MOVLQSX(Mem{Base: senders, Index: later, Scale: 4}, later)
+	IMULQ(g.stride, later)
+	for at := 0; at < 4*g.columns; at += 64 {
+		PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
 	}
 }
 
@@ -125,7 +145,7 @@ func (g *gatherer) eachReceiver(body func()) {
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
 	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)

@@ -18,7 +18,7 @@ type shares struct {
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
 	name := fmt.Sprintf("aggregateBackward%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.AggregateBackward for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
