@@ -218,3 +218,46 @@ func TestAggregateGradientOfTheTest(t *testing.T) {
 		}
 	}
 }
+
+// Lanes beside one another give, bit for bit, what each gives alone.
+func TestAggregateLanes(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(13, 14))
+		for _, dim := range []int{8, 16, 32, 48, 64} {
+			for o := range eachOption {
+				both := newRun(rng, 2*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
+				both.Lanes = 2
+				features, check := guarded(both.Count() * 2 * both.Width())
+				k.Aggregate(both, features)
+				check(t, fmt.Sprint("lanes of ", dim))
+				size := len(features) / 2
+				for lane := range 2 {
+					alone := oneLane(both, lane, dim)
+					want := make([]float32, size)
+					k.Aggregate(alone, want)
+					if !slices.Equal(features[lane*size:(lane+1)*size], want) {
+						t.Fatalf("dim %d, %v: lane %d differs from the same alone", dim, o, lane)
+					}
+				}
+			}
+		}
+	})
+}
+
+// oneLane copies one lane of a run of two.
+func oneLane(r *Receivers, lane, dim int) *Receivers {
+	cut := func(table []float32) (out []float32) {
+		for i := lane * dim; i < len(table); i += 2 * dim {
+			out = append(out, table[i:i+dim]...)
+		}
+		return out
+	}
+	alone := *r
+	alone.Dim, alone.Lanes = dim, 1
+	alone.RelationEmbeddings, alone.Own = cut(r.RelationEmbeddings), cut(r.Own)
+	alone.Initial, alone.DegreeMessage = cut(r.Initial), cut(r.DegreeMessage)
+	for kind := range alone.Kinds {
+		alone.Kinds[kind].States = cut(r.Kinds[kind].States)
+	}
+	return &alone
+}

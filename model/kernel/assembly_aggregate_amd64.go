@@ -5,14 +5,18 @@ var zeros [64]float32
 
 // takes says whether the assembly does this run: DistMult and PNA, whole stripes.
 func (s *assembly) takes(r *Receivers) bool {
-	return r.Message == DistMult && r.Reduction == PNA && r.Dim%s.stripes[len(s.stripes)-1].columns == 0
+	return r.Message == DistMult && r.Reduction == PNA && r.laneDim()%s.stripes[len(s.stripes)-1].columns == 0
 }
 
-// eachStripe divides the columns, the widest stripes first.
-func (s *assembly) eachStripe(dim int, each func(p stripe, at int)) {
-	at := 0
+// eachStripe divides the columns of r, the widest stripes first. A stripe may take both of two
+// lanes, if each is one half of it.
+func (s *assembly) eachStripe(r *Receivers, each func(p stripe, at int)) {
+	at, lane := 0, r.laneDim()
 	for _, p := range s.stripes {
-		for ; at+p.columns <= dim; at += p.columns {
+		if p.columns > lane && (p.columns != 64 || p.columns != r.Dim) {
+			continue
+		}
+		for ; at%lane+min(p.columns, lane) <= lane && at+p.columns <= r.Dim; at += p.columns {
 			each(p, at)
 		}
 	}
@@ -60,7 +64,12 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		s.portable.Aggregate(r, features)
 		return
 	}
-	s.eachStripe(r.Dim, func(p stripe, at int) {
+	lane, size := r.laneDim(), len(features)/r.lanes()
+	s.eachStripe(r, func(p stripe, at int) {
+		half := p.columns / 2
+		if p.columns > lane {
+			half = size
+		}
 		own, stride := from(r.Own, at), 4*r.Dim
 		if own == nil {
 			own, stride = &zeros[0], 0
@@ -72,7 +81,7 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
 			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
 			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at), own, stride,
-			initial, second, degree, copies, &r.Divisor[0], &features[at], 4*r.Dim)
+			initial, second, degree, copies, &r.Divisor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
 	})
 }
 
@@ -84,7 +93,7 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 		s.portable.AggregateBackward(r, features, gradient, g)
 		return
 	}
-	s.eachStripe(r.Dim, func(p stripe, at int) {
+	s.eachStripe(r, func(p stripe, at int) {
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]

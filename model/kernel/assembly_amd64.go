@@ -33,7 +33,7 @@ type stripe struct {
 	columns   int
 	aggregate func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, own *float32, ownStride int,
-		initial, second, degree, copies, divisor, features *float32, stride int)
+		initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)
 	backward func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn,
 		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)

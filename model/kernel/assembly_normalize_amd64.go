@@ -17,7 +17,7 @@ func filled(value float32) (row [64]float32) {
 type width struct {
 	dim       int
 	normalize func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
-		own *float32, ownStride int, output *float32)
+		own *float32, ownStride int, output *float32, outputStride int)
 	backward func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
 		gradient, byLinear, byScale, byShift *float32)
 }
@@ -57,12 +57,12 @@ func (s *assembly) Normalize(u *Update) {
 	}
 	own, stride := &zeros[0], 0
 	if u.Own != nil {
-		own, stride = &u.Own[0], 4*u.Dim
+		own, stride = &u.Own[0], 4*u.stride()
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
 	w.normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
-		own, stride, &u.Output[0])
+		own, stride, &u.Output[0], 4*u.stride())
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.

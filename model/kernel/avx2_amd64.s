@@ -799,9 +799,9 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-224
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-240
 	MOVQ stride+216(FP), AX
 	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
@@ -970,48 +970,50 @@ skip72:
 	VCMPPS       $0x03, Y3, Y3, Y9
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
-	MOVQ         features+208(FP), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(DX*4), DI
-	IMULQ        AX, DI
-	IMUL3Q       $0x05, DI, DI
-	ADDQ         DI, SI
+	MOVQ         featureStride+224(FP), SI
 	MOVQ         own+152(FP), DI
-	MOVQ         ownStride+160(FP), R8
-	MOVQ         BX, R9
-	IMULQ        R8, R9
-	ADDQ         R9, DI
+	MOVQ         features+208(FP), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(DX*4), R9
+	IMULQ        SI, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         half+232(FP), R9
+	MOVQ         ownStride+160(FP), R10
+	MOVQ         BX, R11
+	IMULQ        R10, R11
+	ADDQ         R11, DI
 	VMOVUPS      (DI), Y9
-	VMOVUPS      Y9, (SI)
+	VMOVUPS      Y9, (R8)
 	VMOVUPS      32(DI), Y9
-	VMOVUPS      Y9, 32(SI)
+	VMOVUPS      Y9, (R8)(R9*1)
 	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Y8
-	ADDQ         AX, SI
+	ADDQ         SI, R8
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (R8)
 	VMULPS       Y8, Y2, Y2
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, (R8)(R9*1)
 	VMULPS       Y8, Y3, Y3
-	ADDQ         AX, SI
-	VMOVUPS      Y4, (SI)
-	VMOVUPS      Y5, 32(SI)
-	ADDQ         AX, SI
-	VMOVUPS      Y6, (SI)
-	VMOVUPS      Y7, 32(SI)
-	ADDQ         AX, SI
+	ADDQ         SI, R8
+	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y5, (R8)(R9*1)
+	ADDQ         SI, R8
+	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y7, (R8)(R9*1)
+	ADDQ         SI, R8
 	MOVL         $0x358637bd, BX
 	VMOVD        BX, X9
 	VBROADCASTSS X9, Y9
 	VFNMADD231PS Y0, Y0, Y2
 	VMAXPS       Y2, Y9, Y2
 	VSQRTPS      Y2, Y2
-	VMOVUPS      Y2, (SI)
+	VMOVUPS      Y2, (R8)
 	VFNMADD231PS Y1, Y1, Y3
 	VMAXPS       Y3, Y9, Y3
 	VSQRTPS      Y3, Y3
-	VMOVUPS      Y3, 32(SI)
+	VMOVUPS      Y3, (R8)(R9*1)
 	INCQ         DX
 	JMP          receiver65
 
@@ -1368,9 +1370,9 @@ end75:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize32AVX2(SB), NOSPLIT, $0-104
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -1400,11 +1402,13 @@ row84:
 	ADDQ         DI, R10
 	MOVQ         own+80(FP), DI
 	MOVQ         output+96(FP), R11
-	IMUL3Q       $0x00000080, SI, R12
-	ADDQ         R12, R11
 	MOVQ         ownStride+88(FP), R12
+	MOVQ         SI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, DI
+	MOVQ         outputStride+104(FP), R12
 	IMULQ        R12, SI
-	ADDQ         SI, DI
+	ADDQ         SI, R11
 	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y6
 	VMOVUPS      32(R10), Y1
@@ -1690,9 +1694,9 @@ end87:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize64AVX2(SB), NOSPLIT, $0-104
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -1722,11 +1726,13 @@ row90:
 	ADDQ         DI, R10
 	MOVQ         own+80(FP), DI
 	MOVQ         output+96(FP), R11
-	IMUL3Q       $0x00000100, SI, R12
-	ADDQ         R12, R11
 	MOVQ         ownStride+88(FP), R12
+	MOVQ         SI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, DI
+	MOVQ         outputStride+104(FP), R12
 	IMULQ        R12, SI
-	ADDQ         SI, DI
+	ADDQ         SI, R11
 	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y10
 	VMOVUPS      32(R10), Y1

@@ -2166,9 +2166,9 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-224
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-240
 	MOVQ stride+216(FP), AX
 	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
@@ -2306,37 +2306,39 @@ skip132:
 	VCMPPS       $0x03, Z1, Z1, K1
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
-	MOVQ         features+208(FP), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(DX*4), DI
-	IMULQ        AX, DI
-	IMUL3Q       $0x05, DI, DI
-	ADDQ         DI, SI
+	MOVQ         featureStride+224(FP), SI
 	MOVQ         own+152(FP), DI
-	MOVQ         ownStride+160(FP), R8
-	MOVQ         BX, R9
-	IMULQ        R8, R9
-	ADDQ         R9, DI
+	MOVQ         features+208(FP), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(DX*4), R9
+	IMULQ        SI, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         half+232(FP), R9
+	MOVQ         ownStride+160(FP), R9
+	MOVQ         BX, R10
+	IMULQ        R9, R10
+	ADDQ         R10, DI
 	VMOVUPS      (DI), Z5
-	VMOVUPS      Z5, (SI)
+	VMOVUPS      Z5, (R8)
 	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z4
-	ADDQ         AX, SI
+	ADDQ         SI, R8
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z4, Z1, Z1
-	ADDQ         AX, SI
-	VMOVUPS      Z2, (SI)
-	ADDQ         AX, SI
-	VMOVUPS      Z3, (SI)
-	ADDQ         AX, SI
+	ADDQ         SI, R8
+	VMOVUPS      Z2, (R8)
+	ADDQ         SI, R8
+	VMOVUPS      Z3, (R8)
+	ADDQ         SI, R8
 	MOVL         $0x358637bd, BX
 	VMOVD        BX, X5
 	VBROADCASTSS X5, Z5
 	VFNMADD231PS Z0, Z0, Z1
 	VMAXPS       Z1, Z5, Z1
 	VSQRTPS      Z1, Z1
-	VMOVUPS      Z1, (SI)
+	VMOVUPS      Z1, (R8)
 	INCQ         DX
 	JMP          receiver125
 
@@ -2587,9 +2589,9 @@ end135:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-224
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-240
 	MOVQ stride+216(FP), AX
 	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
@@ -2761,48 +2763,50 @@ skip151:
 	VCMPPS       $0x03, Z3, Z3, K1
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
-	MOVQ         features+208(FP), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(DX*4), DI
-	IMULQ        AX, DI
-	IMUL3Q       $0x05, DI, DI
-	ADDQ         DI, SI
+	MOVQ         featureStride+224(FP), SI
 	MOVQ         own+152(FP), DI
-	MOVQ         ownStride+160(FP), R8
-	MOVQ         BX, R9
-	IMULQ        R8, R9
-	ADDQ         R9, DI
+	MOVQ         features+208(FP), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(DX*4), R9
+	IMULQ        SI, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         half+232(FP), R9
+	MOVQ         ownStride+160(FP), R10
+	MOVQ         BX, R11
+	IMULQ        R10, R11
+	ADDQ         R11, DI
 	VMOVUPS      (DI), Z9
-	VMOVUPS      Z9, (SI)
+	VMOVUPS      Z9, (R8)
 	VMOVUPS      64(DI), Z9
-	VMOVUPS      Z9, 64(SI)
+	VMOVUPS      Z9, (R8)(R9*1)
 	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z8
-	ADDQ         AX, SI
+	ADDQ         SI, R8
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z8, Z2, Z2
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	VMOVUPS      Z1, (R8)(R9*1)
 	VMULPS       Z8, Z3, Z3
-	ADDQ         AX, SI
-	VMOVUPS      Z4, (SI)
-	VMOVUPS      Z5, 64(SI)
-	ADDQ         AX, SI
-	VMOVUPS      Z6, (SI)
-	VMOVUPS      Z7, 64(SI)
-	ADDQ         AX, SI
+	ADDQ         SI, R8
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z5, (R8)(R9*1)
+	ADDQ         SI, R8
+	VMOVUPS      Z6, (R8)
+	VMOVUPS      Z7, (R8)(R9*1)
+	ADDQ         SI, R8
 	MOVL         $0x358637bd, BX
 	VMOVD        BX, X9
 	VBROADCASTSS X9, Z9
 	VFNMADD231PS Z0, Z0, Z2
 	VMAXPS       Z2, Z9, Z2
 	VSQRTPS      Z2, Z2
-	VMOVUPS      Z2, (SI)
+	VMOVUPS      Z2, (R8)
 	VFNMADD231PS Z1, Z1, Z3
 	VMAXPS       Z3, Z9, Z3
 	VSQRTPS      Z3, Z3
-	VMOVUPS      Z3, 64(SI)
+	VMOVUPS      Z3, (R8)(R9*1)
 	INCQ         DX
 	JMP          receiver144
 
@@ -3146,9 +3150,9 @@ end154:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-224
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-240
 	MOVQ stride+216(FP), AX
 	MOVQ embeddings+144(FP), CX
 	XORQ DX, DX
@@ -3388,70 +3392,72 @@ skip170:
 	VCMPPS       $0x03, Z7, Z7, K1
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
-	MOVQ         features+208(FP), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(DX*4), DI
-	IMULQ        AX, DI
-	IMUL3Q       $0x05, DI, DI
-	ADDQ         DI, SI
+	MOVQ         featureStride+224(FP), SI
 	MOVQ         own+152(FP), DI
-	MOVQ         ownStride+160(FP), R8
-	MOVQ         BX, R9
-	IMULQ        R8, R9
-	ADDQ         R9, DI
+	MOVQ         features+208(FP), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(DX*4), R9
+	IMULQ        SI, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         half+232(FP), R9
+	MOVQ         ownStride+160(FP), R10
+	MOVQ         BX, R11
+	IMULQ        R10, R11
+	ADDQ         R11, DI
 	VMOVUPS      (DI), Z17
-	VMOVUPS      Z17, (SI)
+	VMOVUPS      Z17, (R8)
 	VMOVUPS      64(DI), Z17
-	VMOVUPS      Z17, 64(SI)
+	VMOVUPS      Z17, 64(R8)
 	VMOVUPS      128(DI), Z17
-	VMOVUPS      Z17, 128(SI)
+	VMOVUPS      Z17, (R8)(R9*1)
 	VMOVUPS      192(DI), Z17
-	VMOVUPS      Z17, 192(SI)
+	VMOVUPS      Z17, 64(R8)(R9*1)
 	MOVQ         divisor+200(FP), DI
 	VBROADCASTSS (DI)(BX*4), Z16
-	ADDQ         AX, SI
+	ADDQ         SI, R8
 	VMULPS       Z16, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z16, Z4, Z4
 	VMULPS       Z16, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	VMOVUPS      Z1, 64(R8)
 	VMULPS       Z16, Z5, Z5
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
+	VMOVUPS      Z2, (R8)(R9*1)
 	VMULPS       Z16, Z6, Z6
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 192(SI)
+	VMOVUPS      Z3, 64(R8)(R9*1)
 	VMULPS       Z16, Z7, Z7
-	ADDQ         AX, SI
-	VMOVUPS      Z8, (SI)
-	VMOVUPS      Z9, 64(SI)
-	VMOVUPS      Z10, 128(SI)
-	VMOVUPS      Z11, 192(SI)
-	ADDQ         AX, SI
-	VMOVUPS      Z12, (SI)
-	VMOVUPS      Z13, 64(SI)
-	VMOVUPS      Z14, 128(SI)
-	VMOVUPS      Z15, 192(SI)
-	ADDQ         AX, SI
+	ADDQ         SI, R8
+	VMOVUPS      Z8, (R8)
+	VMOVUPS      Z9, 64(R8)
+	VMOVUPS      Z10, (R8)(R9*1)
+	VMOVUPS      Z11, 64(R8)(R9*1)
+	ADDQ         SI, R8
+	VMOVUPS      Z12, (R8)
+	VMOVUPS      Z13, 64(R8)
+	VMOVUPS      Z14, (R8)(R9*1)
+	VMOVUPS      Z15, 64(R8)(R9*1)
+	ADDQ         SI, R8
 	MOVL         $0x358637bd, BX
 	VMOVD        BX, X17
 	VBROADCASTSS X17, Z17
 	VFNMADD231PS Z0, Z0, Z4
 	VMAXPS       Z4, Z17, Z4
 	VSQRTPS      Z4, Z4
-	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z4, (R8)
 	VFNMADD231PS Z1, Z1, Z5
 	VMAXPS       Z5, Z17, Z5
 	VSQRTPS      Z5, Z5
-	VMOVUPS      Z5, 64(SI)
+	VMOVUPS      Z5, 64(R8)
 	VFNMADD231PS Z2, Z2, Z6
 	VMAXPS       Z6, Z17, Z6
 	VSQRTPS      Z6, Z6
-	VMOVUPS      Z6, 128(SI)
+	VMOVUPS      Z6, (R8)(R9*1)
 	VFNMADD231PS Z3, Z3, Z7
 	VMAXPS       Z7, Z17, Z7
 	VSQRTPS      Z7, Z7
-	VMOVUPS      Z7, 192(SI)
+	VMOVUPS      Z7, 64(R8)(R9*1)
 	INCQ         DX
 	JMP          receiver163
 
@@ -3981,9 +3987,9 @@ end173:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX512F
-TEXT ·normalize32AVX512(SB), NOSPLIT, $0-104
+TEXT ·normalize32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -4013,11 +4019,13 @@ row182:
 	ADDQ          DI, R10
 	MOVQ          own+80(FP), DI
 	MOVQ          output+96(FP), R11
-	IMUL3Q        $0x00000080, SI, R12
-	ADDQ          R12, R11
 	MOVQ          ownStride+88(FP), R12
+	MOVQ          SI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, DI
+	MOVQ          outputStride+104(FP), R12
 	IMULQ         R12, SI
-	ADDQ          SI, DI
+	ADDQ          SI, R11
 	VMOVUPS       (R10), Z0
 	VMOVAPS       Z0, Z4
 	VMOVUPS       64(R10), Z1
@@ -4205,9 +4213,9 @@ end185:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX512F
-TEXT ·normalize64AVX512(SB), NOSPLIT, $0-104
+TEXT ·normalize64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -4237,11 +4245,13 @@ row188:
 	ADDQ          DI, R10
 	MOVQ          own+80(FP), DI
 	MOVQ          output+96(FP), R11
-	IMUL3Q        $0x00000100, SI, R12
-	ADDQ          R12, R11
 	MOVQ          ownStride+88(FP), R12
+	MOVQ          SI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, DI
+	MOVQ          outputStride+104(FP), R12
 	IMULQ         R12, SI
-	ADDQ          SI, DI
+	ADDQ          SI, R11
 	VMOVUPS       (R10), Z0
 	VMOVAPS       Z0, Z6
 	VMOVUPS       64(R10), Z1

@@ -10,8 +10,8 @@ type Kernel interface {
 	Name() string
 
 	// Aggregate reduces the messages of every receiver and writes a row of features each, in
-	// the places that At says. features is [.., Width()]: for PNA the receiver's own state,
-	// then mean, max, min and std; for the others the own state, then the aggregate.
+	// the places that At says. features is [lanes, .., Width()]: for PNA the receiver's own
+	// state, then mean, max, min and std; for the others the own state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
 
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
@@ -75,6 +75,11 @@ type Receivers struct {
 	Message   Message
 	Reduction Reduction
 
+	// Lanes is how many queries of one source stand side by side in every row of Dim entries,
+	// 0 meaning 1. Each lane's features are a table of their own. There is no way back for
+	// more than one.
+	Lanes int
+
 	// Rows are the receivers, [n]: each is a row of the tables below. At are their rows in
 	// the features, [n].
 	Rows, At []int32
@@ -113,13 +118,19 @@ type Senders struct {
 // Count is the number n of receivers.
 func (r *Receivers) Count() int { return len(r.Rows) }
 
-// Width is the number of entries of a receiver's features: 5 Dim for PNA, else 2 Dim.
+// Width is the number of entries of a receiver's features in a lane: for PNA five times its
+// dimensions, else twice.
 func (r *Receivers) Width() int {
 	if r.Reduction == PNA {
-		return 5 * r.Dim
+		return 5 * r.laneDim()
 	}
-	return 2 * r.Dim
+	return 2 * r.laneDim()
 }
+
+func (r *Receivers) lanes() int { return max(r.Lanes, 1) }
+
+// laneDim is the number of dimensions of one query's states.
+func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 
 // Gradients is where AggregateBackward adds to. The shapes are those of the fields of the
 // same names in Receivers; a table that is nil there is nil here. Initial may be nil.
@@ -136,8 +147,9 @@ type Gradients struct {
 type Update struct {
 	Dim int
 	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
-	// Deviation and Kept.
+	// Deviation and Kept. Rows begin Stride entries apart, or Dim where Stride is 0.
 	Rows, At []int32
+	Stride   int
 	// Linear is the linear map's output, bias included, [.., Dim]. Normalize replaces it by
 	// its normalized values (before scale and shift), which NormalizeBackward reads.
 	Linear []float32
@@ -153,6 +165,8 @@ type Update struct {
 	// overlap it.
 	Own, Output []float32
 }
+
+func (u *Update) stride() int { return max(u.Stride, u.Dim) }
 
 // UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
 // rows of At; Scale and Shift, [Dim], are added to where they are not nil.

@@ -8,24 +8,32 @@ const smallestVariance = 1e-6
 // Aggregate accumulates in the row of features itself: the sum where the mean will stand,
 // the squares where the deviation will, and the messages where the own state is put last.
 func (portable) Aggregate(r *Receivers, features []float32) {
-	width := r.Width()
+	size := len(features) / r.lanes()
+	for lane := range r.lanes() {
+		r.aggregateLane(lane*r.laneDim(), features[lane*size:(lane+1)*size])
+	}
+}
+
+// aggregateLane does the lane that begins at an entry of every row.
+func (r *Receivers) aggregateLane(lane int, features []float32) {
+	width, d := r.Width(), r.laneDim()
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
-		set := r.start(row)
+		set := r.start(lane, row)
 		if copies := r.copies(o); copies > 0 {
-			set.addCopies(r.DegreeMessage, copies)
+			set.addCopies(r.DegreeMessage[lane:lane+d], copies)
 		}
 		for kind := range r.Kinds {
 			if senders := &r.Kinds[kind]; senders.States != nil {
-				r.gather(&set, row[:r.Dim], senders, senders.Bounds[o], senders.Bounds[o+1])
+				r.gather(&set, lane, row[:d], senders, senders.Bounds[o], senders.Bounds[o+1])
 			}
 		}
 		set.finish(r.Reduction, r.Divisor[o])
-		own := row[:r.Dim]
+		own := row[:d]
 		if r.Own == nil {
 			clear(own)
 		} else {
-			copy(own, r.Own[o*r.Dim:(o+1)*r.Dim])
+			copy(own, r.Own[o*r.Dim+lane:])
 		}
 	}
 }
@@ -43,7 +51,7 @@ type set struct{ sum, squares, high, low []float32 }
 
 // slots divides a row of features among what the reduction needs.
 func (r *Receivers) slots(row []float32) set {
-	d := r.Dim
+	d := r.laneDim()
 	switch r.Reduction {
 	case PNA:
 		return set{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
@@ -55,17 +63,18 @@ func (r *Receivers) slots(row []float32) set {
 }
 
 // start is the set that holds the boundary alone.
-func (r *Receivers) start(row []float32) set {
+func (r *Receivers) start(lane int, row []float32) set {
 	s := r.slots(row)
 	if r.Initial == nil {
 		clear(row)
 		return s
 	}
-	copy(s.sum, r.Initial)
-	copy(s.high, r.Initial)
-	copy(s.low, r.Initial)
+	initial := r.Initial[lane : lane+r.laneDim()]
+	copy(s.sum, initial)
+	copy(s.high, initial)
+	copy(s.low, initial)
 	for j := range s.squares {
-		s.squares[j] = r.Initial[j] * r.Initial[j]
+		s.squares[j] = initial[j] * initial[j]
 	}
 	if r.InitialWithZero {
 		for j := range s.high {
@@ -79,10 +88,10 @@ func (r *Receivers) start(row []float32) set {
 }
 
 // gather adds the messages of the senders begin to end of a kind.
-func (r *Receivers) gather(s *set, scratch []float32, senders *Senders, begin, end int32) {
-	d := r.Dim
+func (r *Receivers) gather(s *set, lane int, scratch []float32, senders *Senders, begin, end int32) {
+	d := r.laneDim()
 	for e := begin; e < end; e++ {
-		u, q := int(senders.Entities[e])*d, int(senders.Relations[e])*d
+		u, q := int(senders.Entities[e])*r.Dim+lane, int(senders.Relations[e])*r.Dim+lane
 		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		if r.Message == DistMult && r.Reduction == PNA {
 			s.addProduct(x, w)

@@ -7,12 +7,12 @@ const normalizeEpsilon = 1e-5
 
 // Normalize takes the mean and then the mean square around it, in two passes over a row.
 func (portable) Normalize(u *Update) {
-	d := u.Dim
+	d, stride := u.Dim, u.stride()
 	for n, at := range u.At {
 		i, o := int(at), int(u.Rows[n])
 		row := u.Linear[i*d : (i+1)*d]
 		u.Deviation[i] = normalizeRow(row)
-		out := u.Output[o*d : (o+1)*d]
+		out := u.Output[o*stride:][:d]
 		for j, x := range row {
 			v := u.affine(j, x)
 			if v < 0 {
@@ -21,7 +21,7 @@ func (portable) Normalize(u *Update) {
 			out[j] = u.dropout(i, j, v)
 		}
 		if u.Own != nil {
-			add(out, u.Own[o*d:(o+1)*d])
+			add(out, u.Own[o*stride:][:d])
 		}
 	}
 }

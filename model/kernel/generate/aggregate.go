@@ -41,10 +41,10 @@ func (g *gatherer) part(base reg.GPVirtual, j int) Mem {
 }
 
 // featureRow sets a pointer to the receiver's row, of five strides, of a parameter.
-func (g *gatherer) featureRow(name string) reg.GPVirtual {
+func (g *gatherer) featureRow(name string, stride reg.GPVirtual) reg.GPVirtual {
 	base, at := pointer(name), GP64()
 	MOVLQSX(Mem{Base: pointer("at"), Index: g.i, Scale: 4}, at)
-	IMULQ(g.stride, at)
+	IMULQ(stride, at)
 	IMUL3Q(U8(5), at, at)
 	ADDQ(at, base)
 	return base
@@ -145,7 +145,7 @@ func (g *gatherer) eachReceiver(body func()) {
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
 	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -199,34 +199,42 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x 
 	for j := range n {
 		g.replaceWhereNaN(squares[j], high[j], low[j], x)
 	}
-	row, own := g.featureRow("features"), pointer("own")
+	stride, own := pointer("featureStride"), pointer("own")
+	row, half := g.featureRow("features", stride), pointer("half")
 	g.tableRow(own, pointer("ownStride"))
+	// The second half of the columns stands apart where it belongs to another lane.
+	to := func(j int) Mem {
+		if j < (n+1)/2 {
+			return g.part(row, j)
+		}
+		return g.at(row, half, j-(n+1)/2)
+	}
 	for j := range n {
 		VMOVUPS(g.part(own, j), x)
-		VMOVUPS(x, g.part(row, j))
+		VMOVUPS(x, to(j))
 	}
 	g.broadcast("divisor", divisor)
-	ADDQ(g.stride, row)
+	ADDQ(stride, row)
 	for j := range n {
 		VMULPS(divisor, sum[j], sum[j])
-		VMOVUPS(sum[j], g.part(row, j))
+		VMOVUPS(sum[j], to(j))
 		VMULPS(divisor, squares[j], squares[j])
 	}
-	ADDQ(g.stride, row)
+	ADDQ(stride, row)
 	for j := range n {
-		VMOVUPS(high[j], g.part(row, j))
+		VMOVUPS(high[j], to(j))
 	}
-	ADDQ(g.stride, row)
+	ADDQ(stride, row)
 	for j := range n {
-		VMOVUPS(low[j], g.part(row, j))
+		VMOVUPS(low[j], to(j))
 	}
-	ADDQ(g.stride, row)
+	ADDQ(stride, row)
 	g.constant(smallestVariance, x)
 	for j := range n {
 		VFNMADD231PS(sum[j], sum[j], squares[j])
 		VMAXPS(squares[j], x, squares[j]) // a NaN stays
 		VSQRTPS(squares[j], squares[j])
-		VMOVUPS(squares[j], g.part(row, j))
+		VMOVUPS(squares[j], to(j))
 	}
 }
 

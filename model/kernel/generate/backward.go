@@ -55,7 +55,7 @@ func (m *machine) aggregateBackward(columns int) {
 // which Go adds where somebody wants it.
 func (s *shares) start() {
 	g, n := s.gatherer, s.vectors
-	features, gradient := g.featureRow("features"), g.featureRow("gradient")
+	features, gradient := g.featureRow("features", g.stride), g.featureRow("gradient", g.stride)
 	s.addOwn(gradient)
 	ADDQ(g.stride, features)
 	ADDQ(g.stride, gradient)

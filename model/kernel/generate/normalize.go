@@ -112,14 +112,15 @@ func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
 func (m *machine) normalize(dim int) {
 	name := fmt.Sprintf("normalize%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
 	u.eachRow(func() {
-		own, output := pointer("own"), u.rowOf("output", u.row)
+		own, output := pointer("own"), pointer("output")
 		u.move(own, u.row, pointer("ownStride"))
+		u.move(output, u.row, pointer("outputStride"))
 		u.normalizeRow()
 		for j, v := range u.values {
 			VMOVUPS(v, u.part(u.linear, j))
