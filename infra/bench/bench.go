@@ -163,9 +163,16 @@ func (s *seat) answer(q question) error {
 	begin := time.Now()
 	s.searcher.Search(q.source, s.configuration.Layers, graph.Removal{}, s.distances)
 	s.searching += time.Since(begin)
-	for _, relation := range q.relations {
-		query := propagation.Query{Source: q.source, Relation: relation, Distances: s.distances}
-		if err := s.propagator.Forward(s.weights, query); err != nil {
+	for i := 0; i < len(q.relations); i++ {
+		query := propagation.Query{Source: q.source, Relation: q.relations[i], Distances: s.distances}
+		var err error
+		if i+1 < len(q.relations) {
+			i++
+			err = s.propagator.ForwardPair(s.weights, query, q.relations[i])
+		} else {
+			err = s.propagator.Forward(s.weights, query)
+		}
+		if err != nil {
 			return err
 		}
 		s.messages += s.propagator.Sent()

@@ -2,7 +2,7 @@ package propagation
 
 // chunkRows is how many receivers are aggregated before they are multiplied: few enough that
 // their features (5 dim · 4 bytes each) stay in the second-level cache.
-const chunkRows = 256
+const chunkRows = 128
 
 // chunk is some receivers of a pass, of all of its parts, by degree: receivers of one degree
 // share a linear map, and stand together in the features.

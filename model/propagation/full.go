@@ -4,16 +4,18 @@ import "tagnet/model/kernel"
 
 // forwardFull is NBFNet's propagation: every entity listens to all its senders in every
 // layer. tables[t] holds every entity's state after layer t, positions ordered by degree.
-func (p *Propagator) forwardFull() {
+func (p *Propagator) forwardFull(laidOut bool) {
 	c := p.configuration
 	d := c.Dim
-	p.layout.FillAll(p.query.Removal)
+	if !laidOut {
+		p.layout.FillAll(p.query.Removal)
+		p.weigh(p.layout.Count())
+	}
 	n := p.layout.Count()
 	p.tables = growTables(p.tables, c.Layers+1, n*d)
 	clear(p.tables[0])
 	source := int(p.layout.Position(p.query.Source))
 	copy(p.tables[0][source*d:(source+1)*d], p.embedding)
-	p.weigh(n)
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
 	}

@@ -27,7 +27,7 @@ func (p *Propagator) fold(parts *[3][]float32, degree int32, fixed int) []float3
 	return l.matrix
 }
 
-// multiply applies the linear map to a chunk's features.
+// multiply applies the linear map to a chunk's features, lane by lane.
 func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
@@ -35,13 +35,16 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 		copy(m.linear[i:i+d], layer.bias)
 	}
 	for _, r := range c.runs {
-		features, linear := m.features[r.first*width:r.last*width], m.linear[r.first*d:r.last*d]
-		if r.degree == mixed {
-			p.multiplyMixed(layer, c.degrees[r.first:r.last], features, linear)
-			continue
+		for lane := range p.lanes {
+			first, last := lane*c.count+r.first, lane*c.count+r.last
+			features, linear := m.features[first*width:last*width], m.linear[first*d:last*d]
+			if r.degree == mixed {
+				p.multiplyMixed(layer, c.degrees[r.first:r.last], features, linear)
+				continue
+			}
+			matrix := p.fold(&layer.maps, r.degree, d*d)
+			p.kernel.Multiply(linear, features, matrix, last-first, width, d, layer.bias != nil)
 		}
-		matrix := p.fold(&layer.maps, r.degree, d*d)
-		p.kernel.Multiply(linear, features, matrix, r.last-r.first, width, d, layer.bias != nil)
 	}
 }
 

@@ -70,7 +70,7 @@ func (p *Propagator) keptWords() int { return (p.configuration.Dim + 31) / 32 }
 
 // forward updates the receivers of a pass: aggregate, linear map, norm, residual.
 func (p *Propagator) forward(x *pass) {
-	p.updated += int64(x.count)
+	p.updated += int64(x.count * p.lanes)
 	c := p.chunks(x)
 	for c.next() {
 		begin := p.clock()
@@ -88,20 +88,37 @@ func (p *Propagator) forward(x *pass) {
 		p.drop(x, c, m)
 		for i := range x.parts {
 			if rows := c.rows(i); len(rows) > 0 {
-				p.scratch.normalize = p.updateOf(x, i, rows, c.at[i], m)
-				p.kernel.Normalize(&p.scratch.normalize)
+				p.normalize(x, i, rows, c.at[i], m)
 			}
 		}
 		p.since(begin, densePhase)
 	}
 }
 
-// remembered returns the memory of a chunk: its own while training, or else scratch.
+// normalize ends the update of some rows of a part, lane by lane.
+func (p *Propagator) normalize(x *pass, part int, rows, at []int32, m memory) {
+	u := &p.scratch.normalize
+	*u = p.updateOf(x, part, rows, at, m)
+	u.Stride = p.row()
+	linear, deviation := len(m.linear)/p.lanes, len(m.deviation)/p.lanes
+	for lane := range p.lanes {
+		if lane > 0 {
+			u.Linear, u.Deviation, u.Output = u.Linear[linear:], u.Deviation[deviation:], u.Output[u.Dim:]
+			if u.Own != nil {
+				u.Own = u.Own[u.Dim:]
+			}
+		}
+		p.kernel.Normalize(u)
+	}
+}
+
+// remembered returns the memory of a chunk, a lane after the other: its own while training, or
+// else scratch.
 func (p *Propagator) remembered(x *pass, c *chunk) memory {
 	d, width, words := p.configuration.Dim, p.weights.width(), p.keptWords()
-	from, rows, at := &p.memory, c.count, x.firstRow+c.first
+	from, rows, at := &p.memory, c.count*p.lanes, x.firstRow+c.first
 	if !p.query.Training {
-		p.scratch.memory.reserve(chunkRows, width, d, words)
+		p.scratch.memory.reserve(chunkRows*p.lanes, width, d, words)
 		from, at = &p.scratch.memory, 0
 	}
 	return memory{

@@ -41,9 +41,13 @@ type Propagator struct {
 
 	weights   *Weights
 	query     Query
-	embedding []float32   // of the query, [dim]
-	relations [][]float32 // embeddings by layer, [2R, dim]
+	lanes     int         // queries that are propagated side by side: 1 or 2
+	asked     [2]int32    // the relation of each
+	embedding []float32   // of the queries, [lanes, dim]
+	relations [][]float32 // embeddings by layer, [2R, lanes, dim]
 	mixed     [][]float32 // buffers for those that depend on the query
+	beside    [][]float32 // buffers for those of two queries side by side
+	degrees   [][]float32 // degree messages by layer, once for each lane
 
 	tables    [][]float32 // states by age (window) or by layer (full), [n, dim]
 	gradients [][]float32 // of tables, [n, dim]
@@ -59,6 +63,8 @@ type Propagator struct {
 	scratch   scratch
 	astar     *astar
 	final     [][]float32 // see Reached
+	apart     [][]float32 // one lane's final states, by age
+	laidOut   bool        // the layout is that of the last query
 	sent      int64
 	updated   int64
 	phases    *Phases
@@ -75,7 +81,9 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 		message: messageOf(c.Message), reduction: reductionOf(c.Aggregate),
 		dropout:   newDropout(c.Dropout),
 		layout:    layout,
-		embedding: make([]float32, c.Dim),
+		embedding: make([]float32, 2*c.Dim),
+		beside:    make([][]float32, c.Layers),
+		degrees:   make([][]float32, c.Layers),
 		relations: make([][]float32, c.Layers),
 		mixed:     make([][]float32, c.Layers),
 		firstRows: make([]int, c.Layers+1),
@@ -115,39 +123,110 @@ func reductionOf(name string) kernel.Reduction {
 
 // Forward propagates from the query's source. The states stay until the next call.
 func (p *Propagator) Forward(w *Weights, q Query) error {
-	if err := p.check(w, q); err != nil {
+	return p.propagate(w, q, 1, [2]int32{q.Relation})
+}
+
+// Pairs tells whether ForwardPair is there to be used: within a window alone.
+func (p *Propagator) Pairs() bool { return p.configuration.Policy == configuration.PolicyWindow }
+
+// ForwardPair propagates two queries side by side, q and the same source's about another
+// relation. Every message's sender is looked up once for both, every matrix made once. Each
+// has bit for bit the states that Forward gives it.
+func (p *Propagator) ForwardPair(w *Weights, q Query, other int32) error {
+	if !p.Pairs() || q.Training {
+		return fmt.Errorf("propagating a pair: that is for scoring within a window alone")
+	}
+	return p.propagate(w, q, 2, [2]int32{q.Relation, other})
+}
+
+func (p *Propagator) propagate(w *Weights, q Query, lanes int, asked [2]int32) error {
+	if err := p.check(w, q, asked[:lanes]); err != nil {
 		return err
 	}
+	sameRemoval := p.laidOut && q.Removal == p.query.Removal
+	same := sameRemoval && q.Source == p.query.Source
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
+	p.lanes, p.asked = lanes, asked
 	p.linear.parts = nil // the weights may have changed
-	d := p.configuration.Dim
-	copy(p.embedding, w.Query(q.Relation))
-	for t := range p.relations {
-		if p.configuration.Dependent {
-			p.mixed[t] = grow(p.mixed[t], w.relations*d)
-		}
-		p.relations[t] = w.relationEmbeddings(p.kernel, t, q.Relation, p.mixed[t])
-	}
+	p.embed()
 	switch {
 	case p.configuration.Prioritized():
 		p.astar.forward()
 	case p.configuration.Policy == configuration.PolicyFull:
-		p.forwardFull()
+		p.forwardFull(sameRemoval)
 	default:
-		p.forwardWindow()
+		p.forwardWindow(same)
 	}
+	p.laidOut = true
 	return nil
 }
 
-func (p *Propagator) check(w *Weights, q Query) error {
+// embed looks up the embeddings of the queries and, by layer, of the relations.
+func (p *Propagator) embed() {
+	w, d := p.weights, p.configuration.Dim
+	for lane, relation := range p.asked[:p.lanes] {
+		copy(p.embedding[lane*d:(lane+1)*d], w.Query(relation))
+	}
+	p.embedding = p.embedding[:p.row()]
+	for t := range p.relations {
+		p.degrees[t] = w.layers[t].degree
+		if p.configuration.Dependent {
+			p.mixed[t] = grow(p.mixed[t], w.relations*d)
+		}
+		p.relations[t] = w.relationEmbeddings(p.kernel, t, p.asked[0], p.mixed[t])
+		if p.lanes == 2 {
+			p.embedBeside(t)
+		}
+	}
+}
+
+// embedBeside puts the second query's relation embeddings beside the first's.
+func (p *Propagator) embedBeside(t int) {
+	w, d := p.weights, p.configuration.Dim
+	layer := &w.layers[t]
+	p.degrees[t] = layer.degreeTwice
+	if layer.relationTwice != nil {
+		p.relations[t] = layer.relationTwice
+		return
+	}
+	p.beside[t] = grow(p.beside[t], 2*w.relations*d)
+	interleave(p.beside[t], p.relations[t], 0, d)
+	interleave(p.beside[t], w.relationEmbeddings(p.kernel, t, p.asked[1], p.mixed[t]), 1, d)
+	p.relations[t] = p.beside[t]
+}
+
+// interleave copies rows of d to one lane of rows of two.
+func interleave(both, one []float32, lane, d int) {
+	for i := 0; i < len(one); i += d {
+		copy(both[2*i+lane*d:2*i+(lane+1)*d], one[i:i+d])
+	}
+}
+
+// twice gives both lanes the same rows of d.
+func twice(both, one []float32, d int) []float32 {
+	if one == nil {
+		return nil
+	}
+	both = grow(both, 2*len(one))
+	interleave(both, one, 0, d)
+	interleave(both, one, 1, d)
+	return both
+}
+
+// row is the length of a state table's row: all lanes'.
+func (p *Propagator) row() int { return p.lanes * p.configuration.Dim }
+
+func (p *Propagator) check(w *Weights, q Query, asked []int32) error {
 	if w.configuration != p.configuration || w.relations != p.graph.RelationCount() {
 		return fmt.Errorf("propagating: the weights are those of another configuration or number of relations (%d, want %d)", w.relations, p.graph.RelationCount())
 	}
 	if q.Source < 0 || int(q.Source) >= p.graph.Entities {
 		return fmt.Errorf("propagating: source %d is outside 0..%d", q.Source, p.graph.Entities-1)
 	}
-	if q.Relation < 0 || int(q.Relation) >= w.relations {
-		return fmt.Errorf("propagating: relation %d is outside 0..%d", q.Relation, w.relations-1)
+	for _, relation := range asked {
+		if relation < 0 || int(relation) >= w.relations {
+			return fmt.Errorf("propagating: relation %d is outside 0..%d", relation, w.relations-1)
+		}
 	}
 	if p.configuration.Windowed() && len(q.Distances) != p.graph.Entities {
 		return fmt.Errorf("propagating: %d distances for %d entities", len(q.Distances), p.graph.Entities)
@@ -274,21 +353,39 @@ func growTables(tables [][]float32, count, size int) [][]float32 {
 	return tables
 }
 
-// Reached visits every entity that the last Forward reached, in groups that share the ages
-// of the states their final state is made of: states has a table [len(entities), dim] of
-// each, oldest last (one, unless delta is specific). It does not serve A*Net's policies.
-func (p *Propagator) Reached(visit func(entities []int32, states [][]float32)) {
-	d := p.configuration.Dim
+// Reached visits every entity that the last Forward reached, some at a time, in groups that
+// share the ages of the states their final state is made of: states has a table
+// [len(entities), dim] of each, oldest last (one, unless delta is specific). Of a pair, lane
+// 0 or 1 says whose states. It does not serve A*Net's policies.
+func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]float32)) {
+	const most = 512 // few enough for what is done with them to stay in the second-level cache
 	for level := range len(p.layout.Levels) - 1 {
 		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
-		if lo == hi {
-			continue
+		for ; lo < hi; lo += most {
+			end := min(lo+most, hi)
+			visit(p.layout.Entities[lo:end], p.finalStates(lane, lo, end))
 		}
-		first, last, _ := p.ages(p.layout.Entities[lo])
-		p.final = p.final[:0]
-		for age := first; age <= last; age++ {
-			p.final = append(p.final, p.tables[age][lo*d:hi*d])
-		}
-		visit(p.layout.Entities[lo:hi], p.final)
 	}
+}
+
+// finalStates are the tables of positions lo to hi, all of one level, in one lane.
+func (p *Propagator) finalStates(lane, lo, hi int) [][]float32 {
+	d, row := p.configuration.Dim, p.row()
+	first, last, _ := p.ages(p.layout.Entities[lo])
+	p.final = p.final[:0]
+	for age := first; age <= last; age++ {
+		table := p.tables[age][lo*row : hi*row]
+		if p.lanes > 1 {
+			for len(p.apart) <= age {
+				p.apart = append(p.apart, nil)
+			}
+			p.apart[age] = grow(p.apart[age], (hi-lo)*d)
+			for i := range hi - lo {
+				copy(p.apart[age][i*d:(i+1)*d], table[i*row+lane*d:])
+			}
+			table = p.apart[age]
+		}
+		p.final = append(p.final, table)
+	}
+	return p.final
 }

@@ -38,6 +38,10 @@ type layerWeights struct {
 	shift       []float32
 	degree      []float32 // [dim] or nil
 	relation    []float32 // [2R, dim], where relation embeddings do not depend on the query
+	// relationTwice and degreeTwice are relation and degree for two queries side by side, not
+	// for training: every row is there twice.
+	relationTwice, degreeTwice []float32
+
 	relationMap []float32 // [2R dim, dim], where they do
 	relationMix []float32 // [dim, 2R dim], its transpose
 	relationAdd []float32 // [2R dim]
@@ -121,6 +125,10 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 		layer.relationMix = transpose(grow(layer.relationMix, len(layer.relationMap)), layer.relationMap, w.relations*d, d)
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
+	if !w.training {
+		layer.relationTwice = twice(layer.relationTwice, layer.relation, d)
+		layer.degreeTwice = twice(layer.degreeTwice, layer.degree, d)
+	}
 	if w.training {
 		for k, part := range layer.maps {
 			if part != nil {

@@ -7,29 +7,31 @@ import "tagnet/model/kernel"
 // states of age k: from their parents' states of the same age, their siblings' of age k-1 and
 // their children's of age k-2. Those are all the messages that are not empty, and none of
 // them is one that the edge constraint forbids.
-func (p *Propagator) forwardWindow() {
+func (p *Propagator) forwardWindow(laidOut bool) {
 	c := p.configuration
-	d := c.Dim
-	begin := p.clock()
-	p.layout.Fill(p.query.Distances, c.Layers, c.Delta, p.query.Removal)
-	p.since(begin, layoutPhase)
+	row := p.row()
+	if !laidOut {
+		begin := p.clock()
+		p.layout.Fill(p.query.Distances, c.Layers, c.Delta, p.query.Removal)
+		p.weigh(p.layout.Count())
+		p.since(begin, layoutPhase)
+	}
 	n := p.layout.Count()
 	ages := min(c.Delta, c.Layers) + 1
-	p.tables = growTables(p.tables, ages, n*d)
-	copy(p.tables[0][:d], p.embedding) // the source stands at position 0
-	p.weigh(n)
+	p.tables = growTables(p.tables, ages, n*row)
+	copy(p.tables[0][:row], p.embedding) // the source stands at position 0
 	if p.query.Training {
-		p.memory.reserve(ages*n, p.weights.width(), d, p.keptWords())
+		p.memory.reserve(ages*n, p.weights.width(), c.Dim, p.keptWords())
 	}
 	if p.message == kernel.TransE {
-		p.zeros = grow(p.zeros, n*d)
+		p.zeros = grow(p.zeros, n*row)
 		clear(p.zeros)
 	}
 	p.identity = numbers(p.identity, n)
 	for t := 1; t <= c.Layers; t++ {
 		p.windowPass(t)
 		for i := range p.pass.parts {
-			p.sent += countSent(&p.pass.parts[i])
+			p.sent += countSent(&p.pass.parts[i]) * int64(p.lanes)
 		}
 		p.forward(&p.pass)
 	}
@@ -106,14 +108,14 @@ func (p *Propagator) windowPart(t, age int) part {
 // receivers describes the layout's positions to the kernel, without states.
 func (p *Propagator) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
-		Dim: p.configuration.Dim, Message: p.message, Reduction: p.reduction,
+		Dim: p.row(), Lanes: p.lanes, Message: p.message, Reduction: p.reduction,
 		RelationEmbeddings: p.relations[layer], Divisor: p.divisor,
 	}
 	for k := range r.Kinds {
 		kind := &p.layout.Kinds[k]
 		r.Kinds[k] = kernel.Senders{Bounds: kind.Bounds, Entities: kind.Senders, Relations: kind.Relations}
 	}
-	if degree := p.weights.layers[layer].degree; degree != nil {
+	if degree := p.degrees[layer]; degree != nil {
 		r.DegreeMessage, r.Copies = degree, p.copies
 	}
 	return r

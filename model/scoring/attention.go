@@ -2,20 +2,20 @@ package scoring
 
 import "math"
 
-// attend mixes the states of rows lo to hi by the softmax of their attention over
-// temperature (the paper's equations 10 and 11), [hi-lo, dim].
-func (w *Worker) attend(states [][]float32, lo, hi int) []float32 {
+// attend mixes the states of n entities by the softmax of their attention over temperature
+// (the paper's equations 10 and 11), [n, dim].
+func (w *Worker) attend(states [][]float32, n int) []float32 {
 	d, temperature := w.scorer.configuration.Dim, w.scorer.configuration.AttentionTemperature
 	for len(w.logits) < len(states) {
 		w.logits = append(w.logits, nil)
 	}
 	for age, table := range states {
-		w.logits[age] = grow(w.logits[age], hi-lo)
-		w.hidden = w.attention.rows(w.scorer.kernel, table[lo*d:hi*d], w.logits[age], w.hidden)
+		w.logits[age] = grow(w.logits[age], n)
+		w.hidden = w.attention.rows(w.scorer.kernel, table, w.logits[age], w.hidden)
 	}
-	w.final = grow(w.final, (hi-lo)*d)
+	w.final = grow(w.final, n*d)
 	clear(w.final)
-	for i := range hi - lo {
+	for i := range n {
 		largest := math.Inf(-1)
 		for age := range states {
 			largest = math.Max(largest, float64(w.logits[age][i]))
@@ -27,7 +27,7 @@ func (w *Worker) attend(states [][]float32, lo, hi int) []float32 {
 		row := w.final[i*d : (i+1)*d]
 		for age, table := range states {
 			share := float32(math.Exp((float64(w.logits[age][i])-largest)/temperature) / sum)
-			for j, value := range table[(lo+i)*d : (lo+i+1)*d] {
+			for j, value := range table[i*d : (i+1)*d] {
 				row[j] += share * value
 			}
 		}

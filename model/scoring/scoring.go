@@ -55,6 +55,7 @@ type Worker struct {
 	logits     [][]float32 // of the attention, by age, a chunk each
 	final      []float32   // states of a chunk of rows
 	zero       []float32   // the state of an entity that was not reached
+	sent       int64
 }
 
 // Worker returns another worker.
@@ -62,17 +63,45 @@ func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Sibling(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?).
-// distances are those of the source in the whole graph. Entities that were not reached all
-// get the same score.
-func (w *Worker) Scores(source, relation int32, distances []uint8, scores []float32) error {
+// Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
+// relations[i], ?). distances are those of the source in the whole graph. Entities that
+// were not reached all get the same score. Questions of one source are cheaper together: the
+// search and its layout serve all, and within a window two at a time are propagated.
+func (w *Worker) Scores(source int32, relations []int32, distances []uint8, scores [][]float32) error {
+	if len(scores) != len(relations) {
+		return fmt.Errorf("scoring: room for %d questions, want %d", len(scores), len(relations))
+	}
+	w.sent = 0
+	query := propagation.Query{Source: source, Distances: distances}
+	for i := 0; i < len(relations); {
+		query.Relation = relations[i]
+		var err error
+		lanes := 1
+		if w.propagator.Pairs() && i+1 < len(relations) {
+			lanes = 2
+			err = w.propagator.ForwardPair(w.scorer.weights, query, relations[i+1])
+		} else {
+			err = w.propagator.Forward(w.scorer.weights, query)
+		}
+		if err != nil {
+			return fmt.Errorf("scoring: %w", err)
+		}
+		w.sent += w.propagator.Sent()
+		for lane := range lanes {
+			if err := w.scoreLane(lane, relations[i+lane], scores[i+lane]); err != nil {
+				return err
+			}
+		}
+		i += lanes
+	}
+	return nil
+}
+
+// scoreLane scores all entities for one of the queries that were propagated last.
+func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	s := w.scorer
 	if len(scores) != s.graph.Entities {
 		return fmt.Errorf("scoring: room for %d scores, want %d", len(scores), s.graph.Entities)
-	}
-	query := propagation.Query{Source: source, Relation: relation, Distances: distances}
-	if err := w.propagator.Forward(s.weights, query); err != nil {
-		return fmt.Errorf("scoring: %w", err)
 	}
 	if s.configuration.Prioritized() {
 		w.propagator.Priorities(scores)
@@ -88,34 +117,28 @@ func (w *Worker) Scores(source, relation int32, distances []uint8, scores []floa
 	for o := range scores {
 		scores[o] = unreached[0]
 	}
-	w.propagator.Reached(func(entities []int32, states [][]float32) {
+	w.propagator.Reached(lane, func(entities []int32, states [][]float32) {
 		w.scoreGroup(entities, states, scores)
 	})
 	return nil
 }
 
-// Sent is the number of messages that the last query sent.
-func (w *Worker) Sent() int64 { return w.propagator.Sent() }
+// Sent is the number of messages that the last questions sent, all together.
+func (w *Worker) Sent() int64 { return w.sent }
 
 // LayerCounts is what A*Net's choice did for the last query, a layer each.
 func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
 
-// chunkRows is how many entities are scored at once: few enough for the second-level cache.
-const chunkRows = 512
-
+// scoreGroup scores some entities from their final states.
 func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float32) {
-	d := w.scorer.configuration.Dim
-	for lo := 0; lo < len(entities); lo += chunkRows {
-		hi := min(lo+chunkRows, len(entities))
-		w.values = grow(w.values, hi-lo)
-		rows := states[0][lo*d : hi*d]
-		if w.scorer.attention != nil {
-			rows = w.attend(states, lo, hi)
-		}
-		w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
-		for i, o := range entities[lo:hi] {
-			scores[o] = w.values[i]
-		}
+	w.values = grow(w.values, len(entities))
+	rows := states[0]
+	if w.scorer.attention != nil {
+		rows = w.attend(states, len(entities))
+	}
+	w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
+	for i, o := range entities {
+		scores[o] = w.values[i]
 	}
 }
 

@@ -2,12 +2,14 @@ package scoring_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"tagnet/model/golden"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/scoring"
+	"tagnet/model/search"
 )
 
 // TestGoldenScores compares all entities' scores with the golden ones, on graphs that lack what
@@ -28,7 +30,7 @@ func TestGoldenScores(t *testing.T) {
 						t.Fatal(err)
 					}
 					scores := make([]float32, g.Entities)
-					if err := scorer.Worker().Scores(q.Source, q.Relation, q.Distances, scores); err != nil {
+					if err := scorer.Worker().Scores(q.Source, []int32{q.Relation}, q.Distances, [][]float32{scores}); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
@@ -58,4 +60,45 @@ func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
 		reduced.Offsets[o+1] = int64(len(reduced.Senders))
 	}
 	return &reduced
+}
+
+// Questions of one source asked together have bit for bit the scores that they have alone.
+func TestQuestionsTogether(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		if c.Configuration.Prioritized() {
+			continue
+		}
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				scorer, err := scoring.New(c.Graph, c.Configuration, c.Parameters32(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source, together, alone := int32(1), scorer.Worker(), scorer.Worker()
+				distances := make([]uint8, c.Graph.Entities)
+				search.NewSearcher(c.Graph).Search(source, c.Configuration.Layers, graph.Removal{}, distances)
+				var relations []int32
+				var scores [][]float32
+				for relation := range int32(min(5, c.Graph.RelationCount())) {
+					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
+				}
+				if err := together.Scores(source, relations, distances, scores); err != nil {
+					t.Fatal(err)
+				}
+				sent, one := int64(0), make([]float32, c.Graph.Entities)
+				for i, relation := range relations {
+					if err := alone.Scores(source, []int32{relation}, distances, [][]float32{one}); err != nil {
+						t.Fatal(err)
+					}
+					sent += alone.Sent()
+					if !slices.Equal(one, scores[i]) {
+						t.Fatalf("relation %d has other scores beside others", relation)
+					}
+				}
+				if together.Sent() != sent {
+					t.Errorf("%d messages together, %d alone", together.Sent(), sent)
+				}
+			})
+		}
+	}
 }

@@ -15,15 +15,15 @@ import (
 
 // Worker scores all entities for one question at a time; model/scoring has it.
 type Worker interface {
-	// Scores sets scores, one entry per entity, to the logits of (source, relation, ?).
-	// distances are the source's.
-	Scores(source, relation int32, distances []uint8, scores []float32) error
+	// Scores sets each of scores, one entry per entity, to the logits of (source, relation, ?)
+	// for each of relations. distances are the source's.
+	Scores(source int32, relations []int32, distances []uint8, scores [][]float32) error
 	// Sent is the number of messages that the last call sent.
 	Sent() int64
 }
 
-// Ranker ranks the answers of bundles. Per worker it holds an array of scores and one of
-// distances: 5 bytes an entity.
+// Ranker ranks the answers of bundles. Per worker it holds two arrays of scores and one of
+// distances: 9 bytes an entity.
 type Ranker struct {
 	entities, relations int
 	best                int
@@ -35,7 +35,8 @@ type seat struct {
 	worker    Worker
 	rows      *bundle.RowReader
 	distances []uint8
-	scores    []float32
+	scores    [][]float32 // of the questions that are asked together
+	relations []int32
 	heap      []Candidate
 }
 
@@ -51,7 +52,7 @@ func NewRanker(entities, relations, best int, workers []Worker) (*Ranker, error)
 		}
 		r.seats = append(r.seats, &seat{
 			worker: w, rows: rows,
-			distances: make([]uint8, entities), scores: make([]float32, entities),
+			distances: make([]uint8, entities), scores: [][]float32{make([]float32, entities), make([]float32, entities)},
 			heap: make([]Candidate, 0, r.best),
 		})
 	}
@@ -122,40 +123,55 @@ func (s *seat) portion(g *bundle.Group, questions []bundle.Question, out []Quest
 	if err := s.rows.Read(g.Distances, s.distances); err != nil {
 		return 0, fmt.Errorf("distances of source %d: %w", g.Source, err)
 	}
-	for i, q := range questions {
-		if err := s.worker.Scores(g.Source, q.Relation, s.distances, s.scores); err != nil {
-			return 0, fmt.Errorf("scoring (%d, %d, ?): %w", g.Source, q.Relation, err)
+	for len(questions) > 0 {
+		together := min(len(s.scores), len(questions))
+		s.relations = s.relations[:0]
+		for _, q := range questions[:together] {
+			s.relations = append(s.relations, q.Relation)
+		}
+		if err := s.worker.Scores(g.Source, s.relations, s.distances, s.scores[:together]); err != nil {
+			return 0, fmt.Errorf("scoring (%d, %v, ?): %w", g.Source, s.relations, err)
 		}
 		sent += s.worker.Sent()
-		answered := Question{Source: g.Source, Relation: q.Relation, Asked: q.Numbers[0]}
-		for j, answer := range q.Answers {
-			if answer == bundle.None {
-				continue
+		for i, q := range questions[:together] {
+			if out[i], err = s.answer(g.Source, q, s.scores[i], k); err != nil {
+				return 0, err
 			}
-			score := s.scores[answer]
-			if math.IsNaN(float64(score)) {
-				return 0, fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", g.Source, q.Relation)
-			}
-			answered.Results = append(answered.Results, Result{
-				Number: q.Numbers[j], Answer: answer, Score: score,
-				Rank:     ranking.Filtered(s.scores, answer, q.Known),
-				Distance: distance(s.distances[answer]),
-			})
-		}
-		if k > 0 {
-			answered.Best = slices.Clone(best(s.scores, k, s.heap))
-			for j := range answered.Best {
-				c := &answered.Best[j]
-				_, c.Known = slices.BinarySearch(q.Known, c.Entity)
-				c.Distance = distance(s.distances[c.Entity])
+			if done != nil {
+				done(len(q.Answers))
 			}
 		}
-		out[i] = answered
-		if done != nil {
-			done(len(q.Answers))
-		}
+		questions, out = questions[together:], out[together:]
 	}
 	return sent, nil
+}
+
+// answer ranks one question's answers by all entities' scores, and keeps the k best.
+func (s *seat) answer(source int32, q bundle.Question, scores []float32, k int) (Question, error) {
+	answered := Question{Source: source, Relation: q.Relation, Asked: q.Numbers[0]}
+	for j, answer := range q.Answers {
+		if answer == bundle.None {
+			continue
+		}
+		score := scores[answer]
+		if math.IsNaN(float64(score)) {
+			return answered, fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", source, q.Relation)
+		}
+		answered.Results = append(answered.Results, Result{
+			Number: q.Numbers[j], Answer: answer, Score: score,
+			Rank:     ranking.Filtered(scores, answer, q.Known),
+			Distance: distance(s.distances[answer]),
+		})
+	}
+	if k > 0 {
+		answered.Best = slices.Clone(best(scores, k, s.heap))
+		for j := range answered.Best {
+			c := &answered.Best[j]
+			_, c.Known = slices.BinarySearch(q.Known, c.Entity)
+			c.Distance = distance(s.distances[c.Entity])
+		}
+	}
+	return answered, nil
 }
 
 func distance(hops uint8) int32 {

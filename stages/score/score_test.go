@@ -42,21 +42,27 @@ func TestBestIsTheFrontOfASort(t *testing.T) {
 }
 
 // fake scores entity o by -|o - source - relation|, and fails or breaks on demand.
-type fake struct{ fail, nan int32 }
+type fake struct {
+	fail, nan int32
+	sent      int64
+}
 
-func (f fake) Scores(source, relation int32, distances []uint8, scores []float32) error {
+func (f *fake) Scores(source int32, relations []int32, distances []uint8, scores [][]float32) error {
 	if source == f.fail {
 		return errors.New("no luck")
 	}
-	for o := range scores {
-		scores[o] = -float32(math.Abs(float64(int32(o) - source - relation)))
-	}
-	if source == f.nan {
-		scores[0] = float32(math.NaN())
+	f.sent = 10 * int64(len(relations))
+	for i, relation := range relations {
+		for o := range scores[i] {
+			scores[i][o] = -float32(math.Abs(float64(int32(o) - source - relation)))
+		}
+		if source == f.nan {
+			scores[i][0] = float32(math.NaN())
+		}
 	}
 	return nil
 }
-func (f fake) Sent() int64 { return 10 }
+func (f *fake) Sent() int64 { return f.sent }
 
 const entities = 20
 
@@ -109,7 +115,7 @@ func rank(t *testing.T, w Worker, workers int) (*Scored, int, error) {
 }
 
 func TestRank(t *testing.T) {
-	s, done, err := rank(t, fake{-1, -1}, 1)
+	s, done, err := rank(t, &fake{fail: -1, nan: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +141,12 @@ func TestRank(t *testing.T) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
-	want, _, err := rank(t, fake{-1, -1}, 1)
+	want, _, err := rank(t, &fake{fail: -1, nan: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{2, 5, 100} {
-		got, _, err := rank(t, fake{-1, -1}, workers)
+		got, _, err := rank(t, &fake{fail: -1, nan: -1}, workers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,14 +158,14 @@ func TestWorkersChangeNothing(t *testing.T) {
 
 func TestRankFails(t *testing.T) {
 	for name, c := range map[string]struct {
-		worker fake
+		worker *fake
 		want   string
-	}{"a worker's error": {fake{5, -1}, "no luck"}, "not a number": {fake{-1, 5}, "not a number"}} {
+	}{"a worker's error": {&fake{fail: 5, nan: -1}, "no luck"}, "not a number": {&fake{fail: -1, nan: 5}, "not a number"}} {
 		if _, _, err := rank(t, c.worker, 3); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r, err := NewRanker(entities, 10, 3, []Worker{fake{-1, -1}})
+	r, err := NewRanker(entities, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +174,7 @@ func TestRankFails(t *testing.T) {
 	if _, err := r.Rank(ctx, someBundle(t), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small, err := NewRanker(entities-8, 10, 3, []Worker{fake{-1, -1}})
+	small, err := NewRanker(entities-8, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
