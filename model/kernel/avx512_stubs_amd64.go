@@ -63,3 +63,28 @@ func normalize64AVX512(count int, linear *float32, deviation *float32, scale *fl
 //
 //go:noescape
 func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+
+// addAVX512 is portable.Add for whole vectors.
+//
+//go:noescape
+func addAVX512(sum *float32, a *float32, count int)
+
+// finiteAVX512 is portable.Finite for whole vectors.
+//
+//go:noescape
+func finiteAVX512(a *float32, count int) bool
+
+// adamAVX512 is portable.Adam for whole vectors.
+//
+//go:noescape
+func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
+
+// keepAVX512 is portable.Keep.
+//
+//go:noescape
+func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+
+// transposeAVX512 is portable.Transpose for multiples of 8.
+//
+//go:noescape
+func transposeAVX512(out *float32, a *float32, rows int, columns int, outRow int, aRow int)

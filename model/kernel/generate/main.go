@@ -30,6 +30,7 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.vectors()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
 		m.multiply(6, 2, false)
@@ -40,6 +41,7 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.vectors()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
 		os.Exit(2)
