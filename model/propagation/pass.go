@@ -85,10 +85,7 @@ func (p *Propagator) forward(x *pass) {
 		p.multiply(x, lo, hi, m, width)
 		p.scratch.normalize = p.updateOf(x, lo, hi, m)
 		if p.scratch.normalize.Kept != nil {
-			words := p.keptWords()
-			for i, entity := range x.entities[lo:hi] {
-				p.dropout.draw(p.query.Seed, x.layer, entity, m.kept[i*words:(i+1)*words])
-			}
+			p.kernel.Keep(m.kept, x.entities[lo:hi], p.keptWords(), p.dropout.of(p.query.Seed, x.layer))
 		}
 		p.kernel.Normalize(&p.scratch.normalize)
 	}
@@ -191,7 +188,7 @@ func (p *Propagator) backward(x *pass, gradient []float32, g kernel.Gradients, r
 		m := p.remembered(x, lo, hi)
 		rows := gradient[lo*d : hi*d]
 		if residual != nil {
-			addTo(residual[lo*d:hi*d], rows)
+			p.kernel.Add(residual[lo*d:hi*d], rows)
 		}
 		linear := p.scratch.update[:(hi-lo)*d]
 		p.scratch.normalize = p.updateOf(x, lo, hi, m)
@@ -199,7 +196,7 @@ func (p *Propagator) backward(x *pass, gradient []float32, g kernel.Gradients, r
 		p.kernel.NormalizeBackward(&p.scratch.normalize, rows, &p.scratch.updateGradients)
 		if into.bias != nil {
 			for i := range hi - lo {
-				addTo(into.bias, linear[i*d:(i+1)*d])
+				p.kernel.Add(into.bias, linear[i*d:(i+1)*d])
 			}
 		}
 		features := p.scratch.features[:(hi-lo)*width]
