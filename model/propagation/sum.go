@@ -56,6 +56,9 @@ func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into 
 		}
 	}
 	size, share := w.relations*d, len(slots)*d
+	if !w.configuration.Dependent {
+		share = 0
+	}
 	parts := (size + sumPart - 1) / sumPart
 	s.shares = grow(s.shares, len(w.layers)*parts*share)
 	tasks := len(w.layers) * (1 + parts)
@@ -72,7 +75,7 @@ func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into 
 	})
 	if w.configuration.Dependent {
 		total := s.shares[:share]
-		for at := share; at < len(s.shares); at += share {
+		for at := share; at < len(s.shares); at += share { // in the order of layers and parts
 			k.Add(total, s.shares[at:at+share])
 		}
 		for i, relation := range queries {
