@@ -132,7 +132,9 @@ func TestSum(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, k.Name(), count), func(t *testing.T) {
 					b := newBatch(t, c, count)
 					want := b.want()
-					for range 2 { // again: the buffers of the first hold its numbers
+					for range 2 { // again, in another order: the buffers hold the first's numbers
+						slices.Reverse(b.slots)
+						slices.Reverse(b.queries)
 						b.into.Zero()
 						if err := Sum(k, b.weights, b.slots, b.queries, b.into); err != nil {
 							t.Fatal(err)

@@ -1,0 +1,51 @@
+package propagation
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"tagnet/model/kernel"
+)
+
+// As much is kept as was asked for, and neither seed nor layer nor entity may be left out of
+// the draw: kept masks would then be the same where they must be independent.
+func TestDropout(t *testing.T) {
+	const rows = 4000
+	entities := make([]int32, rows)
+	for i := range entities {
+		entities[i] = int32(i)
+	}
+	draw := func(p float64, seed uint64, layer int) (kept []uint32, share float64) {
+		kept = make([]uint32, rows)
+		kernel.Available()[0].Keep(kept, entities, 1, newDropout(p).of(seed, layer))
+		count := 0
+		for _, word := range kept {
+			count += bits.OnesCount32(word)
+		}
+		return kept, float64(count) / (32 * rows)
+	}
+	for _, p := range []float64{0, .1, .5, .7, 1} {
+		_, share := draw(p, 3, 1)
+		if !(math.Abs(share-(1-p)) <= .01) {
+			t.Errorf("dropout %g keeps %g", p, share)
+		}
+	}
+	start, _ := draw(.5, 3, 1)
+	again, _ := draw(.5, 3, 1)
+	seed, _ := draw(.5, 4, 1)
+	layer, _ := draw(.5, 3, 2)
+	if !slices.Equal(start, again) {
+		t.Error("the same draw gives other masks")
+	}
+	for name, other := range map[string][]uint32{"seed": seed, "layer": layer, "entity": append(start[1:], start[0])} {
+		same := 0
+		for i, word := range other {
+			same += 32 - bits.OnesCount32(word^start[i])
+		}
+		if share := float64(same) / (32 * rows); !(math.Abs(share-.5) <= .01) {
+			t.Errorf("another %s: %g of the dimensions are the same, want half", name, share)
+		}
+	}
+}
