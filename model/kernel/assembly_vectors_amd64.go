@@ -3,7 +3,10 @@ package kernel
 // vectors are the assembly's loops over arrays. count is a multiple of the lanes; what is
 // left over is done by portable, whose bits are the same.
 type vectors struct {
-	add    func(sum, a *float32, count int)
+	add             func(sum, a *float32, count int)
+	rectify         func(out, a *float32, count int)
+	rectifyBackward func(out, a, gradient *float32, count int)
+
 	finite func(a *float32, count int) bool
 	adam   func(weight, gradient, first, second *float32, count int,
 		decay, firstShare, keep, secondShare, size, correction, epsilon float32)
@@ -14,11 +17,11 @@ type vectors struct {
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
+	add: addAVX512, rectify: rectifyAVX512, rectifyBackward: rectifyBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
+	add: addAVX2, rectify: rectifyAVX2, rectifyBackward: rectifyBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
 }
 
 // Add adds whole vectors in assembly.
@@ -29,6 +32,26 @@ func (s *assembly) Add(sum, a []float32) {
 		s.add(&sum[0], &a[0], n)
 	}
 	s.portable.Add(sum[n:], a[n:])
+}
+
+// Rectify does whole vectors in assembly.
+func (s *assembly) Rectify(out, a []float32) {
+	out = out[:len(a)]
+	n := len(a) - len(a)%s.lanes
+	if n > 0 {
+		s.rectify(&out[0], &a[0], n)
+	}
+	s.portable.Rectify(out[n:], a[n:])
+}
+
+// RectifyBackward does whole vectors in assembly.
+func (s *assembly) RectifyBackward(out, a, gradient []float32) {
+	out, gradient = out[:len(a)], gradient[:len(a)]
+	n := len(a) - len(a)%s.lanes
+	if n > 0 {
+		s.rectifyBackward(&out[0], &a[0], &gradient[0], n)
+	}
+	s.portable.RectifyBackward(out[n:], a[n:], gradient[n:])
 }
 
 // Finite ends at the first stretch that holds what is not finite.

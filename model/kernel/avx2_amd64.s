@@ -2153,6 +2153,56 @@ rest99:
 	VZEROUPPER
 	RET
 
+// func rectifyAVX2(out *float32, a *float32, count int)
+// Requires: AVX
+TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VXORPS Y0, Y0, Y0
+
+vectors100:
+	CMPQ    DX, $0x00000008
+	JL      rest101
+	VMOVUPS (CX), Y1
+	VMAXPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	JMP     vectors100
+
+rest101:
+	VZEROUPPER
+	RET
+
+// func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
+// Requires: AVX
+TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gradient+16(FP), DX
+	MOVQ   count+24(FP), BX
+	VXORPS Y0, Y0, Y0
+
+vectors102:
+	CMPQ    BX, $0x00000008
+	JL      rest103
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VCMPPS  $0x0e, Y0, Y1, Y1
+	VANDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, BX
+	JMP     vectors102
+
+rest103:
+	VZEROUPPER
+	RET
+
 // func finiteAVX2(a *float32, count int) bool
 // Requires: AVX
 TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
@@ -2163,9 +2213,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors100:
+vectors104:
 	CMPQ    CX, $0x00000020
-	JL      rest101
+	JL      rest105
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2180,20 +2230,20 @@ vectors100:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors100
+	JMP     vectors104
 
-rest101:
-vectors102:
+rest105:
+vectors106:
 	CMPQ    CX, $0x00000008
-	JL      rest103
+	JL      rest107
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors102
+	JMP     vectors106
 
-rest103:
+rest107:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2220,9 +2270,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors104:
+vectors108:
 	CMPQ    SI, $0x00000008
-	JL      rest105
+	JL      rest109
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2249,41 +2299,9 @@ vectors104:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors104
+	JMP     vectors108
 
-rest105:
-vectors106:
-	CMPQ    SI, $0x00000008
-	JL      rest107
-	VMOVUPS (AX), Y8
-	VMULPS  Y0, Y8, Y9
-	VADDPS  (CX), Y9, Y9
-	VMOVUPS Y7, (CX)
-	VMOVUPS (DX), Y10
-	VSUBPS  Y10, Y9, Y12
-	VMULPS  Y1, Y12, Y12
-	VADDPS  Y12, Y10, Y10
-	VMOVUPS Y10, (DX)
-	VMULPS  Y9, Y9, Y9
-	VMULPS  Y3, Y9, Y9
-	VMULPS  (BX), Y2, Y11
-	VADDPS  Y9, Y11, Y11
-	VMOVUPS Y11, (BX)
-	VSQRTPS Y11, Y11
-	VDIVPS  Y5, Y11, Y11
-	VADDPS  Y6, Y11, Y11
-	VDIVPS  Y11, Y10, Y10
-	VMULPS  Y4, Y10, Y10
-	VSUBPS  Y10, Y8, Y8
-	VMOVUPS Y8, (AX)
-	ADDQ    $0x00000020, AX
-	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	ADDQ    $0x00000020, BX
-	SUBQ    $0x00000008, SI
-	JMP     vectors106
-
-rest107:
+rest109:
 	VZEROUPPER
 	RET
 
@@ -2311,7 +2329,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row108:
+row110:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2339,7 +2357,7 @@ row108:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word109:
+word111:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2395,10 +2413,10 @@ word109:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word109
+	JNZ          word111
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row108
+	JNZ          row110
 	VZEROUPPER
 	RET
 
@@ -2422,12 +2440,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down110:
+down112:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across111:
+across113:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2479,10 +2497,10 @@ across111:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across111
+	JNZ         across113
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down110
+	JNZ         down112
 	VZEROUPPER
 	RET

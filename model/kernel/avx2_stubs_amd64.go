@@ -49,6 +49,16 @@ func normalizeBackward64AVX2(count int, linear *float32, deviation *float32, sca
 //go:noescape
 func addAVX2(sum *float32, a *float32, count int)
 
+// rectifyAVX2 is portable.Rectify for whole vectors.
+//
+//go:noescape
+func rectifyAVX2(out *float32, a *float32, count int)
+
+// rectifyBackwardAVX2 is portable.RectifyBackward for whole vectors.
+//
+//go:noescape
+func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
+
 // finiteAVX2 is portable.Finite for whole vectors.
 //
 //go:noescape

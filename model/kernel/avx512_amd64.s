@@ -4364,6 +4364,56 @@ rest197:
 	VZEROUPPER
 	RET
 
+// func rectifyAVX512(out *float32, a *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VPXORD Z0, Z0, Z0
+
+vectors198:
+	CMPQ    DX, $0x00000010
+	JL      rest199
+	VMOVUPS (CX), Z1
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	JMP     vectors198
+
+rest199:
+	VZEROUPPER
+	RET
+
+// func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gradient+16(FP), DX
+	MOVQ   count+24(FP), BX
+	VPXORD Z0, Z0, Z0
+
+vectors200:
+	CMPQ      BX, $0x00000010
+	JL        rest201
+	VMOVUPS   (CX), Z1
+	VMOVUPS   (DX), Z2
+	VCMPPS    $0x0e, Z0, Z1, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000010, BX
+	JMP       vectors200
+
+rest201:
+	VZEROUPPER
+	RET
+
 // func finiteAVX512(a *float32, count int) bool
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
@@ -4374,9 +4424,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors198:
+vectors202:
 	CMPQ    CX, $0x00000040
-	JL      rest199
+	JL      rest203
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -4391,20 +4441,20 @@ vectors198:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors198
+	JMP     vectors202
 
-rest199:
-vectors200:
+rest203:
+vectors204:
 	CMPQ    CX, $0x00000010
-	JL      rest201
+	JL      rest205
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors200
+	JMP     vectors204
 
-rest201:
+rest205:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -4433,9 +4483,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors202:
+vectors206:
 	CMPQ    SI, $0x00000010
-	JL      rest203
+	JL      rest207
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -4462,41 +4512,9 @@ vectors202:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors202
+	JMP     vectors206
 
-rest203:
-vectors204:
-	CMPQ    SI, $0x00000010
-	JL      rest205
-	VMOVUPS (AX), Z8
-	VMULPS  Z0, Z8, Z9
-	VADDPS  (CX), Z9, Z9
-	VMOVUPS Z7, (CX)
-	VMOVUPS (DX), Z10
-	VSUBPS  Z10, Z9, Z12
-	VMULPS  Z1, Z12, Z12
-	VADDPS  Z12, Z10, Z10
-	VMOVUPS Z10, (DX)
-	VMULPS  Z9, Z9, Z9
-	VMULPS  Z3, Z9, Z9
-	VMULPS  (BX), Z2, Z11
-	VADDPS  Z9, Z11, Z11
-	VMOVUPS Z11, (BX)
-	VSQRTPS Z11, Z11
-	VDIVPS  Z5, Z11, Z11
-	VADDPS  Z6, Z11, Z11
-	VDIVPS  Z11, Z10, Z10
-	VMULPS  Z4, Z10, Z10
-	VSUBPS  Z10, Z8, Z8
-	VMOVUPS Z8, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, SI
-	JMP     vectors204
-
-rest205:
+rest207:
 	VZEROUPPER
 	RET
 
@@ -4521,7 +4539,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row206:
+row208:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4549,7 +4567,7 @@ row206:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word207:
+word209:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -4567,10 +4585,10 @@ word207:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word207
+	JNZ          word209
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row206
+	JNZ          row208
 	VZEROUPPER
 	RET
 
@@ -4594,12 +4612,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down208:
+down210:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across209:
+across211:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4651,10 +4669,10 @@ across209:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across209
+	JNZ         across211
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down208
+	JNZ         down210
 	VZEROUPPER
 	RET

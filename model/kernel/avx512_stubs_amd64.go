@@ -69,6 +69,16 @@ func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, s
 //go:noescape
 func addAVX512(sum *float32, a *float32, count int)
 
+// rectifyAVX512 is portable.Rectify for whole vectors.
+//
+//go:noescape
+func rectifyAVX512(out *float32, a *float32, count int)
+
+// rectifyBackwardAVX512 is portable.RectifyBackward for whole vectors.
+//
+//go:noescape
+func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
+
 // finiteAVX512 is portable.Finite for whole vectors.
 //
 //go:noescape

@@ -5,6 +5,29 @@ import "math"
 // Add is plain.
 func (portable) Add(sum, a []float32) { add(sum[:len(a)], a) }
 
+// Rectify leaves -0 as it is, too.
+func (portable) Rectify(out, a []float32) {
+	out = out[:len(a)]
+	for i, v := range a {
+		if v < 0 {
+			v = 0
+		}
+		out[i] = v
+	}
+}
+
+// RectifyBackward is plain.
+func (portable) RectifyBackward(out, a, gradient []float32) {
+	out, gradient = out[:len(a)], gradient[:len(a)]
+	for i, v := range a {
+		by := float32(0)
+		if v > 0 {
+			by = gradient[i]
+		}
+		out[i] = by
+	}
+}
+
 // Finite looks at the exponent, which is all ones for NaN and the infinities.
 func (portable) Finite(a []float32) bool {
 	const exponent = 0x7f800000

@@ -8,6 +8,12 @@ type Vectors interface {
 	// Add computes sum += a for a [n] and the first n entries of sum. An empty a adds nothing.
 	Add(sum, a []float32)
 
+	// Rectify computes out = max(a, 0), [n] each. A NaN stays.
+	Rectify(out, a []float32)
+
+	// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
+	RectifyBackward(out, a, gradient []float32)
+
 	// Finite says that no entry of a is NaN or an infinity.
 	Finite(a []float32) bool
 

@@ -12,6 +12,8 @@ func TestNoVectorBeyondTheEndIsRead(t *testing.T) {
 			a, b, c, d := pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n))
 			k.Add(a, b)
 			k.Finite(a)
+			k.Rectify(a, b)
+			k.RectifyBackward(a, b, c)
 			k.Adam(a, b, c, d, adamSteps[0])
 			words := 1 + n%3
 			k.Keep(pageEnd(t, make([]uint32, n*words)), pageEnd(t, make([]int32, n)), words, Dropout{})

@@ -66,6 +66,32 @@ func TestAdd(t *testing.T) {
 	})
 }
 
+func TestRectify(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(53, 54))
+		for n := range 301 {
+			a, gradient := wild(rng, n, 7), wild(rng, n, 7)
+			want, wantBy := slices.Clone(a), make([]float32, n)
+			for i, v := range a {
+				if v < 0 {
+					want[i] = 0
+				}
+				if v > 0 {
+					wantBy[i] = gradient[i]
+				}
+			}
+			out, check := guarded(n)
+			k.Rectify(out, a)
+			check(t, "rectify")
+			sameBits(t, "rectify", out, want)
+			by, check := guarded(n)
+			k.RectifyBackward(by, a, gradient)
+			check(t, "gradient")
+			sameBits(t, "gradient", by, wantBy)
+		}
+	})
+}
+
 func TestFinite(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(43, 44))
@@ -266,6 +292,8 @@ func TestVectorsDoNotAllocate(t *testing.T) {
 		kept, entities := make([]uint32, 22), make([]int32, 11)
 		if count := testing.AllocsPerRun(50, func() {
 			k.Add(a, b)
+			k.Rectify(a, b)
+			k.RectifyBackward(a, b, c)
 			k.Adam(a, b, c, d, adamSteps[1])
 			k.Keep(kept, entities, 2, Dropout{Seed: 5, Layer: 1, Threshold: 999})
 			k.Transpose(a, b, 11, 7)

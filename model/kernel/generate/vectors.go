@@ -11,6 +11,8 @@ import (
 // rounding by rounding: their results have the same bits.
 func (m *machine) vectors() {
 	m.add()
+	m.rectify()
+	m.rectifyBackward()
 	m.finite()
 	m.adam()
 	m.keep()
@@ -27,7 +29,11 @@ func (m *machine) function(name, signature, does string) {
 // eachVector is the loop over count numbers, by as many vectors at a time as there are, then
 // one by one; body does that many, and the pointers move on behind it.
 func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GPVirtual, body func(vectors int)) {
-	for _, vectors := range []int{atATime, 1} {
+	steps := []int{atATime}
+	if atATime > 1 {
+		steps = append(steps, 1)
+	}
+	for _, vectors := range steps {
 		next, end := m.label("vectors"), m.label("rest")
 		Label(next)
 		CMPQ(count, U32(vectors*m.lanes()))
@@ -56,6 +62,36 @@ func (m *machine) add() {
 			VADDPS(m.at(a, j), m.v(j), m.v(j))
 			VMOVUPS(m.v(j), m.at(sum, j))
 		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) rectify() {
+	m.function("rectify", "func(out, a *float32, count int)", "is portable.Rectify for whole vectors.")
+	out, a, count := pointer("out"), pointer("a"), pointer("count")
+	none, x := m.v(0), m.v(1)
+	m.zero(none)
+	m.eachVector(count, 1, []reg.GPVirtual{out, a}, func(int) {
+		VMOVUPS(m.at(a, 0), x)
+		VMAXPS(x, none, x) // a NaN stays
+		VMOVUPS(x, m.at(out, 0))
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) rectifyBackward() {
+	m.function("rectifyBackward", "func(out, a, gradient *float32, count int)", "is portable.RectifyBackward for whole vectors.")
+	out, a, gradient, count := pointer("out"), pointer("a"), pointer("gradient"), pointer("count")
+	none, x, by := m.v(0), m.v(1), m.v(2)
+	m.zero(none)
+	m.eachVector(count, 1, []reg.GPVirtual{out, a, gradient}, func(int) {
+		const greater = 14 // false for NaN
+		VMOVUPS(m.at(a, 0), x)
+		VMOVUPS(m.at(gradient, 0), by)
+		m.keepWhere(greater, none, x, by, x)
+		VMOVUPS(by, m.at(out, 0))
 	})
 	VZEROUPPER()
 	RET()
