@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/kernel"
 )
 
@@ -47,5 +48,39 @@ func TestDropout(t *testing.T) {
 		if share := float64(same) / (32 * rows); !(math.Abs(share-.5) <= .01) {
 			t.Errorf("another %s: %g of the dimensions are the same, want half", name, share)
 		}
+	}
+}
+
+// Every row of a pass is drawn for its own entity and layer, also where a level takes several
+// chunks.
+func TestEveryRowHasItsMask(t *testing.T) {
+	c := configuration.Default()
+	c.Dropout = .3
+	s := newSteady(t, c, 3000, 6000, true)
+	p, q := s.propagator, s.queries[0]
+	q.Seed = 99
+	if err := p.Forward(s.weights, q); err != nil {
+		t.Fatal(err)
+	}
+	n, words, largest := p.layout.Count(), p.keptWords(), 0
+	want := make([]uint32, words)
+	for level := range len(p.layout.Levels) - 1 {
+		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
+		largest = max(largest, hi-lo)
+		for age := 0; age <= c.Delta && level+age <= c.Layers; age++ {
+			if level+age == 0 {
+				continue // the source before any layer
+			}
+			for i := lo; i < hi; i++ {
+				row := age*n + i
+				kernel.Available()[0].Keep(want, p.layout.Entities[i:i+1], words, p.dropout.of(q.Seed, level+age-1))
+				if got := p.memory.kept[row*words : (row+1)*words]; !slices.Equal(got, want) {
+					t.Fatalf("level %d, age %d, position %d: kept %#x, want %#x", level, age, i, got, want)
+				}
+			}
+		}
+	}
+	if largest <= 2*chunkRows {
+		t.Fatalf("no level takes more than two chunks: the largest has %d entities", largest)
 	}
 }
