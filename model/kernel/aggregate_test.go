@@ -67,8 +67,8 @@ func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
 		return out
 	}
 	g := &Gradients{RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
-	for k, s := range r.States {
-		g.States[k] = like(s)
+	for k := range r.Kinds {
+		g.States[k] = like(r.Kinds[k].States)
 	}
 	return g, checks
 }
@@ -160,7 +160,7 @@ func TestAggregateNotANumber(t *testing.T) {
 					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
 					r := newRun(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
 					for range 8 {
-						r.States[rng.IntN(3)][rng.IntN(20*32)] = bad
+						r.Kinds[rng.IntN(3)].States[rng.IntN(20*32)] = bad
 						r.RelationEmbeddings[rng.IntN(5*32)] = bad
 					}
 					r.DegreeMessage[rng.IntN(32)], r.Own[40] = bad, bad

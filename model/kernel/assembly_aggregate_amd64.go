@@ -60,8 +60,6 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		s.portable.Aggregate(r, features)
 		return
 	}
-	features = features[:n*r.Width()]
-	divisor := r.Divisor[:n]
 	s.eachStripe(r.Dim, func(p stripe, at int) {
 		own, stride := from(r.Own, at), 4*r.Dim
 		if own == nil {
@@ -69,9 +67,12 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		}
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
-		p.aggregate(n, &r.Bounds[0], first(r.Senders), first(r.Relations),
-			from(r.States[0], at), from(r.States[1], at), from(r.States[2], at), from(r.RelationEmbeddings, at), own, stride,
-			initial, second, degree, copies, &divisor[0], &features[at], 4*r.Dim)
+		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
+		p.aggregate(n, &r.Rows[0], &r.At[:n][0],
+			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
+			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
+			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at), own, stride,
+			initial, second, degree, copies, &r.Divisor[0], &features[at], 4*r.Dim)
 	})
 }
 
@@ -83,16 +84,17 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 		s.portable.AggregateBackward(r, features, gradient, g)
 		return
 	}
-	features, gradient = features[:n*r.Width()], gradient[:n*r.Width()]
-	divisor := r.Divisor[:n]
 	s.eachStripe(r.Dim, func(p stripe, at int) {
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
-		p.backward(n, &r.Bounds[0], first(r.Senders), first(r.Relations),
-			from(r.States[0], at), from(r.States[1], at), from(r.States[2], at), from(r.RelationEmbeddings, at),
-			like(g.States[0], r.States[0], at), like(g.States[1], r.States[1], at), like(g.States[2], r.States[2], at),
+		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
+		p.backward(n, &r.Rows[0], &r.At[:n][0],
+			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
+			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
+			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at),
+			like(g.States[0], a.States, at), like(g.States[1], b.States, at), like(g.States[2], c.States, at),
 			like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),
-			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &divisor[0],
+			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &r.Divisor[0],
 			&features[at], &gradient[at], 4*r.Dim, smallestDeviation)
 	})
 	if r.Initial != nil && g.Initial != nil {
@@ -109,8 +111,9 @@ func backInitials(r *Receivers, features, gradient, into []float32) {
 	defer sharesPool.Put(s)
 	s.resize(r.Dim)
 	width := r.Width()
-	for i := range r.Count() {
-		s.start(r, features[i*width:(i+1)*width], gradient[i*width:(i+1)*width], r.Divisor[i])
+	for i, at := range r.At {
+		row := int(at) * width
+		s.start(r, features[row:row+width], gradient[row:row+width], r.Divisor[r.Rows[i]])
 		s.backInitial(r, into)
 	}
 }

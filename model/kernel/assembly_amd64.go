@@ -20,6 +20,11 @@ type assembly struct {
 	// stripes are the widths that aggregations are done in, widest first; the last divides
 	// the others.
 	stripes []stripe
+	// fold and unfold do whole vectors; part is nil where the variant cannot compress.
+	fold   func(count int, out, a, b, c *float32, x, y float32)
+	unfold func(count int, a, b, c, gradient *float32, x, y float32)
+	part   func(count int, receivers *int32, offsets *int64, senders, relations, positions *int32, threshold0, threshold1, threshold2 int32,
+		bounds0, bounds1, bounds2, senders0, relations0, senders1, relations1, senders2, relations2 *int32, counts *int64)
 	// widths are the rows that normalizations take.
 	widths []width
 }
@@ -27,10 +32,10 @@ type assembly struct {
 // stripe is the two directions of the aggregation over some columns of every row.
 type stripe struct {
 	columns   int
-	aggregate func(count int, bounds, senders, relations *int32,
+	aggregate func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, own *float32, ownStride int,
 		initial, second, degree, copies, divisor, features *float32, stride int)
-	backward func(count int, bounds, senders, relations *int32,
+	backward func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
 		states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn,
 		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)
 }
@@ -38,6 +43,7 @@ type stripe struct {
 var avx512 = &assembly{
 	name: "avx512", lanes: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
+	fold: foldAVX512, unfold: unfoldAVX512, part: partitionAVX512,
 	stripes: []stripe{
 		{64, aggregate64AVX512, aggregateBackward64AVX512},
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
@@ -52,6 +58,7 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", lanes: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
+	fold: foldAVX2, unfold: unfoldAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
 		{32, normalize32AVX2, normalizeBackward32AVX2},
@@ -67,7 +74,7 @@ func accelerated() []Kernel {
 	if x.HasAVX2 && x.HasFMA {
 		out = append(out, avx2)
 	}
-	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL {
+	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 && x.HasPOPCNT {
 		out = append(out, avx512)
 	}
 	return out

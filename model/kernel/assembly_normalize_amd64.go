@@ -16,9 +16,9 @@ func filled(value float32) (row [64]float32) {
 // width is the assembly's two directions of the normalization for rows of dim.
 type width struct {
 	dim       int
-	normalize func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+	normalize func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
 		own *float32, ownStride int, output *float32)
-	backward func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+	backward func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
 		gradient, byLinear, byScale, byShift *float32)
 }
 
@@ -45,37 +45,37 @@ func (u *Update) keptRows() (kept *uint32, stride int, scale float32) {
 		return &allKept[0], 0, 1
 	}
 	words := (u.Dim + 31) / 32
-	return &u.Kept[:words*len(u.Deviation)][0], 4 * words, u.KeptScale
+	return &u.Kept[0], 4 * words, u.KeptScale
 }
 
 // Normalize has a row in registers from reading it to writing the output.
 func (s *assembly) Normalize(u *Update) {
-	w, n := s.forDim(u.Dim), len(u.Deviation)
+	w, n := s.forDim(u.Dim), len(u.Rows)
 	if w == nil || n == 0 {
 		s.portable.Normalize(u)
 		return
 	}
 	own, stride := &zeros[0], 0
 	if u.Own != nil {
-		own, stride = &u.Own[:n*u.Dim][0], 4*u.Dim
+		own, stride = &u.Own[0], 4*u.Dim
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	w.normalize(n, &u.Linear[:n*u.Dim][0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
-		own, stride, &u.Output[:n*u.Dim][0])
+	w.normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+		own, stride, &u.Output[0])
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.
 func (s *assembly) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients) {
-	w, n := s.forDim(u.Dim), len(u.Deviation)
+	w, n := s.forDim(u.Dim), len(u.Rows)
 	if w == nil || n == 0 {
 		s.portable.NormalizeBackward(u, gradient, g)
 		return
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	w.backward(n, &u.Linear[:n*u.Dim][0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
-		&gradient[:n*u.Dim][0], &g.Linear[:n*u.Dim][0], whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
+	w.backward(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+		&gradient[0], &g.Linear[0], whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
 }
 
 // whole is where a list of dim numbers begins, nil for none.

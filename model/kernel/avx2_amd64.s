@@ -799,44 +799,44 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-136
-	MOVQ stride+128(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
+// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
 
 receiver65:
-	MOVQ         count+0(FP), DI
-	CMPQ         SI, DI
+	MOVQ         count+0(FP), BX
+	CMPQ         DX, BX
 	JGE          end66
-	MOVQ         initial+80(FP), DI
-	MOVQ         second+88(FP), R8
-	VMOVUPS      (DI), Y0
+	MOVQ         rows+8(FP), BX
+	MOVLQSX      (BX)(DX*4), BX
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
+	VMOVUPS      (SI), Y0
 	VMULPS       Y0, Y0, Y2
-	VMAXPS       (R8), Y0, Y4
-	VMINPS       (R8), Y0, Y6
-	VMOVUPS      32(DI), Y1
+	VMAXPS       (DI), Y0, Y4
+	VMINPS       (DI), Y0, Y6
+	VMOVUPS      32(SI), Y1
 	VMULPS       Y1, Y1, Y3
-	VMAXPS       32(R8), Y1, Y5
-	VMINPS       32(R8), Y1, Y7
-	MOVQ         copies+104(FP), DI
-	TESTQ        DI, DI
+	VMAXPS       32(DI), Y1, Y5
+	VMINPS       32(DI), Y1, Y7
+	MOVQ         copies+192(FP), SI
+	TESTQ        SI, SI
 	JZ           none67
 	VXORPS       Y8, Y8, Y8
-	VBROADCASTSS (DI)(SI*4), Y9
+	VBROADCASTSS (SI)(BX*4), Y9
 	VUCOMISS     X8, X9
 	JLS          none67
-	MOVQ         degree+96(FP), DI
-	VMOVUPS      (DI), Y8
+	MOVQ         degree+184(FP), SI
+	VMOVUPS      (SI), Y8
 	VMAXPS       Y4, Y8, Y4
 	VMINPS       Y6, Y8, Y6
 	VFMADD231PS  Y8, Y9, Y0
 	VMULPS       Y8, Y8, Y8
 	VFMADD231PS  Y8, Y9, Y2
-	VMOVUPS      32(DI), Y8
+	VMOVUPS      32(SI), Y8
 	VMAXPS       Y5, Y8, Y5
 	VMINPS       Y7, Y8, Y7
 	VFMADD231PS  Y8, Y9, Y1
@@ -844,105 +844,123 @@ receiver65:
 	VFMADD231PS  Y8, Y9, Y3
 
 none67:
-	MOVQ    states0+32(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states0+120(FP), SI
+	TESTQ   SI, SI
 	JZ      skip68
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX (R8), R9
-	MOVLQSX 4(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds0+24(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip68
+	MOVQ    senders0+32(FP), R9
+	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop69:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Y8
-	VMULPS      (BX)(R11*1), Y8, Y8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(DI)(R10*1), Y9
-	VMULPS      32(BX)(R11*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
 	VFMADD231PS Y9, Y9, Y3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop69
 
 skip68:
-	MOVQ    states1+40(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states1+128(FP), SI
+	TESTQ   SI, SI
 	JZ      skip70
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 4(R8), R9
-	MOVLQSX 8(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds1+48(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip70
+	MOVQ    senders1+56(FP), R9
+	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop71:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Y8
-	VMULPS      (BX)(R11*1), Y8, Y8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(DI)(R10*1), Y9
-	VMULPS      32(BX)(R11*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
 	VFMADD231PS Y9, Y9, Y3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop71
 
 skip70:
-	MOVQ    states2+48(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states2+136(FP), SI
+	TESTQ   SI, SI
 	JZ      skip72
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 8(R8), R9
-	MOVLQSX 12(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds2+72(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip72
+	MOVQ    senders2+80(FP), R9
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop73:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Y8
-	VMULPS      (BX)(R11*1), Y8, Y8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Y8
+	VMULPS      (CX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(DI)(R10*1), Y9
-	VMULPS      32(BX)(R11*1), Y9, Y9
+	VMOVUPS     32(SI)(R12*1), Y9
+	VMULPS      32(CX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
 	VFMADD231PS Y9, Y9, Y3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop73
 
 skip72:
@@ -952,171 +970,173 @@ skip72:
 	VCMPPS       $0x03, Y3, Y3, Y9
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
-	MOVQ         features+120(FP), DI
-	MOVQ         SI, R8
-	IMULQ        AX, R8
-	IMUL3Q       $0x05, R8, R8
-	ADDQ         R8, DI
-	MOVQ         own+64(FP), R8
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         SI, R9
-	IMULQ        R10, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y9
-	VMOVUPS      Y9, (DI)
-	VMOVUPS      32(R8), Y9
-	VMOVUPS      Y9, 32(DI)
-	MOVQ         divisor+112(FP), R8
-	VBROADCASTSS (R8)(SI*4), Y8
-	ADDQ         AX, DI
+	MOVQ         features+208(FP), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(DX*4), DI
+	IMULQ        AX, DI
+	IMUL3Q       $0x05, DI, DI
+	ADDQ         DI, SI
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
+	MOVQ         BX, R9
+	IMULQ        R8, R9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y9
+	VMOVUPS      Y9, (SI)
+	VMOVUPS      32(DI), Y9
+	VMOVUPS      Y9, 32(SI)
+	MOVQ         divisor+200(FP), DI
+	VBROADCASTSS (DI)(BX*4), Y8
+	ADDQ         AX, SI
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y0, (SI)
 	VMULPS       Y8, Y2, Y2
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y1, 32(SI)
 	VMULPS       Y8, Y3, Y3
-	ADDQ         AX, DI
-	VMOVUPS      Y4, (DI)
-	VMOVUPS      Y5, 32(DI)
-	ADDQ         AX, DI
-	VMOVUPS      Y6, (DI)
-	VMOVUPS      Y7, 32(DI)
-	ADDQ         AX, DI
-	MOVL         $0x358637bd, R8
-	VMOVD        R8, X9
+	ADDQ         AX, SI
+	VMOVUPS      Y4, (SI)
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         AX, SI
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	ADDQ         AX, SI
+	MOVL         $0x358637bd, BX
+	VMOVD        BX, X9
 	VBROADCASTSS X9, Y9
 	VFNMADD231PS Y0, Y0, Y2
 	VMAXPS       Y2, Y9, Y2
 	VSQRTPS      Y2, Y2
-	VMOVUPS      Y2, (DI)
+	VMOVUPS      Y2, (SI)
 	VFNMADD231PS Y1, Y1, Y3
 	VMAXPS       Y3, Y9, Y3
 	VSQRTPS      Y3, Y3
-	VMOVUPS      Y3, 32(DI)
-	INCQ         SI
+	VMOVUPS      Y3, 32(SI)
+	INCQ         DX
 	JMP          receiver65
 
 end66:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX2(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, FMA3
-TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-180
-	MOVQ stride+168(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
-	MOVQ byEmbeddings+88(FP), DI
+// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver74:
-	MOVQ    count+0(FP), R8
-	CMPQ    SI, R8
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
 	JGE     end75
-	MOVQ    features+152(FP), R8
-	MOVQ    SI, R9
+	MOVQ    rows+8(FP), BX
+	MOVLQSX (BX)(DX*4), BX
+	MOVQ    features+240(FP), DI
+	MOVQ    at+16(FP), R8
+	MOVLQSX (R8)(DX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x05, R8, R8
+	ADDQ    R8, DI
+	MOVQ    gradient+248(FP), R8
+	MOVQ    at+16(FP), R9
+	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    gradient+160(FP), R9
-	MOVQ    SI, R10
-	IMULQ   AX, R10
-	IMUL3Q  $0x05, R10, R10
-	ADDQ    R10, R9
-	MOVQ    byOwn+96(FP), R10
-	TESTQ   R10, R10
+	MOVQ    byOwn+184(FP), R9
+	TESTQ   R9, R9
 	JZ      none76
-	MOVQ    byOwn+96(FP), R10
-	MOVQ    SI, R11
-	IMULQ   AX, R11
-	ADDQ    R11, R10
-	VMOVUPS (R10), Y14
-	VADDPS  (R9), Y14, Y14
-	VMOVUPS Y14, (R10)
-	VMOVUPS 32(R10), Y14
-	VADDPS  32(R9), Y14, Y14
-	VMOVUPS Y14, 32(R10)
+	MOVQ    BX, R10
+	IMULQ   AX, R10
+	ADDQ    R10, R9
+	VMOVUPS (R9), Y14
+	VADDPS  (R8), Y14, Y14
+	VMOVUPS Y14, (R9)
+	VMOVUPS 32(R9), Y14
+	VADDPS  32(R8), Y14, Y14
+	VMOVUPS Y14, 32(R9)
 
 none76:
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
+	MOVQ         DI, R9
 	MOVQ         R8, R10
-	MOVQ         R9, R11
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Y8
-	VMOVUPS      (R9), Y4
-	VMOVUPS      32(R8), Y9
-	VMOVUPS      32(R9), Y5
+	VMOVUPS      (DI), Y8
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(DI), Y9
+	VMOVUPS      32(R8), Y5
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Y10
-	VMOVUPS      (R9), Y6
-	VMOVUPS      32(R8), Y11
-	VMOVUPS      32(R9), Y7
+	VMOVUPS      (DI), Y10
+	VMOVUPS      (R8), Y6
+	VMOVUPS      32(DI), Y11
+	VMOVUPS      32(R8), Y7
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	MOVQ         divisor+144(FP), R12
-	VBROADCASTSS (R12)(SI*4), Y15
-	VMOVUPS      (R8), Y12
-	VMOVUPS      (R9), Y2
+	MOVQ         divisor+232(FP), R11
+	VBROADCASTSS (R11)(BX*4), Y15
+	VMOVUPS      (DI), Y12
+	VMOVUPS      (R8), Y2
 	VDIVPS       Y12, Y2, Y2
-	VBROADCASTSS smallestDeviation+176(FP), Y14
+	VBROADCASTSS smallestDeviation+264(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y2, Y2
-	VMOVUPS      (R11), Y0
-	VMOVUPS      (R10), Y12
+	VMOVUPS      (R10), Y0
+	VMOVUPS      (R9), Y12
 	VFNMADD231PS Y12, Y2, Y0
 	VMULPS       Y15, Y0, Y0
 	VMULPS       Y15, Y2, Y2
-	VMOVUPS      32(R8), Y12
-	VMOVUPS      32(R9), Y3
+	VMOVUPS      32(DI), Y12
+	VMOVUPS      32(R8), Y3
 	VDIVPS       Y12, Y3, Y3
-	VBROADCASTSS smallestDeviation+176(FP), Y14
+	VBROADCASTSS smallestDeviation+264(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y3, Y3
-	VMOVUPS      32(R11), Y1
-	VMOVUPS      32(R10), Y12
+	VMOVUPS      32(R10), Y1
+	VMOVUPS      32(R9), Y12
 	VFNMADD231PS Y12, Y3, Y1
 	VMULPS       Y15, Y1, Y1
 	VMULPS       Y15, Y3, Y3
-	MOVQ         initial+104(FP), R8
-	VMOVUPS      (R8), Y12
+	MOVQ         initial+192(FP), DI
+	VMOVUPS      (DI), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
 	VCMPPS       $0x04, Y12, Y10, Y14
 	VANDPS       Y14, Y6, Y6
-	VMOVUPS      32(R8), Y12
+	VMOVUPS      32(DI), Y12
 	VCMPPS       $0x04, Y12, Y9, Y14
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         second+112(FP), R8
-	VMOVUPS      (R8), Y12
+	MOVQ         second+200(FP), DI
+	VMOVUPS      (DI), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
 	VCMPPS       $0x04, Y12, Y10, Y14
 	VANDPS       Y14, Y6, Y6
-	VMOVUPS      32(R8), Y12
+	VMOVUPS      32(DI), Y12
 	VCMPPS       $0x04, Y12, Y9, Y14
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         copies+136(FP), R8
-	TESTQ        R8, R8
+	MOVQ         copies+224(FP), DI
+	TESTQ        DI, DI
 	JZ           none77
 	VXORPS       Y15, Y15, Y15
-	VBROADCASTSS (R8)(SI*4), Y14
+	VBROADCASTSS (DI)(BX*4), Y14
 	VUCOMISS     X15, X14
 	JLS          none77
-	MOVQ         degree+120(FP), R8
-	MOVQ         byDegree+128(FP), R9
-	VMOVUPS      (R8), Y12
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
+	VMOVUPS      (DI), Y12
 	VMOVAPS      Y0, Y13
 	VFMADD231PS  Y12, Y2, Y13
-	MOVQ         copies+136(FP), R10
-	VBROADCASTSS (R10)(SI*4), Y14
+	MOVQ         copies+224(FP), R9
+	VBROADCASTSS (R9)(BX*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y8, Y14
 	VANDPS       Y4, Y14, Y15
@@ -1126,13 +1146,13 @@ none76:
 	VANDPS       Y6, Y14, Y15
 	VADDPS       Y15, Y13, Y13
 	VANDNPS      Y6, Y14, Y6
-	VADDPS       (R9), Y13, Y13
-	VMOVUPS      Y13, (R9)
-	VMOVUPS      32(R8), Y12
+	VADDPS       (R8), Y13, Y13
+	VMOVUPS      Y13, (R8)
+	VMOVUPS      32(DI), Y12
 	VMOVAPS      Y1, Y13
 	VFMADD231PS  Y12, Y3, Y13
-	MOVQ         copies+136(FP), R8
-	VBROADCASTSS (R8)(SI*4), Y14
+	MOVQ         copies+224(FP), DI
+	VBROADCASTSS (DI)(BX*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y9, Y14
 	VANDPS       Y5, Y14, Y15
@@ -1142,30 +1162,36 @@ none76:
 	VANDPS       Y7, Y14, Y15
 	VADDPS       Y15, Y13, Y13
 	VANDNPS      Y7, Y14, Y7
-	VADDPS       32(R9), Y13, Y13
-	VMOVUPS      Y13, 32(R9)
+	VADDPS       32(R8), Y13, Y13
+	VMOVUPS      Y13, 32(R8)
 
 none77:
-	MOVQ    states0+32(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states0+120(FP), DI
+	TESTQ   DI, DI
 	JZ      skip78
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX (R9), R10
-	MOVLQSX 4(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds0+24(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip78
-	MOVQ    byStates0+64(FP), R11
+	MOVQ    senders0+32(FP), R10
+	MOVQ    relations0+40(FP), R11
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop79:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Y12
-	VMULPS      (BX)(R13*1), Y12, Y12
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Y12
+	VMULPS      (CX)(R15*1), Y12, Y12
 	VMOVAPS     Y0, Y13
 	VFMADD231PS Y12, Y2, Y13
 	VCMPPS      $0x00, Y12, Y8, Y14
@@ -1176,14 +1202,14 @@ loop79:
 	VANDPS      Y6, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R11)(R12*1), Y14
-	VFMADD231PS (BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Y15
-	VFMADD231PS (R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, (DI)(R13*1)
-	VMOVUPS     32(R8)(R12*1), Y12
-	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVUPS     (R13)(R14*1), Y14
+	VFMADD231PS (CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Y15
+	VFMADD231PS (DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, (SI)(R15*1)
+	VMOVUPS     32(DI)(R14*1), Y12
+	VMULPS      32(CX)(R15*1), Y12, Y12
 	VMOVAPS     Y1, Y13
 	VFMADD231PS Y12, Y3, Y13
 	VCMPPS      $0x00, Y12, Y9, Y14
@@ -1194,37 +1220,43 @@ loop79:
 	VANDPS      Y7, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R11)(R12*1), Y14
-	VFMADD231PS 32(BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, 32(R11)(R12*1)
-	VMOVUPS     32(DI)(R13*1), Y15
-	VFMADD231PS 32(R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, 32(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     32(R13)(R14*1), Y14
+	VFMADD231PS 32(CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, 32(R13)(R14*1)
+	VMOVUPS     32(SI)(R15*1), Y15
+	VFMADD231PS 32(DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, 32(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop79
 
 skip78:
-	MOVQ    states1+40(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states1+128(FP), DI
+	TESTQ   DI, DI
 	JZ      skip80
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 4(R9), R10
-	MOVLQSX 8(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds1+48(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip80
-	MOVQ    byStates1+72(FP), R11
+	MOVQ    senders1+56(FP), R10
+	MOVQ    relations1+64(FP), R11
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop81:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Y12
-	VMULPS      (BX)(R13*1), Y12, Y12
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Y12
+	VMULPS      (CX)(R15*1), Y12, Y12
 	VMOVAPS     Y0, Y13
 	VFMADD231PS Y12, Y2, Y13
 	VCMPPS      $0x00, Y12, Y8, Y14
@@ -1235,14 +1267,14 @@ loop81:
 	VANDPS      Y6, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R11)(R12*1), Y14
-	VFMADD231PS (BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Y15
-	VFMADD231PS (R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, (DI)(R13*1)
-	VMOVUPS     32(R8)(R12*1), Y12
-	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVUPS     (R13)(R14*1), Y14
+	VFMADD231PS (CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Y15
+	VFMADD231PS (DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, (SI)(R15*1)
+	VMOVUPS     32(DI)(R14*1), Y12
+	VMULPS      32(CX)(R15*1), Y12, Y12
 	VMOVAPS     Y1, Y13
 	VFMADD231PS Y12, Y3, Y13
 	VCMPPS      $0x00, Y12, Y9, Y14
@@ -1253,37 +1285,43 @@ loop81:
 	VANDPS      Y7, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R11)(R12*1), Y14
-	VFMADD231PS 32(BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, 32(R11)(R12*1)
-	VMOVUPS     32(DI)(R13*1), Y15
-	VFMADD231PS 32(R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, 32(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     32(R13)(R14*1), Y14
+	VFMADD231PS 32(CX)(R15*1), Y13, Y14
+	VMOVUPS     Y14, 32(R13)(R14*1)
+	VMOVUPS     32(SI)(R15*1), Y15
+	VFMADD231PS 32(DI)(R14*1), Y13, Y15
+	VMOVUPS     Y15, 32(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop81
 
 skip80:
-	MOVQ    states2+48(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
 	JZ      skip82
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 8(R9), R10
-	MOVLQSX 12(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
 	JGE     skip82
-	MOVQ    byStates2+80(FP), R11
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
 
 loop83:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
 	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Y12
-	VMULPS      (BX)(R13*1), Y12, Y12
+	PREFETCHT0  (DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
+	IMULQ       AX, R13
+	IMULQ       AX, R14
+	VMOVUPS     (DI)(R13*1), Y12
+	VMULPS      (CX)(R14*1), Y12, Y12
 	VMOVAPS     Y0, Y13
 	VFMADD231PS Y12, Y2, Y13
 	VCMPPS      $0x00, Y12, Y8, Y14
@@ -1294,14 +1332,14 @@ loop83:
 	VANDPS      Y6, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R11)(R12*1), Y14
-	VFMADD231PS (BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Y15
-	VFMADD231PS (R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, (DI)(R13*1)
-	VMOVUPS     32(R8)(R12*1), Y12
-	VMULPS      32(BX)(R13*1), Y12, Y12
+	VMOVUPS     (R12)(R13*1), Y14
+	VFMADD231PS (CX)(R14*1), Y13, Y14
+	VMOVUPS     Y14, (R12)(R13*1)
+	VMOVUPS     (SI)(R14*1), Y15
+	VFMADD231PS (DI)(R13*1), Y13, Y15
+	VMOVUPS     Y15, (SI)(R14*1)
+	VMOVUPS     32(DI)(R13*1), Y12
+	VMULPS      32(CX)(R14*1), Y12, Y12
 	VMOVAPS     Y1, Y13
 	VFMADD231PS Y12, Y3, Y13
 	VCMPPS      $0x00, Y12, Y9, Y14
@@ -1312,53 +1350,68 @@ loop83:
 	VANDPS      Y7, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R11)(R12*1), Y14
-	VFMADD231PS 32(BX)(R13*1), Y13, Y14
-	VMOVUPS     Y14, 32(R11)(R12*1)
-	VMOVUPS     32(DI)(R13*1), Y15
-	VFMADD231PS 32(R8)(R12*1), Y13, Y15
-	VMOVUPS     Y15, 32(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     32(R12)(R13*1), Y14
+	VFMADD231PS 32(CX)(R14*1), Y13, Y14
+	VMOVUPS     Y14, 32(R12)(R13*1)
+	VMOVUPS     32(SI)(R14*1), Y15
+	VFMADD231PS 32(DI)(R13*1), Y13, Y15
+	VMOVUPS     Y15, 32(SI)(R14*1)
+	INCQ        R9
+	CMPQ        R9, BX
 	JL          loop83
 
 skip82:
-	INCQ SI
+	INCQ DX
 	JMP  receiver74
 
 end75:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize32AVX2(SB), NOSPLIT, $0-88
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
-	MOVL         $0x3d000000, R9
-	VMOVD        R9, X10
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+56(FP), Y9
-	MOVQ         own+64(FP), R9
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         output+80(FP), R11
+	VBROADCASTSS keptScale+72(FP), Y9
 	TESTQ        AX, AX
 	JLE          end85
 
 row84:
-	VMOVUPS      (CX), Y0
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(BX*4), DI
+	MOVQ         deviation+32(FP), R8
+	LEAQ         (R8)(DI*4), R8
+	MOVQ         kept+56(FP), R9
+	MOVQ         keptStride+64(FP), R10
+	MOVQ         DI, R11
+	IMULQ        R10, R11
+	ADDQ         R11, R9
+	MOVQ         linear+24(FP), R10
+	IMUL3Q       $0x00000080, DI, DI
+	ADDQ         DI, R10
+	MOVQ         own+80(FP), DI
+	MOVQ         output+96(FP), R11
+	IMUL3Q       $0x00000080, SI, R12
+	ADDQ         R12, R11
+	MOVQ         ownStride+88(FP), R12
+	IMULQ        R12, SI
+	ADDQ         SI, DI
+	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y6
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      32(R10), Y1
 	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(CX), Y2
+	VMOVUPS      64(R10), Y2
 	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(CX), Y3
+	VMOVUPS      96(R10), Y3
 	VADDPS       Y3, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X5
 	VADDPS       X5, X6, X6
@@ -1383,208 +1436,219 @@ row84:
 	VPERMILPS    $0xb1, X7, X5
 	VADDPS       X5, X7, X7
 	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, R12
-	VMOVD        R12, X5
+	MOVL         $0x3727c5ac, SI
+	VMOVD        SI, X5
 	VBROADCASTSS X5, Y5
 	VFMADD231PS  Y10, Y7, Y5
 	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, R12
-	VMOVD        R12, X6
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X6
 	VBROADCASTSS X6, Y6
 	VDIVSS       X5, X6, X5
-	VMOVSS       X5, (DX)
+	VMOVSS       X5, (R8)
 	VBROADCASTSS X5, Y5
 	VMULPS       Y5, Y0, Y0
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      (SI), Y4
-	VFMADD231PS  (BX), Y0, Y4
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      (DI), R12
-	VMOVD        R12, X5
+	MOVBLZX      (R9), SI
+	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       (R9), Y4, Y4
+	VADDPS       (DI), Y4, Y4
 	VMOVUPS      Y4, (R11)
-	VMOVUPS      Y1, 32(CX)
-	VMOVUPS      32(SI), Y4
-	VFMADD231PS  32(BX), Y1, Y4
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      1(DI), R12
-	VMOVD        R12, X5
+	MOVBLZX      1(R9), SI
+	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       32(R9), Y4, Y4
+	VADDPS       32(DI), Y4, Y4
 	VMOVUPS      Y4, 32(R11)
-	VMOVUPS      Y2, 64(CX)
-	VMOVUPS      64(SI), Y4
-	VFMADD231PS  64(BX), Y2, Y4
+	VMOVUPS      Y2, 64(R10)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      2(DI), R12
-	VMOVD        R12, X5
+	MOVBLZX      2(R9), SI
+	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       64(R9), Y4, Y4
+	VADDPS       64(DI), Y4, Y4
 	VMOVUPS      Y4, 64(R11)
-	VMOVUPS      Y3, 96(CX)
-	VMOVUPS      96(SI), Y4
-	VFMADD231PS  96(BX), Y3, Y4
+	VMOVUPS      Y3, 96(R10)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      3(DI), R12
-	VMOVD        R12, X5
+	MOVBLZX      3(R9), SI
+	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       96(R9), Y4, Y4
+	VADDPS       96(DI), Y4, Y4
 	VMOVUPS      Y4, 96(R11)
-	ADDQ         R10, R9
-	ADDQ         $0x00000080, R11
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x04, DX
-	ADDQ         R8, DI
-	DECQ         AX
-	JNZ          row84
+	INCQ         BX
+	CMPQ         BX, AX
+	JL           row84
 
 end85:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-96
+TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
-	MOVL         $0x3d000000, R9
-	VMOVD        R9, X10
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+56(FP), Y9
-	MOVQ         gradient+64(FP), R9
-	MOVQ         byLinear+72(FP), R10
-	MOVQ         byScale+80(FP), R11
-	MOVQ         byShift+88(FP), R12
+	VBROADCASTSS keptScale+72(FP), Y9
+	MOVQ         byScale+96(FP), R8
+	MOVQ         byShift+104(FP), R9
 	TESTQ        AX, AX
 	JLE          end87
 
 row86:
-	VMOVUPS      (R9), Y0
-	MOVBLZX      (DI), R13
-	VMOVD        R13, X5
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(BX*4), DI
+	MOVQ         deviation+32(FP), R10
+	LEAQ         (R10)(DI*4), R10
+	MOVQ         kept+56(FP), R11
+	MOVQ         keptStride+64(FP), R12
+	MOVQ         DI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, R11
+	MOVQ         linear+24(FP), R12
+	IMUL3Q       $0x00000080, DI, R13
+	ADDQ         R13, R12
+	MOVQ         gradient+80(FP), R13
+	IMUL3Q       $0x00000080, SI, SI
+	ADDQ         SI, R13
+	MOVQ         byLinear+88(FP), SI
+	IMUL3Q       $0x00000080, DI, DI
+	ADDQ         DI, SI
+	VMOVUPS      (R13), Y0
+	MOVBLZX      (R11), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y0, Y0
 	VANDPS       Y5, Y0, Y0
-	VMOVUPS      (CX), Y4
-	VMOVUPS      (SI), Y5
-	VFMADD231PS  (BX), Y4, Y5
+	VMOVUPS      (R12), Y4
+	VMOVUPS      (DX), Y5
+	VFMADD231PS  (CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y0, Y0
-	VMOVUPS      32(R9), Y1
-	MOVBLZX      1(DI), R13
-	VMOVD        R13, X5
+	VMOVUPS      32(R13), Y1
+	MOVBLZX      1(R11), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y1, Y1
 	VANDPS       Y5, Y1, Y1
-	VMOVUPS      32(CX), Y4
-	VMOVUPS      32(SI), Y5
-	VFMADD231PS  32(BX), Y4, Y5
+	VMOVUPS      32(R12), Y4
+	VMOVUPS      32(DX), Y5
+	VFMADD231PS  32(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y1, Y1
-	VMOVUPS      64(R9), Y2
-	MOVBLZX      2(DI), R13
-	VMOVD        R13, X5
+	VMOVUPS      64(R13), Y2
+	MOVBLZX      2(R11), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y2, Y2
 	VANDPS       Y5, Y2, Y2
-	VMOVUPS      64(CX), Y4
-	VMOVUPS      64(SI), Y5
-	VFMADD231PS  64(BX), Y4, Y5
+	VMOVUPS      64(R12), Y4
+	VMOVUPS      64(DX), Y5
+	VFMADD231PS  64(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y2, Y2
-	VMOVUPS      96(R9), Y3
-	MOVBLZX      3(DI), R13
-	VMOVD        R13, X5
+	VMOVUPS      96(R13), Y3
+	MOVBLZX      3(R11), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y3, Y3
 	VANDPS       Y5, Y3, Y3
-	VMOVUPS      96(CX), Y4
-	VMOVUPS      96(SI), Y5
-	VFMADD231PS  96(BX), Y4, Y5
+	VMOVUPS      96(R12), Y4
+	VMOVUPS      96(DX), Y5
+	VFMADD231PS  96(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
-	TESTQ        R12, R12
+	TESTQ        R9, R9
 	JZ           none88
 	VMOVAPS      Y0, Y5
-	VADDPS       (R12), Y5, Y5
-	VMOVUPS      Y5, (R12)
+	VADDPS       (R9), Y5, Y5
+	VMOVUPS      Y5, (R9)
 	VMOVAPS      Y1, Y5
-	VADDPS       32(R12), Y5, Y5
-	VMOVUPS      Y5, 32(R12)
+	VADDPS       32(R9), Y5, Y5
+	VMOVUPS      Y5, 32(R9)
 	VMOVAPS      Y2, Y5
-	VADDPS       64(R12), Y5, Y5
-	VMOVUPS      Y5, 64(R12)
+	VADDPS       64(R9), Y5, Y5
+	VMOVUPS      Y5, 64(R9)
 	VMOVAPS      Y3, Y5
-	VADDPS       96(R12), Y5, Y5
-	VMOVUPS      Y5, 96(R12)
+	VADDPS       96(R9), Y5, Y5
+	VMOVUPS      Y5, 96(R9)
 
 none88:
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      none89
 	VMOVAPS Y0, Y5
-	VMULPS  (CX), Y5, Y5
-	VADDPS  (R11), Y5, Y5
-	VMOVUPS Y5, (R11)
+	VMULPS  (R12), Y5, Y5
+	VADDPS  (R8), Y5, Y5
+	VMOVUPS Y5, (R8)
 	VMOVAPS Y1, Y5
-	VMULPS  32(CX), Y5, Y5
-	VADDPS  32(R11), Y5, Y5
-	VMOVUPS Y5, 32(R11)
+	VMULPS  32(R12), Y5, Y5
+	VADDPS  32(R8), Y5, Y5
+	VMOVUPS Y5, 32(R8)
 	VMOVAPS Y2, Y5
-	VMULPS  64(CX), Y5, Y5
-	VADDPS  64(R11), Y5, Y5
-	VMOVUPS Y5, 64(R11)
+	VMULPS  64(R12), Y5, Y5
+	VADDPS  64(R8), Y5, Y5
+	VMOVUPS Y5, 64(R8)
 	VMOVAPS Y3, Y5
-	VMULPS  96(CX), Y5, Y5
-	VADDPS  96(R11), Y5, Y5
-	VMOVUPS Y5, 96(R11)
+	VMULPS  96(R12), Y5, Y5
+	VADDPS  96(R8), Y5, Y5
+	VMOVUPS Y5, 96(R8)
 
 none89:
-	VMULPS       (BX), Y0, Y0
+	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
-	VMULPS       (CX), Y0, Y7
-	VMULPS       32(BX), Y1, Y1
+	VMULPS       (R12), Y0, Y7
+	VMULPS       32(CX), Y1, Y1
 	VADDPS       Y1, Y6, Y6
-	VFMADD231PS  32(CX), Y1, Y7
-	VMULPS       64(BX), Y2, Y2
+	VFMADD231PS  32(R12), Y1, Y7
+	VMULPS       64(CX), Y2, Y2
 	VADDPS       Y2, Y6, Y6
-	VFMADD231PS  64(CX), Y2, Y7
-	VMULPS       96(BX), Y3, Y3
+	VFMADD231PS  64(R12), Y2, Y7
+	VMULPS       96(CX), Y3, Y3
 	VADDPS       Y3, Y6, Y6
-	VFMADD231PS  96(CX), Y3, Y7
+	VFMADD231PS  96(R12), Y3, Y7
 	VEXTRACTF128 $0x01, Y6, X5
 	VADDPS       X5, X6, X6
 	VPERMILPS    $0x4e, X6, X5
@@ -1601,72 +1665,83 @@ none89:
 	VBROADCASTSS X7, Y7
 	VMULPS       Y10, Y6, Y6
 	VMULPS       Y10, Y7, Y7
-	VBROADCASTSS (DX), Y4
+	VBROADCASTSS (R10), Y4
 	VSUBPS       Y6, Y0, Y0
-	VFNMADD231PS (CX), Y7, Y0
+	VFNMADD231PS (R12), Y7, Y0
 	VMULPS       Y4, Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y0, (SI)
 	VSUBPS       Y6, Y1, Y1
-	VFNMADD231PS 32(CX), Y7, Y1
+	VFNMADD231PS 32(R12), Y7, Y1
 	VMULPS       Y4, Y1, Y1
-	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y1, 32(SI)
 	VSUBPS       Y6, Y2, Y2
-	VFNMADD231PS 64(CX), Y7, Y2
+	VFNMADD231PS 64(R12), Y7, Y2
 	VMULPS       Y4, Y2, Y2
-	VMOVUPS      Y2, 64(R10)
+	VMOVUPS      Y2, 64(SI)
 	VSUBPS       Y6, Y3, Y3
-	VFNMADD231PS 96(CX), Y7, Y3
+	VFNMADD231PS 96(R12), Y7, Y3
 	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, 96(R10)
-	ADDQ         $0x00000080, R9
-	ADDQ         $0x00000080, R10
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x04, DX
-	ADDQ         R8, DI
-	DECQ         AX
-	JNZ          row86
+	VMOVUPS      Y3, 96(SI)
+	INCQ         BX
+	CMPQ         BX, AX
+	JL           row86
 
 end87:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize64AVX2(SB), NOSPLIT, $0-88
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
-	MOVL         $0x3c800000, R9
-	VMOVD        R9, X14
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+56(FP), Y13
-	MOVQ         own+64(FP), R9
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         output+80(FP), R11
+	VBROADCASTSS keptScale+72(FP), Y13
 	TESTQ        AX, AX
 	JLE          end91
 
 row90:
-	VMOVUPS      (CX), Y0
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(BX*4), DI
+	MOVQ         deviation+32(FP), R8
+	LEAQ         (R8)(DI*4), R8
+	MOVQ         kept+56(FP), R9
+	MOVQ         keptStride+64(FP), R10
+	MOVQ         DI, R11
+	IMULQ        R10, R11
+	ADDQ         R11, R9
+	MOVQ         linear+24(FP), R10
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         DI, R10
+	MOVQ         own+80(FP), DI
+	MOVQ         output+96(FP), R11
+	IMUL3Q       $0x00000100, SI, R12
+	ADDQ         R12, R11
+	MOVQ         ownStride+88(FP), R12
+	IMULQ        R12, SI
+	ADDQ         SI, DI
+	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(CX), Y1
+	VMOVUPS      32(R10), Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(CX), Y2
+	VMOVUPS      64(R10), Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(CX), Y3
+	VMOVUPS      96(R10), Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(CX), Y4
+	VMOVUPS      128(R10), Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(CX), Y5
+	VMOVUPS      160(R10), Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(CX), Y6
+	VMOVUPS      192(R10), Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(CX), Y7
+	VMOVUPS      224(R10), Y7
 	VADDPS       Y7, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X9
 	VADDPS       X9, X10, X10
@@ -1699,16 +1774,16 @@ row90:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R12
-	VMOVD        R12, X9
+	MOVL         $0x3727c5ac, SI
+	VMOVD        SI, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R12
-	VMOVD        R12, X10
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
-	VMOVSS       X9, (DX)
+	VMOVSS       X9, (R8)
 	VBROADCASTSS X9, Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       Y9, Y1, Y1
@@ -1718,337 +1793,348 @@ row90:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      (SI), Y8
-	VFMADD231PS  (BX), Y0, Y8
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      (DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      (R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       (R9), Y8, Y8
+	VADDPS       (DI), Y8, Y8
 	VMOVUPS      Y8, (R11)
-	VMOVUPS      Y1, 32(CX)
-	VMOVUPS      32(SI), Y8
-	VFMADD231PS  32(BX), Y1, Y8
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      1(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      1(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       32(R9), Y8, Y8
+	VADDPS       32(DI), Y8, Y8
 	VMOVUPS      Y8, 32(R11)
-	VMOVUPS      Y2, 64(CX)
-	VMOVUPS      64(SI), Y8
-	VFMADD231PS  64(BX), Y2, Y8
+	VMOVUPS      Y2, 64(R10)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      2(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      2(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       64(R9), Y8, Y8
+	VADDPS       64(DI), Y8, Y8
 	VMOVUPS      Y8, 64(R11)
-	VMOVUPS      Y3, 96(CX)
-	VMOVUPS      96(SI), Y8
-	VFMADD231PS  96(BX), Y3, Y8
+	VMOVUPS      Y3, 96(R10)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      3(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      3(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       96(R9), Y8, Y8
+	VADDPS       96(DI), Y8, Y8
 	VMOVUPS      Y8, 96(R11)
-	VMOVUPS      Y4, 128(CX)
-	VMOVUPS      128(SI), Y8
-	VFMADD231PS  128(BX), Y4, Y8
+	VMOVUPS      Y4, 128(R10)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      4(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      4(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       128(R9), Y8, Y8
+	VADDPS       128(DI), Y8, Y8
 	VMOVUPS      Y8, 128(R11)
-	VMOVUPS      Y5, 160(CX)
-	VMOVUPS      160(SI), Y8
-	VFMADD231PS  160(BX), Y5, Y8
+	VMOVUPS      Y5, 160(R10)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      5(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      5(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       160(R9), Y8, Y8
+	VADDPS       160(DI), Y8, Y8
 	VMOVUPS      Y8, 160(R11)
-	VMOVUPS      Y6, 192(CX)
-	VMOVUPS      192(SI), Y8
-	VFMADD231PS  192(BX), Y6, Y8
+	VMOVUPS      Y6, 192(R10)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      6(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      6(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       192(R9), Y8, Y8
+	VADDPS       192(DI), Y8, Y8
 	VMOVUPS      Y8, 192(R11)
-	VMOVUPS      Y7, 224(CX)
-	VMOVUPS      224(SI), Y8
-	VFMADD231PS  224(BX), Y7, Y8
+	VMOVUPS      Y7, 224(R10)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      7(DI), R12
-	VMOVD        R12, X9
+	MOVBLZX      7(R9), SI
+	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       224(R9), Y8, Y8
+	VADDPS       224(DI), Y8, Y8
 	VMOVUPS      Y8, 224(R11)
-	ADDQ         R10, R9
-	ADDQ         $0x00000100, R11
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x04, DX
-	ADDQ         R8, DI
-	DECQ         AX
-	JNZ          row90
+	INCQ         BX
+	CMPQ         BX, AX
+	JL           row90
 
 end91:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX2(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-96
+TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
-	MOVL         $0x3c800000, R9
-	VMOVD        R9, X14
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+56(FP), Y13
-	MOVQ         gradient+64(FP), R9
-	MOVQ         byLinear+72(FP), R10
-	MOVQ         byScale+80(FP), R11
-	MOVQ         byShift+88(FP), R12
+	VBROADCASTSS keptScale+72(FP), Y13
+	MOVQ         byScale+96(FP), R8
+	MOVQ         byShift+104(FP), R9
 	TESTQ        AX, AX
 	JLE          end93
 
 row92:
-	VMOVUPS      (R9), Y0
-	MOVBLZX      (DI), R13
-	VMOVD        R13, X9
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(BX*4), DI
+	MOVQ         deviation+32(FP), R10
+	LEAQ         (R10)(DI*4), R10
+	MOVQ         kept+56(FP), R11
+	MOVQ         keptStride+64(FP), R12
+	MOVQ         DI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, R11
+	MOVQ         linear+24(FP), R12
+	IMUL3Q       $0x00000100, DI, R13
+	ADDQ         R13, R12
+	MOVQ         gradient+80(FP), R13
+	IMUL3Q       $0x00000100, SI, SI
+	ADDQ         SI, R13
+	MOVQ         byLinear+88(FP), SI
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         DI, SI
+	VMOVUPS      (R13), Y0
+	MOVBLZX      (R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y0, Y0
 	VANDPS       Y9, Y0, Y0
-	VMOVUPS      (CX), Y8
-	VMOVUPS      (SI), Y9
-	VFMADD231PS  (BX), Y8, Y9
+	VMOVUPS      (R12), Y8
+	VMOVUPS      (DX), Y9
+	VFMADD231PS  (CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y0, Y0
-	VMOVUPS      32(R9), Y1
-	MOVBLZX      1(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      32(R13), Y1
+	MOVBLZX      1(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y1, Y1
 	VANDPS       Y9, Y1, Y1
-	VMOVUPS      32(CX), Y8
-	VMOVUPS      32(SI), Y9
-	VFMADD231PS  32(BX), Y8, Y9
+	VMOVUPS      32(R12), Y8
+	VMOVUPS      32(DX), Y9
+	VFMADD231PS  32(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y1, Y1
-	VMOVUPS      64(R9), Y2
-	MOVBLZX      2(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      64(R13), Y2
+	MOVBLZX      2(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y2, Y2
 	VANDPS       Y9, Y2, Y2
-	VMOVUPS      64(CX), Y8
-	VMOVUPS      64(SI), Y9
-	VFMADD231PS  64(BX), Y8, Y9
+	VMOVUPS      64(R12), Y8
+	VMOVUPS      64(DX), Y9
+	VFMADD231PS  64(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y2, Y2
-	VMOVUPS      96(R9), Y3
-	MOVBLZX      3(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      96(R13), Y3
+	MOVBLZX      3(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y3, Y3
 	VANDPS       Y9, Y3, Y3
-	VMOVUPS      96(CX), Y8
-	VMOVUPS      96(SI), Y9
-	VFMADD231PS  96(BX), Y8, Y9
+	VMOVUPS      96(R12), Y8
+	VMOVUPS      96(DX), Y9
+	VFMADD231PS  96(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y3, Y3
-	VMOVUPS      128(R9), Y4
-	MOVBLZX      4(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      128(R13), Y4
+	MOVBLZX      4(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y4, Y4
 	VANDPS       Y9, Y4, Y4
-	VMOVUPS      128(CX), Y8
-	VMOVUPS      128(SI), Y9
-	VFMADD231PS  128(BX), Y8, Y9
+	VMOVUPS      128(R12), Y8
+	VMOVUPS      128(DX), Y9
+	VFMADD231PS  128(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y4, Y4
-	VMOVUPS      160(R9), Y5
-	MOVBLZX      5(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      160(R13), Y5
+	MOVBLZX      5(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y5, Y5
 	VANDPS       Y9, Y5, Y5
-	VMOVUPS      160(CX), Y8
-	VMOVUPS      160(SI), Y9
-	VFMADD231PS  160(BX), Y8, Y9
+	VMOVUPS      160(R12), Y8
+	VMOVUPS      160(DX), Y9
+	VFMADD231PS  160(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y5, Y5
-	VMOVUPS      192(R9), Y6
-	MOVBLZX      6(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      192(R13), Y6
+	MOVBLZX      6(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y6, Y6
 	VANDPS       Y9, Y6, Y6
-	VMOVUPS      192(CX), Y8
-	VMOVUPS      192(SI), Y9
-	VFMADD231PS  192(BX), Y8, Y9
+	VMOVUPS      192(R12), Y8
+	VMOVUPS      192(DX), Y9
+	VFMADD231PS  192(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y6, Y6
-	VMOVUPS      224(R9), Y7
-	MOVBLZX      7(DI), R13
-	VMOVD        R13, X9
+	VMOVUPS      224(R13), Y7
+	MOVBLZX      7(R11), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y7, Y7
 	VANDPS       Y9, Y7, Y7
-	VMOVUPS      224(CX), Y8
-	VMOVUPS      224(SI), Y9
-	VFMADD231PS  224(BX), Y8, Y9
+	VMOVUPS      224(R12), Y8
+	VMOVUPS      224(DX), Y9
+	VFMADD231PS  224(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
-	TESTQ        R12, R12
+	TESTQ        R9, R9
 	JZ           none94
 	VMOVAPS      Y0, Y9
-	VADDPS       (R12), Y9, Y9
-	VMOVUPS      Y9, (R12)
+	VADDPS       (R9), Y9, Y9
+	VMOVUPS      Y9, (R9)
 	VMOVAPS      Y1, Y9
-	VADDPS       32(R12), Y9, Y9
-	VMOVUPS      Y9, 32(R12)
+	VADDPS       32(R9), Y9, Y9
+	VMOVUPS      Y9, 32(R9)
 	VMOVAPS      Y2, Y9
-	VADDPS       64(R12), Y9, Y9
-	VMOVUPS      Y9, 64(R12)
+	VADDPS       64(R9), Y9, Y9
+	VMOVUPS      Y9, 64(R9)
 	VMOVAPS      Y3, Y9
-	VADDPS       96(R12), Y9, Y9
-	VMOVUPS      Y9, 96(R12)
+	VADDPS       96(R9), Y9, Y9
+	VMOVUPS      Y9, 96(R9)
 	VMOVAPS      Y4, Y9
-	VADDPS       128(R12), Y9, Y9
-	VMOVUPS      Y9, 128(R12)
+	VADDPS       128(R9), Y9, Y9
+	VMOVUPS      Y9, 128(R9)
 	VMOVAPS      Y5, Y9
-	VADDPS       160(R12), Y9, Y9
-	VMOVUPS      Y9, 160(R12)
+	VADDPS       160(R9), Y9, Y9
+	VMOVUPS      Y9, 160(R9)
 	VMOVAPS      Y6, Y9
-	VADDPS       192(R12), Y9, Y9
-	VMOVUPS      Y9, 192(R12)
+	VADDPS       192(R9), Y9, Y9
+	VMOVUPS      Y9, 192(R9)
 	VMOVAPS      Y7, Y9
-	VADDPS       224(R12), Y9, Y9
-	VMOVUPS      Y9, 224(R12)
+	VADDPS       224(R9), Y9, Y9
+	VMOVUPS      Y9, 224(R9)
 
 none94:
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      none95
 	VMOVAPS Y0, Y9
-	VMULPS  (CX), Y9, Y9
-	VADDPS  (R11), Y9, Y9
-	VMOVUPS Y9, (R11)
+	VMULPS  (R12), Y9, Y9
+	VADDPS  (R8), Y9, Y9
+	VMOVUPS Y9, (R8)
 	VMOVAPS Y1, Y9
-	VMULPS  32(CX), Y9, Y9
-	VADDPS  32(R11), Y9, Y9
-	VMOVUPS Y9, 32(R11)
+	VMULPS  32(R12), Y9, Y9
+	VADDPS  32(R8), Y9, Y9
+	VMOVUPS Y9, 32(R8)
 	VMOVAPS Y2, Y9
-	VMULPS  64(CX), Y9, Y9
-	VADDPS  64(R11), Y9, Y9
-	VMOVUPS Y9, 64(R11)
+	VMULPS  64(R12), Y9, Y9
+	VADDPS  64(R8), Y9, Y9
+	VMOVUPS Y9, 64(R8)
 	VMOVAPS Y3, Y9
-	VMULPS  96(CX), Y9, Y9
-	VADDPS  96(R11), Y9, Y9
-	VMOVUPS Y9, 96(R11)
+	VMULPS  96(R12), Y9, Y9
+	VADDPS  96(R8), Y9, Y9
+	VMOVUPS Y9, 96(R8)
 	VMOVAPS Y4, Y9
-	VMULPS  128(CX), Y9, Y9
-	VADDPS  128(R11), Y9, Y9
-	VMOVUPS Y9, 128(R11)
+	VMULPS  128(R12), Y9, Y9
+	VADDPS  128(R8), Y9, Y9
+	VMOVUPS Y9, 128(R8)
 	VMOVAPS Y5, Y9
-	VMULPS  160(CX), Y9, Y9
-	VADDPS  160(R11), Y9, Y9
-	VMOVUPS Y9, 160(R11)
+	VMULPS  160(R12), Y9, Y9
+	VADDPS  160(R8), Y9, Y9
+	VMOVUPS Y9, 160(R8)
 	VMOVAPS Y6, Y9
-	VMULPS  192(CX), Y9, Y9
-	VADDPS  192(R11), Y9, Y9
-	VMOVUPS Y9, 192(R11)
+	VMULPS  192(R12), Y9, Y9
+	VADDPS  192(R8), Y9, Y9
+	VMOVUPS Y9, 192(R8)
 	VMOVAPS Y7, Y9
-	VMULPS  224(CX), Y9, Y9
-	VADDPS  224(R11), Y9, Y9
-	VMOVUPS Y9, 224(R11)
+	VMULPS  224(R12), Y9, Y9
+	VADDPS  224(R8), Y9, Y9
+	VMOVUPS Y9, 224(R8)
 
 none95:
-	VMULPS       (BX), Y0, Y0
+	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMULPS       (CX), Y0, Y11
-	VMULPS       32(BX), Y1, Y1
+	VMULPS       (R12), Y0, Y11
+	VMULPS       32(CX), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VFMADD231PS  32(CX), Y1, Y11
-	VMULPS       64(BX), Y2, Y2
+	VFMADD231PS  32(R12), Y1, Y11
+	VMULPS       64(CX), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VFMADD231PS  64(CX), Y2, Y11
-	VMULPS       96(BX), Y3, Y3
+	VFMADD231PS  64(R12), Y2, Y11
+	VMULPS       96(CX), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VFMADD231PS  96(CX), Y3, Y11
-	VMULPS       128(BX), Y4, Y4
+	VFMADD231PS  96(R12), Y3, Y11
+	VMULPS       128(CX), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VFMADD231PS  128(CX), Y4, Y11
-	VMULPS       160(BX), Y5, Y5
+	VFMADD231PS  128(R12), Y4, Y11
+	VMULPS       160(CX), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VFMADD231PS  160(CX), Y5, Y11
-	VMULPS       192(BX), Y6, Y6
+	VFMADD231PS  160(R12), Y5, Y11
+	VMULPS       192(CX), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VFMADD231PS  192(CX), Y6, Y11
-	VMULPS       224(BX), Y7, Y7
+	VFMADD231PS  192(R12), Y6, Y11
+	VMULPS       224(CX), Y7, Y7
 	VADDPS       Y7, Y10, Y10
-	VFMADD231PS  224(CX), Y7, Y11
+	VFMADD231PS  224(R12), Y7, Y11
 	VEXTRACTF128 $0x01, Y10, X9
 	VADDPS       X9, X10, X10
 	VPERMILPS    $0x4e, X10, X9
@@ -2065,48 +2151,102 @@ none95:
 	VBROADCASTSS X11, Y11
 	VMULPS       Y14, Y10, Y10
 	VMULPS       Y14, Y11, Y11
-	VBROADCASTSS (DX), Y8
+	VBROADCASTSS (R10), Y8
 	VSUBPS       Y10, Y0, Y0
-	VFNMADD231PS (CX), Y11, Y0
+	VFNMADD231PS (R12), Y11, Y0
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y0, (SI)
 	VSUBPS       Y10, Y1, Y1
-	VFNMADD231PS 32(CX), Y11, Y1
+	VFNMADD231PS 32(R12), Y11, Y1
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y1, 32(SI)
 	VSUBPS       Y10, Y2, Y2
-	VFNMADD231PS 64(CX), Y11, Y2
+	VFNMADD231PS 64(R12), Y11, Y2
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      Y2, 64(R10)
+	VMOVUPS      Y2, 64(SI)
 	VSUBPS       Y10, Y3, Y3
-	VFNMADD231PS 96(CX), Y11, Y3
+	VFNMADD231PS 96(R12), Y11, Y3
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      Y3, 96(R10)
+	VMOVUPS      Y3, 96(SI)
 	VSUBPS       Y10, Y4, Y4
-	VFNMADD231PS 128(CX), Y11, Y4
+	VFNMADD231PS 128(R12), Y11, Y4
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      Y4, 128(R10)
+	VMOVUPS      Y4, 128(SI)
 	VSUBPS       Y10, Y5, Y5
-	VFNMADD231PS 160(CX), Y11, Y5
+	VFNMADD231PS 160(R12), Y11, Y5
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      Y5, 160(R10)
+	VMOVUPS      Y5, 160(SI)
 	VSUBPS       Y10, Y6, Y6
-	VFNMADD231PS 192(CX), Y11, Y6
+	VFNMADD231PS 192(R12), Y11, Y6
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, 192(R10)
+	VMOVUPS      Y6, 192(SI)
 	VSUBPS       Y10, Y7, Y7
-	VFNMADD231PS 224(CX), Y11, Y7
+	VFNMADD231PS 224(R12), Y11, Y7
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 224(R10)
-	ADDQ         $0x00000100, R9
-	ADDQ         $0x00000100, R10
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x04, DX
-	ADDQ         R8, DI
-	DECQ         AX
-	JNZ          row92
+	VMOVUPS      Y7, 224(SI)
+	INCQ         BX
+	CMPQ         BX, AX
+	JL           row92
 
 end93:
+	VZEROUPPER
+	RET
+
+// func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
+// Requires: AVX
+TEXT ·foldAVX2(SB), NOSPLIT, $0-48
+	MOVQ         count+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	VBROADCASTSS x+40(FP), Y0
+	VBROADCASTSS y+44(FP), Y1
+	XORQ         DI, DI
+
+next96:
+	CMPQ    DI, AX
+	JGE     end97
+	VMULPS  (BX)(DI*4), Y0, Y2
+	VADDPS  (DX)(DI*4), Y2, Y2
+	VMULPS  (SI)(DI*4), Y1, Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(DI*4)
+	ADDQ    $0x08, DI
+	JMP     next96
+
+end97:
+	VZEROUPPER
+	RET
+
+// func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
+// Requires: AVX
+TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
+	MOVQ         count+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         gradient+32(FP), SI
+	VBROADCASTSS x+40(FP), Y0
+	VBROADCASTSS y+44(FP), Y1
+	XORQ         DI, DI
+
+next98:
+	CMPQ    DI, AX
+	JGE     end99
+	VMOVUPS (SI)(DI*4), Y2
+	VADDPS  (CX)(DI*4), Y2, Y3
+	VMOVUPS Y3, (CX)(DI*4)
+	VMULPS  Y2, Y0, Y3
+	VADDPS  (DX)(DI*4), Y3, Y3
+	VMOVUPS Y3, (DX)(DI*4)
+	VMULPS  Y2, Y1, Y3
+	VADDPS  (BX)(DI*4), Y3, Y3
+	VMOVUPS Y3, (BX)(DI*4)
+	ADDQ    $0x08, DI
+	JMP     next98
+
+end99:
 	VZEROUPPER
 	RET
 
@@ -2117,9 +2257,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors96:
+vectors100:
 	CMPQ    DX, $0x00000020
-	JL      rest97
+	JL      rest101
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2135,21 +2275,21 @@ vectors96:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors96
+	JMP     vectors100
 
-rest97:
-vectors98:
+rest101:
+vectors102:
 	CMPQ    DX, $0x00000008
-	JL      rest99
+	JL      rest103
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors98
+	JMP     vectors102
 
-rest99:
+rest103:
 	VZEROUPPER
 	RET
 
@@ -2161,18 +2301,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors100:
+vectors104:
 	CMPQ    DX, $0x00000008
-	JL      rest101
+	JL      rest105
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors100
+	JMP     vectors104
 
-rest101:
+rest105:
 	VZEROUPPER
 	RET
 
@@ -2185,9 +2325,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors102:
+vectors106:
 	CMPQ    BX, $0x00000008
-	JL      rest103
+	JL      rest107
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2197,9 +2337,9 @@ vectors102:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors102
+	JMP     vectors106
 
-rest103:
+rest107:
 	VZEROUPPER
 	RET
 
@@ -2213,9 +2353,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors104:
+vectors108:
 	CMPQ    CX, $0x00000020
-	JL      rest105
+	JL      rest109
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2230,20 +2370,20 @@ vectors104:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors104
+	JMP     vectors108
 
-rest105:
-vectors106:
+rest109:
+vectors110:
 	CMPQ    CX, $0x00000008
-	JL      rest107
+	JL      rest111
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors106
+	JMP     vectors110
 
-rest107:
+rest111:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2270,9 +2410,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors108:
+vectors112:
 	CMPQ    SI, $0x00000008
-	JL      rest109
+	JL      rest113
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2299,9 +2439,9 @@ vectors108:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors108
+	JMP     vectors112
 
-rest109:
+rest113:
 	VZEROUPPER
 	RET
 
@@ -2329,7 +2469,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row110:
+row114:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2357,7 +2497,7 @@ row110:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word111:
+word115:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2413,10 +2553,10 @@ word111:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word111
+	JNZ          word115
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row110
+	JNZ          row114
 	VZEROUPPER
 	RET
 
@@ -2440,12 +2580,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down112:
+down116:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across113:
+across117:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2497,10 +2637,10 @@ across113:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across113
+	JNZ         across117
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down112
+	JNZ         down116
 	VZEROUPPER
 	RET

@@ -2166,34 +2166,34 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-136
-	MOVQ stride+128(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
+// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
 
 receiver125:
-	MOVQ         count+0(FP), DI
-	CMPQ         SI, DI
+	MOVQ         count+0(FP), BX
+	CMPQ         DX, BX
 	JGE          end126
-	MOVQ         initial+80(FP), DI
-	MOVQ         second+88(FP), R8
-	VMOVUPS      (DI), Z0
+	MOVQ         rows+8(FP), BX
+	MOVLQSX      (BX)(DX*4), BX
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
+	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z1
-	VMAXPS       (R8), Z0, Z2
-	VMINPS       (R8), Z0, Z3
-	MOVQ         copies+104(FP), DI
-	TESTQ        DI, DI
+	VMAXPS       (DI), Z0, Z2
+	VMINPS       (DI), Z0, Z3
+	MOVQ         copies+192(FP), SI
+	TESTQ        SI, SI
 	JZ           none127
 	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS (DI)(SI*4), Z5
+	VBROADCASTSS (SI)(BX*4), Z5
 	VUCOMISS     X4, X5
 	JLS          none127
-	MOVQ         degree+96(FP), DI
-	VMOVUPS      (DI), Z4
+	MOVQ         degree+184(FP), SI
+	VMOVUPS      (SI), Z4
 	VMAXPS       Z2, Z4, Z2
 	VMINPS       Z3, Z4, Z3
 	VFMADD231PS  Z4, Z5, Z0
@@ -2201,219 +2201,239 @@ receiver125:
 	VFMADD231PS  Z4, Z5, Z1
 
 none127:
-	MOVQ    states0+32(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states0+120(FP), SI
+	TESTQ   SI, SI
 	JZ      skip128
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX (R8), R9
-	MOVLQSX 4(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds0+24(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip128
+	MOVQ    senders0+32(FP), R9
+	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop129:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z4
-	VMULPS      (BX)(R11*1), Z4, Z4
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
 	VFMADD231PS Z4, Z4, Z1
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop129
 
 skip128:
-	MOVQ    states1+40(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states1+128(FP), SI
+	TESTQ   SI, SI
 	JZ      skip130
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 4(R8), R9
-	MOVLQSX 8(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds1+48(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip130
+	MOVQ    senders1+56(FP), R9
+	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop131:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z4
-	VMULPS      (BX)(R11*1), Z4, Z4
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
 	VFMADD231PS Z4, Z4, Z1
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop131
 
 skip130:
-	MOVQ    states2+48(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states2+136(FP), SI
+	TESTQ   SI, SI
 	JZ      skip132
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 8(R8), R9
-	MOVLQSX 12(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds2+72(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip132
+	MOVQ    senders2+80(FP), R9
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop133:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z4
-	VMULPS      (BX)(R11*1), Z4, Z4
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z4
+	VMULPS      (CX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
 	VFMADD231PS Z4, Z4, Z1
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop133
 
 skip132:
 	VCMPPS       $0x03, Z1, Z1, K1
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
-	MOVQ         features+120(FP), DI
-	MOVQ         SI, R8
-	IMULQ        AX, R8
-	IMUL3Q       $0x05, R8, R8
-	ADDQ         R8, DI
-	MOVQ         own+64(FP), R8
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         SI, R9
-	IMULQ        R10, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z5
-	VMOVUPS      Z5, (DI)
-	MOVQ         divisor+112(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z4
-	ADDQ         AX, DI
+	MOVQ         features+208(FP), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(DX*4), DI
+	IMULQ        AX, DI
+	IMUL3Q       $0x05, DI, DI
+	ADDQ         DI, SI
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
+	MOVQ         BX, R9
+	IMULQ        R8, R9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z5
+	VMOVUPS      Z5, (SI)
+	MOVQ         divisor+200(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z4
+	ADDQ         AX, SI
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z0, (SI)
 	VMULPS       Z4, Z1, Z1
-	ADDQ         AX, DI
-	VMOVUPS      Z2, (DI)
-	ADDQ         AX, DI
-	VMOVUPS      Z3, (DI)
-	ADDQ         AX, DI
-	MOVL         $0x358637bd, R8
-	VMOVD        R8, X5
+	ADDQ         AX, SI
+	VMOVUPS      Z2, (SI)
+	ADDQ         AX, SI
+	VMOVUPS      Z3, (SI)
+	ADDQ         AX, SI
+	MOVL         $0x358637bd, BX
+	VMOVD        BX, X5
 	VBROADCASTSS X5, Z5
 	VFNMADD231PS Z0, Z0, Z1
 	VMAXPS       Z1, Z5, Z1
 	VSQRTPS      Z1, Z1
-	VMOVUPS      Z1, (DI)
-	INCQ         SI
+	VMOVUPS      Z1, (SI)
+	INCQ         DX
 	JMP          receiver125
 
 end126:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-180
-	MOVQ stride+168(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
-	MOVQ byEmbeddings+88(FP), DI
+// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver134:
-	MOVQ    count+0(FP), R8
-	CMPQ    SI, R8
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
 	JGE     end135
-	MOVQ    features+152(FP), R8
-	MOVQ    SI, R9
+	MOVQ    rows+8(FP), BX
+	MOVLQSX (BX)(DX*4), BX
+	MOVQ    features+240(FP), DI
+	MOVQ    at+16(FP), R8
+	MOVLQSX (R8)(DX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x05, R8, R8
+	ADDQ    R8, DI
+	MOVQ    gradient+248(FP), R8
+	MOVQ    at+16(FP), R9
+	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    gradient+160(FP), R9
-	MOVQ    SI, R10
-	IMULQ   AX, R10
-	IMUL3Q  $0x05, R10, R10
-	ADDQ    R10, R9
-	MOVQ    byOwn+96(FP), R10
-	TESTQ   R10, R10
+	MOVQ    byOwn+184(FP), R9
+	TESTQ   R9, R9
 	JZ      none136
-	MOVQ    byOwn+96(FP), R10
-	MOVQ    SI, R11
-	IMULQ   AX, R11
-	ADDQ    R11, R10
-	VMOVUPS (R10), Z8
-	VADDPS  (R9), Z8, Z8
-	VMOVUPS Z8, (R10)
+	MOVQ    BX, R10
+	IMULQ   AX, R10
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z8
+	VADDPS  (R8), Z8, Z8
+	VMOVUPS Z8, (R9)
 
 none136:
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
+	MOVQ         DI, R9
 	MOVQ         R8, R10
-	MOVQ         R9, R11
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z4
-	VMOVUPS      (R9), Z2
+	VMOVUPS      (DI), Z4
+	VMOVUPS      (R8), Z2
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z5
-	VMOVUPS      (R9), Z3
+	VMOVUPS      (DI), Z5
+	VMOVUPS      (R8), Z3
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	MOVQ         divisor+144(FP), R12
-	VBROADCASTSS (R12)(SI*4), Z9
-	VMOVUPS      (R8), Z6
-	VMOVUPS      (R9), Z1
+	MOVQ         divisor+232(FP), R11
+	VBROADCASTSS (R11)(BX*4), Z9
+	VMOVUPS      (DI), Z6
+	VMOVUPS      (R8), Z1
 	VDIVPS       Z6, Z1, Z1
-	VBROADCASTSS smallestDeviation+176(FP), Z8
+	VBROADCASTSS smallestDeviation+264(FP), Z8
 	VCMPPS       $0x06, Z8, Z6, K1
 	VMOVAPS.Z    Z1, K1, Z1
-	VMOVUPS      (R11), Z0
-	VMOVUPS      (R10), Z6
+	VMOVUPS      (R10), Z0
+	VMOVUPS      (R9), Z6
 	VFNMADD231PS Z6, Z1, Z0
 	VMULPS       Z9, Z0, Z0
 	VMULPS       Z9, Z1, Z1
-	MOVQ         initial+104(FP), R8
-	VMOVUPS      (R8), Z6
+	MOVQ         initial+192(FP), DI
+	VMOVUPS      (DI), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         second+112(FP), R8
-	VMOVUPS      (R8), Z6
+	MOVQ         second+200(FP), DI
+	VMOVUPS      (DI), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         copies+136(FP), R8
-	TESTQ        R8, R8
+	MOVQ         copies+224(FP), DI
+	TESTQ        DI, DI
 	JZ           none137
 	VPXORD       Z9, Z9, Z9
-	VBROADCASTSS (R8)(SI*4), Z8
+	VBROADCASTSS (DI)(BX*4), Z8
 	VUCOMISS     X9, X8
 	JLS          none137
-	MOVQ         degree+120(FP), R8
-	MOVQ         byDegree+128(FP), R9
-	VMOVUPS      (R8), Z6
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
+	VMOVUPS      (DI), Z6
 	VMOVAPS      Z0, Z7
 	VFMADD231PS  Z6, Z1, Z7
-	MOVQ         copies+136(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z8
+	MOVQ         copies+224(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z8
 	VMULPS       Z8, Z7, Z7
 	VCMPPS       $0x00, Z6, Z4, K1
 	VADDPS       Z2, Z7, K1, Z7
@@ -2421,30 +2441,36 @@ none136:
 	VCMPPS       $0x00, Z6, Z5, K1
 	VADDPS       Z3, Z7, K1, Z7
 	VXORPS       Z3, Z3, K1, Z3
-	VADDPS       (R9), Z7, Z7
-	VMOVUPS      Z7, (R9)
+	VADDPS       (R8), Z7, Z7
+	VMOVUPS      Z7, (R8)
 
 none137:
-	MOVQ    states0+32(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states0+120(FP), DI
+	TESTQ   DI, DI
 	JZ      skip138
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX (R9), R10
-	MOVLQSX 4(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds0+24(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip138
-	MOVQ    byStates0+64(FP), R11
+	MOVQ    senders0+32(FP), R10
+	MOVQ    relations0+40(FP), R11
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop139:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z6
-	VMULPS      (BX)(R13*1), Z6, Z6
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z6
+	VMULPS      (CX)(R15*1), Z6, Z6
 	VMOVAPS     Z0, Z7
 	VFMADD231PS Z6, Z1, Z7
 	VCMPPS      $0x00, Z6, Z4, K1
@@ -2453,37 +2479,43 @@ loop139:
 	VCMPPS      $0x00, Z6, Z5, K1
 	VADDPS      Z3, Z7, K1, Z7
 	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R11)(R12*1), Z8
-	VFMADD231PS (BX)(R13*1), Z7, Z8
-	VMOVUPS     Z8, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z9
-	VFMADD231PS (R8)(R12*1), Z7, Z9
-	VMOVUPS     Z9, (DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     (R13)(R14*1), Z8
+	VFMADD231PS (CX)(R15*1), Z7, Z8
+	VMOVUPS     Z8, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z9
+	VFMADD231PS (DI)(R14*1), Z7, Z9
+	VMOVUPS     Z9, (SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop139
 
 skip138:
-	MOVQ    states1+40(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states1+128(FP), DI
+	TESTQ   DI, DI
 	JZ      skip140
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 4(R9), R10
-	MOVLQSX 8(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds1+48(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip140
-	MOVQ    byStates1+72(FP), R11
+	MOVQ    senders1+56(FP), R10
+	MOVQ    relations1+64(FP), R11
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop141:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z6
-	VMULPS      (BX)(R13*1), Z6, Z6
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z6
+	VMULPS      (CX)(R15*1), Z6, Z6
 	VMOVAPS     Z0, Z7
 	VFMADD231PS Z6, Z1, Z7
 	VCMPPS      $0x00, Z6, Z4, K1
@@ -2492,37 +2524,43 @@ loop141:
 	VCMPPS      $0x00, Z6, Z5, K1
 	VADDPS      Z3, Z7, K1, Z7
 	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R11)(R12*1), Z8
-	VFMADD231PS (BX)(R13*1), Z7, Z8
-	VMOVUPS     Z8, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z9
-	VFMADD231PS (R8)(R12*1), Z7, Z9
-	VMOVUPS     Z9, (DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     (R13)(R14*1), Z8
+	VFMADD231PS (CX)(R15*1), Z7, Z8
+	VMOVUPS     Z8, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z9
+	VFMADD231PS (DI)(R14*1), Z7, Z9
+	VMOVUPS     Z9, (SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop141
 
 skip140:
-	MOVQ    states2+48(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
 	JZ      skip142
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 8(R9), R10
-	MOVLQSX 12(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
 	JGE     skip142
-	MOVQ    byStates2+80(FP), R11
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
 
 loop143:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
 	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z6
-	VMULPS      (BX)(R13*1), Z6, Z6
+	PREFETCHT0  (DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
+	IMULQ       AX, R13
+	IMULQ       AX, R14
+	VMOVUPS     (DI)(R13*1), Z6
+	VMULPS      (CX)(R14*1), Z6, Z6
 	VMOVAPS     Z0, Z7
 	VFMADD231PS Z6, Z1, Z7
 	VCMPPS      $0x00, Z6, Z4, K1
@@ -2531,62 +2569,62 @@ loop143:
 	VCMPPS      $0x00, Z6, Z5, K1
 	VADDPS      Z3, Z7, K1, Z7
 	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R11)(R12*1), Z8
-	VFMADD231PS (BX)(R13*1), Z7, Z8
-	VMOVUPS     Z8, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z9
-	VFMADD231PS (R8)(R12*1), Z7, Z9
-	VMOVUPS     Z9, (DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     (R12)(R13*1), Z8
+	VFMADD231PS (CX)(R14*1), Z7, Z8
+	VMOVUPS     Z8, (R12)(R13*1)
+	VMOVUPS     (SI)(R14*1), Z9
+	VFMADD231PS (DI)(R13*1), Z7, Z9
+	VMOVUPS     Z9, (SI)(R14*1)
+	INCQ        R9
+	CMPQ        R9, BX
 	JL          loop143
 
 skip142:
-	INCQ SI
+	INCQ DX
 	JMP  receiver134
 
 end135:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-136
-	MOVQ stride+128(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
+// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
 
 receiver144:
-	MOVQ         count+0(FP), DI
-	CMPQ         SI, DI
+	MOVQ         count+0(FP), BX
+	CMPQ         DX, BX
 	JGE          end145
-	MOVQ         initial+80(FP), DI
-	MOVQ         second+88(FP), R8
-	VMOVUPS      (DI), Z0
+	MOVQ         rows+8(FP), BX
+	MOVLQSX      (BX)(DX*4), BX
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
+	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z2
-	VMAXPS       (R8), Z0, Z4
-	VMINPS       (R8), Z0, Z6
-	VMOVUPS      64(DI), Z1
+	VMAXPS       (DI), Z0, Z4
+	VMINPS       (DI), Z0, Z6
+	VMOVUPS      64(SI), Z1
 	VMULPS       Z1, Z1, Z3
-	VMAXPS       64(R8), Z1, Z5
-	VMINPS       64(R8), Z1, Z7
-	MOVQ         copies+104(FP), DI
-	TESTQ        DI, DI
+	VMAXPS       64(DI), Z1, Z5
+	VMINPS       64(DI), Z1, Z7
+	MOVQ         copies+192(FP), SI
+	TESTQ        SI, SI
 	JZ           none146
 	VPXORD       Z8, Z8, Z8
-	VBROADCASTSS (DI)(SI*4), Z9
+	VBROADCASTSS (SI)(BX*4), Z9
 	VUCOMISS     X8, X9
 	JLS          none146
-	MOVQ         degree+96(FP), DI
-	VMOVUPS      (DI), Z8
+	MOVQ         degree+184(FP), SI
+	VMOVUPS      (SI), Z8
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z6, Z8, Z6
 	VFMADD231PS  Z8, Z9, Z0
 	VMULPS       Z8, Z8, Z8
 	VFMADD231PS  Z8, Z9, Z2
-	VMOVUPS      64(DI), Z8
+	VMOVUPS      64(SI), Z8
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z7, Z8, Z7
 	VFMADD231PS  Z8, Z9, Z1
@@ -2594,105 +2632,126 @@ receiver144:
 	VFMADD231PS  Z8, Z9, Z3
 
 none146:
-	MOVQ    states0+32(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states0+120(FP), SI
+	TESTQ   SI, SI
 	JZ      skip147
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX (R8), R9
-	MOVLQSX 4(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds0+24(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip147
+	MOVQ    senders0+32(FP), R9
+	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop148:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z8
-	VMULPS      (BX)(R11*1), Z8, Z8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(DI)(R10*1), Z9
-	VMULPS      64(BX)(R11*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
 	VFMADD231PS Z9, Z9, Z3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop148
 
 skip147:
-	MOVQ    states1+40(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states1+128(FP), SI
+	TESTQ   SI, SI
 	JZ      skip149
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 4(R8), R9
-	MOVLQSX 8(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds1+48(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip149
+	MOVQ    senders1+56(FP), R9
+	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop150:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z8
-	VMULPS      (BX)(R11*1), Z8, Z8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(DI)(R10*1), Z9
-	VMULPS      64(BX)(R11*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
 	VFMADD231PS Z9, Z9, Z3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop150
 
 skip149:
-	MOVQ    states2+48(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states2+136(FP), SI
+	TESTQ   SI, SI
 	JZ      skip151
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 8(R8), R9
-	MOVLQSX 12(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds2+72(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip151
+	MOVQ    senders2+80(FP), R9
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop152:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z8
-	VMULPS      (BX)(R11*1), Z8, Z8
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z8
+	VMULPS      (CX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(DI)(R10*1), Z9
-	VMULPS      64(BX)(R11*1), Z9, Z9
+	VMOVUPS     64(SI)(R12*1), Z9
+	VMULPS      64(CX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
 	VFMADD231PS Z9, Z9, Z3
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop152
 
 skip151:
@@ -2702,171 +2761,173 @@ skip151:
 	VCMPPS       $0x03, Z3, Z3, K1
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
-	MOVQ         features+120(FP), DI
-	MOVQ         SI, R8
-	IMULQ        AX, R8
-	IMUL3Q       $0x05, R8, R8
-	ADDQ         R8, DI
-	MOVQ         own+64(FP), R8
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         SI, R9
-	IMULQ        R10, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z9
-	VMOVUPS      Z9, (DI)
-	VMOVUPS      64(R8), Z9
-	VMOVUPS      Z9, 64(DI)
-	MOVQ         divisor+112(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z8
-	ADDQ         AX, DI
+	MOVQ         features+208(FP), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(DX*4), DI
+	IMULQ        AX, DI
+	IMUL3Q       $0x05, DI, DI
+	ADDQ         DI, SI
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
+	MOVQ         BX, R9
+	IMULQ        R8, R9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z9
+	VMOVUPS      Z9, (SI)
+	VMOVUPS      64(DI), Z9
+	VMOVUPS      Z9, 64(SI)
+	MOVQ         divisor+200(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z8
+	ADDQ         AX, SI
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z0, (SI)
 	VMULPS       Z8, Z2, Z2
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, 64(DI)
+	VMOVUPS      Z1, 64(SI)
 	VMULPS       Z8, Z3, Z3
-	ADDQ         AX, DI
-	VMOVUPS      Z4, (DI)
-	VMOVUPS      Z5, 64(DI)
-	ADDQ         AX, DI
-	VMOVUPS      Z6, (DI)
-	VMOVUPS      Z7, 64(DI)
-	ADDQ         AX, DI
-	MOVL         $0x358637bd, R8
-	VMOVD        R8, X9
+	ADDQ         AX, SI
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z5, 64(SI)
+	ADDQ         AX, SI
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	ADDQ         AX, SI
+	MOVL         $0x358637bd, BX
+	VMOVD        BX, X9
 	VBROADCASTSS X9, Z9
 	VFNMADD231PS Z0, Z0, Z2
 	VMAXPS       Z2, Z9, Z2
 	VSQRTPS      Z2, Z2
-	VMOVUPS      Z2, (DI)
+	VMOVUPS      Z2, (SI)
 	VFNMADD231PS Z1, Z1, Z3
 	VMAXPS       Z3, Z9, Z3
 	VSQRTPS      Z3, Z3
-	VMOVUPS      Z3, 64(DI)
-	INCQ         SI
+	VMOVUPS      Z3, 64(SI)
+	INCQ         DX
 	JMP          receiver144
 
 end145:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-180
-	MOVQ stride+168(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
-	MOVQ byEmbeddings+88(FP), DI
+// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver153:
-	MOVQ    count+0(FP), R8
-	CMPQ    SI, R8
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
 	JGE     end154
-	MOVQ    features+152(FP), R8
-	MOVQ    SI, R9
+	MOVQ    rows+8(FP), BX
+	MOVLQSX (BX)(DX*4), BX
+	MOVQ    features+240(FP), DI
+	MOVQ    at+16(FP), R8
+	MOVLQSX (R8)(DX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x05, R8, R8
+	ADDQ    R8, DI
+	MOVQ    gradient+248(FP), R8
+	MOVQ    at+16(FP), R9
+	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    gradient+160(FP), R9
-	MOVQ    SI, R10
-	IMULQ   AX, R10
-	IMUL3Q  $0x05, R10, R10
-	ADDQ    R10, R9
-	MOVQ    byOwn+96(FP), R10
-	TESTQ   R10, R10
+	MOVQ    byOwn+184(FP), R9
+	TESTQ   R9, R9
 	JZ      none155
-	MOVQ    byOwn+96(FP), R10
-	MOVQ    SI, R11
-	IMULQ   AX, R11
-	ADDQ    R11, R10
-	VMOVUPS (R10), Z14
-	VADDPS  (R9), Z14, Z14
-	VMOVUPS Z14, (R10)
-	VMOVUPS 64(R10), Z14
-	VADDPS  64(R9), Z14, Z14
-	VMOVUPS Z14, 64(R10)
+	MOVQ    BX, R10
+	IMULQ   AX, R10
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z14
+	VADDPS  (R8), Z14, Z14
+	VMOVUPS Z14, (R9)
+	VMOVUPS 64(R9), Z14
+	VADDPS  64(R8), Z14, Z14
+	VMOVUPS Z14, 64(R9)
 
 none155:
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
+	MOVQ         DI, R9
 	MOVQ         R8, R10
-	MOVQ         R9, R11
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z8
-	VMOVUPS      (R9), Z4
-	VMOVUPS      64(R8), Z9
-	VMOVUPS      64(R9), Z5
+	VMOVUPS      (DI), Z8
+	VMOVUPS      (R8), Z4
+	VMOVUPS      64(DI), Z9
+	VMOVUPS      64(R8), Z5
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R8), Z11
-	VMOVUPS      64(R9), Z7
+	VMOVUPS      (DI), Z10
+	VMOVUPS      (R8), Z6
+	VMOVUPS      64(DI), Z11
+	VMOVUPS      64(R8), Z7
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	MOVQ         divisor+144(FP), R12
-	VBROADCASTSS (R12)(SI*4), Z15
-	VMOVUPS      (R8), Z12
-	VMOVUPS      (R9), Z2
+	MOVQ         divisor+232(FP), R11
+	VBROADCASTSS (R11)(BX*4), Z15
+	VMOVUPS      (DI), Z12
+	VMOVUPS      (R8), Z2
 	VDIVPS       Z12, Z2, Z2
-	VBROADCASTSS smallestDeviation+176(FP), Z14
+	VBROADCASTSS smallestDeviation+264(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z2, K1, Z2
-	VMOVUPS      (R11), Z0
-	VMOVUPS      (R10), Z12
+	VMOVUPS      (R10), Z0
+	VMOVUPS      (R9), Z12
 	VFNMADD231PS Z12, Z2, Z0
 	VMULPS       Z15, Z0, Z0
 	VMULPS       Z15, Z2, Z2
-	VMOVUPS      64(R8), Z12
-	VMOVUPS      64(R9), Z3
+	VMOVUPS      64(DI), Z12
+	VMOVUPS      64(R8), Z3
 	VDIVPS       Z12, Z3, Z3
-	VBROADCASTSS smallestDeviation+176(FP), Z14
+	VBROADCASTSS smallestDeviation+264(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      64(R11), Z1
-	VMOVUPS      64(R10), Z12
+	VMOVUPS      64(R10), Z1
+	VMOVUPS      64(R9), Z12
 	VFNMADD231PS Z12, Z3, Z1
 	VMULPS       Z15, Z1, Z1
 	VMULPS       Z15, Z3, Z3
-	MOVQ         initial+104(FP), R8
-	VMOVUPS      (R8), Z12
+	MOVQ         initial+192(FP), DI
+	VMOVUPS      (DI), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
 	VCMPPS       $0x04, Z12, Z10, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      64(R8), Z12
+	VMOVUPS      64(DI), Z12
 	VCMPPS       $0x04, Z12, Z9, K1
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         second+112(FP), R8
-	VMOVUPS      (R8), Z12
+	MOVQ         second+200(FP), DI
+	VMOVUPS      (DI), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
 	VCMPPS       $0x04, Z12, Z10, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      64(R8), Z12
+	VMOVUPS      64(DI), Z12
 	VCMPPS       $0x04, Z12, Z9, K1
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         copies+136(FP), R8
-	TESTQ        R8, R8
+	MOVQ         copies+224(FP), DI
+	TESTQ        DI, DI
 	JZ           none156
 	VPXORD       Z15, Z15, Z15
-	VBROADCASTSS (R8)(SI*4), Z14
+	VBROADCASTSS (DI)(BX*4), Z14
 	VUCOMISS     X15, X14
 	JLS          none156
-	MOVQ         degree+120(FP), R8
-	MOVQ         byDegree+128(FP), R9
-	VMOVUPS      (R8), Z12
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
+	VMOVUPS      (DI), Z12
 	VMOVAPS      Z0, Z13
 	VFMADD231PS  Z12, Z2, Z13
-	MOVQ         copies+136(FP), R10
-	VBROADCASTSS (R10)(SI*4), Z14
+	MOVQ         copies+224(FP), R9
+	VBROADCASTSS (R9)(BX*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z8, K1
 	VADDPS       Z4, Z13, K1, Z13
@@ -2874,13 +2935,13 @@ none155:
 	VCMPPS       $0x00, Z12, Z10, K1
 	VADDPS       Z6, Z13, K1, Z13
 	VXORPS       Z6, Z6, K1, Z6
-	VADDPS       (R9), Z13, Z13
-	VMOVUPS      Z13, (R9)
-	VMOVUPS      64(R8), Z12
+	VADDPS       (R8), Z13, Z13
+	VMOVUPS      Z13, (R8)
+	VMOVUPS      64(DI), Z12
 	VMOVAPS      Z1, Z13
 	VFMADD231PS  Z12, Z3, Z13
-	MOVQ         copies+136(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z14
+	MOVQ         copies+224(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z9, K1
 	VADDPS       Z5, Z13, K1, Z13
@@ -2888,30 +2949,37 @@ none155:
 	VCMPPS       $0x00, Z12, Z11, K1
 	VADDPS       Z7, Z13, K1, Z13
 	VXORPS       Z7, Z7, K1, Z7
-	VADDPS       64(R9), Z13, Z13
-	VMOVUPS      Z13, 64(R9)
+	VADDPS       64(R8), Z13, Z13
+	VMOVUPS      Z13, 64(R8)
 
 none156:
-	MOVQ    states0+32(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states0+120(FP), DI
+	TESTQ   DI, DI
 	JZ      skip157
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX (R9), R10
-	MOVLQSX 4(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds0+24(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip157
-	MOVQ    byStates0+64(FP), R11
+	MOVQ    senders0+32(FP), R10
+	MOVQ    relations0+40(FP), R11
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop158:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z12
-	VMULPS      (BX)(R13*1), Z12, Z12
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z12
+	VMULPS      (CX)(R15*1), Z12, Z12
 	VMOVAPS     Z0, Z13
 	VFMADD231PS Z12, Z2, Z13
 	VCMPPS      $0x00, Z12, Z8, K1
@@ -2920,14 +2988,14 @@ loop158:
 	VCMPPS      $0x00, Z12, Z10, K1
 	VADDPS      Z6, Z13, K1, Z13
 	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R11)(R12*1), Z14
-	VFMADD231PS (BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z15
-	VFMADD231PS (R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z12
-	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVUPS     (R13)(R14*1), Z14
+	VFMADD231PS (CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z15
+	VFMADD231PS (DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z12
+	VMULPS      64(CX)(R15*1), Z12, Z12
 	VMOVAPS     Z1, Z13
 	VFMADD231PS Z12, Z3, Z13
 	VCMPPS      $0x00, Z12, Z9, K1
@@ -2936,37 +3004,44 @@ loop158:
 	VCMPPS      $0x00, Z12, Z11, K1
 	VADDPS      Z7, Z13, K1, Z13
 	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R11)(R12*1), Z14
-	VFMADD231PS 64(BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z15
-	VFMADD231PS 64(R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, 64(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     64(R13)(R14*1), Z14
+	VFMADD231PS 64(CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z15
+	VFMADD231PS 64(DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, 64(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop158
 
 skip157:
-	MOVQ    states1+40(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states1+128(FP), DI
+	TESTQ   DI, DI
 	JZ      skip159
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 4(R9), R10
-	MOVLQSX 8(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds1+48(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip159
-	MOVQ    byStates1+72(FP), R11
+	MOVQ    senders1+56(FP), R10
+	MOVQ    relations1+64(FP), R11
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop160:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z12
-	VMULPS      (BX)(R13*1), Z12, Z12
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z12
+	VMULPS      (CX)(R15*1), Z12, Z12
 	VMOVAPS     Z0, Z13
 	VFMADD231PS Z12, Z2, Z13
 	VCMPPS      $0x00, Z12, Z8, K1
@@ -2975,14 +3050,14 @@ loop160:
 	VCMPPS      $0x00, Z12, Z10, K1
 	VADDPS      Z6, Z13, K1, Z13
 	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R11)(R12*1), Z14
-	VFMADD231PS (BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z15
-	VFMADD231PS (R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z12
-	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVUPS     (R13)(R14*1), Z14
+	VFMADD231PS (CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z15
+	VFMADD231PS (DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z12
+	VMULPS      64(CX)(R15*1), Z12, Z12
 	VMOVAPS     Z1, Z13
 	VFMADD231PS Z12, Z3, Z13
 	VCMPPS      $0x00, Z12, Z9, K1
@@ -2991,37 +3066,44 @@ loop160:
 	VCMPPS      $0x00, Z12, Z11, K1
 	VADDPS      Z7, Z13, K1, Z13
 	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R11)(R12*1), Z14
-	VFMADD231PS 64(BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z15
-	VFMADD231PS 64(R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, 64(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     64(R13)(R14*1), Z14
+	VFMADD231PS 64(CX)(R15*1), Z13, Z14
+	VMOVUPS     Z14, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z15
+	VFMADD231PS 64(DI)(R14*1), Z13, Z15
+	VMOVUPS     Z15, 64(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop160
 
 skip159:
-	MOVQ    states2+48(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
 	JZ      skip161
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 8(R9), R10
-	MOVLQSX 12(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
 	JGE     skip161
-	MOVQ    byStates2+80(FP), R11
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
 
 loop162:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
 	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z12
-	VMULPS      (BX)(R13*1), Z12, Z12
+	PREFETCHT0  (DI)(R13*1)
+	PREFETCHT0  64(DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
+	IMULQ       AX, R13
+	IMULQ       AX, R14
+	VMOVUPS     (DI)(R13*1), Z12
+	VMULPS      (CX)(R14*1), Z12, Z12
 	VMOVAPS     Z0, Z13
 	VFMADD231PS Z12, Z2, Z13
 	VCMPPS      $0x00, Z12, Z8, K1
@@ -3030,14 +3112,14 @@ loop162:
 	VCMPPS      $0x00, Z12, Z10, K1
 	VADDPS      Z6, Z13, K1, Z13
 	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R11)(R12*1), Z14
-	VFMADD231PS (BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z15
-	VFMADD231PS (R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z12
-	VMULPS      64(BX)(R13*1), Z12, Z12
+	VMOVUPS     (R12)(R13*1), Z14
+	VFMADD231PS (CX)(R14*1), Z13, Z14
+	VMOVUPS     Z14, (R12)(R13*1)
+	VMOVUPS     (SI)(R14*1), Z15
+	VFMADD231PS (DI)(R13*1), Z13, Z15
+	VMOVUPS     Z15, (SI)(R14*1)
+	VMOVUPS     64(DI)(R13*1), Z12
+	VMULPS      64(CX)(R14*1), Z12, Z12
 	VMOVAPS     Z1, Z13
 	VFMADD231PS Z12, Z3, Z13
 	VCMPPS      $0x00, Z12, Z9, K1
@@ -3046,82 +3128,82 @@ loop162:
 	VCMPPS      $0x00, Z12, Z11, K1
 	VADDPS      Z7, Z13, K1, Z13
 	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R11)(R12*1), Z14
-	VFMADD231PS 64(BX)(R13*1), Z13, Z14
-	VMOVUPS     Z14, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z15
-	VFMADD231PS 64(R8)(R12*1), Z13, Z15
-	VMOVUPS     Z15, 64(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     64(R12)(R13*1), Z14
+	VFMADD231PS 64(CX)(R14*1), Z13, Z14
+	VMOVUPS     Z14, 64(R12)(R13*1)
+	VMOVUPS     64(SI)(R14*1), Z15
+	VFMADD231PS 64(DI)(R13*1), Z13, Z15
+	VMOVUPS     Z15, 64(SI)(R14*1)
+	INCQ        R9
+	CMPQ        R9, BX
 	JL          loop162
 
 skip161:
-	INCQ SI
+	INCQ DX
 	JMP  receiver153
 
 end154:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
-// Requires: AVX, AVX512F
-TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-136
-	MOVQ stride+128(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
+// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-224
+	MOVQ stride+216(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
 
 receiver163:
-	MOVQ         count+0(FP), DI
-	CMPQ         SI, DI
+	MOVQ         count+0(FP), BX
+	CMPQ         DX, BX
 	JGE          end164
-	MOVQ         initial+80(FP), DI
-	MOVQ         second+88(FP), R8
-	VMOVUPS      (DI), Z0
+	MOVQ         rows+8(FP), BX
+	MOVLQSX      (BX)(DX*4), BX
+	MOVQ         initial+168(FP), SI
+	MOVQ         second+176(FP), DI
+	VMOVUPS      (SI), Z0
 	VMULPS       Z0, Z0, Z4
-	VMAXPS       (R8), Z0, Z8
-	VMINPS       (R8), Z0, Z12
-	VMOVUPS      64(DI), Z1
+	VMAXPS       (DI), Z0, Z8
+	VMINPS       (DI), Z0, Z12
+	VMOVUPS      64(SI), Z1
 	VMULPS       Z1, Z1, Z5
-	VMAXPS       64(R8), Z1, Z9
-	VMINPS       64(R8), Z1, Z13
-	VMOVUPS      128(DI), Z2
+	VMAXPS       64(DI), Z1, Z9
+	VMINPS       64(DI), Z1, Z13
+	VMOVUPS      128(SI), Z2
 	VMULPS       Z2, Z2, Z6
-	VMAXPS       128(R8), Z2, Z10
-	VMINPS       128(R8), Z2, Z14
-	VMOVUPS      192(DI), Z3
+	VMAXPS       128(DI), Z2, Z10
+	VMINPS       128(DI), Z2, Z14
+	VMOVUPS      192(SI), Z3
 	VMULPS       Z3, Z3, Z7
-	VMAXPS       192(R8), Z3, Z11
-	VMINPS       192(R8), Z3, Z15
-	MOVQ         copies+104(FP), DI
-	TESTQ        DI, DI
+	VMAXPS       192(DI), Z3, Z11
+	VMINPS       192(DI), Z3, Z15
+	MOVQ         copies+192(FP), SI
+	TESTQ        SI, SI
 	JZ           none165
 	VPXORD       Z16, Z16, Z16
-	VBROADCASTSS (DI)(SI*4), Z17
+	VBROADCASTSS (SI)(BX*4), Z17
 	VUCOMISS     X16, X17
 	JLS          none165
-	MOVQ         degree+96(FP), DI
-	VMOVUPS      (DI), Z16
+	MOVQ         degree+184(FP), SI
+	VMOVUPS      (SI), Z16
 	VMAXPS       Z8, Z16, Z8
 	VMINPS       Z12, Z16, Z12
 	VFMADD231PS  Z16, Z17, Z0
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z4
-	VMOVUPS      64(DI), Z16
+	VMOVUPS      64(SI), Z16
 	VMAXPS       Z9, Z16, Z9
 	VMINPS       Z13, Z16, Z13
 	VFMADD231PS  Z16, Z17, Z1
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z5
-	VMOVUPS      128(DI), Z16
+	VMOVUPS      128(SI), Z16
 	VMAXPS       Z10, Z16, Z10
 	VMINPS       Z14, Z16, Z14
 	VFMADD231PS  Z16, Z17, Z2
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z6
-	VMOVUPS      192(DI), Z16
+	VMOVUPS      192(SI), Z16
 	VMAXPS       Z11, Z16, Z11
 	VMINPS       Z15, Z16, Z15
 	VFMADD231PS  Z16, Z17, Z3
@@ -3129,141 +3211,168 @@ receiver163:
 	VFMADD231PS  Z16, Z17, Z7
 
 none165:
-	MOVQ    states0+32(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states0+120(FP), SI
+	TESTQ   SI, SI
 	JZ      skip166
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX (R8), R9
-	MOVLQSX 4(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds0+24(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip166
+	MOVQ    senders0+32(FP), R9
+	MOVQ    relations0+40(FP), R10
+	MOVQ    last0+96(FP), R11
 
 loop167:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z16
-	VMULPS      (BX)(R11*1), Z16, Z16
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(DI)(R10*1), Z17
-	VMULPS      64(BX)(R11*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(DI)(R10*1), Z16
-	VMULPS      128(BX)(R11*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(DI)(R10*1), Z17
-	VMULPS      192(BX)(R11*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
 	VFMADD231PS Z17, Z17, Z7
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop167
 
 skip166:
-	MOVQ    states1+40(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states1+128(FP), SI
+	TESTQ   SI, SI
 	JZ      skip168
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 4(R8), R9
-	MOVLQSX 8(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds1+48(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip168
+	MOVQ    senders1+56(FP), R9
+	MOVQ    relations1+64(FP), R10
+	MOVQ    last1+104(FP), R11
 
 loop169:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z16
-	VMULPS      (BX)(R11*1), Z16, Z16
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(DI)(R10*1), Z17
-	VMULPS      64(BX)(R11*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(DI)(R10*1), Z16
-	VMULPS      128(BX)(R11*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(DI)(R10*1), Z17
-	VMULPS      192(BX)(R11*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
 	VFMADD231PS Z17, Z17, Z7
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop169
 
 skip168:
-	MOVQ    states2+48(FP), DI
-	TESTQ   DI, DI
+	MOVQ    states2+136(FP), SI
+	TESTQ   SI, SI
 	JZ      skip170
-	MOVQ    bounds+8(FP), R8
-	MOVQ    SI, R9
-	SHLQ    $0x04, R9
-	ADDQ    R9, R8
-	MOVLQSX 8(R8), R9
-	MOVLQSX 12(R8), R8
-	CMPQ    R9, R8
+	MOVQ    bounds2+72(FP), DI
+	MOVLQSX (DI)(BX*4), R8
+	MOVLQSX 4(DI)(BX*4), DI
+	CMPQ    R8, DI
 	JGE     skip170
+	MOVQ    senders2+80(FP), R9
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
 
 loop171:
-	MOVLQSX     (CX)(R9*4), R10
-	MOVLQSX     (DX)(R9*4), R11
-	IMULQ       AX, R10
-	IMULQ       AX, R11
-	VMOVUPS     (DI)(R10*1), Z16
-	VMULPS      (BX)(R11*1), Z16, Z16
+	LEAQ        16(R8), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       AX, R12
+	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  128(SI)(R12*1)
+	PREFETCHT0  192(SI)(R12*1)
+	MOVLQSX     (R9)(R8*4), R12
+	MOVLQSX     (R10)(R8*4), R13
+	IMULQ       AX, R12
+	IMULQ       AX, R13
+	VMOVUPS     (SI)(R12*1), Z16
+	VMULPS      (CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(DI)(R10*1), Z17
-	VMULPS      64(BX)(R11*1), Z17, Z17
+	VMOVUPS     64(SI)(R12*1), Z17
+	VMULPS      64(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(DI)(R10*1), Z16
-	VMULPS      128(BX)(R11*1), Z16, Z16
+	VMOVUPS     128(SI)(R12*1), Z16
+	VMULPS      128(CX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(DI)(R10*1), Z17
-	VMULPS      192(BX)(R11*1), Z17, Z17
+	VMOVUPS     192(SI)(R12*1), Z17
+	VMULPS      192(CX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
 	VFMADD231PS Z17, Z17, Z7
-	INCQ        R9
-	CMPQ        R9, R8
+	INCQ        R8
+	CMPQ        R8, DI
 	JL          loop171
 
 skip170:
@@ -3279,249 +3388,251 @@ skip170:
 	VCMPPS       $0x03, Z7, Z7, K1
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
-	MOVQ         features+120(FP), DI
-	MOVQ         SI, R8
-	IMULQ        AX, R8
-	IMUL3Q       $0x05, R8, R8
-	ADDQ         R8, DI
-	MOVQ         own+64(FP), R8
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         SI, R9
-	IMULQ        R10, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z17
-	VMOVUPS      Z17, (DI)
-	VMOVUPS      64(R8), Z17
-	VMOVUPS      Z17, 64(DI)
-	VMOVUPS      128(R8), Z17
-	VMOVUPS      Z17, 128(DI)
-	VMOVUPS      192(R8), Z17
-	VMOVUPS      Z17, 192(DI)
-	MOVQ         divisor+112(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z16
-	ADDQ         AX, DI
+	MOVQ         features+208(FP), SI
+	MOVQ         at+16(FP), DI
+	MOVLQSX      (DI)(DX*4), DI
+	IMULQ        AX, DI
+	IMUL3Q       $0x05, DI, DI
+	ADDQ         DI, SI
+	MOVQ         own+152(FP), DI
+	MOVQ         ownStride+160(FP), R8
+	MOVQ         BX, R9
+	IMULQ        R8, R9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z17
+	VMOVUPS      Z17, (SI)
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      Z17, 64(SI)
+	VMOVUPS      128(DI), Z17
+	VMOVUPS      Z17, 128(SI)
+	VMOVUPS      192(DI), Z17
+	VMOVUPS      Z17, 192(SI)
+	MOVQ         divisor+200(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z16
+	ADDQ         AX, SI
 	VMULPS       Z16, Z0, Z0
-	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z0, (SI)
 	VMULPS       Z16, Z4, Z4
 	VMULPS       Z16, Z1, Z1
-	VMOVUPS      Z1, 64(DI)
+	VMOVUPS      Z1, 64(SI)
 	VMULPS       Z16, Z5, Z5
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, 128(DI)
+	VMOVUPS      Z2, 128(SI)
 	VMULPS       Z16, Z6, Z6
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 192(DI)
+	VMOVUPS      Z3, 192(SI)
 	VMULPS       Z16, Z7, Z7
-	ADDQ         AX, DI
-	VMOVUPS      Z8, (DI)
-	VMOVUPS      Z9, 64(DI)
-	VMOVUPS      Z10, 128(DI)
-	VMOVUPS      Z11, 192(DI)
-	ADDQ         AX, DI
-	VMOVUPS      Z12, (DI)
-	VMOVUPS      Z13, 64(DI)
-	VMOVUPS      Z14, 128(DI)
-	VMOVUPS      Z15, 192(DI)
-	ADDQ         AX, DI
-	MOVL         $0x358637bd, R8
-	VMOVD        R8, X17
+	ADDQ         AX, SI
+	VMOVUPS      Z8, (SI)
+	VMOVUPS      Z9, 64(SI)
+	VMOVUPS      Z10, 128(SI)
+	VMOVUPS      Z11, 192(SI)
+	ADDQ         AX, SI
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      Z15, 192(SI)
+	ADDQ         AX, SI
+	MOVL         $0x358637bd, BX
+	VMOVD        BX, X17
 	VBROADCASTSS X17, Z17
 	VFNMADD231PS Z0, Z0, Z4
 	VMAXPS       Z4, Z17, Z4
 	VSQRTPS      Z4, Z4
-	VMOVUPS      Z4, (DI)
+	VMOVUPS      Z4, (SI)
 	VFNMADD231PS Z1, Z1, Z5
 	VMAXPS       Z5, Z17, Z5
 	VSQRTPS      Z5, Z5
-	VMOVUPS      Z5, 64(DI)
+	VMOVUPS      Z5, 64(SI)
 	VFNMADD231PS Z2, Z2, Z6
 	VMAXPS       Z6, Z17, Z6
 	VSQRTPS      Z6, Z6
-	VMOVUPS      Z6, 128(DI)
+	VMOVUPS      Z6, 128(SI)
 	VFNMADD231PS Z3, Z3, Z7
 	VMAXPS       Z7, Z17, Z7
 	VSQRTPS      Z7, Z7
-	VMOVUPS      Z7, 192(DI)
-	INCQ         SI
+	VMOVUPS      Z7, 192(SI)
+	INCQ         DX
 	JMP          receiver163
 
 end164:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-180
-	MOVQ stride+168(FP), AX
-	MOVQ senders+16(FP), CX
-	MOVQ relations+24(FP), DX
-	MOVQ embeddings+56(FP), BX
-	XORQ SI, SI
-	MOVQ byEmbeddings+88(FP), DI
+// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-268
+	MOVQ stride+256(FP), AX
+	MOVQ embeddings+144(FP), CX
+	XORQ DX, DX
+	MOVQ byEmbeddings+176(FP), SI
 
 receiver172:
-	MOVQ    count+0(FP), R8
-	CMPQ    SI, R8
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
 	JGE     end173
-	MOVQ    features+152(FP), R8
-	MOVQ    SI, R9
+	MOVQ    rows+8(FP), BX
+	MOVLQSX (BX)(DX*4), BX
+	MOVQ    features+240(FP), DI
+	MOVQ    at+16(FP), R8
+	MOVLQSX (R8)(DX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x05, R8, R8
+	ADDQ    R8, DI
+	MOVQ    gradient+248(FP), R8
+	MOVQ    at+16(FP), R9
+	MOVLQSX (R9)(DX*4), R9
 	IMULQ   AX, R9
 	IMUL3Q  $0x05, R9, R9
 	ADDQ    R9, R8
-	MOVQ    gradient+160(FP), R9
-	MOVQ    SI, R10
-	IMULQ   AX, R10
-	IMUL3Q  $0x05, R10, R10
-	ADDQ    R10, R9
-	MOVQ    byOwn+96(FP), R10
-	TESTQ   R10, R10
+	MOVQ    byOwn+184(FP), R9
+	TESTQ   R9, R9
 	JZ      none174
-	MOVQ    byOwn+96(FP), R10
-	MOVQ    SI, R11
-	IMULQ   AX, R11
-	ADDQ    R11, R10
-	VMOVUPS (R10), Z26
-	VADDPS  (R9), Z26, Z26
-	VMOVUPS Z26, (R10)
-	VMOVUPS 64(R10), Z26
-	VADDPS  64(R9), Z26, Z26
-	VMOVUPS Z26, 64(R10)
-	VMOVUPS 128(R10), Z26
-	VADDPS  128(R9), Z26, Z26
-	VMOVUPS Z26, 128(R10)
-	VMOVUPS 192(R10), Z26
-	VADDPS  192(R9), Z26, Z26
-	VMOVUPS Z26, 192(R10)
+	MOVQ    BX, R10
+	IMULQ   AX, R10
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z26
+	VADDPS  (R8), Z26, Z26
+	VMOVUPS Z26, (R9)
+	VMOVUPS 64(R9), Z26
+	VADDPS  64(R8), Z26, Z26
+	VMOVUPS Z26, 64(R9)
+	VMOVUPS 128(R9), Z26
+	VADDPS  128(R8), Z26, Z26
+	VMOVUPS Z26, 128(R9)
+	VMOVUPS 192(R9), Z26
+	VADDPS  192(R8), Z26, Z26
+	VMOVUPS Z26, 192(R9)
 
 none174:
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
+	MOVQ         DI, R9
 	MOVQ         R8, R10
-	MOVQ         R9, R11
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z16
-	VMOVUPS      (R9), Z8
-	VMOVUPS      64(R8), Z17
-	VMOVUPS      64(R9), Z9
-	VMOVUPS      128(R8), Z18
-	VMOVUPS      128(R9), Z10
-	VMOVUPS      192(R8), Z19
-	VMOVUPS      192(R9), Z11
+	VMOVUPS      (DI), Z16
+	VMOVUPS      (R8), Z8
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      128(DI), Z18
+	VMOVUPS      128(R8), Z10
+	VMOVUPS      192(DI), Z19
+	VMOVUPS      192(R8), Z11
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	VMOVUPS      (R8), Z20
-	VMOVUPS      (R9), Z12
-	VMOVUPS      64(R8), Z21
-	VMOVUPS      64(R9), Z13
-	VMOVUPS      128(R8), Z22
-	VMOVUPS      128(R9), Z14
-	VMOVUPS      192(R8), Z23
-	VMOVUPS      192(R9), Z15
+	VMOVUPS      (DI), Z20
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(DI), Z21
+	VMOVUPS      64(R8), Z13
+	VMOVUPS      128(DI), Z22
+	VMOVUPS      128(R8), Z14
+	VMOVUPS      192(DI), Z23
+	VMOVUPS      192(R8), Z15
+	ADDQ         AX, DI
 	ADDQ         AX, R8
-	ADDQ         AX, R9
-	MOVQ         divisor+144(FP), R12
-	VBROADCASTSS (R12)(SI*4), Z27
-	VMOVUPS      (R8), Z24
-	VMOVUPS      (R9), Z4
+	MOVQ         divisor+232(FP), R11
+	VBROADCASTSS (R11)(BX*4), Z27
+	VMOVUPS      (DI), Z24
+	VMOVUPS      (R8), Z4
 	VDIVPS       Z24, Z4, Z4
-	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z4, K1, Z4
-	VMOVUPS      (R11), Z0
-	VMOVUPS      (R10), Z24
+	VMOVUPS      (R10), Z0
+	VMOVUPS      (R9), Z24
 	VFNMADD231PS Z24, Z4, Z0
 	VMULPS       Z27, Z0, Z0
 	VMULPS       Z27, Z4, Z4
-	VMOVUPS      64(R8), Z24
-	VMOVUPS      64(R9), Z5
+	VMOVUPS      64(DI), Z24
+	VMOVUPS      64(R8), Z5
 	VDIVPS       Z24, Z5, Z5
-	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z5, K1, Z5
-	VMOVUPS      64(R11), Z1
-	VMOVUPS      64(R10), Z24
+	VMOVUPS      64(R10), Z1
+	VMOVUPS      64(R9), Z24
 	VFNMADD231PS Z24, Z5, Z1
 	VMULPS       Z27, Z1, Z1
 	VMULPS       Z27, Z5, Z5
-	VMOVUPS      128(R8), Z24
-	VMOVUPS      128(R9), Z6
+	VMOVUPS      128(DI), Z24
+	VMOVUPS      128(R8), Z6
 	VDIVPS       Z24, Z6, Z6
-	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      128(R11), Z2
-	VMOVUPS      128(R10), Z24
+	VMOVUPS      128(R10), Z2
+	VMOVUPS      128(R9), Z24
 	VFNMADD231PS Z24, Z6, Z2
 	VMULPS       Z27, Z2, Z2
 	VMULPS       Z27, Z6, Z6
-	VMOVUPS      192(R8), Z24
-	VMOVUPS      192(R9), Z7
+	VMOVUPS      192(DI), Z24
+	VMOVUPS      192(R8), Z7
 	VDIVPS       Z24, Z7, Z7
-	VBROADCASTSS smallestDeviation+176(FP), Z26
+	VBROADCASTSS smallestDeviation+264(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	VMOVUPS      192(R11), Z3
-	VMOVUPS      192(R10), Z24
+	VMOVUPS      192(R10), Z3
+	VMOVUPS      192(R9), Z24
 	VFNMADD231PS Z24, Z7, Z3
 	VMULPS       Z27, Z3, Z3
 	VMULPS       Z27, Z7, Z7
-	MOVQ         initial+104(FP), R8
-	VMOVUPS      (R8), Z24
+	MOVQ         initial+192(FP), DI
+	VMOVUPS      (DI), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
 	VCMPPS       $0x04, Z24, Z20, K1
 	VMOVAPS.Z    Z12, K1, Z12
-	VMOVUPS      64(R8), Z24
+	VMOVUPS      64(DI), Z24
 	VCMPPS       $0x04, Z24, Z17, K1
 	VMOVAPS.Z    Z9, K1, Z9
 	VCMPPS       $0x04, Z24, Z21, K1
 	VMOVAPS.Z    Z13, K1, Z13
-	VMOVUPS      128(R8), Z24
+	VMOVUPS      128(DI), Z24
 	VCMPPS       $0x04, Z24, Z18, K1
 	VMOVAPS.Z    Z10, K1, Z10
 	VCMPPS       $0x04, Z24, Z22, K1
 	VMOVAPS.Z    Z14, K1, Z14
-	VMOVUPS      192(R8), Z24
+	VMOVUPS      192(DI), Z24
 	VCMPPS       $0x04, Z24, Z19, K1
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         second+112(FP), R8
-	VMOVUPS      (R8), Z24
+	MOVQ         second+200(FP), DI
+	VMOVUPS      (DI), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
 	VCMPPS       $0x04, Z24, Z20, K1
 	VMOVAPS.Z    Z12, K1, Z12
-	VMOVUPS      64(R8), Z24
+	VMOVUPS      64(DI), Z24
 	VCMPPS       $0x04, Z24, Z17, K1
 	VMOVAPS.Z    Z9, K1, Z9
 	VCMPPS       $0x04, Z24, Z21, K1
 	VMOVAPS.Z    Z13, K1, Z13
-	VMOVUPS      128(R8), Z24
+	VMOVUPS      128(DI), Z24
 	VCMPPS       $0x04, Z24, Z18, K1
 	VMOVAPS.Z    Z10, K1, Z10
 	VCMPPS       $0x04, Z24, Z22, K1
 	VMOVAPS.Z    Z14, K1, Z14
-	VMOVUPS      192(R8), Z24
+	VMOVUPS      192(DI), Z24
 	VCMPPS       $0x04, Z24, Z19, K1
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         copies+136(FP), R8
-	TESTQ        R8, R8
+	MOVQ         copies+224(FP), DI
+	TESTQ        DI, DI
 	JZ           none175
 	VPXORD       Z27, Z27, Z27
-	VBROADCASTSS (R8)(SI*4), Z26
+	VBROADCASTSS (DI)(BX*4), Z26
 	VUCOMISS     X27, X26
 	JLS          none175
-	MOVQ         degree+120(FP), R8
-	MOVQ         byDegree+128(FP), R9
-	VMOVUPS      (R8), Z24
+	MOVQ         degree+208(FP), DI
+	MOVQ         byDegree+216(FP), R8
+	VMOVUPS      (DI), Z24
 	VMOVAPS      Z0, Z25
 	VFMADD231PS  Z24, Z4, Z25
-	MOVQ         copies+136(FP), R10
-	VBROADCASTSS (R10)(SI*4), Z26
+	MOVQ         copies+224(FP), R9
+	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z16, K1
 	VADDPS       Z8, Z25, K1, Z25
@@ -3529,13 +3640,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z20, K1
 	VADDPS       Z12, Z25, K1, Z25
 	VXORPS       Z12, Z12, K1, Z12
-	VADDPS       (R9), Z25, Z25
-	VMOVUPS      Z25, (R9)
-	VMOVUPS      64(R8), Z24
+	VADDPS       (R8), Z25, Z25
+	VMOVUPS      Z25, (R8)
+	VMOVUPS      64(DI), Z24
 	VMOVAPS      Z1, Z25
 	VFMADD231PS  Z24, Z5, Z25
-	MOVQ         copies+136(FP), R10
-	VBROADCASTSS (R10)(SI*4), Z26
+	MOVQ         copies+224(FP), R9
+	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z17, K1
 	VADDPS       Z9, Z25, K1, Z25
@@ -3543,13 +3654,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z21, K1
 	VADDPS       Z13, Z25, K1, Z25
 	VXORPS       Z13, Z13, K1, Z13
-	VADDPS       64(R9), Z25, Z25
-	VMOVUPS      Z25, 64(R9)
-	VMOVUPS      128(R8), Z24
+	VADDPS       64(R8), Z25, Z25
+	VMOVUPS      Z25, 64(R8)
+	VMOVUPS      128(DI), Z24
 	VMOVAPS      Z2, Z25
 	VFMADD231PS  Z24, Z6, Z25
-	MOVQ         copies+136(FP), R10
-	VBROADCASTSS (R10)(SI*4), Z26
+	MOVQ         copies+224(FP), R9
+	VBROADCASTSS (R9)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z18, K1
 	VADDPS       Z10, Z25, K1, Z25
@@ -3557,13 +3668,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z22, K1
 	VADDPS       Z14, Z25, K1, Z25
 	VXORPS       Z14, Z14, K1, Z14
-	VADDPS       128(R9), Z25, Z25
-	VMOVUPS      Z25, 128(R9)
-	VMOVUPS      192(R8), Z24
+	VADDPS       128(R8), Z25, Z25
+	VMOVUPS      Z25, 128(R8)
+	VMOVUPS      192(DI), Z24
 	VMOVAPS      Z3, Z25
 	VFMADD231PS  Z24, Z7, Z25
-	MOVQ         copies+136(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z26
+	MOVQ         copies+224(FP), DI
+	VBROADCASTSS (DI)(BX*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z19, K1
 	VADDPS       Z11, Z25, K1, Z25
@@ -3571,30 +3682,39 @@ none174:
 	VCMPPS       $0x00, Z24, Z23, K1
 	VADDPS       Z15, Z25, K1, Z25
 	VXORPS       Z15, Z15, K1, Z15
-	VADDPS       192(R9), Z25, Z25
-	VMOVUPS      Z25, 192(R9)
+	VADDPS       192(R8), Z25, Z25
+	VMOVUPS      Z25, 192(R8)
 
 none175:
-	MOVQ    states0+32(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states0+120(FP), DI
+	TESTQ   DI, DI
 	JZ      skip176
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX (R9), R10
-	MOVLQSX 4(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds0+24(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip176
-	MOVQ    byStates0+64(FP), R11
+	MOVQ    senders0+32(FP), R10
+	MOVQ    relations0+40(FP), R11
+	MOVQ    last0+96(FP), R12
+	MOVQ    byStates0+152(FP), R13
 
 loop177:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z24
-	VMULPS      (BX)(R13*1), Z24, Z24
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	PREFETCHT0  128(DI)(R14*1)
+	PREFETCHT0  192(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z24
+	VMULPS      (CX)(R15*1), Z24, Z24
 	VMOVAPS     Z0, Z25
 	VFMADD231PS Z24, Z4, Z25
 	VCMPPS      $0x00, Z24, Z16, K1
@@ -3603,14 +3723,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z20, K1
 	VADDPS      Z12, Z25, K1, Z25
 	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R11)(R12*1), Z26
-	VFMADD231PS (BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z27
-	VFMADD231PS (R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z24
-	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVUPS     (R13)(R14*1), Z26
+	VFMADD231PS (CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z27
+	VFMADD231PS (DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z24
+	VMULPS      64(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z1, Z25
 	VFMADD231PS Z24, Z5, Z25
 	VCMPPS      $0x00, Z24, Z17, K1
@@ -3619,14 +3739,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z21, K1
 	VADDPS      Z13, Z25, K1, Z25
 	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R11)(R12*1), Z26
-	VFMADD231PS 64(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z27
-	VFMADD231PS 64(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 64(DI)(R13*1)
-	VMOVUPS     128(R8)(R12*1), Z24
-	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVUPS     64(R13)(R14*1), Z26
+	VFMADD231PS 64(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z27
+	VFMADD231PS 64(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 64(SI)(R15*1)
+	VMOVUPS     128(DI)(R14*1), Z24
+	VMULPS      128(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z2, Z25
 	VFMADD231PS Z24, Z6, Z25
 	VCMPPS      $0x00, Z24, Z18, K1
@@ -3635,14 +3755,14 @@ loop177:
 	VCMPPS      $0x00, Z24, Z22, K1
 	VADDPS      Z14, Z25, K1, Z25
 	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R11)(R12*1), Z26
-	VFMADD231PS 128(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 128(R11)(R12*1)
-	VMOVUPS     128(DI)(R13*1), Z27
-	VFMADD231PS 128(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 128(DI)(R13*1)
-	VMOVUPS     192(R8)(R12*1), Z24
-	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVUPS     128(R13)(R14*1), Z26
+	VFMADD231PS 128(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 128(R13)(R14*1)
+	VMOVUPS     128(SI)(R15*1), Z27
+	VFMADD231PS 128(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 128(SI)(R15*1)
+	VMOVUPS     192(DI)(R14*1), Z24
+	VMULPS      192(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z3, Z25
 	VFMADD231PS Z24, Z7, Z25
 	VCMPPS      $0x00, Z24, Z19, K1
@@ -3651,37 +3771,46 @@ loop177:
 	VCMPPS      $0x00, Z24, Z23, K1
 	VADDPS      Z15, Z25, K1, Z25
 	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R11)(R12*1), Z26
-	VFMADD231PS 192(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 192(R11)(R12*1)
-	VMOVUPS     192(DI)(R13*1), Z27
-	VFMADD231PS 192(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 192(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     192(R13)(R14*1), Z26
+	VFMADD231PS 192(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 192(R13)(R14*1)
+	VMOVUPS     192(SI)(R15*1), Z27
+	VFMADD231PS 192(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 192(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop177
 
 skip176:
-	MOVQ    states1+40(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states1+128(FP), DI
+	TESTQ   DI, DI
 	JZ      skip178
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 4(R9), R10
-	MOVLQSX 8(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds1+48(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), R8
+	CMPQ    R9, R8
 	JGE     skip178
-	MOVQ    byStates1+72(FP), R11
+	MOVQ    senders1+56(FP), R10
+	MOVQ    relations1+64(FP), R11
+	MOVQ    last1+104(FP), R12
+	MOVQ    byStates1+160(FP), R13
 
 loop179:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z24
-	VMULPS      (BX)(R13*1), Z24, Z24
+	LEAQ        16(R9), R14
+	CMPQ        R14, R12
+	CMOVQGT     R12, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       AX, R14
+	PREFETCHT0  (DI)(R14*1)
+	PREFETCHT0  64(DI)(R14*1)
+	PREFETCHT0  128(DI)(R14*1)
+	PREFETCHT0  192(DI)(R14*1)
+	MOVLQSX     (R10)(R9*4), R14
+	MOVLQSX     (R11)(R9*4), R15
+	IMULQ       AX, R14
+	IMULQ       AX, R15
+	VMOVUPS     (DI)(R14*1), Z24
+	VMULPS      (CX)(R15*1), Z24, Z24
 	VMOVAPS     Z0, Z25
 	VFMADD231PS Z24, Z4, Z25
 	VCMPPS      $0x00, Z24, Z16, K1
@@ -3690,14 +3819,14 @@ loop179:
 	VCMPPS      $0x00, Z24, Z20, K1
 	VADDPS      Z12, Z25, K1, Z25
 	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R11)(R12*1), Z26
-	VFMADD231PS (BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z27
-	VFMADD231PS (R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z24
-	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVUPS     (R13)(R14*1), Z26
+	VFMADD231PS (CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, (R13)(R14*1)
+	VMOVUPS     (SI)(R15*1), Z27
+	VFMADD231PS (DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, (SI)(R15*1)
+	VMOVUPS     64(DI)(R14*1), Z24
+	VMULPS      64(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z1, Z25
 	VFMADD231PS Z24, Z5, Z25
 	VCMPPS      $0x00, Z24, Z17, K1
@@ -3706,14 +3835,14 @@ loop179:
 	VCMPPS      $0x00, Z24, Z21, K1
 	VADDPS      Z13, Z25, K1, Z25
 	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R11)(R12*1), Z26
-	VFMADD231PS 64(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z27
-	VFMADD231PS 64(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 64(DI)(R13*1)
-	VMOVUPS     128(R8)(R12*1), Z24
-	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVUPS     64(R13)(R14*1), Z26
+	VFMADD231PS 64(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 64(R13)(R14*1)
+	VMOVUPS     64(SI)(R15*1), Z27
+	VFMADD231PS 64(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 64(SI)(R15*1)
+	VMOVUPS     128(DI)(R14*1), Z24
+	VMULPS      128(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z2, Z25
 	VFMADD231PS Z24, Z6, Z25
 	VCMPPS      $0x00, Z24, Z18, K1
@@ -3722,14 +3851,14 @@ loop179:
 	VCMPPS      $0x00, Z24, Z22, K1
 	VADDPS      Z14, Z25, K1, Z25
 	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R11)(R12*1), Z26
-	VFMADD231PS 128(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 128(R11)(R12*1)
-	VMOVUPS     128(DI)(R13*1), Z27
-	VFMADD231PS 128(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 128(DI)(R13*1)
-	VMOVUPS     192(R8)(R12*1), Z24
-	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVUPS     128(R13)(R14*1), Z26
+	VFMADD231PS 128(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 128(R13)(R14*1)
+	VMOVUPS     128(SI)(R15*1), Z27
+	VFMADD231PS 128(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 128(SI)(R15*1)
+	VMOVUPS     192(DI)(R14*1), Z24
+	VMULPS      192(CX)(R15*1), Z24, Z24
 	VMOVAPS     Z3, Z25
 	VFMADD231PS Z24, Z7, Z25
 	VCMPPS      $0x00, Z24, Z19, K1
@@ -3738,37 +3867,46 @@ loop179:
 	VCMPPS      $0x00, Z24, Z23, K1
 	VADDPS      Z15, Z25, K1, Z25
 	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R11)(R12*1), Z26
-	VFMADD231PS 192(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 192(R11)(R12*1)
-	VMOVUPS     192(DI)(R13*1), Z27
-	VFMADD231PS 192(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 192(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     192(R13)(R14*1), Z26
+	VFMADD231PS 192(CX)(R15*1), Z25, Z26
+	VMOVUPS     Z26, 192(R13)(R14*1)
+	VMOVUPS     192(SI)(R15*1), Z27
+	VFMADD231PS 192(DI)(R14*1), Z25, Z27
+	VMOVUPS     Z27, 192(SI)(R15*1)
+	INCQ        R9
+	CMPQ        R9, R8
 	JL          loop179
 
 skip178:
-	MOVQ    states2+48(FP), R8
-	TESTQ   R8, R8
+	MOVQ    states2+136(FP), DI
+	TESTQ   DI, DI
 	JZ      skip180
-	MOVQ    bounds+8(FP), R9
-	MOVQ    SI, R10
-	SHLQ    $0x04, R10
-	ADDQ    R10, R9
-	MOVLQSX 8(R9), R10
-	MOVLQSX 12(R9), R9
-	CMPQ    R10, R9
+	MOVQ    bounds2+72(FP), R8
+	MOVLQSX (R8)(BX*4), R9
+	MOVLQSX 4(R8)(BX*4), BX
+	CMPQ    R9, BX
 	JGE     skip180
-	MOVQ    byStates2+80(FP), R11
+	MOVQ    senders2+80(FP), R8
+	MOVQ    relations2+88(FP), R10
+	MOVQ    last2+112(FP), R11
+	MOVQ    byStates2+168(FP), R12
 
 loop181:
-	MOVLQSX     (CX)(R10*4), R12
-	MOVLQSX     (DX)(R10*4), R13
-	IMULQ       AX, R12
+	LEAQ        16(R9), R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R8)(R13*4), R13
 	IMULQ       AX, R13
-	VMOVUPS     (R8)(R12*1), Z24
-	VMULPS      (BX)(R13*1), Z24, Z24
+	PREFETCHT0  (DI)(R13*1)
+	PREFETCHT0  64(DI)(R13*1)
+	PREFETCHT0  128(DI)(R13*1)
+	PREFETCHT0  192(DI)(R13*1)
+	MOVLQSX     (R8)(R9*4), R13
+	MOVLQSX     (R10)(R9*4), R14
+	IMULQ       AX, R13
+	IMULQ       AX, R14
+	VMOVUPS     (DI)(R13*1), Z24
+	VMULPS      (CX)(R14*1), Z24, Z24
 	VMOVAPS     Z0, Z25
 	VFMADD231PS Z24, Z4, Z25
 	VCMPPS      $0x00, Z24, Z16, K1
@@ -3777,14 +3915,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z20, K1
 	VADDPS      Z12, Z25, K1, Z25
 	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R11)(R12*1), Z26
-	VFMADD231PS (BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, (R11)(R12*1)
-	VMOVUPS     (DI)(R13*1), Z27
-	VFMADD231PS (R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, (DI)(R13*1)
-	VMOVUPS     64(R8)(R12*1), Z24
-	VMULPS      64(BX)(R13*1), Z24, Z24
+	VMOVUPS     (R12)(R13*1), Z26
+	VFMADD231PS (CX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, (R12)(R13*1)
+	VMOVUPS     (SI)(R14*1), Z27
+	VFMADD231PS (DI)(R13*1), Z25, Z27
+	VMOVUPS     Z27, (SI)(R14*1)
+	VMOVUPS     64(DI)(R13*1), Z24
+	VMULPS      64(CX)(R14*1), Z24, Z24
 	VMOVAPS     Z1, Z25
 	VFMADD231PS Z24, Z5, Z25
 	VCMPPS      $0x00, Z24, Z17, K1
@@ -3793,14 +3931,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z21, K1
 	VADDPS      Z13, Z25, K1, Z25
 	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R11)(R12*1), Z26
-	VFMADD231PS 64(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 64(R11)(R12*1)
-	VMOVUPS     64(DI)(R13*1), Z27
-	VFMADD231PS 64(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 64(DI)(R13*1)
-	VMOVUPS     128(R8)(R12*1), Z24
-	VMULPS      128(BX)(R13*1), Z24, Z24
+	VMOVUPS     64(R12)(R13*1), Z26
+	VFMADD231PS 64(CX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 64(R12)(R13*1)
+	VMOVUPS     64(SI)(R14*1), Z27
+	VFMADD231PS 64(DI)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 64(SI)(R14*1)
+	VMOVUPS     128(DI)(R13*1), Z24
+	VMULPS      128(CX)(R14*1), Z24, Z24
 	VMOVAPS     Z2, Z25
 	VFMADD231PS Z24, Z6, Z25
 	VCMPPS      $0x00, Z24, Z18, K1
@@ -3809,14 +3947,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z22, K1
 	VADDPS      Z14, Z25, K1, Z25
 	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R11)(R12*1), Z26
-	VFMADD231PS 128(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 128(R11)(R12*1)
-	VMOVUPS     128(DI)(R13*1), Z27
-	VFMADD231PS 128(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 128(DI)(R13*1)
-	VMOVUPS     192(R8)(R12*1), Z24
-	VMULPS      192(BX)(R13*1), Z24, Z24
+	VMOVUPS     128(R12)(R13*1), Z26
+	VFMADD231PS 128(CX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 128(R12)(R13*1)
+	VMOVUPS     128(SI)(R14*1), Z27
+	VFMADD231PS 128(DI)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 128(SI)(R14*1)
+	VMOVUPS     192(DI)(R13*1), Z24
+	VMULPS      192(CX)(R14*1), Z24, Z24
 	VMOVAPS     Z3, Z25
 	VFMADD231PS Z24, Z7, Z25
 	VCMPPS      $0x00, Z24, Z19, K1
@@ -3825,49 +3963,64 @@ loop181:
 	VCMPPS      $0x00, Z24, Z23, K1
 	VADDPS      Z15, Z25, K1, Z25
 	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R11)(R12*1), Z26
-	VFMADD231PS 192(BX)(R13*1), Z25, Z26
-	VMOVUPS     Z26, 192(R11)(R12*1)
-	VMOVUPS     192(DI)(R13*1), Z27
-	VFMADD231PS 192(R8)(R12*1), Z25, Z27
-	VMOVUPS     Z27, 192(DI)(R13*1)
-	INCQ        R10
-	CMPQ        R10, R9
+	VMOVUPS     192(R12)(R13*1), Z26
+	VFMADD231PS 192(CX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 192(R12)(R13*1)
+	VMOVUPS     192(SI)(R14*1), Z27
+	VFMADD231PS 192(DI)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 192(SI)(R14*1)
+	INCQ        R9
+	CMPQ        R9, BX
 	JL          loop181
 
 skip180:
-	INCQ SI
+	INCQ DX
 	JMP  receiver172
 
 end173:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 // Requires: AVX, AVX512F
-TEXT ·normalize32AVX512(SB), NOSPLIT, $0-88
+TEXT ·normalize32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VPXORD       Z6, Z6, Z6
-	MOVL         $0x3d000000, R9
-	VMOVD        R9, X8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X8
 	VBROADCASTSS X8, Z8
-	VBROADCASTSS keptScale+56(FP), Z7
-	MOVQ         own+64(FP), R9
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         output+80(FP), R11
+	VBROADCASTSS keptScale+72(FP), Z7
 	TESTQ        AX, AX
 	JLE          end183
 
 row182:
-	VMOVUPS       (CX), Z0
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(DI*4), R8
+	MOVQ          kept+56(FP), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R9
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R10
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R11
+	IMUL3Q        $0x00000080, SI, R12
+	ADDQ          R12, R11
+	MOVQ          ownStride+88(FP), R12
+	IMULQ         R12, SI
+	ADDQ          SI, DI
+	VMOVUPS       (R10), Z0
 	VMOVAPS       Z0, Z4
-	VMOVUPS       64(CX), Z1
+	VMOVUPS       64(R10), Z1
 	VADDPS        Z1, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPS        Y3, Y4, Y4
@@ -3892,118 +4045,129 @@ row182:
 	VPERMILPS     $0xb1, X5, X3
 	VADDPS        X3, X5, X5
 	VBROADCASTSS  X5, Z5
-	MOVL          $0x3727c5ac, R12
-	VMOVD         R12, X3
+	MOVL          $0x3727c5ac, SI
+	VMOVD         SI, X3
 	VBROADCASTSS  X3, Z3
 	VFMADD231PS   Z8, Z5, Z3
 	VSQRTSS       X3, X3, X3
-	MOVL          $0x3f800000, R12
-	VMOVD         R12, X4
+	MOVL          $0x3f800000, SI
+	VMOVD         SI, X4
 	VBROADCASTSS  X4, Z4
 	VDIVSS        X3, X4, X3
-	VMOVSS        X3, (DX)
+	VMOVSS        X3, (R8)
 	VBROADCASTSS  X3, Z3
 	VMULPS        Z3, Z0, Z0
 	VMULPS        Z3, Z1, Z1
-	VMOVUPS       Z0, (CX)
-	VMOVUPS       (SI), Z2
-	VFMADD231PS   (BX), Z0, Z2
+	VMOVUPS       Z0, (R10)
+	VMOVUPS       (DX), Z2
+	VFMADD231PS   (CX), Z0, Z2
 	VMAXPS        Z2, Z6, Z2
-	MOVWLZX       (DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       (R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z7, Z2, K1, Z2
-	VADDPS        (R9), Z2, Z2
+	VADDPS        (DI), Z2, Z2
 	VMOVUPS       Z2, (R11)
-	VMOVUPS       Z1, 64(CX)
-	VMOVUPS       64(SI), Z2
-	VFMADD231PS   64(BX), Z1, Z2
+	VMOVUPS       Z1, 64(R10)
+	VMOVUPS       64(DX), Z2
+	VFMADD231PS   64(CX), Z1, Z2
 	VMAXPS        Z2, Z6, Z2
-	MOVWLZX       2(DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       2(R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z7, Z2, K1, Z2
-	VADDPS        64(R9), Z2, Z2
+	VADDPS        64(DI), Z2, Z2
 	VMOVUPS       Z2, 64(R11)
-	ADDQ          R10, R9
-	ADDQ          $0x00000080, R11
-	ADDQ          $0x00000080, CX
-	ADDQ          $0x04, DX
-	ADDQ          R8, DI
-	DECQ          AX
-	JNZ           row182
+	INCQ          BX
+	CMPQ          BX, AX
+	JL            row182
 
 end183:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F
-TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-96
+TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VPXORD       Z6, Z6, Z6
-	MOVL         $0x3d000000, R9
-	VMOVD        R9, X8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X8
 	VBROADCASTSS X8, Z8
-	VBROADCASTSS keptScale+56(FP), Z7
-	MOVQ         gradient+64(FP), R9
-	MOVQ         byLinear+72(FP), R10
-	MOVQ         byScale+80(FP), R11
-	MOVQ         byShift+88(FP), R12
+	VBROADCASTSS keptScale+72(FP), Z7
+	MOVQ         byScale+96(FP), R8
+	MOVQ         byShift+104(FP), R9
 	TESTQ        AX, AX
 	JLE          end185
 
 row184:
-	VMOVUPS     (R9), Z0
-	MOVWLZX     (DI), R13
-	KMOVW       R13, K1
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(BX*4), SI
+	MOVQ        at+16(FP), DI
+	MOVLQSX     (DI)(BX*4), DI
+	MOVQ        deviation+32(FP), R10
+	LEAQ        (R10)(DI*4), R10
+	MOVQ        kept+56(FP), R11
+	MOVQ        keptStride+64(FP), R12
+	MOVQ        DI, R13
+	IMULQ       R12, R13
+	ADDQ        R13, R11
+	MOVQ        linear+24(FP), R12
+	IMUL3Q      $0x00000080, DI, R13
+	ADDQ        R13, R12
+	MOVQ        gradient+80(FP), R13
+	IMUL3Q      $0x00000080, SI, SI
+	ADDQ        SI, R13
+	MOVQ        byLinear+88(FP), SI
+	IMUL3Q      $0x00000080, DI, DI
+	ADDQ        DI, SI
+	VMOVUPS     (R13), Z0
+	MOVWLZX     (R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z7, Z0, K1, Z0
-	VMOVUPS     (CX), Z2
-	VMOVUPS     (SI), Z3
-	VFMADD231PS (BX), Z2, Z3
+	VMOVUPS     (R12), Z2
+	VMOVUPS     (DX), Z3
+	VFMADD231PS (CX), Z2, Z3
 	VCMPPS      $0x06, Z6, Z3, K1
 	VMOVAPS.Z   Z0, K1, Z0
-	VMOVUPS     64(R9), Z1
-	MOVWLZX     2(DI), R13
-	KMOVW       R13, K1
+	VMOVUPS     64(R13), Z1
+	MOVWLZX     2(R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z7, Z1, K1, Z1
-	VMOVUPS     64(CX), Z2
-	VMOVUPS     64(SI), Z3
-	VFMADD231PS 64(BX), Z2, Z3
+	VMOVUPS     64(R12), Z2
+	VMOVUPS     64(DX), Z3
+	VFMADD231PS 64(CX), Z2, Z3
 	VCMPPS      $0x06, Z6, Z3, K1
 	VMOVAPS.Z   Z1, K1, Z1
-	TESTQ       R12, R12
+	TESTQ       R9, R9
 	JZ          none186
 	VMOVAPS     Z0, Z3
-	VADDPS      (R12), Z3, Z3
-	VMOVUPS     Z3, (R12)
+	VADDPS      (R9), Z3, Z3
+	VMOVUPS     Z3, (R9)
 	VMOVAPS     Z1, Z3
-	VADDPS      64(R12), Z3, Z3
-	VMOVUPS     Z3, 64(R12)
+	VADDPS      64(R9), Z3, Z3
+	VMOVUPS     Z3, 64(R9)
 
 none186:
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      none187
 	VMOVAPS Z0, Z3
-	VMULPS  (CX), Z3, Z3
-	VADDPS  (R11), Z3, Z3
-	VMOVUPS Z3, (R11)
+	VMULPS  (R12), Z3, Z3
+	VADDPS  (R8), Z3, Z3
+	VMOVUPS Z3, (R8)
 	VMOVAPS Z1, Z3
-	VMULPS  64(CX), Z3, Z3
-	VADDPS  64(R11), Z3, Z3
-	VMOVUPS Z3, 64(R11)
+	VMULPS  64(R12), Z3, Z3
+	VADDPS  64(R8), Z3, Z3
+	VMOVUPS Z3, 64(R8)
 
 none187:
-	VMULPS        (BX), Z0, Z0
+	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z4
-	VMULPS        (CX), Z0, Z5
-	VMULPS        64(BX), Z1, Z1
+	VMULPS        (R12), Z0, Z5
+	VMULPS        64(CX), Z1, Z1
 	VADDPS        Z1, Z4, Z4
-	VFMADD231PS   64(CX), Z1, Z5
+	VFMADD231PS   64(R12), Z1, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPS        Y3, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X3
@@ -4024,56 +4188,67 @@ none187:
 	VBROADCASTSS  X5, Z5
 	VMULPS        Z8, Z4, Z4
 	VMULPS        Z8, Z5, Z5
-	VBROADCASTSS  (DX), Z2
+	VBROADCASTSS  (R10), Z2
 	VSUBPS        Z4, Z0, Z0
-	VFNMADD231PS  (CX), Z5, Z0
+	VFNMADD231PS  (R12), Z5, Z0
 	VMULPS        Z2, Z0, Z0
-	VMOVUPS       Z0, (R10)
+	VMOVUPS       Z0, (SI)
 	VSUBPS        Z4, Z1, Z1
-	VFNMADD231PS  64(CX), Z5, Z1
+	VFNMADD231PS  64(R12), Z5, Z1
 	VMULPS        Z2, Z1, Z1
-	VMOVUPS       Z1, 64(R10)
-	ADDQ          $0x00000080, R9
-	ADDQ          $0x00000080, R10
-	ADDQ          $0x00000080, CX
-	ADDQ          $0x04, DX
-	ADDQ          R8, DI
-	DECQ          AX
-	JNZ           row184
+	VMOVUPS       Z1, 64(SI)
+	INCQ          BX
+	CMPQ          BX, AX
+	JL            row184
 
 end185:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 // Requires: AVX, AVX512F
-TEXT ·normalize64AVX512(SB), NOSPLIT, $0-88
+TEXT ·normalize64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VPXORD       Z8, Z8, Z8
-	MOVL         $0x3c800000, R9
-	VMOVD        R9, X10
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X10
 	VBROADCASTSS X10, Z10
-	VBROADCASTSS keptScale+56(FP), Z9
-	MOVQ         own+64(FP), R9
-	MOVQ         ownStride+72(FP), R10
-	MOVQ         output+80(FP), R11
+	VBROADCASTSS keptScale+72(FP), Z9
 	TESTQ        AX, AX
 	JLE          end189
 
 row188:
-	VMOVUPS       (CX), Z0
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(DI*4), R8
+	MOVQ          kept+56(FP), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R9
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R10
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R11
+	IMUL3Q        $0x00000100, SI, R12
+	ADDQ          R12, R11
+	MOVQ          ownStride+88(FP), R12
+	IMULQ         R12, SI
+	ADDQ          SI, DI
+	VMOVUPS       (R10), Z0
 	VMOVAPS       Z0, Z6
-	VMOVUPS       64(CX), Z1
+	VMOVUPS       64(R10), Z1
 	VADDPS        Z1, Z6, Z6
-	VMOVUPS       128(CX), Z2
+	VMOVUPS       128(R10), Z2
 	VADDPS        Z2, Z6, Z6
-	VMOVUPS       192(CX), Z3
+	VMOVUPS       192(R10), Z3
 	VADDPS        Z3, Z6, Z6
 	VEXTRACTF64X4 $0x01, Z6, Y5
 	VADDPS        Y5, Y6, Y6
@@ -4102,176 +4277,187 @@ row188:
 	VPERMILPS     $0xb1, X7, X5
 	VADDPS        X5, X7, X7
 	VBROADCASTSS  X7, Z7
-	MOVL          $0x3727c5ac, R12
-	VMOVD         R12, X5
+	MOVL          $0x3727c5ac, SI
+	VMOVD         SI, X5
 	VBROADCASTSS  X5, Z5
 	VFMADD231PS   Z10, Z7, Z5
 	VSQRTSS       X5, X5, X5
-	MOVL          $0x3f800000, R12
-	VMOVD         R12, X6
+	MOVL          $0x3f800000, SI
+	VMOVD         SI, X6
 	VBROADCASTSS  X6, Z6
 	VDIVSS        X5, X6, X5
-	VMOVSS        X5, (DX)
+	VMOVSS        X5, (R8)
 	VBROADCASTSS  X5, Z5
 	VMULPS        Z5, Z0, Z0
 	VMULPS        Z5, Z1, Z1
 	VMULPS        Z5, Z2, Z2
 	VMULPS        Z5, Z3, Z3
-	VMOVUPS       Z0, (CX)
-	VMOVUPS       (SI), Z4
-	VFMADD231PS   (BX), Z0, Z4
+	VMOVUPS       Z0, (R10)
+	VMOVUPS       (DX), Z4
+	VFMADD231PS   (CX), Z0, Z4
 	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       (DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       (R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        (R9), Z4, Z4
+	VADDPS        (DI), Z4, Z4
 	VMOVUPS       Z4, (R11)
-	VMOVUPS       Z1, 64(CX)
-	VMOVUPS       64(SI), Z4
-	VFMADD231PS   64(BX), Z1, Z4
+	VMOVUPS       Z1, 64(R10)
+	VMOVUPS       64(DX), Z4
+	VFMADD231PS   64(CX), Z1, Z4
 	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       2(DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       2(R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        64(R9), Z4, Z4
+	VADDPS        64(DI), Z4, Z4
 	VMOVUPS       Z4, 64(R11)
-	VMOVUPS       Z2, 128(CX)
-	VMOVUPS       128(SI), Z4
-	VFMADD231PS   128(BX), Z2, Z4
+	VMOVUPS       Z2, 128(R10)
+	VMOVUPS       128(DX), Z4
+	VFMADD231PS   128(CX), Z2, Z4
 	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       4(DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       4(R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        128(R9), Z4, Z4
+	VADDPS        128(DI), Z4, Z4
 	VMOVUPS       Z4, 128(R11)
-	VMOVUPS       Z3, 192(CX)
-	VMOVUPS       192(SI), Z4
-	VFMADD231PS   192(BX), Z3, Z4
+	VMOVUPS       Z3, 192(R10)
+	VMOVUPS       192(DX), Z4
+	VFMADD231PS   192(CX), Z3, Z4
 	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       6(DI), R12
-	KMOVW         R12, K1
+	MOVWLZX       6(R9), SI
+	KMOVW         SI, K1
 	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        192(R9), Z4, Z4
+	VADDPS        192(DI), Z4, Z4
 	VMOVUPS       Z4, 192(R11)
-	ADDQ          R10, R9
-	ADDQ          $0x00000100, R11
-	ADDQ          $0x00000100, CX
-	ADDQ          $0x04, DX
-	ADDQ          R8, DI
-	DECQ          AX
-	JNZ           row188
+	INCQ          BX
+	CMPQ          BX, AX
+	JL            row188
 
 end189:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F
-TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-96
+TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         linear+8(FP), CX
-	MOVQ         deviation+16(FP), DX
-	MOVQ         scale+24(FP), BX
-	MOVQ         shift+32(FP), SI
-	MOVQ         kept+40(FP), DI
-	MOVQ         keptStride+48(FP), R8
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
 	VPXORD       Z8, Z8, Z8
-	MOVL         $0x3c800000, R9
-	VMOVD        R9, X10
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X10
 	VBROADCASTSS X10, Z10
-	VBROADCASTSS keptScale+56(FP), Z9
-	MOVQ         gradient+64(FP), R9
-	MOVQ         byLinear+72(FP), R10
-	MOVQ         byScale+80(FP), R11
-	MOVQ         byShift+88(FP), R12
+	VBROADCASTSS keptScale+72(FP), Z9
+	MOVQ         byScale+96(FP), R8
+	MOVQ         byShift+104(FP), R9
 	TESTQ        AX, AX
 	JLE          end191
 
 row190:
-	VMOVUPS     (R9), Z0
-	MOVWLZX     (DI), R13
-	KMOVW       R13, K1
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(BX*4), SI
+	MOVQ        at+16(FP), DI
+	MOVLQSX     (DI)(BX*4), DI
+	MOVQ        deviation+32(FP), R10
+	LEAQ        (R10)(DI*4), R10
+	MOVQ        kept+56(FP), R11
+	MOVQ        keptStride+64(FP), R12
+	MOVQ        DI, R13
+	IMULQ       R12, R13
+	ADDQ        R13, R11
+	MOVQ        linear+24(FP), R12
+	IMUL3Q      $0x00000100, DI, R13
+	ADDQ        R13, R12
+	MOVQ        gradient+80(FP), R13
+	IMUL3Q      $0x00000100, SI, SI
+	ADDQ        SI, R13
+	MOVQ        byLinear+88(FP), SI
+	IMUL3Q      $0x00000100, DI, DI
+	ADDQ        DI, SI
+	VMOVUPS     (R13), Z0
+	MOVWLZX     (R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z9, Z0, K1, Z0
-	VMOVUPS     (CX), Z4
-	VMOVUPS     (SI), Z5
-	VFMADD231PS (BX), Z4, Z5
+	VMOVUPS     (R12), Z4
+	VMOVUPS     (DX), Z5
+	VFMADD231PS (CX), Z4, Z5
 	VCMPPS      $0x06, Z8, Z5, K1
 	VMOVAPS.Z   Z0, K1, Z0
-	VMOVUPS     64(R9), Z1
-	MOVWLZX     2(DI), R13
-	KMOVW       R13, K1
+	VMOVUPS     64(R13), Z1
+	MOVWLZX     2(R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z9, Z1, K1, Z1
-	VMOVUPS     64(CX), Z4
-	VMOVUPS     64(SI), Z5
-	VFMADD231PS 64(BX), Z4, Z5
+	VMOVUPS     64(R12), Z4
+	VMOVUPS     64(DX), Z5
+	VFMADD231PS 64(CX), Z4, Z5
 	VCMPPS      $0x06, Z8, Z5, K1
 	VMOVAPS.Z   Z1, K1, Z1
-	VMOVUPS     128(R9), Z2
-	MOVWLZX     4(DI), R13
-	KMOVW       R13, K1
+	VMOVUPS     128(R13), Z2
+	MOVWLZX     4(R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z9, Z2, K1, Z2
-	VMOVUPS     128(CX), Z4
-	VMOVUPS     128(SI), Z5
-	VFMADD231PS 128(BX), Z4, Z5
+	VMOVUPS     128(R12), Z4
+	VMOVUPS     128(DX), Z5
+	VFMADD231PS 128(CX), Z4, Z5
 	VCMPPS      $0x06, Z8, Z5, K1
 	VMOVAPS.Z   Z2, K1, Z2
-	VMOVUPS     192(R9), Z3
-	MOVWLZX     6(DI), R13
-	KMOVW       R13, K1
+	VMOVUPS     192(R13), Z3
+	MOVWLZX     6(R11), DI
+	KMOVW       DI, K1
 	VMULPS.Z    Z9, Z3, K1, Z3
-	VMOVUPS     192(CX), Z4
-	VMOVUPS     192(SI), Z5
-	VFMADD231PS 192(BX), Z4, Z5
+	VMOVUPS     192(R12), Z4
+	VMOVUPS     192(DX), Z5
+	VFMADD231PS 192(CX), Z4, Z5
 	VCMPPS      $0x06, Z8, Z5, K1
 	VMOVAPS.Z   Z3, K1, Z3
-	TESTQ       R12, R12
+	TESTQ       R9, R9
 	JZ          none192
 	VMOVAPS     Z0, Z5
-	VADDPS      (R12), Z5, Z5
-	VMOVUPS     Z5, (R12)
+	VADDPS      (R9), Z5, Z5
+	VMOVUPS     Z5, (R9)
 	VMOVAPS     Z1, Z5
-	VADDPS      64(R12), Z5, Z5
-	VMOVUPS     Z5, 64(R12)
+	VADDPS      64(R9), Z5, Z5
+	VMOVUPS     Z5, 64(R9)
 	VMOVAPS     Z2, Z5
-	VADDPS      128(R12), Z5, Z5
-	VMOVUPS     Z5, 128(R12)
+	VADDPS      128(R9), Z5, Z5
+	VMOVUPS     Z5, 128(R9)
 	VMOVAPS     Z3, Z5
-	VADDPS      192(R12), Z5, Z5
-	VMOVUPS     Z5, 192(R12)
+	VADDPS      192(R9), Z5, Z5
+	VMOVUPS     Z5, 192(R9)
 
 none192:
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      none193
 	VMOVAPS Z0, Z5
-	VMULPS  (CX), Z5, Z5
-	VADDPS  (R11), Z5, Z5
-	VMOVUPS Z5, (R11)
+	VMULPS  (R12), Z5, Z5
+	VADDPS  (R8), Z5, Z5
+	VMOVUPS Z5, (R8)
 	VMOVAPS Z1, Z5
-	VMULPS  64(CX), Z5, Z5
-	VADDPS  64(R11), Z5, Z5
-	VMOVUPS Z5, 64(R11)
+	VMULPS  64(R12), Z5, Z5
+	VADDPS  64(R8), Z5, Z5
+	VMOVUPS Z5, 64(R8)
 	VMOVAPS Z2, Z5
-	VMULPS  128(CX), Z5, Z5
-	VADDPS  128(R11), Z5, Z5
-	VMOVUPS Z5, 128(R11)
+	VMULPS  128(R12), Z5, Z5
+	VADDPS  128(R8), Z5, Z5
+	VMOVUPS Z5, 128(R8)
 	VMOVAPS Z3, Z5
-	VMULPS  192(CX), Z5, Z5
-	VADDPS  192(R11), Z5, Z5
-	VMOVUPS Z5, 192(R11)
+	VMULPS  192(R12), Z5, Z5
+	VADDPS  192(R8), Z5, Z5
+	VMOVUPS Z5, 192(R8)
 
 none193:
-	VMULPS        (BX), Z0, Z0
+	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z6
-	VMULPS        (CX), Z0, Z7
-	VMULPS        64(BX), Z1, Z1
+	VMULPS        (R12), Z0, Z7
+	VMULPS        64(CX), Z1, Z1
 	VADDPS        Z1, Z6, Z6
-	VFMADD231PS   64(CX), Z1, Z7
-	VMULPS        128(BX), Z2, Z2
+	VFMADD231PS   64(R12), Z1, Z7
+	VMULPS        128(CX), Z2, Z2
 	VADDPS        Z2, Z6, Z6
-	VFMADD231PS   128(CX), Z2, Z7
-	VMULPS        192(BX), Z3, Z3
+	VFMADD231PS   128(R12), Z2, Z7
+	VMULPS        192(CX), Z3, Z3
 	VADDPS        Z3, Z6, Z6
-	VFMADD231PS   192(CX), Z3, Z7
+	VFMADD231PS   192(R12), Z3, Z7
 	VEXTRACTF64X4 $0x01, Z6, Y5
 	VADDPS        Y5, Y6, Y6
 	VEXTRACTF128  $0x01, Y6, X5
@@ -4292,32 +4478,187 @@ none193:
 	VBROADCASTSS  X7, Z7
 	VMULPS        Z10, Z6, Z6
 	VMULPS        Z10, Z7, Z7
-	VBROADCASTSS  (DX), Z4
+	VBROADCASTSS  (R10), Z4
 	VSUBPS        Z6, Z0, Z0
-	VFNMADD231PS  (CX), Z7, Z0
+	VFNMADD231PS  (R12), Z7, Z0
 	VMULPS        Z4, Z0, Z0
-	VMOVUPS       Z0, (R10)
+	VMOVUPS       Z0, (SI)
 	VSUBPS        Z6, Z1, Z1
-	VFNMADD231PS  64(CX), Z7, Z1
+	VFNMADD231PS  64(R12), Z7, Z1
 	VMULPS        Z4, Z1, Z1
-	VMOVUPS       Z1, 64(R10)
+	VMOVUPS       Z1, 64(SI)
 	VSUBPS        Z6, Z2, Z2
-	VFNMADD231PS  128(CX), Z7, Z2
+	VFNMADD231PS  128(R12), Z7, Z2
 	VMULPS        Z4, Z2, Z2
-	VMOVUPS       Z2, 128(R10)
+	VMOVUPS       Z2, 128(SI)
 	VSUBPS        Z6, Z3, Z3
-	VFNMADD231PS  192(CX), Z7, Z3
+	VFNMADD231PS  192(R12), Z7, Z3
 	VMULPS        Z4, Z3, Z3
-	VMOVUPS       Z3, 192(R10)
-	ADDQ          $0x00000100, R9
-	ADDQ          $0x00000100, R10
-	ADDQ          $0x00000100, CX
-	ADDQ          $0x04, DX
-	ADDQ          R8, DI
-	DECQ          AX
-	JNZ           row190
+	VMOVUPS       Z3, 192(SI)
+	INCQ          BX
+	CMPQ          BX, AX
+	JL            row190
 
 end191:
+	VZEROUPPER
+	RET
+
+// func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
+// Requires: AVX, AVX512F
+TEXT ·foldAVX512(SB), NOSPLIT, $0-48
+	MOVQ         count+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	VBROADCASTSS x+40(FP), Z0
+	VBROADCASTSS y+44(FP), Z1
+	XORQ         DI, DI
+
+next194:
+	CMPQ    DI, AX
+	JGE     end195
+	VMULPS  (BX)(DI*4), Z0, Z2
+	VADDPS  (DX)(DI*4), Z2, Z2
+	VMULPS  (SI)(DI*4), Z1, Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, (CX)(DI*4)
+	ADDQ    $0x10, DI
+	JMP     next194
+
+end195:
+	VZEROUPPER
+	RET
+
+// func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
+// Requires: AVX, AVX512F
+TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
+	MOVQ         count+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         gradient+32(FP), SI
+	VBROADCASTSS x+40(FP), Z0
+	VBROADCASTSS y+44(FP), Z1
+	XORQ         DI, DI
+
+next196:
+	CMPQ    DI, AX
+	JGE     end197
+	VMOVUPS (SI)(DI*4), Z2
+	VADDPS  (CX)(DI*4), Z2, Z3
+	VMOVUPS Z3, (CX)(DI*4)
+	VMULPS  Z2, Z0, Z3
+	VADDPS  (DX)(DI*4), Z3, Z3
+	VMOVUPS Z3, (DX)(DI*4)
+	VMULPS  Z2, Z1, Z3
+	VADDPS  (BX)(DI*4), Z3, Z3
+	VMOVUPS Z3, (BX)(DI*4)
+	ADDQ    $0x10, DI
+	JMP     next196
+
+end197:
+	VZEROUPPER
+	RET
+
+// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
+// Requires: AVX, AVX512F, BMI2, POPCNT
+TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
+	MOVQ         senders+24(FP), CX
+	MOVQ         relations+32(FP), DX
+	MOVQ         positions+40(FP), BX
+	XORQ         AX, AX
+	MOVQ         counts+136(FP), SI
+	MOVL         threshold0+48(FP), DI
+	VPBROADCASTD DI, Z0
+	MOVQ         (SI), DI
+	MOVL         threshold1+52(FP), R8
+	VPBROADCASTD R8, Z1
+	MOVQ         8(SI), R8
+	MOVL         threshold2+56(FP), R9
+	VPBROADCASTD R9, Z2
+	MOVQ         16(SI), SI
+
+receiver198:
+	MOVQ    count+0(FP), R9
+	CMPQ    AX, R9
+	JGE     done199
+	MOVQ    offsets+16(FP), R10
+	MOVQ    receivers+8(FP), R9
+	MOVLQSX (R9)(AX*4), R9
+	MOVQ    (R10)(R9*8), R11
+	MOVQ    8(R10)(R9*8), R9
+	SUBQ    R11, R9
+
+loop200:
+	CMPQ R9, $0x10
+	JL   rest201
+	MOVL $0x0000ffff, R10
+
+part202:
+	KMOVW         R10, K1
+	KMOVW         R10, K2
+	VMOVDQU32.Z   (CX)(R11*4), K1, Z3
+	VMOVDQU32.Z   (DX)(R11*4), K1, Z5
+	VPGATHERDD    (BX)(Z3*4), K2, Z4
+	VPCMPD        $0x01, Z0, Z4, K1, K3
+	VPCMPD        $0x01, Z1, Z4, K1, K4
+	VPCMPD        $0x01, Z2, Z4, K1, K5
+	KANDNW        K5, K4, K5
+	KANDNW        K4, K3, K4
+	KMOVW         K3, R10
+	POPCNTL       R10, R10
+	VPCOMPRESSD.Z Z4, K3, Z6
+	MOVQ          senders0+88(FP), R12
+	VMOVDQU32     Z6, (R12)(DI*4)
+	VPCOMPRESSD.Z Z5, K3, Z6
+	MOVQ          relations0+96(FP), R12
+	VMOVDQU32     Z6, (R12)(DI*4)
+	ADDQ          R10, DI
+	KMOVW         K4, R10
+	POPCNTL       R10, R10
+	VPCOMPRESSD.Z Z4, K4, Z6
+	MOVQ          senders1+104(FP), R12
+	VMOVDQU32     Z6, (R12)(R8*4)
+	VPCOMPRESSD.Z Z5, K4, Z6
+	MOVQ          relations1+112(FP), R12
+	VMOVDQU32     Z6, (R12)(R8*4)
+	ADDQ          R10, R8
+	KMOVW         K5, R10
+	POPCNTL       R10, R10
+	VPCOMPRESSD.Z Z4, K5, Z6
+	MOVQ          senders2+120(FP), R12
+	VMOVDQU32     Z6, (R12)(SI*4)
+	VPCOMPRESSD.Z Z5, K5, Z6
+	MOVQ          relations2+128(FP), R12
+	VMOVDQU32     Z6, (R12)(SI*4)
+	ADDQ          R10, SI
+	ADDQ          $0x10, R11
+	SUBQ          $0x10, R9
+	JMP           loop200
+
+rest201:
+	TESTQ R9, R9
+	JLE   bounds203
+	MOVL  $0x0000ffff, R10
+	BZHIL R9, R10, R10
+	JMP   part202
+
+bounds203:
+	MOVQ bounds0+64(FP), R9
+	MOVL DI, (R9)(AX*4)
+	MOVQ bounds1+72(FP), R9
+	MOVL R8, (R9)(AX*4)
+	MOVQ bounds2+80(FP), R9
+	MOVL SI, (R9)(AX*4)
+	INCQ AX
+	JMP  receiver198
+
+done199:
+	MOVQ counts+136(FP), AX
+	MOVQ DI, (AX)
+	MOVQ R8, 8(AX)
+	MOVQ SI, 16(AX)
 	VZEROUPPER
 	RET
 
@@ -4328,9 +4669,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors194:
+vectors204:
 	CMPQ    DX, $0x00000040
-	JL      rest195
+	JL      rest205
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -4346,21 +4687,21 @@ vectors194:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors194
+	JMP     vectors204
 
-rest195:
-vectors196:
+rest205:
+vectors206:
 	CMPQ    DX, $0x00000010
-	JL      rest197
+	JL      rest207
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors196
+	JMP     vectors206
 
-rest197:
+rest207:
 	VZEROUPPER
 	RET
 
@@ -4372,18 +4713,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors198:
+vectors208:
 	CMPQ    DX, $0x00000010
-	JL      rest199
+	JL      rest209
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors198
+	JMP     vectors208
 
-rest199:
+rest209:
 	VZEROUPPER
 	RET
 
@@ -4396,9 +4737,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors200:
+vectors210:
 	CMPQ      BX, $0x00000010
-	JL        rest201
+	JL        rest211
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -4408,9 +4749,9 @@ vectors200:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors200
+	JMP       vectors210
 
-rest201:
+rest211:
 	VZEROUPPER
 	RET
 
@@ -4424,9 +4765,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors202:
+vectors212:
 	CMPQ    CX, $0x00000040
-	JL      rest203
+	JL      rest213
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -4441,20 +4782,20 @@ vectors202:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors202
+	JMP     vectors212
 
-rest203:
-vectors204:
+rest213:
+vectors214:
 	CMPQ    CX, $0x00000010
-	JL      rest205
+	JL      rest215
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors204
+	JMP     vectors214
 
-rest205:
+rest215:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -4483,9 +4824,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors206:
+vectors216:
 	CMPQ    SI, $0x00000010
-	JL      rest207
+	JL      rest217
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -4512,9 +4853,9 @@ vectors206:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors206
+	JMP     vectors216
 
-rest207:
+rest217:
 	VZEROUPPER
 	RET
 
@@ -4539,7 +4880,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row208:
+row218:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4567,7 +4908,7 @@ row208:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word209:
+word219:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -4585,10 +4926,10 @@ word209:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word209
+	JNZ          word219
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row208
+	JNZ          row218
 	VZEROUPPER
 	RET
 
@@ -4612,12 +4953,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down210:
+down220:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across211:
+across221:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4669,10 +5010,10 @@ across211:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across211
+	JNZ         across221
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down210
+	JNZ         down220
 	VZEROUPPER
 	RET

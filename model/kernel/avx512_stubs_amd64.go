@@ -17,52 +17,67 @@ func multiplyMaskedAVX512(c *float32, a *float32, b *float32, rows int, terms in
 // aggregate16AVX512 is portable.Aggregate for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregate16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
 
 // aggregateBackward16AVX512 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregateBackward16AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
 // aggregate32AVX512 is portable.Aggregate for DistMult and PNA, over 32 columns.
 //
 //go:noescape
-func aggregate32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
 
 // aggregateBackward32AVX512 is portable.AggregateBackward for DistMult and PNA, over 32 columns.
 //
 //go:noescape
-func aggregateBackward32AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
 // aggregate64AVX512 is portable.Aggregate for DistMult and PNA, over 64 columns.
 //
 //go:noescape
-func aggregate64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
+func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int)
 
 // aggregateBackward64AVX512 is portable.AggregateBackward for DistMult and PNA, over 64 columns.
 //
 //go:noescape
-func aggregateBackward64AVX512(count int, bounds *int32, senders *int32, relations *int32, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
 // normalize32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 
 // normalizeBackward32AVX512 is portable.NormalizeBackward for rows of 32.
 //
 //go:noescape
-func normalizeBackward32AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
 
 // normalize64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
+func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)
 
 // normalizeBackward64AVX512 is portable.NormalizeBackward for rows of 64.
 //
 //go:noescape
-func normalizeBackward64AVX512(count int, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+
+// foldAVX512 is portable.Fold for whole vectors.
+//
+//go:noescape
+func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
+
+// unfoldAVX512 is portable.Unfold for whole vectors.
+//
+//go:noescape
+func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
+
+// partitionAVX512 is portable.Part, 16 senders at once.
+//
+//go:noescape
+func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
 
 // addAVX512 is portable.Add for whole vectors.
 //

@@ -49,22 +49,24 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 	}
 }
 
-// benchRun is a run whose receivers have senders messages each, from tables of entities rows.
-func benchRun(dim, n, senders, entities, relations int) *Receivers {
+// benchRun is a run whose receivers have so many messages each, from tables of entities rows.
+func benchRun(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
 	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Own: aligned(rng, n*dim)}
-	for k := range r.States {
-		r.States[k] = aligned(rng, entities*dim)
+	for k := range r.Kinds {
+		r.Kinds[k] = Senders{States: aligned(rng, entities*dim), Bounds: []int32{0}}
 	}
-	for range n {
-		for k := range 4 {
-			r.Bounds = append(r.Bounds, int32(len(r.Senders)))
-			for range (senders + 2 - k) / 3 * min(1, 3-k) {
-				r.Senders = append(r.Senders, int32(rng.IntN(entities)))
-				r.Relations = append(r.Relations, int32(rng.IntN(relations)))
+	for i := range n {
+		for k := range r.Kinds {
+			senders := &r.Kinds[k]
+			for range (each + 2 - k) / 3 {
+				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
+				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
 			}
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 		}
-		r.Divisor = append(r.Divisor, 1/float32(senders+1))
+		r.Divisor = append(r.Divisor, 1/float32(each+1))
+		r.Rows, r.At = append(r.Rows, int32(i)), append(r.At, int32(i))
 	}
 	return r
 }
@@ -79,6 +81,11 @@ func eachBenchRun(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) 
 	}
 }
 
+// sent is the number of messages of a run.
+func (r *Receivers) sent() int {
+	return len(r.Kinds[0].Entities) + len(r.Kinds[1].Entities) + len(r.Kinds[2].Entities)
+}
+
 func perMessage(b *testing.B, messages int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
 }
@@ -90,16 +97,16 @@ func BenchmarkAggregate(b *testing.B) {
 		for b.Loop() {
 			k.Aggregate(r, features)
 		}
-		perMessage(b, len(r.Senders))
-		perSecond(b, float64(4*(2*len(r.Senders)*r.Dim+len(features))), "GB/s")
+		perMessage(b, r.sent())
+		perSecond(b, float64(4*(2*r.sent()*r.Dim+len(features))), "GB/s")
 	})
 }
 
 func zeroGradients(r *Receivers) *Gradients {
 	like := func(x []float32) []float32 { return make([]float32, len(x)) }
 	g := &Gradients{RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own)}
-	for k, s := range r.States {
-		g.States[k] = like(s)
+	for k := range r.Kinds {
+		g.States[k] = like(r.Kinds[k].States)
 	}
 	return g
 }
@@ -114,8 +121,8 @@ func BenchmarkAggregateBackward(b *testing.B) {
 		for b.Loop() {
 			k.AggregateBackward(r, features, gradient, g)
 		}
-		perMessage(b, len(r.Senders))
-		perSecond(b, float64(4*(6*len(r.Senders)*r.Dim+2*len(features))), "GB/s")
+		perMessage(b, r.sent())
+		perSecond(b, float64(4*(6*r.sent()*r.Dim+2*len(features))), "GB/s")
 	})
 }
 

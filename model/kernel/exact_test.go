@@ -25,8 +25,8 @@ func widen(x []float32) []float64 {
 
 func newExact(r *Receivers) *exact {
 	e := &exact{r: r, minus: -1, relations: widen(r.RelationEmbeddings), own: widen(r.Own), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
-	for k, s := range r.States {
-		e.states[k] = widen(s)
+	for k := range r.Kinds {
+		e.states[k] = widen(r.Kinds[k].States)
 	}
 	return e
 }
@@ -61,7 +61,7 @@ func plus(into, what []float64) {
 	}
 }
 
-// members lists receiver i's set in the order of ties.
+// members lists the set of the receiver in row i, in the order of ties.
 func (e *exact) members(i int) []member {
 	r, d := e.r, e.r.Dim
 	nothing := func([]float64, *exact) {}
@@ -81,8 +81,9 @@ func (e *exact) members(i int) []member {
 		if table == nil {
 			continue
 		}
-		for at := r.Bounds[4*i+kind]; at < r.Bounds[4*i+kind+1]; at++ {
-			u, q := int(r.Senders[at])*d, int(r.Relations[at])*d
+		senders := &r.Kinds[kind]
+		for at := senders.Bounds[i]; at < senders.Bounds[i+1]; at++ {
+			u, q := int(senders.Entities[at])*d, int(senders.Relations[at])*d
 			x, w := table[u:u+d], e.relations[q:q+d]
 			out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
 				gx, gw := into.states[kind][u:u+d], into.relations[q:q+d]
@@ -171,11 +172,12 @@ func momentsOf(set []member, j int, divisor float64) moments {
 func (e *exact) features() (out, tolerance []float64) {
 	r, d := e.r, e.r.Dim
 	const unit = 4e-6
-	for i := range r.Count() {
-		set := e.members(i)
-		row, tol := make([]float64, r.Width()), make([]float64, r.Width())
+	out, tolerance = make([]float64, r.Count()*r.Width()), make([]float64, r.Count()*r.Width())
+	for n, i := range r.Rows {
+		set, at := e.members(int(i)), int(r.At[n])*r.Width()
+		row, tol := out[at:at+r.Width()], tolerance[at:at+r.Width()]
 		if e.own != nil {
-			copy(row, e.own[i*d:(i+1)*d])
+			copy(row, e.own[int(i)*d:int(i+1)*d])
 		}
 		divisor := float64(r.Divisor[i])
 		for j := range d {
@@ -199,7 +201,6 @@ func (e *exact) features() (out, tolerance []float64) {
 				row[d+j], tol[d+j] = m.high, unit
 			}
 		}
-		out, tolerance = append(out, row...), append(tolerance, tol...)
 	}
 	return out, tolerance
 }
@@ -209,10 +210,11 @@ func (e *exact) backward(gradient []float64) (sum, size *exact) {
 	r, d := e.r, e.r.Dim
 	sum, size = e.zeros(), e.zeros()
 	absolute := newExactAbs(e)
-	for i := range r.Count() {
+	for n := range r.Rows {
+		i, at := int(r.Rows[n]), int(r.At[n])
 		set := e.members(i)
 		sizes := absolute.members(i)
-		row := gradient[i*r.Width() : (i+1)*r.Width()]
+		row := gradient[at*r.Width() : (at+1)*r.Width()]
 		if sum.own != nil {
 			plus(sum.own[i*d:(i+1)*d], row[:d])
 		}

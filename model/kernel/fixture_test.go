@@ -72,31 +72,41 @@ func (o options) String() string {
 	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v without=%v", o.initial, o.zero, o.degree, o.own, o.without)
 }
 
-// newRun makes a run whose receiver i has lengths(i, kind) senders of each kind.
+// permutation is the numbers below n in any order.
+func permutation(rng *rand.Rand, n int) []int32 {
+	out := make([]int32, n)
+	for i, v := range rng.Perm(n) {
+		out[i] = int32(v)
+	}
+	return out
+}
+
+// newRun makes a run whose receiver in row i has lengths(i, kind) senders of each kind.
 func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
 	const entities, relations = 23, 7
 	r := &Receivers{Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim)}
-	for k := range r.States {
+	for k := range r.Kinds {
+		senders := &r.Kinds[k]
 		if !o.without[k] {
-			r.States[k] = o.draw(rng, entities*dim)
+			senders.States = o.draw(rng, entities*dim)
 		}
-	}
-	sender := func() {
-		r.Senders = append(r.Senders, int32(rng.IntN(entities)))
-		r.Relations = append(r.Relations, int32(rng.IntN(relations)))
+		senders.Bounds = append(senders.Bounds, 0)
 	}
 	for i := range n {
-		sender() // one that belongs to nobody
-		r.Bounds = append(r.Bounds, int32(len(r.Senders)))
-		for k := range 3 {
+		count := 0
+		for k := range r.Kinds {
+			senders := &r.Kinds[k]
 			for range lengths(i, k) {
-				sender()
+				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
+				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
+				count++
 			}
-			r.Bounds = append(r.Bounds, int32(len(r.Senders)))
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 		}
 		r.Copies = append(r.Copies, float32(rng.IntN(3)))
-		r.Divisor = append(r.Divisor, 1/float32(len(r.Senders)-int(r.Bounds[4*i])+1+int(r.Copies[i])))
+		r.Divisor = append(r.Divisor, 1/float32(count+1+int(r.Copies[i])))
 	}
+	r.Rows, r.At = permutation(rng, n), permutation(rng, n)
 	if o.initial {
 		r.Initial, r.InitialWithZero = o.draw(rng, dim), o.zero
 	}

@@ -9,14 +9,13 @@ type Kernel interface {
 	// Name is what selects the variant: "portable", "avx2" or "avx512".
 	Name() string
 
-	// Aggregate reduces the messages of every receiver and writes a row of features each.
-	// features is [n, Width()]: for PNA the receiver's own state, then mean, max, min and
-	// std; for the others the own state, then the aggregate.
+	// Aggregate reduces the messages of every receiver and writes a row of features each, in
+	// the places that At says. features is [.., Width()]: for PNA the receiver's own state,
+	// then mean, max, min and std; for the others the own state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
 
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
-	// gradients in g. features is what Aggregate wrote, gradient [n, Width()] the loss's
-	// gradient by it. Where several members of the set attain a maximum (or minimum), the
+	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient by it. Where several members of the set attain a maximum (or minimum), the
 	// first takes its gradient: Initial, then the degree message, then the messages in order.
 	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
 
@@ -26,12 +25,25 @@ type Kernel interface {
 	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int)
 
+	// Fold sets out = a + x b + y c, all of one length: the linear map of a degree, from those
+	// of its three scalers.
+	Fold(out, a, b, c []float32, x, y float32)
+
+	// Unfold adds a gradient of what Fold gave to those of its three terms: a += gradient,
+	// b += x gradient, c += y gradient.
+	Unfold(a, b, c, gradient []float32, x, y float32)
+
+	// Part parts the senders of some receivers into three kinds. Within a kind they keep the
+	// order that they have in the graph.
+	Part(p *Partition, kinds *[3]Parted)
+
 	// Normalize finishes a node update: layer norm (eps 1e-5), its scale and shift, ReLU,
 	// dropout, and the residual.
 	Normalize(u *Update)
 
-	// NormalizeBackward takes the gradient of an update's output back to its input. It
-	// leaves the residual's share to the caller (it is the gradient itself).
+	// NormalizeBackward takes the gradient of an update's output, [rows, Dim] like Output,
+	// back to its input. It leaves the residual's share to the caller (it is the gradient
+	// itself).
 	NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients)
 
 	Vectors
@@ -57,27 +69,24 @@ const (
 )
 
 // Receivers is a run of n receivers whose messages are reduced in one call. The set of a
-// receiver is: Initial (its boundary x0), Copies[i] copies of DegreeMessage, and a message
-// from each of its senders, whose states stand in up to three tables. In a window the three
-// are parents, siblings and children, whose states are of three ages; other policies use the
-// first alone.
+// receiver is: Initial (its boundary x0), its copies of DegreeMessage, and a message from
+// each of its senders, which are of up to three kinds. In a window the three are parents,
+// siblings and children, whose states are of three ages; other policies have one kind.
 type Receivers struct {
 	Dim       int
 	Message   Message
 	Reduction Reduction
 
-	// Bounds has 4 entries per receiver: its senders of kind j are Bounds[4i+j] to
-	// Bounds[4i+j+1] in Senders and Relations.
-	Bounds []int32
-	// Senders are rows of the state tables, Relations rows of RelationEmbeddings.
-	Senders, Relations []int32
-	// States are the tables that the three kinds of senders are read from, [rows, Dim].
-	// A nil table's senders send nothing.
-	States [3][]float32
+	// Rows are the receivers, [n]: each is a row of the tables below. At are their rows in
+	// the features, [n].
+	Rows, At []int32
+
+	// Kinds are the senders.
+	Kinds [3]Senders
 	// RelationEmbeddings is [2R, Dim].
 	RelationEmbeddings []float32
 
-	// Own is the receivers' own previous states, [n, Dim], or nil for zeros.
+	// Own has the receivers' own previous states, [rows, Dim], or is nil for zeros.
 	Own []float32
 	// Initial is the boundary x0 of every receiver in the run, [Dim], or nil for zeros.
 	// Only the source has another boundary than zero, and it is a run of its own.
@@ -85,15 +94,26 @@ type Receivers struct {
 	// InitialWithZero adds a zero to the set for max and min (not for sum, or squares): the
 	// source's set holds empty messages that are not sent. Nothing to do where Initial is nil.
 	InitialWithZero bool
-	// DegreeMessage is [Dim], or nil for none; Copies, [n], counts how many the set holds.
+	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32
 	Copies        []float32
-	// Divisor is [n]: 1 / (degree + 1), the share of a member in the mean.
+	// Divisor is [rows]: 1 / (degree + 1), the share of a member in the mean.
 	Divisor []float32
 }
 
+// Senders are those of one kind, of all receivers that there are, in compressed sparse form.
+type Senders struct {
+	// Bounds is [rows+1]: the senders of receiver o are Bounds[o] to Bounds[o+1].
+	Bounds []int32
+	// Entities are rows of States, Relations rows of the relation embeddings.
+	Entities, Relations []int32
+	// States is the table that these senders are read from, [rows, Dim]. Where it is nil
+	// they send nothing.
+	States []float32
+}
+
 // Count is the number n of receivers.
-func (r *Receivers) Count() int { return len(r.Bounds) / 4 }
+func (r *Receivers) Count() int { return len(r.Rows) }
 
 // Width is the number of entries of a receiver's features: 5 Dim for PNA, else 2 Dim.
 func (r *Receivers) Width() int {
@@ -117,10 +137,13 @@ type Gradients struct {
 // output = own + dropout(relu(scale * layer_norm(linear) + shift)).
 type Update struct {
 	Dim int
-	// Linear is the linear map's output, bias included, [n, Dim]. Normalize replaces it by
+	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
+	// Deviation and Kept.
+	Rows, At []int32
+	// Linear is the linear map's output, bias included, [.., Dim]. Normalize replaces it by
 	// its normalized values (before scale and shift), which NormalizeBackward reads.
 	Linear []float32
-	// Deviation receives 1 / sqrt(variance + eps) of each row, [n].
+	// Deviation receives 1 / sqrt(variance + eps) of each row, [..].
 	Deviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
@@ -128,12 +151,13 @@ type Update struct {
 	// word j/32; KeptScale multiplies what is kept. Nil where nothing is dropped.
 	Kept      []uint32
 	KeptScale float32
-	// Own is the residual, [n, Dim], or nil for zeros. Output, [n, Dim], may not overlap it.
+	// Own is the residual, [rows, Dim], or nil for zeros. Output, [rows, Dim], may not
+	// overlap it.
 	Own, Output []float32
 }
 
-// UpdateGradients receives what NormalizeBackward computes: Linear, [n, Dim], is set; Scale
-// and Shift, [Dim], are added to where they are not nil.
+// UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
+// rows of At; Scale and Shift, [Dim], are added to where they are not nil.
 type UpdateGradients struct {
 	Linear       []float32
 	Scale, Shift []float32

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 // newUpdate makes an update of n rows; bits say what it has: affine, dropout, own.
 func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
-	u := &Update{Dim: dim, Linear: normal(rng, n*dim), Deviation: make([]float32, n), Output: make([]float32, n*dim)}
+	u := &Update{Dim: dim, Rows: permutation(rng, n), At: permutation(rng, n), Linear: normal(rng, n*dim), Deviation: make([]float32, n), Output: make([]float32, n*dim)}
 	if bits&1 != 0 {
 		u.Scale, u.Shift = normal(rng, dim), normal(rng, dim)
 	}
@@ -24,6 +25,9 @@ func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
 	}
 	return u
 }
+
+// rowOf is the row of Own and Output that goes with row i of Linear.
+func (u *Update) rowOf(i int) int { return int(u.Rows[slices.Index(u.At, int32(i))]) }
 
 func (u *Update) factor(i, j int) float64 {
 	if u.Kept == nil {
@@ -59,7 +63,7 @@ func forward64(u *Update, linear, scale, shift []float64, i int) (inverse float6
 			out = max(v, 0) * f
 		}
 		if u.Own != nil {
-			out += float64(u.Own[i*d+j])
+			out += float64(u.Own[u.rowOf(i)*d+j])
 		}
 		output = append(output, out)
 	}
@@ -76,7 +80,7 @@ func backward64(u *Update, linear, scale, shift, gradient []float64) (byLinear, 
 		mean, along := 0.0, 0.0
 		for j := range d {
 			if pre[j] > 0 {
-				by[j] = gradient[i*d+j] * u.factor(i, j)
+				by[j] = gradient[u.rowOf(i)*d+j] * u.factor(i, j)
 			}
 			byScale[j] += by[j] * normalized[j]
 			byShift[j] += by[j]
@@ -99,10 +103,12 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	what := fmt.Sprintf("dim %d, %d rows, options %b", dim, n, bits)
 	u := newUpdate(rng, dim, n, bits)
 	linear, scale, shift := widen(u.Linear), widen(u.Scale), widen(u.Shift)
-	var inverse, normalized, output []float64
+	var inverse, normalized []float64
+	output := make([]float64, n*dim)
 	for i := range n {
 		v, x, _, out := forward64(u, linear, scale, shift, i)
-		inverse, normalized, output = append(inverse, v), append(normalized, x...), append(output, out...)
+		inverse, normalized = append(inverse, v), append(normalized, x...)
+		copy(output[u.rowOf(i)*dim:], out)
 	}
 	values, checkLinear := guarded(n * dim)
 	copy(values, u.Linear)
@@ -131,6 +137,8 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	compare(t, what+": gradient of shift", g.Shift, byShift, sums)
 
 	// In place, and without the sums.
+	u.At = u.Rows
+	k.NormalizeBackward(u, gradient, g)
 	k.NormalizeBackward(u, gradient, &UpdateGradients{Linear: gradient})
 	compare(t, what+": in place", gradient, widen(g.Linear), func(int) float64 { return 0 })
 }
@@ -160,6 +168,7 @@ func TestNormalizeEdges(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(23, 24))
 		u := newUpdate(rng, 32, 4, 3)
+		u.Rows = u.At
 		for j := range 32 {
 			u.Linear[j] = 2.5
 		}
@@ -195,7 +204,7 @@ func TestNormalizeGradientOfTheTest(t *testing.T) {
 			for i := range 4 {
 				_, _, _, out := forward64(u, linear, scale, shift, i)
 				for j, v := range out {
-					sum += v * gradient[i*5+j]
+					sum += v * gradient[u.rowOf(i)*5+j]
 				}
 			}
 			return sum

@@ -41,12 +41,14 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
 			r := newRun(rng, dim, 9, DistMult, PNA, options{degree: true, own: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
-			r.Bounds, r.Senders, r.Relations = pageEnd(t, r.Bounds), pageEnd(t, r.Senders), pageEnd(t, r.Relations)
+			r.Rows, r.At = pageEnd(t, r.Rows), pageEnd(t, r.At)
 			r.RelationEmbeddings, r.Own, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Own), pageEnd(t, r.Initial)
 			r.DegreeMessage, r.Copies, r.Divisor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.Divisor)
 			g, _ := startGradients(r)
-			for i := range r.States {
-				r.States[i], g.States[i] = pageEnd(t, r.States[i]), pageEnd(t, g.States[i])
+			for i := range r.Kinds {
+				senders := &r.Kinds[i]
+				senders.Bounds, senders.Entities, senders.Relations = pageEnd(t, senders.Bounds), pageEnd(t, senders.Entities), pageEnd(t, senders.Relations)
+				senders.States, g.States[i] = pageEnd(t, senders.States), pageEnd(t, g.States[i])
 			}
 			features := pageEnd(t, make([]float32, 9*r.Width()))
 			k.Aggregate(r, features)
@@ -54,6 +56,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 
 			u := newUpdate(rng, dim, 5, 7)
 			u.Linear, u.Deviation, u.Output, u.Own = pageEnd(t, u.Linear), pageEnd(t, u.Deviation), pageEnd(t, u.Output), pageEnd(t, u.Own)
+			u.Rows, u.At = pageEnd(t, u.Rows), pageEnd(t, u.At)
 			u.Scale, u.Shift, u.Kept = pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
 			k.Normalize(u)
 			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})

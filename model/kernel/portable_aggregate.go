@@ -9,35 +9,33 @@ const smallestVariance = 1e-6
 // the squares where the deviation will, and the messages where the own state is put last.
 func (portable) Aggregate(r *Receivers, features []float32) {
 	width := r.Width()
-	for i := range r.Count() {
-		row := features[i*width : (i+1)*width : (i+1)*width]
+	for i, at := range r.At {
+		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
 		set := r.start(row)
-		if copies := r.copies(i); copies > 0 {
+		if copies := r.copies(o); copies > 0 {
 			set.addCopies(r.DegreeMessage, copies)
 		}
-		for kind, table := range r.States {
-			if table == nil {
-				continue
+		for kind := range r.Kinds {
+			if senders := &r.Kinds[kind]; senders.States != nil {
+				r.gather(&set, row[:r.Dim], senders, senders.Bounds[o], senders.Bounds[o+1])
 			}
-			begin, end := r.Bounds[4*i+kind], r.Bounds[4*i+kind+1]
-			r.gather(&set, row[:r.Dim], table, begin, end)
 		}
-		set.finish(r.Reduction, r.Divisor[i])
+		set.finish(r.Reduction, r.Divisor[o])
 		own := row[:r.Dim]
 		if r.Own == nil {
 			clear(own)
 		} else {
-			copy(own, r.Own[i*r.Dim:(i+1)*r.Dim])
+			copy(own, r.Own[o*r.Dim:(o+1)*r.Dim])
 		}
 	}
 }
 
-// copies is how many degree messages receiver i's set holds.
-func (r *Receivers) copies(i int) float32 {
+// copies is how many degree messages the set of the receiver in row o holds.
+func (r *Receivers) copies(o int) float32 {
 	if r.DegreeMessage == nil || r.Copies == nil {
 		return 0
 	}
-	return r.Copies[i]
+	return r.Copies[o]
 }
 
 // set is what is known of a receiver's set so far. What a reduction does not need is nil.
@@ -80,12 +78,12 @@ func (r *Receivers) start(row []float32) set {
 	return s
 }
 
-// gather adds the messages of the senders begin to end, whose states are in table.
-func (r *Receivers) gather(s *set, scratch, table []float32, begin, end int32) {
+// gather adds the messages of the senders begin to end of a kind.
+func (r *Receivers) gather(s *set, scratch []float32, senders *Senders, begin, end int32) {
 	d := r.Dim
 	for e := begin; e < end; e++ {
-		u, q := int(r.Senders[e])*d, int(r.Relations[e])*d
-		x, w := table[u:u+d], r.RelationEmbeddings[q:q+d]
+		u, q := int(senders.Entities[e])*d, int(senders.Relations[e])*d
+		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		if r.Message == DistMult && r.Reduction == PNA {
 			s.addProduct(x, w)
 			continue

@@ -39,24 +39,23 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 	defer sharesPool.Put(s)
 	s.resize(r.Dim)
 	width, d := r.Width(), r.Dim
-	for i := range r.Count() {
-		row := gradient[i*width : (i+1)*width]
+	for i, at := range r.At {
+		o, row := int(r.Rows[i]), gradient[int(at)*width:][:width]
 		if g.Own != nil {
-			add(g.Own[i*d:(i+1)*d], row[:d])
+			add(g.Own[o*d:(o+1)*d], row[:d])
 		}
-		s.start(r, features[i*width:(i+1)*width], row, r.Divisor[i])
+		s.start(r, features[int(at)*width:][:width], row, r.Divisor[o])
 		s.backInitial(r, g.Initial)
-		if copies := r.copies(i); copies > 0 {
+		if copies := r.copies(o); copies > 0 {
 			s.take(r.DegreeMessage, copies)
 			if g.DegreeMessage != nil {
 				add(g.DegreeMessage, s.gradient)
 			}
 		}
-		for kind, table := range r.States {
-			if table == nil {
-				continue
+		for kind := range r.Kinds {
+			if senders := &r.Kinds[kind]; senders.States != nil {
+				s.scatter(r, g, kind, senders.Bounds[o], senders.Bounds[o+1])
 			}
-			s.scatter(r, g, kind, r.Bounds[4*i+kind], r.Bounds[4*i+kind+1])
 		}
 	}
 }
@@ -154,10 +153,10 @@ func (s *shares) take(member []float32, count float32) {
 // scatter gives the senders begin to end of one kind, and their relations, their shares.
 func (s *shares) scatter(r *Receivers, g *Gradients, kind int, begin, end int32) {
 	d := r.Dim
-	table, into := r.States[kind], g.States[kind]
+	senders, into := &r.Kinds[kind], g.States[kind]
 	for e := begin; e < end; e++ {
-		u, q := int(r.Senders[e])*d, int(r.Relations[e])*d
-		x, w := table[u:u+d], r.RelationEmbeddings[q:q+d]
+		u, q := int(senders.Entities[e])*d, int(senders.Relations[e])*d
+		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		gx, gw := into[u:u+d], g.RelationEmbeddings[q:q+d]
 		if r.Message == DistMult && r.Reduction == PNA {
 			s.backProduct(x, w, gx, gw)

@@ -8,10 +8,11 @@ const normalizeEpsilon = 1e-5
 // Normalize takes the mean and then the mean square around it, in two passes over a row.
 func (portable) Normalize(u *Update) {
 	d := u.Dim
-	for i := range u.Deviation {
+	for n, at := range u.At {
+		i, o := int(at), int(u.Rows[n])
 		row := u.Linear[i*d : (i+1)*d]
 		u.Deviation[i] = normalizeRow(row)
-		out := u.Output[i*d : (i+1)*d]
+		out := u.Output[o*d : (o+1)*d]
 		for j, x := range row {
 			v := u.affine(j, x)
 			if v < 0 {
@@ -20,7 +21,7 @@ func (portable) Normalize(u *Update) {
 			out[j] = u.dropout(i, j, v)
 		}
 		if u.Own != nil {
-			add(out, u.Own[i*d:(i+1)*d])
+			add(out, u.Own[o*d:(o+1)*d])
 		}
 	}
 }
@@ -67,17 +68,19 @@ func (u *Update) dropout(i, j int, v float32) float32 {
 
 // NormalizeBackward leaves the gradient by the normalized values in g.Linear first, then
 // takes out of it what a change of the row's mean and deviation undoes. gradient may be
-// g.Linear itself.
+// g.Linear itself where Rows and At are the same.
 func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients) {
 	d := u.Dim
-	for i, inverse := range u.Deviation {
+	for n, at := range u.At {
+		i, o := int(at), int(u.Rows[n])
+		inverse, rowGradient := u.Deviation[i], gradient[o*d:(o+1)*d]
 		row := u.Linear[i*d : (i+1)*d]
 		into := g.Linear[i*d : (i+1)*d]
 		sum, product := float32(0), float32(0)
 		for j, x := range row {
 			by := float32(0)
 			if !(u.affine(j, x) <= 0) {
-				by = u.dropout(i, j, gradient[i*d+j])
+				by = u.dropout(i, j, rowGradient[j])
 			}
 			if g.Scale != nil {
 				g.Scale[j] += float32(by * x)

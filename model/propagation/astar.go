@@ -100,10 +100,8 @@ func (a *astar) forward() {
 			p.memory.extend(a.versions-2, p.weights.width(), p.configuration.Dim, p.keptWords())
 		}
 		p.sent += layer.count.Kept
-		for _, part := range a.parts(layer) {
-			x := a.pass(t, part[0], part[1])
-			p.forward(&x)
-		}
+		a.pass(t)
+		p.forward(&p.pass)
 		a.prioritize(layer.first, layer.first+len(layer.entities))
 		for i, o := range layer.entities {
 			if a.current[o] == 0 {
@@ -179,30 +177,27 @@ func (a *astar) weighed(out []float32, version int32) {
 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
-// pass describes the update of receivers lo to hi of a layer.
-func (a *astar) pass(t, lo, hi int) pass {
+// pass describes the update of a layer's receivers; the source's boundary is another than the
+// others'.
+func (a *astar) pass(t int) {
 	p, layer := a.propagator, &a.layers[t]
-	d := p.configuration.Dim
-	x := pass{
-		layer: t, entities: layer.entities[lo:hi], degrees: layer.degrees[lo:hi],
-		own: layer.residual[lo*d : hi*d], output: a.states[(layer.first+lo)*d : (layer.first+hi)*d],
-		firstRow: layer.first - 2 + lo,
+	d, n := p.configuration.Dim, len(layer.entities)
+	p.identity = numbers(p.identity, n)
+	x := &p.pass
+	*x = pass{layer: t, parts: x.parts[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: n}
+	source := slices.Index(layer.entities, p.query.Source)
+	for _, rows := range aroundSource(source, n) {
+		part := part{rows: p.identity[rows[0]:rows[1]], own: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
+		part.receivers = kernel.Receivers{
+			Dim: d, Message: p.message, Reduction: p.reduction,
+			RelationEmbeddings: p.relations[t], Own: layer.own, Divisor: layer.divisor,
+		}
+		part.receivers.Kinds[0] = kernel.Senders{Bounds: layer.bounds, Entities: layer.edges, Relations: layer.relations, States: layer.sent}
+		if source >= 0 && rows[0] == source {
+			part.receivers.Initial = p.embedding
+		}
+		x.parts = append(x.parts, part)
 	}
-	x.receivers = kernel.Receivers{
-		Dim: d, Message: p.message, Reduction: p.reduction,
-		Bounds: layer.bounds[4*lo : 4*hi], Senders: layer.edges, Relations: layer.relations,
-		RelationEmbeddings: p.relations[t], Own: layer.own[lo*d : hi*d], Divisor: layer.divisor[lo:hi],
-	}
-	x.receivers.States[0] = layer.sent
-	if hi-lo == 1 && layer.entities[lo] == p.query.Source {
-		x.receivers.Initial = p.embedding
-	}
-	return x
-}
-
-// parts splits a layer's receivers around the source, whose boundary is another.
-func (a *astar) parts(layer *astarLayer) [3][2]int {
-	return parts(slices.Index(layer.entities, a.propagator.query.Source), len(layer.entities))
 }
 
 // candidates copies scores: the final score of an entity is its priority.
@@ -249,16 +244,17 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	a.sendGradient = cleared(a.sendGradient, len(layer.sent))
 	a.ownGradient = cleared(a.ownGradient, n*d)
 	a.residualGradient = cleared(a.residualGradient, n*d)
-	for _, part := range a.parts(layer) {
-		lo, hi := part[0], part[1]
-		x := a.pass(t, lo, hi)
-		g := kernel.Gradients{RelationEmbeddings: into.layers[t].relation, Own: a.ownGradient[lo*d : hi*d]}
-		g.States[0] = a.sendGradient
+	a.pass(t)
+	for i := range p.pass.parts {
+		x := &p.pass.parts[i]
+		x.gradient, x.residual = a.stateGradients[layer.first*d:(layer.first+n)*d], a.residualGradient
+		x.gradients = kernel.Gradients{RelationEmbeddings: into.layers[t].relation, Own: a.ownGradient}
+		x.gradients.States[0] = a.sendGradient
 		if x.receivers.Initial != nil {
-			g.Initial = into.Query
+			x.gradients.Initial = into.Query
 		}
-		p.backward(&x, a.stateGradients[(layer.first+lo)*d:(layer.first+hi)*d], g, a.residualGradient[lo*d:hi*d], &into.layers[t])
 	}
+	p.backward(&p.pass, &into.layers[t])
 	for i, version := range layer.previous {
 		addTo(a.stateGradients[int(version)*d:int(version+1)*d], a.residualGradient[i*d:(i+1)*d])
 		a.weighedBackward(a.ownGradient[i*d:(i+1)*d], version)

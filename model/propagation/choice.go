@@ -119,11 +119,11 @@ func (a *astar) group(layer *astarLayer) {
 		c.count[e.head]++
 	}
 	slices.SortFunc(layer.entities, func(u, v int32) int { return cmp.Compare(c.rank[u], c.rank[v]) })
-	layer.bounds, layer.degrees = layer.bounds[:0], layer.degrees[:0]
+	layer.bounds, layer.degrees = append(layer.bounds[:0], 0), layer.degrees[:0]
 	next := int32(0)
 	for _, o := range layer.entities {
 		end := next + c.count[o]
-		layer.bounds = append(layer.bounds, next, end, end, end)
+		layer.bounds = append(layer.bounds, end)
 		layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Removal)))
 		c.count[o], next = next, end // from here on, where the entity's next edge goes
 	}

@@ -51,7 +51,7 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// Every row of a pass is drawn for its own entity and layer, also where a level takes several
+// Every row of a pass is drawn for its own entity and layer, also where a layer takes several
 // chunks.
 func TestEveryRowHasItsMask(t *testing.T) {
 	c := configuration.Default()
@@ -62,25 +62,27 @@ func TestEveryRowHasItsMask(t *testing.T) {
 	if err := p.Forward(s.weights, q); err != nil {
 		t.Fatal(err)
 	}
-	n, words, largest := p.layout.Count(), p.keptWords(), 0
+	words := p.keptWords()
 	want := make([]uint32, words)
-	for level := range len(p.layout.Levels) - 1 {
-		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
-		largest = max(largest, hi-lo)
-		for age := 0; age <= c.Delta && level+age <= c.Layers; age++ {
-			if level+age == 0 {
-				continue // the source before any layer
-			}
-			for i := lo; i < hi; i++ {
-				row := age*n + i
-				kernel.Available()[0].Keep(want, p.layout.Entities[i:i+1], words, p.dropout.of(q.Seed, level+age-1))
-				if got := p.memory.kept[row*words : (row+1)*words]; !slices.Equal(got, want) {
-					t.Fatalf("level %d, age %d, position %d: kept %#x, want %#x", level, age, i, got, want)
+	for layer := 1; layer <= c.Layers; layer++ {
+		p.windowPass(layer)
+		x := &p.pass
+		seen := 0
+		for chunk := p.chunks(x); chunk.next(); {
+			for part := range x.parts {
+				for i, row := range chunk.rows(part) {
+					at := (x.firstRow + chunk.first + int(chunk.at[part][i])) * words
+					entity := x.entities[row]
+					kernel.Available()[0].Keep(want, []int32{entity}, words, p.dropout.of(q.Seed, layer-1))
+					if got := p.memory.kept[at : at+words]; !slices.Equal(got, want) {
+						t.Fatalf("layer %d, entity %d: kept %#x, want %#x", layer, entity, got, want)
+					}
+					seen++
 				}
 			}
 		}
-	}
-	if largest <= 2*chunkRows {
-		t.Fatalf("no level takes more than two chunks: the largest has %d entities", largest)
+		if layer == c.Layers && seen <= 2*chunkRows {
+			t.Fatalf("the last layer updates %d entities, want more than two chunks", seen)
+		}
 	}
 }

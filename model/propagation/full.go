@@ -17,62 +17,61 @@ func (p *Propagator) forwardFull() {
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
 	}
+	p.identity = numbers(p.identity, n)
 	for t := 1; t <= c.Layers; t++ {
-		for _, part := range parts(source, n) {
-			x := p.fullPass(t, part)
-			p.sent += countSent(&x.receivers)
-			p.forward(&x)
+		p.fullPass(t)
+		for i := range p.pass.parts {
+			p.sent += countSent(&p.pass.parts[i])
 		}
+		p.forward(&p.pass)
 	}
 }
 
-// parts are the rows before the source, the source, and those after it: its boundary is
-// another. Where the source is at -1, all rows are in the first.
-func parts(source, n int) [3][2]int {
+// aroundSource are the rows before the source, the source, and those after it: its boundary
+// is another. Where the source is at -1, all rows are in the first.
+func aroundSource(source, n int) [3][2]int {
 	if source < 0 {
 		return [3][2]int{{0, n}}
 	}
 	return [3][2]int{{0, source}, {source, source + 1}, {source + 1, n}}
 }
 
-func (p *Propagator) fullPass(t int, part [2]int) pass {
-	lo, hi, d := part[0], part[1], p.configuration.Dim
-	x := pass{
-		layer:    t - 1,
-		entities: p.layout.Entities[lo:hi],
-		degrees:  p.layout.Degrees[lo:hi],
-		own:      p.tables[t-1][lo*d : hi*d],
-		output:   p.tables[t][lo*d : hi*d],
-		firstRow: (t-1)*p.layout.Count() + lo,
+// fullPass describes layer t.
+func (p *Propagator) fullPass(t int) {
+	n, source := p.layout.Count(), int(p.layout.Position(p.query.Source))
+	x := &p.pass
+	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
+	for _, rows := range aroundSource(source, n) {
+		part := part{rows: p.identity[rows[0]:rows[1]], own: p.tables[t-1], output: p.tables[t], receivers: p.receivers(t - 1)}
+		part.receivers.Own = part.own
+		part.receivers.Kinds[0].States = p.tables[t-1]
+		if rows[0] == source {
+			part.receivers.Initial = p.embedding
+		}
+		x.parts = append(x.parts, part)
 	}
-	x.receivers = p.receivers(t-1, lo, hi)
-	x.receivers.Own = x.own
-	x.receivers.States[0] = p.tables[t-1]
-	if lo == int(p.layout.Position(p.query.Source)) {
-		x.receivers.Initial = p.embedding
-	}
-	return x
 }
 
 // backwardFull runs the layers in reverse.
 func (p *Propagator) backwardFull(into *Gradients) {
 	d := p.configuration.Dim
-	source, n := int(p.layout.Position(p.query.Source)), p.layout.Count()
 	for t := p.configuration.Layers; t >= 1; t-- {
 		layer := &into.layers[t-1]
-		for _, part := range parts(source, n) {
-			x := p.fullPass(t, part)
-			lo, hi := part[0], part[1]
-			g := kernel.Gradients{RelationEmbeddings: layer.relation, Own: p.gradients[t-1][lo*d : hi*d]}
-			g.States[0] = p.gradients[t-1]
+		p.fullPass(t)
+		for i := range p.pass.parts {
+			x := &p.pass.parts[i]
+			x.gradient, x.residual = p.gradients[t], p.gradients[t-1]
+			x.gradients = kernel.Gradients{RelationEmbeddings: layer.relation, Own: p.gradients[t-1]}
+			x.gradients.States[0] = p.gradients[t-1]
 			if x.receivers.Initial != nil {
-				g.Initial = into.Query
+				x.gradients.Initial = into.Query
 			}
 			if x.receivers.DegreeMessage != nil {
-				g.DegreeMessage = layer.degree
+				x.gradients.DegreeMessage = layer.degree
 			}
-			p.backward(&x, p.gradients[t][lo*d:hi*d], g, g.Own, layer)
 		}
+		p.backward(&p.pass, layer)
 	}
+	source := int(p.layout.Position(p.query.Source))
 	addTo(into.Query, p.gradients[0][source*d:(source+1)*d])
 }

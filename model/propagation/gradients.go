@@ -20,9 +20,9 @@ type Gradients struct {
 
 type layerGradients struct {
 	relation []float32 // [2R, dim]
-	// weight is that of the linear map, [width, scalers dim]: column k·dim + i is output i
-	// under scaler k. Of the receiver's own state, whose map has no scalers, the first counts.
-	weight []float32
+	// maps are those of the linear map by scaler, [width, dim] each. Of the receiver's own
+	// state, the first dim rows, the first counts.
+	maps   [3][]float32
 	bias   []float32
 	scale  []float32
 	shift  []float32
@@ -40,7 +40,9 @@ func NewGradients(c configuration.Configuration, relations int) *Gradients {
 		if c.Aggregate == configuration.AggregatePNA {
 			width, scalers = 5*d, 3
 		}
-		layer.weight = make([]float32, width*scalers*d)
+		for k := range scalers {
+			layer.maps[k] = make([]float32, width*d)
+		}
 		if c.Bias {
 			layer.bias, layer.scale, layer.shift = make([]float32, d), make([]float32, d), make([]float32, d)
 		}
@@ -60,7 +62,9 @@ func (g *Gradients) zero() {
 	for t := range g.layers {
 		layer := &g.layers[t]
 		clear(layer.relation)
-		clear(layer.weight)
+		for _, part := range layer.maps {
+			clear(part)
+		}
 		clear(layer.bias)
 		clear(layer.scale)
 		clear(layer.shift)

@@ -51,16 +51,22 @@ type Propagator struct {
 	discarded []float32   // where gradients of zeros go
 	divisor   []float32   // 1 / (degree + 1) by position
 	copies    []float32   // of the degree message, by position
-	memory    memory      // what the way back needs of each row
+	identity  []int32     // 0, 1, 2, ..: rows of a table, where all are meant
+	pass      pass
+	firstRows []int  // where each layer's updates begin in memory, [layers+1]
+	memory    memory // what the way back needs of each row
+	linear    linear
 	scratch   scratch
 	astar     *astar
 	final     [][]float32 // see Reached
 	sent      int64
+	updated   int64
+	phases    *Phases
 }
 
 // New returns a propagator over g for a model of configuration c.
 func New(g *graph.Graph, c configuration.Configuration, k kernel.Kernel) *Propagator {
-	return newPropagator(g, c, k, window.NewLayout(g, nil))
+	return newPropagator(g, c, k, window.NewLayout(g, k, nil))
 }
 
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, layout *window.Layout) *Propagator {
@@ -72,6 +78,7 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 		embedding: make([]float32, c.Dim),
 		relations: make([][]float32, c.Layers),
 		mixed:     make([][]float32, c.Layers),
+		firstRows: make([]int, c.Layers+1),
 	}
 	if c.Prioritized() {
 		p.astar = newAStar(p)
@@ -81,7 +88,7 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 
 // Sibling returns another propagator like p that shares what does not change.
 func (p *Propagator) Sibling() *Propagator {
-	return newPropagator(p.graph, p.configuration, p.kernel, window.NewLayout(p.graph, p.layout))
+	return newPropagator(p.graph, p.configuration, p.kernel, window.NewLayout(p.graph, p.kernel, p.layout))
 }
 
 func messageOf(name string) kernel.Message {
@@ -111,7 +118,8 @@ func (p *Propagator) Forward(w *Weights, q Query) error {
 	if err := p.check(w, q); err != nil {
 		return err
 	}
-	p.weights, p.query, p.sent = w, q, 0
+	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
+	p.linear.parts = nil // the weights may have changed
 	d := p.configuration.Dim
 	copy(p.embedding, w.Query(q.Relation))
 	for t := range p.relations {
@@ -156,6 +164,9 @@ func (p *Propagator) check(w *Weights, q Query) error {
 // Sent is the number of messages that the last Forward sent: those admitted, without the
 // empty ones unless they are not zero (TransE).
 func (p *Propagator) Sent() int64 { return p.sent }
+
+// Updated is the number of entities that the last Forward updated, summed over its layers.
+func (p *Propagator) Updated() int64 { return p.updated }
 
 // Depth is the number of states that a candidate may have: 1, or delta + 1 where the final
 // state is an attention over the window's.

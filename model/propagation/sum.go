@@ -25,9 +25,9 @@ type layerSums struct {
 }
 
 type sumThread struct {
-	stacked []float32 // a part of the queries' relation gradients, [slots, part]
-	total   []float32 // of a layer's linear map, as a query's is
-	turned  []float32 // its transpose
+	stacked []float32    // a part of the queries' relation gradients, [slots, part]
+	total   []float32    // of a layer's linear map under one scaler, as a query's is
+	turned  [3][]float32 // its transpose, by scaler
 }
 
 // sumPart is how many of a layer's 2R dim relation gradients are summed and mapped at a time.
@@ -111,42 +111,46 @@ func (w *Weights) sumLayer(k kernel.Kernel, thread *sumThread, t int, slots []*G
 		k.Add(into.shift, g.shift)
 		k.Add(into.degree, g.degree)
 	}
-	size := len(slots[0].layers[t].weight)
-	thread.total, thread.turned = grow(thread.total, size), grow(thread.turned, size)
-	const part = 1 << 12 // of which the sum stays in the nearest cache
-	for lo := 0; lo < size; lo += part {
-		hi := min(lo+part, size)
-		copy(thread.total[lo:hi], slots[0].layers[t].weight[lo:hi])
-		for _, slot := range slots[1:] {
-			k.Add(thread.total[lo:hi], slot.layers[t].weight[lo:hi])
-		}
+	for scaler := range w.scalerCount() {
+		thread.total = grow(thread.total, w.width()*d)
+		sumMaps(k, thread.total, t, scaler, slots)
+		thread.turned[scaler] = grow(thread.turned[scaler], w.width()*d)
+		k.Transpose(thread.turned[scaler], thread.total, w.width(), d)
 	}
-	k.Transpose(thread.turned, thread.total, size/d, d)
-	w.addLinear(into.weight, thread.turned)
+	w.addLinear(into.weight, &thread.turned)
 }
 
-// addLinear adds the gradient of a linear map, [dim, width, scalers], to that of the stored
+// sumMaps sets total to the sum of the gradients of a layer's linear map under a scaler.
+func sumMaps(k kernel.Kernel, total []float32, t, scaler int, slots []*Gradients) {
+	const part = 1 << 12 // of which the sum stays in the nearest cache
+	for lo := 0; lo < len(total); lo += part {
+		hi := min(lo+part, len(total))
+		copy(total[lo:hi], slots[0].layers[t].maps[scaler][lo:hi])
+		for _, slot := range slots[1:] {
+			k.Add(total[lo:hi], slot.layers[t].maps[scaler][lo:hi])
+		}
+	}
+}
+
+// addLinear adds the gradient of a linear map, by scaler [dim, width], to that of the stored
 // weight, [dim, dim + update], whose entries Weights.feature explains.
-func (w *Weights) addLinear(weight, gradient []float32) {
+func (w *Weights) addLinear(weight []float32, gradient *[3][]float32) {
 	d, width := w.configuration.Dim, w.width()
 	columns := d + w.configuration.UpdateWidth()
-	scalers := len(gradient) / (width * d)
 	for i := range d {
-		row, from := weight[i*columns:(i+1)*columns], gradient[i*width*scalers:(i+1)*width*scalers]
-		for j := range row[:d] {
-			row[j] += from[j*scalers]
-		}
-		row, from = row[d:], from[d*scalers:]
+		row, first := weight[i*columns:(i+1)*columns], gradient[0][i*width:(i+1)*width]
 		if w.configuration.Aggregate != configuration.AggregatePNA {
-			addTo(row, from)
+			addTo(row, first)
 			continue
 		}
+		addTo(row, first[:d])
+		second, third := gradient[1][i*width:(i+1)*width], gradient[2][i*width:(i+1)*width]
 		for j := range d {
 			for a := range 4 {
-				to, by := row[(j*4+a)*3:][:3], from[(a*d+j)*3:][:3]
-				to[0] += by[0]
-				to[1] += by[1]
-				to[2] += by[2]
+				to, from := row[d+(j*4+a)*3:][:3], (1+a)*d+j
+				to[0] += first[from]
+				to[1] += second[from]
+				to[2] += third[from]
 			}
 		}
 	}

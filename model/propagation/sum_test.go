@@ -55,7 +55,7 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 		quarter(rng, slot.Query)
 		for i := range slot.layers {
 			l := &slot.layers[i]
-			for _, data := range [][]float32{l.relation, l.weight, l.bias, l.scale, l.shift, l.degree} {
+			for _, data := range [][]float32{l.relation, l.maps[0], l.maps[1], l.maps[2], l.bias, l.scale, l.shift, l.degree} {
 				quarter(rng, data)
 			}
 		}
@@ -85,15 +85,14 @@ func (b *batch) want() *parameters.Set[float64] {
 			plus(want.Layer(t+1, "layer_norm.weight"), g.scale)
 			plus(want.Layer(t+1, "layer_norm.bias"), g.shift)
 			plus(want.Layer(t+1, "degree"), g.degree)
-			scalers := len(g.weight) / (b.weights.width() * d)
 			weight, columns := want.Layer(t+1, "linear.weight"), d+c.UpdateWidth()
 			for out := range d {
 				for in := range d {
-					weight[out*columns+in] += float64(g.weight[in*scalers*d+out])
+					weight[out*columns+in] += float64(g.maps[0][in*d+out])
 				}
 				for u := range c.UpdateWidth() {
 					feature, k := b.weights.feature(u)
-					weight[out*columns+d+u] += float64(g.weight[((d+feature)*scalers+k)*d+out])
+					weight[out*columns+d+u] += float64(g.maps[k][(d+feature)*d+out])
 				}
 			}
 			if !c.Dependent {
@@ -163,8 +162,10 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 			for i := range slot.layers[t].relation {
 				slot.layers[t].relation[i] = float32(rng.NormFloat64())
 			}
-			for i := range slot.layers[t].weight {
-				slot.layers[t].weight[i] = float32(rng.NormFloat64())
+			for _, part := range slot.layers[t].maps {
+				for i := range part {
+					part[i] = float32(rng.NormFloat64())
+				}
 			}
 		}
 	}
@@ -304,7 +305,7 @@ func BenchmarkSum(b *testing.B) {
 			bytes := 0
 			for _, slot := range batch.slots {
 				for _, l := range slot.layers {
-					bytes += 4 * (len(l.relation) + len(l.weight))
+					bytes += 4 * (len(l.relation) + len(l.maps[0]) + len(l.maps[1]) + len(l.maps[2]))
 				}
 			}
 			b.SetBytes(int64(bytes))

@@ -3,7 +3,6 @@ package propagation
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"tagnet/model/configuration"
@@ -12,18 +11,14 @@ import (
 )
 
 // Weights are a model's parameters laid out for propagation: linear maps transposed, and
-// PNA's three scalers folded into one matrix for each degree that the graph has. They are
-// loaded once per step of the solver and shared, read-only, by all propagators.
-//
-// Memory: 4 · layers · degrees · width · dim bytes, twice that for training, where degrees
-// counts the distinct degrees of the graph and width is 5 dim for PNA.
+// taken apart by PNA's three scalers. They are loaded once per step of the solver and
+// shared, read-only, by all propagators.
 type Weights struct {
 	configuration configuration.Configuration
 	relations     int // 2R
 	training      bool
-	meanLogDegree float64
-	groups        []int32 // of each degree 0..max: the index of its folded matrices, or -1
-	degrees       []int32 // of each group
+	common        []bool       // by degree: whether so many entities have it that a matrix of its own pays
+	scalers       [2][]float32 // by degree: PNA's second and third
 	layers        []layerWeights
 	query         []float32 // [2R, dim]
 	priority      *priorityWeights
@@ -35,10 +30,10 @@ type Weights struct {
 
 // layerWeights are those of one layer.
 type layerWeights struct {
-	own         []float32    // [dim, dim]: the linear map of the receiver's own state, transposed
-	aggregate   [3][]float32 // [width-dim, dim] each: of its features by scaler; only the first but for PNA
-	folded      []float32    // [groups, width, dim]
-	transposed  []float32    // [groups, dim, width], for training only
+	// maps are the linear map by scaler, [width, dim] each. The receiver's own state, its
+	// first dim rows, has the first scaler only. Without PNA there is but one.
+	maps        [3][]float32
+	transposed  [3][]float32 // [dim, width] each, for training only
 	bias        []float32    // [dim] or nil, as the next two
 	scale       []float32
 	shift       []float32
@@ -52,39 +47,48 @@ type layerWeights struct {
 // NewWeights returns weights for a model of configuration c over g, to be filled by Load.
 // Only weights made for training serve a propagator's Backward.
 func NewWeights(g *graph.Graph, c configuration.Configuration, training bool) *Weights {
-	w := &Weights{
-		configuration: c, relations: g.RelationCount(), training: training,
-		meanLogDegree: g.MeanLogDegree, layers: make([]layerWeights, c.Layers),
+	w := &Weights{configuration: c, relations: g.RelationCount(), training: training, layers: make([]layerWeights, c.Layers)}
+	if c.Aggregate == configuration.AggregatePNA {
+		w.scaleDegrees(g)
 	}
-	w.groupDegrees(g)
 	return w
 }
 
-// groupDegrees numbers the distinct degrees of the graph. Without PNA there are no scalers,
-// and one matrix serves all.
-func (w *Weights) groupDegrees(g *graph.Graph) {
-	if w.configuration.Aggregate != configuration.AggregatePNA {
-		w.degrees = []int32{0}
-		return
-	}
-	seen := make(map[int32]bool)
+// fewest is how many entities must have a degree for a matrix of its own: to make one takes
+// as long as the other scalers' products do for some four rows, of which a layer updates
+// those of a few of the entities.
+const fewest = 8
+
+// scaleDegrees computes the scalers of all degrees, and which are common. What is common
+// depends on the graph alone: entities that are reached alike must come out alike.
+func (w *Weights) scaleDegrees(g *graph.Graph) {
+	var counts []int
 	for o := range int32(g.Entities) {
-		seen[int32(g.Degree(o))] = true
+		degree := g.Degree(o)
+		for len(counts) <= degree {
+			counts = append(counts, 0)
+		}
+		counts[degree]++
 	}
-	for degree := range seen {
-		w.degrees = append(w.degrees, degree)
-	}
-	slices.Sort(w.degrees)
-	if len(w.degrees) > 0 {
-		w.groups = make([]int32, w.degrees[len(w.degrees)-1]+1)
-	}
-	for i := range w.groups {
-		w.groups[i] = -1
-	}
-	for group, degree := range w.degrees {
-		w.groups[degree] = int32(group)
+	for degree, count := range counts {
+		amplify, attenuate := scalers(degree, g.MeanLogDegree)
+		w.common = append(w.common, count >= fewest)
+		w.scalers[0], w.scalers[1] = append(w.scalers[0], amplify), append(w.scalers[1], attenuate)
 	}
 }
+
+// scalers are PNA's second and third for a degree: c = log(degree + 1) / D and 1 / max(c, 0.01).
+// In a graph without edges D is 0, and so is c.
+func scalers(degree int, meanLogDegree float64) (amplify, attenuate float32) {
+	scale := 0.0
+	if meanLogDegree > 0 {
+		scale = math.Log(float64(degree)+1) / meanLogDegree
+	}
+	return float32(scale), float32(1 / max(scale, 0.01))
+}
+
+// scaler is PNA's second (k = 1) or third (k = 2) for a degree.
+func (w *Weights) scaler(degree int32, k int) float32 { return w.scalers[k-1][degree] }
 
 // Load lays out p. It fails where p is not a set of parameters for these weights.
 func (w *Weights) Load(p *parameters.Set[float32]) error {
@@ -118,17 +122,11 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 		layer.relationMix = transpose(grow(layer.relationMix, len(layer.relationMap)), layer.relationMap, w.relations*d, d)
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
-	width := w.width()
-	layer.folded = grow(layer.folded, len(w.degrees)*width*d)
 	if w.training {
-		layer.transposed = grow(layer.transposed, len(w.degrees)*width*d)
-	}
-	for group, degree := range w.degrees {
-		at := group * width * d
-		matrix := layer.folded[at : at+width*d]
-		w.fold(layer, degree, matrix)
-		if w.training {
-			transpose(layer.transposed[at:at+width*d], matrix, width, d)
+		for k, part := range layer.maps {
+			if part != nil {
+				layer.transposed[k] = transpose(grow(layer.transposed[k], len(part)), part, w.width(), d)
+			}
 		}
 	}
 }
@@ -155,62 +153,27 @@ func (w *Weights) feature(entry int) (feature, scaler int) {
 func (w *Weights) splitLinear(layer *layerWeights, weight []float32) {
 	d := w.configuration.Dim
 	columns := d + w.configuration.UpdateWidth()
-	layer.own = grow(layer.own, d*d)
-	scalers := 1
-	if w.configuration.Aggregate == configuration.AggregatePNA {
-		scalers = 3
-	}
-	for k := range scalers {
-		layer.aggregate[k] = grow(layer.aggregate[k], (w.width()-d)*d)
+	for k := range w.scalerCount() {
+		layer.maps[k] = cleared(layer.maps[k], w.width()*d)
 	}
 	for i := range d {
 		row := weight[i*columns : (i+1)*columns]
 		for j := range d {
-			layer.own[j*d+i] = row[j]
+			layer.maps[0][j*d+i] = row[j]
 		}
 		for u, value := range row[d:] {
 			feature, k := w.feature(u)
-			layer.aggregate[k][feature*d+i] = value
+			layer.maps[k][(d+feature)*d+i] = value
 		}
 	}
 }
 
-// fold writes the linear map of receivers of one degree, [width, dim].
-func (w *Weights) fold(layer *layerWeights, degree int32, matrix []float32) {
-	n := copy(matrix, layer.own)
-	if w.configuration.Aggregate != configuration.AggregatePNA {
-		copy(matrix[n:], layer.aggregate[0])
-		return
+// scalerCount is the number of scalers: PNA has three.
+func (w *Weights) scalerCount() int {
+	if w.configuration.Aggregate == configuration.AggregatePNA {
+		return 3
 	}
-	amplify, attenuate := w.scalers(degree)
-	identity, amplified, attenuated := layer.aggregate[0], layer.aggregate[1], layer.aggregate[2]
-	matrix = matrix[n:]
-	amplified, attenuated = amplified[:len(matrix)], attenuated[:len(matrix)]
-	for i, value := range identity[:len(matrix)] {
-		matrix[i] = value + amplify*amplified[i] + attenuate*attenuated[i]
-	}
-}
-
-// scalers are PNA's second and third for a degree: c = log(degree + 1) / D and 1 / max(c, 0.01).
-// In a graph without edges D is 0, and so is c.
-func (w *Weights) scalers(degree int32) (amplify, attenuate float32) {
-	scale := 0.0
-	if w.meanLogDegree > 0 {
-		scale = math.Log(float64(degree)+1) / w.meanLogDegree
-	}
-	return float32(scale), float32(1 / max(scale, 0.01))
-}
-
-// group is the index of a degree's folded matrices, or -1: the lowered degree of a removed
-// edge's end may be one that no entity of the whole graph has.
-func (w *Weights) group(degree int32) int {
-	if len(w.degrees) == 1 && w.groups == nil {
-		return 0
-	}
-	if int(degree) >= len(w.groups) {
-		return -1
-	}
-	return int(w.groups[degree])
+	return 1
 }
 
 // transpose writes the transpose of a, [rows, columns], to out, and returns it.

@@ -10,7 +10,9 @@ import "tagnet/model/kernel"
 func (p *Propagator) forwardWindow() {
 	c := p.configuration
 	d := c.Dim
+	begin := p.clock()
 	p.layout.Fill(p.query.Distances, c.Layers, c.Delta, p.query.Removal)
+	p.since(begin, layoutPhase)
 	n := p.layout.Count()
 	ages := min(c.Delta, c.Layers) + 1
 	p.tables = growTables(p.tables, ages, n*d)
@@ -23,14 +25,22 @@ func (p *Propagator) forwardWindow() {
 		p.zeros = grow(p.zeros, n*d)
 		clear(p.zeros)
 	}
+	p.identity = numbers(p.identity, n)
 	for t := 1; t <= c.Layers; t++ {
-		for age := 0; age <= min(c.Delta, t); age++ {
-			if x, ok := p.windowPass(t, age); ok {
-				p.sent += countSent(&x.receivers)
-				p.forward(&x)
-			}
+		p.windowPass(t)
+		for i := range p.pass.parts {
+			p.sent += countSent(&p.pass.parts[i])
 		}
+		p.forward(&p.pass)
 	}
+}
+
+// numbers gives a list the numbers 0 to n-1.
+func numbers(list []int32, n int) []int32 {
+	for i := len(list); i < n; i++ {
+		list = append(list, int32(i))
+	}
+	return list[:max(n, len(list))]
 }
 
 // weigh computes each position's share in a mean, and its number of degree messages.
@@ -38,71 +48,87 @@ func (p *Propagator) weigh(n int) {
 	p.divisor, p.copies = grow(p.divisor, n), grow(p.copies, n)
 	for i, degree := range p.layout.Degrees {
 		p.divisor[i] = 1 / (float32(degree) + 1)
-		p.copies[i] = float32(degree - (p.layout.Bounds[4*i+3] - p.layout.Bounds[4*i]))
+		p.copies[i] = float32(degree - p.admitted(i))
 	}
 }
 
-// windowPass describes the update of the entities that reach an age in layer t, if any do.
-func (p *Propagator) windowPass(t, age int) (pass, bool) {
-	level, d, n := t-age, p.configuration.Dim, p.layout.Count()
-	lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
-	if lo == hi || level == 0 && age == 0 {
-		return pass{}, false
+// admitted is the number of senders that the edge constraint admits at a position.
+func (p *Propagator) admitted(i int) (count int32) {
+	for k := range p.layout.Kinds {
+		bounds := p.layout.Kinds[k].Bounds
+		count += bounds[i+1] - bounds[i]
 	}
-	x := pass{
-		layer:    t - 1,
-		entities: p.layout.Entities[lo:hi],
-		degrees:  p.layout.Degrees[lo:hi],
-		output:   p.tables[age][lo*d : hi*d],
-		firstRow: age*n + lo,
-	}
-	x.receivers = p.receivers(t-1, lo, hi)
-	if age > 0 {
-		x.own = p.tables[age-1][lo*d : hi*d]
-		x.receivers.Own = x.own
-	}
-	for kind := range 3 {
-		switch {
-		case age >= kind:
-			x.receivers.States[kind] = p.tables[age-kind]
-		case p.message == kernel.TransE:
-			x.receivers.States[kind] = p.zeros // an empty message is the relation itself
+	return count
+}
+
+// windowPass describes layer t: a part for each level whose entities the layer updates, those
+// at distance t - k to their state of age k.
+func (p *Propagator) windowPass(t int) {
+	x := &p.pass
+	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
+	for age := 0; age <= min(p.configuration.Delta, t); age++ {
+		lo, hi := int(p.layout.Levels[t-age]), int(p.layout.Levels[t-age+1])
+		if lo < hi {
+			x.parts = append(x.parts, p.windowPart(t, age))
+			x.parts[len(x.parts)-1].rows = p.identity[lo:hi]
+			x.count += hi - lo
 		}
 	}
-	if level == 0 {
+	p.firstRows[t] = x.firstRow + x.count
+}
+
+// windowPart describes the update of a level to an age, but for its rows.
+func (p *Propagator) windowPart(t, age int) part {
+	x := part{output: p.tables[age], age: age, receivers: p.receivers(t - 1)}
+	if age > 0 {
+		x.own = p.tables[age-1]
+		x.receivers.Own = x.own
+	}
+	for kind := range x.receivers.Kinds {
+		senders := &x.receivers.Kinds[kind]
+		switch {
+		case age >= kind:
+			senders.States = p.tables[age-kind]
+		case p.message == kernel.TransE:
+			senders.States = p.zeros // an empty message is the relation itself
+		}
+	}
+	if t == age {
 		x.receivers.Initial = p.embedding
 		// At age 1 the source's children, if admitted, are empty; nobody else's boundary is
 		// other than the zero that an empty message is.
-		hasChildren := p.layout.Bounds[3] > p.layout.Bounds[2]
-		x.receivers.InitialWithZero = age == 1 && hasChildren && p.message != kernel.TransE
+		children := p.layout.Kinds[2].Bounds
+		x.receivers.InitialWithZero = age == 1 && children[1] > children[0] && p.message != kernel.TransE
 	}
-	return x, true
+	return x
 }
 
-// receivers describes positions lo to hi of the layout to the kernel, without states.
-func (p *Propagator) receivers(layer, lo, hi int) kernel.Receivers {
+// receivers describes the layout's positions to the kernel, without states.
+func (p *Propagator) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
 		Dim: p.configuration.Dim, Message: p.message, Reduction: p.reduction,
-		Bounds:  p.layout.Bounds[4*lo : 4*hi],
-		Senders: p.layout.Senders, Relations: p.layout.Relations,
-		RelationEmbeddings: p.relations[layer],
-		Divisor:            p.divisor[lo:hi],
+		RelationEmbeddings: p.relations[layer], Divisor: p.divisor,
+	}
+	for k := range r.Kinds {
+		kind := &p.layout.Kinds[k]
+		r.Kinds[k] = kernel.Senders{Bounds: kind.Bounds, Entities: kind.Senders, Relations: kind.Relations}
 	}
 	if degree := p.weights.layers[layer].degree; degree != nil {
-		r.DegreeMessage, r.Copies = degree, p.copies[lo:hi]
+		r.DegreeMessage, r.Copies = degree, p.copies
 	}
 	return r
 }
 
-// countSent is the number of messages that receivers read.
-func countSent(r *kernel.Receivers) int64 {
+// countSent is the number of messages that a part's receivers read.
+func countSent(x *part) int64 {
 	sent := int64(0)
-	for kind, states := range r.States {
-		if states == nil {
+	for k := range x.receivers.Kinds {
+		senders := &x.receivers.Kinds[k]
+		if senders.States == nil {
 			continue
 		}
-		for i := kind; i < len(r.Bounds); i += 4 {
-			sent += int64(r.Bounds[i+1] - r.Bounds[i])
+		for _, row := range x.rows {
+			sent += int64(senders.Bounds[row+1] - senders.Bounds[row])
 		}
 	}
 	return sent
@@ -118,32 +144,35 @@ func (p *Propagator) backwardWindow(into *Gradients) {
 	}
 	for t := c.Layers; t >= 1; t-- {
 		layer := &into.layers[t-1]
-		for age := 0; age <= min(c.Delta, t); age++ {
-			x, ok := p.windowPass(t, age)
-			if !ok {
-				continue
-			}
-			lo, hi := int(p.layout.Levels[t-age]), int(p.layout.Levels[t-age+1])
-			g := kernel.Gradients{RelationEmbeddings: layer.relation}
-			for kind := range 3 {
-				switch {
-				case age >= kind:
-					g.States[kind] = p.gradients[age-kind]
-				case p.message == kernel.TransE:
-					g.States[kind] = p.discarded
-				}
-			}
-			if age > 0 {
-				g.Own = p.gradients[age-1][lo*d : hi*d]
-			}
-			if x.receivers.Initial != nil {
-				g.Initial = into.Query
-			}
-			if x.receivers.DegreeMessage != nil {
-				g.DegreeMessage = layer.degree
-			}
-			p.backward(&x, p.gradients[age][lo*d:hi*d], g, g.Own, layer)
+		p.windowPass(t)
+		for i := range p.pass.parts {
+			p.windowGradients(&p.pass.parts[i], layer, into)
 		}
+		p.backward(&p.pass, layer)
 	}
 	addTo(into.Query, p.gradients[0][:d]) // the source's state before any layer is the query's embedding
+}
+
+// windowGradients says where the gradients of a part go.
+func (p *Propagator) windowGradients(x *part, layer *layerGradients, into *Gradients) {
+	x.gradient = p.gradients[x.age]
+	x.gradients = kernel.Gradients{RelationEmbeddings: layer.relation}
+	for kind := range x.gradients.States {
+		switch {
+		case x.age >= kind:
+			x.gradients.States[kind] = p.gradients[x.age-kind]
+		case p.message == kernel.TransE:
+			x.gradients.States[kind] = p.discarded
+		}
+	}
+	if x.age > 0 {
+		x.gradients.Own = p.gradients[x.age-1]
+		x.residual = x.gradients.Own
+	}
+	if x.receivers.Initial != nil {
+		x.gradients.Initial = into.Query
+	}
+	if x.receivers.DegreeMessage != nil {
+		x.gradients.DegreeMessage = layer.degree
+	}
 }

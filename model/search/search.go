@@ -5,16 +5,24 @@ import "tagnet/model/graph"
 // Unreached is the distance of an entity that a search did not reach within its hops.
 const Unreached = 255
 
-// Searcher runs breadth-first searches over one graph. It keeps its queue between searches
+// Searcher runs breadth-first searches over one graph. It keeps its lists between searches
 // and is not for concurrent use: each worker has its own.
+//
+// A step goes from the frontier to all of its neighbours, or, where that is less work, from
+// the entities that are not reached yet to their neighbours until one is in the frontier
+// (Beamer, Asanović and Patterson, SC 2012). In a knowledge graph the second step from a
+// source often reaches the hubs; the third then would look at nearly every edge.
+//
+// Memory: 8 bytes per entity.
 type Searcher struct {
-	graph *graph.Graph
-	queue []int32
+	graph     *graph.Graph
+	reached   []int32 // in the order in which they were, the frontier last
+	unreached []int32 // some steps ago
 }
 
 // NewSearcher returns a searcher over g.
 func NewSearcher(g *graph.Graph) *Searcher {
-	return &Searcher{graph: g, queue: make([]int32, 0, g.Entities)}
+	return &Searcher{graph: g, reached: make([]int32, 0, g.Entities)}
 }
 
 // Search sets distances[o], for each of the V entities, to the fewest edges from source to
@@ -26,20 +34,40 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 		distances[o] = Unreached
 	}
 	distances[source] = 0
-	queue := append(s.queue[:0], source)
-	for next := 0; next < len(queue); next++ {
-		u := queue[next]
-		distance := distances[u] + 1
-		if int(distance) > hops {
-			break
+	s.reached, s.unreached = append(s.reached[:0], source), s.unreached[:0]
+	left := s.graph.Edges() // that enter entities which are not reached
+	frontier := 0
+	for distance := 1; distance <= hops && frontier < len(s.reached) && len(s.reached) < len(distances); distance++ {
+		edges := int64(0)
+		for _, o := range s.reached[frontier:] {
+			edges += int64(s.graph.Degree(o))
 		}
+		left -= edges
+		begin := frontier
+		frontier = len(s.reached)
+		if edges > left/bottomUpGain {
+			s.bottomUp(uint8(distance), removal, distances)
+		} else {
+			s.topDown(s.reached[begin:], uint8(distance), removal, distances)
+		}
+	}
+}
+
+// bottomUpGain is how many edges a step from the unreached side does in the time of one from
+// the frontier's: it stops at the first neighbour that serves.
+const bottomUpGain = 4
+
+// topDown reaches the neighbours of the frontier.
+func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Removal, distances []uint8) {
+	reached := s.reached
+	for _, u := range frontier {
 		neighbours, relations := s.graph.In(u)
 		if removal.Touches(u) {
 			for i, o := range neighbours {
 				// An edge leaves the graph with its reciprocal, so the one that enters u tells.
 				if distances[o] == Unreached && !removal.Removes(o, relations[i], u) {
 					distances[o] = distance
-					queue = append(queue, o)
+					reached = append(reached, o)
 				}
 			}
 			continue
@@ -47,11 +75,53 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 		for _, o := range neighbours {
 			if distances[o] == Unreached {
 				distances[o] = distance
-				queue = append(queue, o)
+				reached = append(reached, o)
 			}
 		}
 	}
-	s.queue = queue
+	s.reached = reached
+}
+
+// bottomUp reaches the unreached that have a neighbour in the frontier.
+func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []uint8) {
+	if len(s.unreached) == 0 {
+		for o, known := range distances {
+			if known == Unreached {
+				s.unreached = append(s.unreached, int32(o))
+			}
+		}
+	}
+	rest := s.unreached[:0]
+	for _, o := range s.unreached {
+		switch {
+		case distances[o] != Unreached: // a step from the frontier's side came between
+		case s.adjoins(o, distance-1, removal, distances):
+			distances[o] = distance
+			s.reached = append(s.reached, o)
+		default:
+			rest = append(rest, o)
+		}
+	}
+	s.unreached = rest
+}
+
+// adjoins tells whether a neighbour of o has that distance.
+func (s *Searcher) adjoins(o int32, distance uint8, removal graph.Removal, distances []uint8) bool {
+	neighbours, relations := s.graph.In(o)
+	if removal.Touches(o) {
+		for i, u := range neighbours {
+			if distances[u] == distance && !removal.Removes(u, relations[i], o) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, u := range neighbours {
+		if distances[u] == distance {
+			return true
+		}
+	}
+	return false
 }
 
 // Keeps tells whether a removal changes no distance from its source: distances of the whole

@@ -1,9 +1,11 @@
 package window
 
 import (
+	"slices"
 	"sort"
 
 	"tagnet/model/graph"
+	"tagnet/model/kernel"
 )
 
 // Layout is the part of a graph that a search from one source reached, renumbered in the
@@ -14,33 +16,30 @@ import (
 // senders of an entity are parents (one hop nearer), siblings and children. They stand in
 // this order, which makes the messages of every layer contiguous.
 //
-// A Layout is filled anew for each source and keeps its arrays: about 20 bytes per reached
-// entity, 8 per edge between reached ones, and 8 per entity of the graph.
+// A Layout is filled anew for each source and keeps its arrays: about 24 bytes per reached
+// entity, 8 per edge between reached ones, and 12 per entity of the graph.
 type Layout struct {
 	// Entities has the entity at each position, [n].
 	Entities []int32
 	// Levels has the first position of each level, and n after the last, [hops+2].
 	Levels []int32
-	// Bounds has 4 numbers per position, [4n]: its parents are Bounds[4i] to Bounds[4i+1] in
-	// Senders and Relations, its siblings go on to Bounds[4i+2], its children to Bounds[4i+3].
-	Bounds []int32
-	// Senders are positions, Relations relation ids, one each per edge that is admitted.
-	Senders, Relations []int32
+	// Kinds are the admitted senders of all positions: parents, siblings and children.
+	Kinds [3]kernel.Parted
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
 
-	position           []int32 // of each entity; right only where it was reached
-	byDegree           []int32 // all entities by ascending degree, then id
-	siblings, children []edge  // of the entity in hand
-	graph              *graph.Graph
+	positions []int32 // of each entity
+	byDegree  []int32 // all entities by ascending degree, then id
+	graph     *graph.Graph
+	kernel    kernel.Kernel
+	partition kernel.Partition
 }
-
-type edge struct{ sender, relation int32 }
 
 // NewLayout returns an empty layout for sources of g. It orders the entities by degree,
 // which layouts for the same graph may share: pass nil, or another layout of g.
-func NewLayout(g *graph.Graph, sibling *Layout) *Layout {
-	l := &Layout{graph: g, position: make([]int32, g.Entities)}
+func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
+	l := &Layout{graph: g, kernel: k, positions: make([]int32, g.Entities)}
+	l.partition = kernel.Partition{Offsets: g.Offsets, Senders: g.Senders, Relations: g.Relations, Positions: l.positions}
 	if sibling != nil && sibling.graph == g {
 		l.byDegree = sibling.byDegree
 		return l
@@ -61,44 +60,40 @@ func NewLayout(g *graph.Graph, sibling *Layout) *Layout {
 // given that distances differ by one at most).
 func (l *Layout) Fill(distances []uint8, hops, delta int, removal graph.Removal) {
 	l.order(distances, hops)
-	l.resetEdges(len(l.Entities))
+	l.weigh()
+	l.start()
 	for level := 0; level <= hops; level++ {
-		for i := l.Levels[level]; i < l.Levels[level+1]; i++ {
-			l.addSenders(i, level, distances, hops, delta, removal)
+		start, end, next := l.Levels[level], l.Levels[level+1], l.Levels[min(level+2, hops+1)]
+		l.partition.Thresholds = [3]int32{start, end, next}
+		if delta < 2 {
+			l.partition.Thresholds[2] = end
 		}
+		if delta < 1 {
+			l.partition.Thresholds = [3]int32{start, start, start}
+		}
+		l.part(start, end, removal)
 	}
 }
 
 // FillAll lays out the whole graph as one level, by degree; all senders count as parents.
 func (l *Layout) FillAll(removal graph.Removal) {
 	l.Entities = append(l.Entities[:0], l.byDegree...)
+	n := int32(len(l.Entities))
 	for i, o := range l.Entities {
-		l.position[o] = int32(i)
+		l.positions[o] = int32(i)
 	}
-	l.Levels = append(l.Levels[:0], 0, int32(len(l.Entities)))
-	l.resetEdges(len(l.Entities))
-	for i, o := range l.Entities {
-		start := int32(len(l.Senders))
-		senders, relations := l.graph.In(o)
-		touched := removal.Touches(o)
-		for j, u := range senders {
-			if touched && removal.Removes(u, relations[j], o) {
-				continue
-			}
-			l.Senders = append(l.Senders, l.position[u])
-			l.Relations = append(l.Relations, relations[j])
-		}
-		end := int32(len(l.Senders))
-		l.Bounds = append(l.Bounds, start, end, end, end)
-		l.Degrees[i] = end - start
-	}
+	l.Levels = append(l.Levels[:0], 0, n)
+	l.weigh()
+	l.start()
+	l.partition.Thresholds = [3]int32{n, n, n}
+	l.part(0, n, removal)
 }
 
 // ByDegree are all entities of the graph by ascending degree, then id, [V]. It is a view.
 func (l *Layout) ByDegree() []int32 { return l.byDegree }
 
 // Position is where a reached entity stands.
-func (l *Layout) Position(entity int32) int32 { return l.position[entity] }
+func (l *Layout) Position(entity int32) int32 { return l.positions[entity] }
 
 // Count is the number n of positions.
 func (l *Layout) Count() int { return len(l.Entities) }
@@ -121,61 +116,84 @@ func (l *Layout) order(distances []uint8, hops int) {
 	for _, o := range l.byDegree {
 		distance := distances[o]
 		if int(distance) > hops {
+			l.positions[o] = kernel.Unreached
 			continue
 		}
 		at := next[distance]
 		next[distance]++
 		l.Entities[at] = o
-		l.position[o] = at
+		l.positions[o] = at
 	}
 }
 
-func (l *Layout) resetEdges(n int) {
-	l.Bounds, l.Senders, l.Relations = l.Bounds[:0], l.Senders[:0], l.Relations[:0]
-	l.Degrees = resize(l.Degrees, n)
+// weigh sets the degrees that the entities have in the whole graph.
+func (l *Layout) weigh() {
+	l.Degrees = resize(l.Degrees, len(l.Entities))
+	for i, o := range l.Entities {
+		l.Degrees[i] = int32(l.graph.Degree(o))
+	}
 }
 
-// addSenders parts the senders of the entity at position i.
-func (l *Layout) addSenders(i int32, level int, distances []uint8, hops, delta int, removal graph.Removal) {
+func (l *Layout) start() {
+	for k := range l.Kinds {
+		kind := &l.Kinds[k]
+		kind.Bounds = append(kind.Bounds[:0], 0)
+		kind.Senders, kind.Relations = kind.Senders[:0], kind.Relations[:0]
+	}
+}
+
+// part parts the senders of positions lo to hi. Those that may have lost an edge to a removal
+// are done apart from the others.
+func (l *Layout) part(lo, hi int32, removal graph.Removal) {
+	l.reserve(lo, hi)
+	for i := lo; removal.Active && i < hi; i++ {
+		if o := l.Entities[i]; removal.Touches(o) {
+			l.partRun(lo, i)
+			l.partTouched(i, removal)
+			lo = i + 1
+		}
+	}
+	l.partRun(lo, hi)
+}
+
+// reserve makes room for the senders of positions lo to hi, of whatever kind.
+func (l *Layout) reserve(lo, hi int32) {
+	most := kernel.PartitionSlack
+	for _, degree := range l.Degrees[lo:hi] {
+		most += int(degree)
+	}
+	for k := range l.Kinds {
+		kind := &l.Kinds[k]
+		kind.Senders, kind.Relations = slices.Grow(kind.Senders, most), slices.Grow(kind.Relations, most)
+	}
+}
+
+func (l *Layout) partRun(lo, hi int32) {
+	l.partition.Receivers = l.Entities[lo:hi]
+	l.kernel.Part(&l.partition, &l.Kinds)
+}
+
+// partTouched parts the senders of one entity, without the removed edges.
+func (l *Layout) partTouched(i int32, removal graph.Removal) {
 	o := l.Entities[i]
 	senders, relations := l.graph.In(o)
-	siblings, children := l.siblings[:0], l.children[:0]
-	start := int32(len(l.Senders))
-	removed := int32(0)
-	touched := removal.Touches(o)
 	for j, u := range senders {
-		relation := relations[j]
-		if touched && removal.Removes(u, relation, o) {
-			removed++
+		if removal.Removes(u, relations[j], o) {
+			l.Degrees[i]--
 			continue
 		}
-		switch distance := int(distances[u]); {
-		case distance < level:
-			l.Senders = append(l.Senders, l.position[u])
-			l.Relations = append(l.Relations, relation)
-		case distance == level:
-			siblings = append(siblings, edge{l.position[u], relation})
-		case distance <= hops:
-			children = append(children, edge{l.position[u], relation})
+		position := l.positions[u]
+		for k, threshold := range l.partition.Thresholds {
+			if position < threshold {
+				kind := &l.Kinds[k]
+				kind.Senders, kind.Relations = append(kind.Senders, position), append(kind.Relations, relations[j])
+				break
+			}
 		}
 	}
-	parentsEnd := int32(len(l.Senders))
-	if delta >= 1 {
-		l.append(siblings)
-	}
-	siblingsEnd := int32(len(l.Senders))
-	if delta >= 2 {
-		l.append(children)
-	}
-	l.Bounds = append(l.Bounds, start, parentsEnd, siblingsEnd, int32(len(l.Senders)))
-	l.Degrees[i] = int32(len(senders)) - removed
-	l.siblings, l.children = siblings, children
-}
-
-func (l *Layout) append(edges []edge) {
-	for _, e := range edges {
-		l.Senders = append(l.Senders, e.sender)
-		l.Relations = append(l.Relations, e.relation)
+	for k := range l.Kinds {
+		kind := &l.Kinds[k]
+		kind.Bounds = append(kind.Bounds, int32(len(kind.Senders)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tagnet/model/graph"
+	"tagnet/model/kernel"
 	"tagnet/model/search"
 )
 
@@ -22,6 +23,9 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	}
 	return g
 }
+
+// edge is one that enters an entity.
+type edge struct{ sender, relation int32 }
 
 // admitted lists the edges into o that the paper's edge constraint admits, in terms of the
 // distances of their ends: dist(sender) < dist(o) + delta.
@@ -48,9 +52,10 @@ func sorted(edges []edge) []edge {
 
 func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
-	for range 300 {
+	for i := range 300 {
 		g := randomGraph(t, rng)
-		l := NewLayout(g, nil)
+		variants := kernel.Available()
+		l := NewLayout(g, variants[i%len(variants)], nil)
 		distances := make([]uint8, g.Entities)
 		for range 3 { // one layout serves several sources
 			source, hops, delta := int32(rng.IntN(g.Entities)), rng.IntN(6), rng.IntN(4)
@@ -91,12 +96,13 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			}
 			var got []edge
 			for kind := range 3 {
-				for j := l.Bounds[4*i+int32(kind)]; j < l.Bounds[4*i+int32(kind)+1]; j++ {
-					u := l.Entities[l.Senders[j]]
+				parted := l.Kinds[kind]
+				for j := parted.Bounds[i]; j < parted.Bounds[i+1]; j++ {
+					u := l.Entities[parted.Senders[j]]
 					if int(distances[u])-level != kind-1 {
 						t.Fatalf("sender %d of %d is of kind %d at distances %d and %d", u, o, kind, distances[u], level)
 					}
-					got = append(got, edge{u, l.Relations[j]})
+					got = append(got, edge{u, parted.Relations[j]})
 				}
 			}
 			if want := admitted(g, o, distances, hops, delta, removal); !slices.Equal(sorted(got), sorted(want)) {
@@ -118,9 +124,13 @@ func BenchmarkFill(b *testing.B) {
 	}
 	distances := make([]uint8, g.Entities)
 	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
-	l := NewLayout(g, nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.Fill(distances, 6, 2, graph.Removal{})
+	for _, k := range kernel.Available() {
+		b.Run(k.Name(), func(b *testing.B) {
+			l := NewLayout(g, k, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				l.Fill(distances, 6, 2, graph.Removal{})
+			}
+		})
 	}
 }

@@ -12,11 +12,11 @@ import (
 // the walk over one receiver's senders.
 type gatherer struct {
 	*machine
-	columns, vectors   int
-	stride             reg.GPVirtual // bytes of a row of states
-	i                  reg.GPVirtual // the receiver
-	senders, relations reg.GPVirtual
-	embeddings         reg.GPVirtual
+	columns, vectors int
+	stride           reg.GPVirtual // bytes of a row of states
+	i                reg.GPVirtual // the receiver's place in the run
+	row              reg.GPVirtual // its row in the tables
+	embeddings       reg.GPVirtual
 }
 
 // newGatherer is for a stripe of columns of every row.
@@ -25,9 +25,8 @@ func (m *machine) newGatherer(columns int) *gatherer {
 }
 
 func (g *gatherer) start() {
-	g.stride = pointer("stride")
-	g.senders, g.relations, g.embeddings = pointer("senders"), pointer("relations"), pointer("embeddings")
-	g.i = GP64()
+	g.stride, g.embeddings = pointer("stride"), pointer("embeddings")
+	g.i, g.row = GP64(), GP64()
 	XORQ(g.i, g.i)
 }
 
@@ -41,21 +40,27 @@ func (g *gatherer) part(base reg.GPVirtual, j int) Mem {
 	return Mem{Base: base, Disp: j * g.bytes()}
 }
 
-// row sets a pointer to row i of a parameter with rows of count strides.
-func (g *gatherer) row(name string, count int) reg.GPVirtual {
-	base, offset := pointer(name), GP64()
-	MOVQ(g.i, offset)
-	IMULQ(g.stride, offset)
-	if count > 1 {
-		IMUL3Q(U8(count), offset, offset)
-	}
-	ADDQ(offset, base)
+// featureRow sets a pointer to the receiver's row, of five strides, of a parameter.
+func (g *gatherer) featureRow(name string) reg.GPVirtual {
+	base, at := pointer(name), GP64()
+	MOVLQSX(Mem{Base: pointer("at"), Index: g.i, Scale: 4}, at)
+	IMULQ(g.stride, at)
+	IMUL3Q(U8(5), at, at)
+	ADDQ(at, base)
 	return base
 }
 
-// broadcast fills v with entry i of a parameter.
+// tableRow moves base to the receiver's row in a table of that many bytes a row.
+func (g *gatherer) tableRow(base, stride reg.GPVirtual) {
+	offset := GP64()
+	MOVQ(g.row, offset)
+	IMULQ(stride, offset)
+	ADDQ(offset, base)
+}
+
+// broadcast fills v with the receiver's entry of a parameter.
 func (g *gatherer) broadcast(name string, v reg.VecPhysical) {
-	VBROADCASTSS(Mem{Base: pointer(name), Index: g.i, Scale: 4}, v)
+	VBROADCASTSS(Mem{Base: pointer(name), Index: g.row, Scale: 4}, v)
 }
 
 // eachKind goes over the tables that there are, and over the senders in each: begin sets up
@@ -66,19 +71,19 @@ func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relat
 		table := pointer(fmt.Sprintf("states%d", kind))
 		TESTQ(table, table)
 		JZ(LabelRef(skip))
-		bounds, e, end := pointer("bounds"), GP64(), GP64()
-		MOVQ(g.i, e)
-		SHLQ(U8(4), e)
-		ADDQ(e, bounds)
-		MOVLQSX(Mem{Base: bounds, Disp: 4 * kind}, e)
-		MOVLQSX(Mem{Base: bounds, Disp: 4*kind + 4}, end)
+		bounds, e, end := pointer(fmt.Sprintf("bounds%d", kind)), GP64(), GP64()
+		MOVLQSX(Mem{Base: bounds, Index: g.row, Scale: 4}, e)
+		MOVLQSX(Mem{Base: bounds, Index: g.row, Scale: 4, Disp: 4}, end)
 		CMPQ(e, end)
 		JGE(LabelRef(skip))
+		senders, relations := pointer(fmt.Sprintf("senders%d", kind)), pointer(fmt.Sprintf("relations%d", kind))
+		last := pointer(fmt.Sprintf("last%d", kind))
 		begin(kind)
 		Label(loop)
+		g.fetchAhead(table, senders, e, last)
 		sender, relation := GP64(), GP64()
-		MOVLQSX(Mem{Base: g.senders, Index: e, Scale: 4}, sender)
-		MOVLQSX(Mem{Base: g.relations, Index: e, Scale: 4}, relation)
+		MOVLQSX(Mem{Base: senders, Index: e, Scale: 4}, sender)
+		MOVLQSX(Mem{Base: relations, Index: e, Scale: 4}, relation)
 		IMULQ(g.stride, sender)
 		IMULQ(g.stride, relation)
 		each(table, sender, relation)
@@ -89,6 +94,24 @@ func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relat
 	}
 }
 
+// ahead is how many senders before its turn a state is fetched: those of the receivers that
+// follow stand behind in the lists, and where the loop over one receiver's ends the
+// processor guesses wrong, and would begin to fetch theirs only then.
+const ahead = 16
+
+// fetchAhead fetches the state of a sender that comes later, at most the last of all.
+func (g *gatherer) fetchAhead(table, senders, e, last reg.GPVirtual) {
+	later := GP64()
+	LEAQ(Mem{Base: e, Disp: ahead}, later)
+	CMPQ(later, last)
+	CMOVQGT(last, later)
+	MOVLQSX(Mem{Base: senders, Index: later, Scale: 4}, later)
+	IMULQ(g.stride, later)
+	for at := 0; at < 4*g.columns; at += 64 {
+		PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+	}
+}
+
 // withCopies runs what only receivers with degree messages need, their number being in v.
 func (g *gatherer) withCopies(v, zero reg.VecPhysical, then func(degree reg.GPVirtual)) {
 	none := g.label("none")
@@ -96,7 +119,7 @@ func (g *gatherer) withCopies(v, zero reg.VecPhysical, then func(degree reg.GPVi
 	TESTQ(copies, copies)
 	JZ(LabelRef(none))
 	g.zero(zero)
-	VBROADCASTSS(Mem{Base: copies, Index: g.i, Scale: 4}, v)
+	VBROADCASTSS(Mem{Base: copies, Index: g.row, Scale: 4}, v)
 	VUCOMISS(zero.AsX(), v.AsX())
 	JLS(LabelRef(none))
 	then(pointer("degree"))
@@ -110,6 +133,7 @@ func (g *gatherer) eachReceiver(body func()) {
 	count := Load(Param("count"), GP64())
 	CMPQ(g.i, count)
 	JGE(LabelRef(end))
+	MOVLQSX(Mem{Base: pointer("rows"), Index: g.i, Scale: 4}, g.row)
 	body()
 	INCQ(g.i)
 	JMP(LabelRef(next))
@@ -121,7 +145,7 @@ func (g *gatherer) eachReceiver(body func()) {
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
 	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, bounds, senders, relations *int32, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -175,12 +199,8 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x 
 	for j := range n {
 		g.replaceWhereNaN(squares[j], high[j], low[j], x)
 	}
-	row := g.row("features", 5)
-	own, offset := pointer("own"), GP64()
-	stride := pointer("ownStride")
-	MOVQ(g.i, offset)
-	IMULQ(stride, offset)
-	ADDQ(offset, own)
+	row, own := g.featureRow("features"), pointer("own")
+	g.tableRow(own, pointer("ownStride"))
 	for j := range n {
 		VMOVUPS(g.part(own, j), x)
 		VMOVUPS(x, g.part(row, j))

@@ -18,7 +18,7 @@ type shares struct {
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
 	name := fmt.Sprintf("aggregateBackward%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, bounds, senders, relations *int32, states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.AggregateBackward for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -55,7 +55,7 @@ func (m *machine) aggregateBackward(columns int) {
 // which Go adds where somebody wants it.
 func (s *shares) start() {
 	g, n := s.gatherer, s.vectors
-	features, gradient := g.row("features", 5), g.row("gradient", 5)
+	features, gradient := g.featureRow("features"), g.featureRow("gradient")
 	s.addOwn(gradient)
 	ADDQ(g.stride, features)
 	ADDQ(g.stride, gradient)
@@ -107,7 +107,7 @@ func (s *shares) addOwn(gradient reg.GPVirtual) {
 	own := pointer("byOwn")
 	TESTQ(own, own)
 	JZ(LabelRef(none))
-	own = g.row("byOwn", 1)
+	g.tableRow(own, g.stride)
 	for j := range s.vectors {
 		VMOVUPS(g.part(own, j), s.scratch)
 		VADDPS(g.part(gradient, j), s.scratch, s.scratch)

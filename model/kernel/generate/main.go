@@ -30,6 +30,9 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.fold()
+		m.unfold()
+		m.partition()
 		m.vectors()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
@@ -41,6 +44,8 @@ func main() {
 			m.normalize(dim)
 			m.normalizeBackward(dim)
 		}
+		m.fold()
+		m.unfold()
 		m.vectors()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)

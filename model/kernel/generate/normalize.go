@@ -14,17 +14,18 @@ import (
 type updater struct {
 	*machine
 	dim, vectors                int
-	count, linear, deviation    reg.GPVirtual
+	i, count                    reg.GPVirtual // the row's place, of so many
+	row, at                     reg.GPVirtual // its rows in the tables and in linear
+	linear, deviation           reg.GPVirtual
 	scale, shift, kept          reg.GPVirtual
-	keptStride                  reg.GPVirtual
-	row                         []reg.VecPhysical
+	values                      []reg.VecPhysical
 	x, scratch, sum, product    reg.VecPhysical
 	zeroes, keptScale, oneOfDim reg.VecPhysical
 }
 
 func (m *machine) newUpdater(dim int) *updater {
 	n := dim / m.lanes()
-	u := &updater{machine: m, dim: dim, vectors: n, row: m.run(0, n)}
+	u := &updater{machine: m, dim: dim, vectors: n, values: m.run(0, n)}
 	for i, v := range []*reg.VecPhysical{&u.x, &u.scratch, &u.sum, &u.product, &u.zeroes, &u.keptScale, &u.oneOfDim} {
 		*v = m.v(n + i)
 	}
@@ -32,8 +33,9 @@ func (m *machine) newUpdater(dim int) *updater {
 }
 
 func (u *updater) start() {
-	u.count, u.linear, u.deviation = pointer("count"), pointer("linear"), pointer("deviation")
-	u.scale, u.shift, u.kept, u.keptStride = pointer("scale"), pointer("shift"), pointer("kept"), pointer("keptStride")
+	u.count, u.scale, u.shift = pointer("count"), pointer("scale"), pointer("shift")
+	u.i, u.row, u.at = GP64(), GP64(), GP64()
+	XORQ(u.i, u.i)
 	u.zero(u.zeroes)
 	u.constant(math.Float32bits(1/float32(u.dim)), u.oneOfDim)
 	keptScale, err := Param("keptScale").Resolve()
@@ -48,23 +50,42 @@ func (u *updater) part(base reg.GPVirtual, j int) Mem {
 	return Mem{Base: base, Disp: j * u.bytes()}
 }
 
-// eachRow is the loop over rows; rows are the pointers that body reads and writes whole rows at.
-func (u *updater) eachRow(rows []reg.GPVirtual, body func()) {
+// eachRow is the loop over rows.
+func (u *updater) eachRow(body func()) {
 	next, end := u.label("row"), u.label("end")
 	TESTQ(u.count, u.count)
 	JLE(LabelRef(end))
 	Label(next)
+	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4}, u.row)
+	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4}, u.at)
+	u.deviation = pointer("deviation")
+	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
+	u.kept = pointer("kept")
+	u.move(u.kept, u.at, pointer("keptStride"))
+	u.linear = u.rowOf("linear", u.at)
 	body()
-	for _, at := range append(rows, u.linear) {
-		ADDQ(U32(4*u.dim), at)
-	}
-	ADDQ(U8(4), u.deviation)
-	ADDQ(u.keptStride, u.kept)
-	DECQ(u.count)
-	JNZ(LabelRef(next))
+	INCQ(u.i)
+	CMPQ(u.i, u.count)
+	JL(LabelRef(next))
 	Label(end)
 	VZEROUPPER()
 	RET()
+}
+
+// move moves base by so many strides.
+func (u *updater) move(base, rows, stride reg.GPVirtual) {
+	offset := GP64()
+	MOVQ(rows, offset)
+	IMULQ(stride, offset)
+	ADDQ(offset, base)
+}
+
+// rowOf is a pointer to a row of a parameter with rows of dim numbers.
+func (u *updater) rowOf(name string, row reg.GPVirtual) reg.GPVirtual {
+	base, offset := pointer(name), GP64()
+	IMUL3Q(U32(4*u.dim), row, offset)
+	ADDQ(offset, base)
+	return base
 }
 
 // dropout multiplies vector j of a row by keptScale, or by 0 where it is dropped.
@@ -91,15 +112,16 @@ func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
 func (m *machine) normalize(dim int) {
 	name := fmt.Sprintf("normalize%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
-	own, ownStride, output := pointer("own"), pointer("ownStride"), pointer("output")
-	u.eachRow([]reg.GPVirtual{output}, func() {
+	u.eachRow(func() {
+		own, output := pointer("own"), u.rowOf("output", u.row)
+		u.move(own, u.row, pointer("ownStride"))
 		u.normalizeRow()
-		for j, v := range u.row {
+		for j, v := range u.values {
 			VMOVUPS(v, u.part(u.linear, j))
 			u.affine(v, j, u.x)
 			VMAXPS(u.x, u.zeroes, u.x) // a NaN stays
@@ -107,13 +129,12 @@ func (m *machine) normalize(dim int) {
 			VADDPS(u.part(own, j), u.x, u.x)
 			VMOVUPS(u.x, u.part(output, j))
 		}
-		ADDQ(ownStride, own)
 	})
 }
 
 // normalizeRow reads a row and normalizes it, in registers.
 func (u *updater) normalizeRow() {
-	for j, v := range u.row {
+	for j, v := range u.values {
 		VMOVUPS(u.part(u.linear, j), v)
 		if j == 0 {
 			VMOVAPS(v, u.sum)
@@ -123,7 +144,7 @@ func (u *updater) normalizeRow() {
 	}
 	u.total(u.sum, u.scratch)
 	VMULPS(u.oneOfDim, u.sum, u.sum)
-	for j, v := range u.row {
+	for j, v := range u.values {
 		VSUBPS(u.sum, v, v)
 		if j == 0 {
 			VMULPS(v, v, u.product)
@@ -140,7 +161,7 @@ func (u *updater) normalizeRow() {
 	VDIVSS(x, u.sum.AsX(), x)
 	VMOVSS(x, Mem{Base: u.deviation})
 	VBROADCASTSS(x, u.scratch)
-	for _, v := range u.row {
+	for _, v := range u.values {
 		VMULPS(u.scratch, v, v)
 	}
 }
@@ -148,14 +169,15 @@ func (u *updater) normalizeRow() {
 // normalizeBackward writes the gradient of normalize.
 func (m *machine) normalizeBackward(dim int) {
 	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byScale, byShift *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byScale, byShift *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
-	gradient, byLinear, byScale, byShift := pointer("gradient"), pointer("byLinear"), pointer("byScale"), pointer("byShift")
-	u.eachRow([]reg.GPVirtual{gradient, byLinear}, func() {
-		for j, v := range u.row {
+	byScale, byShift := pointer("byScale"), pointer("byShift")
+	u.eachRow(func() {
+		gradient, byLinear := u.rowOf("gradient", u.row), u.rowOf("byLinear", u.at)
+		for j, v := range u.values {
 			VMOVUPS(u.part(gradient, j), v)
 			u.dropout(v, j)
 			VMOVUPS(u.part(u.linear, j), u.x)
@@ -173,7 +195,7 @@ func (u *updater) addWhere(sums reg.GPVirtual, become func(j int)) {
 	none := u.label("none")
 	TESTQ(sums, sums)
 	JZ(LabelRef(none))
-	for j, v := range u.row {
+	for j, v := range u.values {
 		VMOVAPS(v, u.scratch)
 		become(j)
 		VADDPS(u.part(sums, j), u.scratch, u.scratch)
@@ -184,7 +206,7 @@ func (u *updater) addWhere(sums reg.GPVirtual, become func(j int)) {
 
 // takeBack turns a row's gradient into that of what was normalized.
 func (u *updater) takeBack(byLinear reg.GPVirtual) {
-	for j, v := range u.row {
+	for j, v := range u.values {
 		VMULPS(u.part(u.scale, j), v, v)
 		if j == 0 {
 			VMOVAPS(v, u.sum)
@@ -199,7 +221,7 @@ func (u *updater) takeBack(byLinear reg.GPVirtual) {
 	VMULPS(u.oneOfDim, u.sum, u.sum)
 	VMULPS(u.oneOfDim, u.product, u.product)
 	VBROADCASTSS(Mem{Base: u.deviation}, u.x)
-	for j, v := range u.row {
+	for j, v := range u.values {
 		VSUBPS(u.sum, v, v)
 		VFNMADD231PS(u.part(u.linear, j), u.product, v)
 		VMULPS(u.x, v, v)

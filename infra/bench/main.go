@@ -1,0 +1,103 @@
+// Command bench times the propagation, on a workspace's graph: search, messages and dense
+// part of a query each, forward or with the way back. It prints one line of JSON.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// usageError is a wrong flag.
+type usageError struct{ error }
+
+// options are the flags.
+type options struct {
+	workspace          string
+	layers, delta, dim int
+	queries, perSource int
+	threads            int
+	train              bool
+	kernel             string
+	dependent          bool
+	seed               uint64
+	profile            string
+}
+
+// result is the line that is printed. Times are milliseconds per query.
+type result struct {
+	Queries int `json:"queries"`
+	// Messages are those sent per query, without the kept empties; Updates the entities
+	// updated, summed over layers.
+	Messages   float64 `json:"messages"`
+	Updates    float64 `json:"updates"`
+	SearchMS   float64 `json:"search_ms"`
+	MessagesMS float64 `json:"messages_ms"`
+	DenseMS    float64 `json:"dense_ms"`
+	TotalMS    float64 `json:"total_ms"`
+	Kernel     string  `json:"kernel"`
+	Threads    int     `json:"threads"`
+}
+
+func run(arguments []string, out, diagnostics io.Writer) error {
+	o, err := parse(arguments, diagnostics)
+	if err != nil {
+		return err
+	}
+	b, err := prepare(o)
+	if err != nil {
+		return err
+	}
+	r, err := b.profiled()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(r)
+}
+
+func parse(arguments []string, diagnostics io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("bench", flag.ContinueOnError)
+	set.SetOutput(diagnostics)
+	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace whose graph is asked; preprocess makes one")
+	set.IntVar(&o.layers, "layers", 6, "layers of propagation")
+	set.IntVar(&o.delta, "delta", 2, "layers that an entity listens for after it is reached")
+	set.IntVar(&o.dim, "dim", 32, "dimensions of a state")
+	set.IntVar(&o.queries, "queries", 64, "queries to propagate")
+	set.IntVar(&o.perSource, "per_source", 1, "queries that share a source")
+	set.IntVar(&o.threads, "threads", 1, "queries propagated at once")
+	set.BoolVar(&o.train, "train", false, "time forward, loss and backward on training queries, their answers' edges removed")
+	set.StringVar(&o.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
+	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
+	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
+	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
+	if err := set.Parse(arguments); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, usageError{err}
+	}
+	switch {
+	case set.NArg() > 0:
+		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
+	case o.queries < 1 || o.perSource < 1 || o.threads < 1:
+		return o, usageError{errors.New("--queries, --per_source and --threads are 1 or more")}
+	}
+	return o, nil
+}

@@ -1,0 +1,105 @@
+package propagation
+
+// chunkRows is how many receivers are aggregated before they are multiplied: few enough that
+// their features (5 dim · 4 bytes each) stay in the second-level cache.
+const chunkRows = 256
+
+// chunk is some receivers of a pass, of all of its parts, by degree: receivers of one degree
+// share a linear map, and stand together in the features.
+type chunk struct {
+	pass  *pass
+	first int       // of the pass's receivers, in the order of chunks
+	count int       // of receivers
+	from  []int     // by part: its first row in the chunk
+	to    []int     // by part: behind its last
+	at    [][]int32 // by part: where each of its rows stands in the features
+	runs  []run
+	// degrees are those of the receivers, in the order of the features.
+	degrees []int32
+	common  []bool // by degree: whether it has runs of its own
+}
+
+// run is a range of a chunk's features that one linear map serves, or, where the degree is
+// mixed, of receivers of rare degrees.
+type run struct {
+	first, last int
+	degree      int32
+}
+
+// mixed stands for rare degrees: each has too few entities to make a matrix for it.
+const mixed = -1
+
+// chunks begins to go over a pass.
+func (p *Propagator) chunks(x *pass) *chunk {
+	c := &p.scratch.chunk
+	c.pass, c.first, c.count = x, 0, 0
+	for len(c.at) < len(x.parts) {
+		c.from, c.to, c.at = append(c.from, 0), append(c.to, 0), append(c.at, make([]int32, 0, chunkRows))
+	}
+	clear(c.to)
+	c.common = p.weights.common
+	return c
+}
+
+// rows are those of a part that are in the chunk.
+func (c *chunk) rows(part int) []int32 { return c.pass.parts[part].rows[c.from[part]:c.to[part]] }
+
+// next moves on to the next rows. It takes the lowest degree that any part has next, from
+// all parts in turn, until the chunk is full.
+func (c *chunk) next() bool {
+	c.first += c.count
+	c.count, c.runs, c.degrees = 0, c.runs[:0], c.degrees[:0]
+	for i := range c.pass.parts {
+		c.from[i], c.at[i] = c.to[i], c.at[i][:0]
+	}
+	for c.count < chunkRows {
+		degree, more := c.lowest()
+		if !more {
+			break
+		}
+		first := c.count
+		for i := range c.pass.parts {
+			c.take(i, degree)
+		}
+		c.extend(first, degree)
+	}
+	return c.count > 0
+}
+
+// lowest is the smallest degree among the parts' next rows.
+func (c *chunk) lowest() (degree int32, more bool) {
+	for i := range c.pass.parts {
+		rows := c.pass.parts[i].rows
+		if c.to[i] == len(rows) {
+			continue
+		}
+		if d := c.pass.degrees[rows[c.to[i]]]; !more || d < degree {
+			degree, more = d, true
+		}
+	}
+	return degree, more
+}
+
+// take moves on over a part's next rows of a degree, as far as there is room.
+func (c *chunk) take(part int, degree int32) {
+	rows, degrees := c.pass.parts[part].rows, c.pass.degrees
+	to, at := c.to[part], c.at[part]
+	for c.count < chunkRows && to < len(rows) && degrees[rows[to]] == degree {
+		at, c.degrees = append(at, int32(c.count)), append(c.degrees, degree)
+		c.count++
+		to++
+	}
+	c.to[part], c.at[part] = to, at
+}
+
+// extend adds the rows from first on to the last run, or begins another.
+func (c *chunk) extend(first int, degree int32) {
+	if int(degree) >= len(c.common) || !c.common[degree] {
+		degree = mixed
+	}
+	if last := len(c.runs) - 1; last >= 0 && c.runs[last].degree == degree {
+		c.runs[last].last = c.count
+		return
+	}
+	c.runs = append(c.runs, run{first, c.count, degree})
+}
