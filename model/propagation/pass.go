@@ -118,14 +118,14 @@ func (p *Propagator) drop(x *pass, c *chunk, m memory) {
 	if !p.dropping() {
 		return
 	}
-	p.scratch.entities = grow(p.scratch.entities, c.count)
+	p.scratch.entities = grow(p.scratch.entities, chunkRows)
 	for i := range x.parts {
 		at := c.at[i]
 		for j, row := range c.rows(i) {
 			p.scratch.entities[at[j]] = x.entities[row]
 		}
 	}
-	p.kernel.Keep(m.kept, p.scratch.entities, p.keptWords(), p.dropout.of(p.query.Seed, x.layer))
+	p.kernel.Keep(m.kept, p.scratch.entities[:c.count], p.keptWords(), p.dropout.of(p.query.Seed, x.layer))
 }
 
 func (p *Propagator) dropping() bool { return p.query.Training && p.dropout.threshold > 0 }
