@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
 
@@ -28,6 +29,7 @@ type Adam struct {
 	// WeightDecay is coupled: it passes through the moments.
 	WeightDecay float64
 
+	kernel  kernel.Kernel
 	steps   int64
 	tensors []moments
 	chunks  []chunk
@@ -47,9 +49,10 @@ type chunk struct{ tensor, from, to int }
 
 const chunkSize = 1 << 14
 
-// New returns a solver for parameters of the given layout that has not made a step.
-func New(layout []parameters.Shape, learningRate, weightDecay float64) *Adam {
-	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay}
+// New returns a solver for parameters of the given layout that has not made a step. Every
+// variant of the kernel gives the same bits.
+func New(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Kernel) *Adam {
+	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay, kernel: k}
 	for i, shape := range layout {
 		size := shape.Size()
 		a.tensors = append(a.tensors, moments{Shape: shape, first: make([]float32, size), second: make([]float32, size)})
@@ -83,39 +86,29 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	if err := a.attach(model); err != nil {
 		return err
 	}
-	var failed atomic.Int64
-	failed.Store(-1)
+	var failed atomic.Bool
 	a.each(func(c chunk) {
-		for _, g := range a.tensors[c.tensor].gradient[c.from:c.to] {
-			if !finite(g) {
-				failed.Store(int64(c.tensor))
-				return
-			}
+		if !a.kernel.Finite(a.tensors[c.tensor].gradient[c.from:c.to]) {
+			failed.Store(true)
 		}
 	})
-	if failed.Load() >= 0 {
+	if failed.Load() {
 		return a.notFinite()
 	}
 	a.steps++
-	r := a.rates()
+	s := a.step()
 	a.each(func(c chunk) {
 		t := &a.tensors[c.tensor]
-		r.step(t.weight[c.from:c.to], t.gradient[c.from:c.to], t.first[c.from:c.to], t.second[c.from:c.to])
+		a.kernel.Adam(t.weight[c.from:c.to], t.gradient[c.from:c.to], t.first[c.from:c.to], t.second[c.from:c.to], s)
 	})
 	return nil
-}
-
-// finite is false for NaN and the infinities, whose exponent is all ones.
-func finite(v float32) bool {
-	const exponent = 0x7f800000
-	return math.Float32bits(v)&exponent != exponent
 }
 
 // notFinite names the first of them, whichever goroutine found one.
 func (a *Adam) notFinite() error {
 	for _, t := range a.tensors {
 		for _, g := range t.gradient {
-			if !finite(g) {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
 				return NotFiniteError{t.Name, g}
 			}
 		}
@@ -148,28 +141,16 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 	return nil
 }
 
-// rates are what a step's formula holds besides the tensors.
-type rates struct{ decay, size, correction float32 }
-
-func (a *Adam) rates() rates {
+// step is what this step's formula holds besides the tensors.
+func (a *Adam) step() kernel.AdamStep {
 	t := float64(a.steps)
-	return rates{
-		decay:      float32(a.WeightDecay),
-		size:       float32(a.LearningRate / (1 - math.Pow(beta1, t))),
-		correction: float32(math.Sqrt(1 - math.Pow(beta2, t))),
-	}
-}
-
-// step is PyTorch's, operation by operation.
-func (r rates) step(weight, gradient, first, second []float32) {
-	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
-	for i, w := range weight {
-		g := gradient[i] + r.decay*w
-		m := first[i] + (1-beta1)*(g-first[i])
-		v := beta2*second[i] + (1-beta2)*(g*g)
-		root := float32(math.Sqrt(float64(v)))
-		weight[i] = w - r.size*(m/(root/r.correction+epsilon))
-		first[i], second[i], gradient[i] = m, v, 0
+	return kernel.AdamStep{
+		Decay: float32(a.WeightDecay),
+		First: 1 - beta1,
+		Keep:  beta2, Second: 1 - beta2,
+		Size:       float32(a.LearningRate / (1 - math.Pow(beta1, t))),
+		Correction: float32(math.Sqrt(1 - math.Pow(beta2, t))),
+		Epsilon:    epsilon,
 	}
 }
 

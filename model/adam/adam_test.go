@@ -4,13 +4,17 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"gorgonia.org/gorgonia"
 
+	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
+
+var fastest = kernel.Available()[len(kernel.Available())-1]
 
 var layout = []parameters.Shape{{Name: "a", Shape: []int{2, 3}}, {Name: "b.bias", Shape: []int{1}}, {Name: "large", Shape: []int{300, 401}}}
 
@@ -60,7 +64,7 @@ func TestStepByHand(t *testing.T) {
 	one := []parameters.Shape{{Name: "w", Shape: []int{1}}}
 	w, g := parameters.NewSet[float32](one), parameters.NewSet[float32](one)
 	w.Data("w")[0] = 1
-	a := New(one, .1, 0)
+	a := New(one, .1, 0, fastest)
 	for i, want := range []float64{.9, .87336629} {
 		g.Data("w")[0] = []float32{2, -1}[i]
 		if err := a.Step(Model(w, g)); err != nil {
@@ -79,7 +83,7 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 		start := slices.Clone(weights.Data("large"))
 		seen := make([][]float64, len(start))
 		var rates []float64
-		a := New(layout, .01, decay)
+		a := New(layout, .01, decay, fastest)
 		for step := range steps {
 			a.LearningRate = .01 * math.Pow(.97, float64(step))
 			rates = append(rates, a.LearningRate)
@@ -108,10 +112,34 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 	}
 }
 
+// Which kernel computes a step, and on how many threads, is not to be seen in its bits.
+func TestStepsAreTheSameEverywhere(t *testing.T) {
+	run := func(k kernel.Kernel, threads int) []float32 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		weights, gradients, model := sets(t)
+		a := New(layout, .01, 1e-3, k)
+		for step := range 3 {
+			fillGradients(gradients, step)
+			if err := a.Step(model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return weights.Data("large")
+	}
+	want := run(kernel.Available()[0], 1)
+	for _, k := range kernel.Available() {
+		for _, threads := range []int{1, 2, 5} {
+			if !slices.Equal(run(k, threads), want) {
+				t.Errorf("%s on %d threads: other weights than portable's on one", k.Name(), threads)
+			}
+		}
+	}
+}
+
 func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		weights, gradients, model := sets(t)
-		a := New(layout, .01, 0)
+		a := New(layout, .01, 0, fastest)
 		fillGradients(gradients, 0)
 		gradients.Data("large")[77777] = bad
 		before := slices.Clone(weights.Data("large"))
@@ -128,7 +156,7 @@ func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 
 func TestStepChecksTheModel(t *testing.T) {
 	weights, gradients, model := sets(t)
-	a := New(layout, .01, 0)
+	a := New(layout, .01, 0, fastest)
 	if err := a.Step(model[:2]); err == nil {
 		t.Error("a tensor is missing, and none missed it")
 	}
@@ -146,12 +174,12 @@ func TestStepChecksTheModel(t *testing.T) {
 func TestRestoreGoesOn(t *testing.T) {
 	run := func(breakAfter int) []float32 {
 		weights, gradients, model := sets(t)
-		a := New(layout, .01, 1e-3)
+		a := New(layout, .01, 1e-3, fastest)
 		for step := range 12 {
 			if step == breakAfter {
 				tensors, steps := a.State()
 				slices.Reverse(tensors) // any order
-				a = New(layout, .01, 1e-3)
+				a = New(layout, .01, 1e-3, fastest)
 				if err := a.Restore(tensors, steps); err != nil {
 					t.Fatal(err)
 				}
@@ -172,7 +200,7 @@ func TestRestoreGoesOn(t *testing.T) {
 }
 
 func TestRestoreChecksTheState(t *testing.T) {
-	a := New(layout, .01, 0)
+	a := New(layout, .01, 0, fastest)
 	tensors, _ := a.State()
 	other := slices.Clone(tensors)
 	other[0].Shape = []int{3, 2}
@@ -193,7 +221,8 @@ func TestRestoreChecksTheState(t *testing.T) {
 func BenchmarkStep(b *testing.B) {
 	large := []parameters.Shape{{Name: "w", Shape: []int{6, 474 * 32, 32}}, {Name: "bias", Shape: []int{64}}}
 	w, g := parameters.NewSet[float32](large), parameters.NewSet[float32](large)
-	model, a := Model(w, g), New(large, 1e-3, 1e-4)
+	model, a := Model(w, g), New(large, 1e-3, 1e-4, fastest)
+	b.SetBytes(32 * int64(large[0].Size()+large[1].Size()))
 	for b.Loop() {
 		if err := a.Step(model); err != nil {
 			b.Fatal(err)

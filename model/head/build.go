@@ -101,11 +101,11 @@ func (b *builder[F]) perceptron(name, module string, n int, x *gorgonia.Node) (*
 	if err != nil {
 		return nil, err
 	}
-	rectified, err := apply(name+" rectified", rectify[F]{}, tensor.Shape{n, 2 * d}, hidden)
+	rectified, err := apply(name+" rectified", rectify[F]{b.products}, tensor.Shape{n, 2 * d}, hidden)
 	if err != nil {
 		return nil, err
 	}
-	return apply(name+" output", output[F]{n, 2 * d}, tensor.Shape{n}, rectified, outer[0], outer[1])
+	return apply(name+" output", output[F]{n, 2 * d, b.products}, tensor.Shape{n}, rectified, outer[0], outer[1])
 }
 
 // loss takes the scores, [n], to the query's loss, a scalar.

@@ -13,8 +13,9 @@ import (
 // Head is one worker's graph. It reads the weights where the parameter set holds them, so
 // that all workers see each step of the solver at once. It is not for concurrent use.
 type Head[F parameters.Float] struct {
-	names   []string
-	machine gorgonia.VM
+	names    []string
+	machine  gorgonia.VM
+	products Products[F]
 
 	query      []F // x_q, the graph's input
 	embeddings []F // query.weight
@@ -43,6 +44,7 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 		return nil, fmt.Errorf("the parameters have no query.weight")
 	}
 	h := &Head[F]{
+		products:   products,
 		embeddings: p.Data("query.weight"),
 		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
 		weigh:      &weigh[F]{temperature: c.AdversarialTemperature},
@@ -107,7 +109,7 @@ func (h *Head[F]) SumInto(slots []*Gradients[F], into *parameters.Set[F]) {
 	for i, name := range h.names {
 		sum := into.Data(name)
 		for _, slot := range slots {
-			axpy(sum, 1, slot.Tensors[i])
+			h.products.Add(sum, slot.Tensors[i])
 		}
 	}
 }

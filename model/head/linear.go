@@ -2,13 +2,19 @@ package head
 
 import "tagnet/model/parameters"
 
-// Products are dense row-major matrix products. Every kernel.Kernel has them for float32;
-// Plain has them for both precisions.
+// Products are dense row-major matrix products, and what else is done to whole arrays. Every
+// kernel.Kernel has them for float32; Plain has them for both precisions.
 type Products[F parameters.Float] interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []F, n, k, m int, add bool)
 	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []F, n, k, m int)
+	// Add computes sum += a for a [n] and the first n entries of sum.
+	Add(sum, a []F)
+	// Rectify computes out = max(a, 0), [n] each.
+	Rectify(out, a []F)
+	// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
+	RectifyBackward(out, a, gradient []F)
 }
 
 // Plain multiplies in plain loops.
@@ -33,6 +39,26 @@ func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int) {
 		row := b[i*m : (i+1)*m]
 		for j, v := range a[i*k : (i+1)*k] {
 			axpy(c[j*m:(j+1)*m], v, row)
+		}
+	}
+}
+
+// Add computes sum += a.
+func (Plain[F]) Add(sum, a []F) { axpy(sum[:len(a)], 1, a) }
+
+// Rectify computes out = max(a, 0).
+func (Plain[F]) Rectify(out, a []F) {
+	for i, v := range a {
+		out[i] = max(v, 0)
+	}
+}
+
+// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere.
+func (Plain[F]) RectifyBackward(out, a, gradient []F) {
+	for i, v := range a {
+		out[i] = 0
+		if v > 0 {
+			out[i] = gradient[i]
 		}
 	}
 }
@@ -110,7 +136,7 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	c.products.MultiplyTransposed(c.part, gradient, x, c.n, c.m, c.k)
 	clear(db)
 	for i := range c.n {
-		axpy(db, 1, gradient[i*c.m:(i+1)*c.m])
+		c.products.Add(db, gradient[i*c.m:(i+1)*c.m])
 	}
 	clear(dq)
 	for i := range c.m {
@@ -126,27 +152,27 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 
 // output is a linear map to one number a row: out_i = w x_i + b, for x [n, k], w [1, k],
 // b [1].
-type output[F parameters.Float] struct{ n, k int }
+type output[F parameters.Float] struct {
+	n, k     int
+	products Products[F]
+}
 
 func (o output[F]) forward(in [][]F, out []F) error {
 	x, w, b := in[0], in[1], in[2][0]
-	for i := range o.n {
-		out[i] = dot(x[i*o.k:(i+1)*o.k], w) + b
+	for i := range out {
+		out[i] = b
 	}
+	o.products.Multiply(out, x, w, o.n, o.k, 1, true)
 	return nil
 }
 
 func (o output[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	x, w := in[0], in[1]
 	dx, dw, db := gradients[0], gradients[1], gradients[2]
-	clear(dw)
+	o.products.Multiply(dx, gradient, w, o.n, 1, o.k, false)
+	o.products.Multiply(dw, gradient, x, 1, o.n, o.k, false)
 	db[0] = 0
-	for i, g := range gradient {
-		row := dx[i*o.k : (i+1)*o.k]
-		for j, v := range w {
-			row[j] = g * v
-		}
-		axpy(dw, g, x[i*o.k:(i+1)*o.k])
+	for _, g := range gradient {
 		db[0] += g
 	}
 	return nil

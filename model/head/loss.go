@@ -70,24 +70,15 @@ func (w *weigh[F]) forward(in [][]F, out []F) error {
 func (w *weigh[F]) backward([][]F, []F, []F, [][]F) error { return nil }
 
 // rectify is max(x, 0) of every entry, whose gradient at 0 is 0 as PyTorch's is.
-type rectify[F parameters.Float] struct{}
+type rectify[F parameters.Float] struct{ products Products[F] }
 
-func (rectify[F]) forward(in [][]F, out []F) error {
-	for i, v := range in[0] {
-		out[i] = max(v, 0)
-	}
+func (r rectify[F]) forward(in [][]F, out []F) error {
+	r.products.Rectify(out, in[0])
 	return nil
 }
 
-func (rectify[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
-	d := gradients[0]
-	for i, v := range in[0] {
-		if v > 0 {
-			d[i] = gradient[i]
-		} else {
-			d[i] = 0
-		}
-	}
+func (r rectify[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	r.products.RectifyBackward(gradients[0], in[0], gradient)
 	return nil
 }
 

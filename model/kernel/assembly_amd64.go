@@ -10,6 +10,7 @@ import "golang.org/x/sys/cpu"
 // the definition of what each must compute.
 type assembly struct {
 	portable
+	vectors
 	name string
 	// lanes is how many numbers a vector holds.
 	lanes int
@@ -40,7 +41,7 @@ type stripe struct {
 }
 
 var avx512 = &assembly{
-	name: "avx512", lanes: 16,
+	name: "avx512", lanes: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
 	fold: foldAVX512, unfold: unfoldAVX512, part: partitionAVX512,
 	stripes: []stripe{
@@ -55,7 +56,7 @@ var avx512 = &assembly{
 }
 
 var avx2 = &assembly{
-	name: "avx2", lanes: 8,
+	name: "avx2", lanes: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
 	fold: foldAVX2, unfold: unfoldAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},

@@ -2255,3 +2255,398 @@ next98:
 end99:
 	VZEROUPPER
 	RET
+
+// func addAVX2(sum *float32, a *float32, count int)
+// Requires: AVX
+TEXT ·addAVX2(SB), NOSPLIT, $0-24
+	MOVQ sum+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ count+16(FP), DX
+
+vectors100:
+	CMPQ    DX, $0x00000020
+	JL      rest101
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	VADDPS  (CX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  32(CX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  64(CX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VADDPS  96(CX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x00000020, DX
+	JMP     vectors100
+
+rest101:
+vectors102:
+	CMPQ    DX, $0x00000008
+	JL      rest103
+	VMOVUPS (AX), Y0
+	VADDPS  (CX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	JMP     vectors102
+
+rest103:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX2(out *float32, a *float32, count int)
+// Requires: AVX
+TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VXORPS Y0, Y0, Y0
+
+vectors104:
+	CMPQ    DX, $0x00000008
+	JL      rest105
+	VMOVUPS (CX), Y1
+	VMAXPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	JMP     vectors104
+
+rest105:
+	VZEROUPPER
+	RET
+
+// func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
+// Requires: AVX
+TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gradient+16(FP), DX
+	MOVQ   count+24(FP), BX
+	VXORPS Y0, Y0, Y0
+
+vectors106:
+	CMPQ    BX, $0x00000008
+	JL      rest107
+	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y2
+	VCMPPS  $0x0e, Y0, Y1, Y1
+	VANDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, BX
+	JMP     vectors106
+
+rest107:
+	VZEROUPPER
+	RET
+
+// func finiteAVX2(a *float32, count int) bool
+// Requires: AVX
+TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
+	MOVQ   a+0(FP), AX
+	MOVQ   count+8(FP), CX
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+vectors108:
+	CMPQ    CX, $0x00000020
+	JL      rest109
+	VMOVUPS (AX), Y0
+	VSUBPS  Y0, Y0, Y0
+	VORPS   Y0, Y4, Y4
+	VMOVUPS 32(AX), Y1
+	VSUBPS  Y1, Y1, Y1
+	VORPS   Y1, Y5, Y5
+	VMOVUPS 64(AX), Y2
+	VSUBPS  Y2, Y2, Y2
+	VORPS   Y2, Y6, Y6
+	VMOVUPS 96(AX), Y3
+	VSUBPS  Y3, Y3, Y3
+	VORPS   Y3, Y7, Y7
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000020, CX
+	JMP     vectors108
+
+rest109:
+vectors110:
+	CMPQ    CX, $0x00000008
+	JL      rest111
+	VMOVUPS (AX), Y0
+	VSUBPS  Y0, Y0, Y0
+	VORPS   Y0, Y4, Y4
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, CX
+	JMP     vectors110
+
+rest111:
+	VORPS  Y5, Y4, Y4
+	VORPS  Y6, Y4, Y4
+	VORPS  Y7, Y4, Y4
+	VPTEST Y4, Y4
+	SETEQ  AL
+	MOVB   AL, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
+// Requires: AVX
+TEXT ·adamAVX2(SB), NOSPLIT, $0-68
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), CX
+	MOVQ         first+16(FP), DX
+	MOVQ         second+24(FP), BX
+	MOVQ         count+32(FP), SI
+	VBROADCASTSS decay+40(FP), Y0
+	VBROADCASTSS firstShare+44(FP), Y1
+	VBROADCASTSS keep+48(FP), Y2
+	VBROADCASTSS secondShare+52(FP), Y3
+	VBROADCASTSS size+56(FP), Y4
+	VBROADCASTSS correction+60(FP), Y5
+	VBROADCASTSS epsilon+64(FP), Y6
+	VXORPS       Y7, Y7, Y7
+
+vectors112:
+	CMPQ    SI, $0x00000008
+	JL      rest113
+	VMOVUPS (AX), Y8
+	VMULPS  Y0, Y8, Y9
+	VADDPS  (CX), Y9, Y9
+	VMOVUPS Y7, (CX)
+	VMOVUPS (DX), Y10
+	VSUBPS  Y10, Y9, Y12
+	VMULPS  Y1, Y12, Y12
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS Y10, (DX)
+	VMULPS  Y9, Y9, Y9
+	VMULPS  Y3, Y9, Y9
+	VMULPS  (BX), Y2, Y11
+	VADDPS  Y9, Y11, Y11
+	VMOVUPS Y11, (BX)
+	VSQRTPS Y11, Y11
+	VDIVPS  Y5, Y11, Y11
+	VADDPS  Y6, Y11, Y11
+	VDIVPS  Y11, Y10, Y10
+	VMULPS  Y4, Y10, Y10
+	VSUBPS  Y10, Y8, Y8
+	VMOVUPS Y8, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
+	JMP     vectors112
+
+rest113:
+	VZEROUPPER
+	RET
+
+// func keepAVX2(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+// Requires: AVX, AVX2
+TEXT ·keepAVX2(SB), NOSPLIT, $0-52
+	MOVQ         kept+0(FP), AX
+	MOVQ         entities+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         words+24(FP), BX
+	MOVQ         seed+32(FP), SI
+	MOVQ         layer+40(FP), DI
+	VMOVUPS      steps<>+0(SB), Y5
+	VMOVUPS      steps<>+32(SB), Y6
+	MOVQ         $0xbf58476d1ce4e5b9, R8
+	MOVQ         $0x94d049bb133111eb, R9
+	MOVQ         $0xf1bbcdcbfa53e0a8, R12
+	VMOVQ        R8, X0
+	VPBROADCASTQ X0, Y0
+	VMOVQ        R9, X1
+	VPBROADCASTQ X1, Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	MOVL         threshold+48(FP), R10
+	VMOVD        R10, X4
+	VPBROADCASTW X4, Y4
+
+row114:
+	MOVL  (CX), R10
+	ORQ   DI, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1e, R11
+	XORQ  R11, R10
+	IMULQ R8, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1b, R11
+	XORQ  R11, R10
+	IMULQ R9, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1f, R11
+	XORQ  R11, R10
+	XORQ  SI, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1e, R11
+	XORQ  R11, R10
+	IMULQ R8, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1b, R11
+	XORQ  R11, R10
+	IMULQ R9, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1f, R11
+	XORQ  R11, R10
+	MOVQ  BX, R11
+
+word115:
+	VMOVQ        R10, X7
+	VPBROADCASTQ X7, Y7
+	VPADDQ       Y6, Y7, Y8
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x1e, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSRLQ       $0x1e, Y8, Y10
+	VPXOR        Y10, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y0, Y9, Y9
+	VPMULUDQ     Y2, Y7, Y11
+	VPADDQ       Y11, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y0, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y10
+	VPMULUDQ     Y0, Y10, Y10
+	VPMULUDQ     Y2, Y8, Y12
+	VPADDQ       Y12, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y0, Y8, Y8
+	VPADDQ       Y10, Y8, Y8
+	VPSRLQ       $0x1b, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSRLQ       $0x1b, Y8, Y10
+	VPXOR        Y10, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y1, Y9, Y9
+	VPMULUDQ     Y3, Y7, Y11
+	VPADDQ       Y11, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y1, Y7, Y7
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y10
+	VPMULUDQ     Y1, Y10, Y10
+	VPMULUDQ     Y3, Y8, Y12
+	VPADDQ       Y12, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y8, Y8
+	VPADDQ       Y10, Y8, Y8
+	VPSRLQ       $0x1f, Y7, Y9
+	VPXOR        Y9, Y7, Y7
+	VPSRLQ       $0x1f, Y8, Y10
+	VPXOR        Y10, Y8, Y8
+	VPMAXUW      Y4, Y7, Y9
+	VPCMPEQW     Y9, Y7, Y7
+	VPMAXUW      Y4, Y8, Y10
+	VPCMPEQW     Y10, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPERMQ       $0xd8, Y7, Y7
+	VPMOVMSKB    Y7, R13
+	MOVL         R13, (AX)
+	ADDQ         $0x04, AX
+	ADDQ         R12, R10
+	DECQ         R11
+	JNZ          word115
+	ADDQ         $0x04, CX
+	DECQ         DX
+	JNZ          row114
+	VZEROUPPER
+	RET
+
+DATA steps<>+0(SB)/8, $0x9e3779b97f4a7c15
+DATA steps<>+8(SB)/8, $0x3c6ef372fe94f82a
+DATA steps<>+16(SB)/8, $0xdaa66d2c7ddf743f
+DATA steps<>+24(SB)/8, $0x78dde6e5fd29f054
+DATA steps<>+32(SB)/8, $0x1715609f7c746c69
+DATA steps<>+40(SB)/8, $0xb54cda58fbbee87e
+DATA steps<>+48(SB)/8, $0x538454127b096493
+DATA steps<>+56(SB)/8, $0xf1bbcdcbfa53e0a8
+GLOBL steps<>(SB), RODATA|NOPTR, $64
+
+// func transposeAVX2(out *float32, a *float32, rows int, columns int, outRow int, aRow int)
+// Requires: AVX
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ outRow+32(FP), SI
+	MOVQ aRow+40(FP), DI
+
+down116:
+	MOVQ CX, R8
+	MOVQ AX, R9
+	MOVQ BX, R10
+
+across117:
+	LEAQ        (R8)(DI*2), R11
+	ADDQ        DI, R11
+	LEAQ        (R11)(DI*2), R12
+	ADDQ        DI, R12
+	VMOVUPS     (R8), X0
+	VINSERTF128 $0x01, (R11)(DI*1), Y0, Y0
+	VMOVUPS     (R8)(DI*1), X1
+	VINSERTF128 $0x01, (R11)(DI*2), Y1, Y1
+	VMOVUPS     (R8)(DI*2), X2
+	VINSERTF128 $0x01, (R12), Y2, Y2
+	VMOVUPS     (R11), X3
+	VINSERTF128 $0x01, (R12)(DI*1), Y3, Y3
+	VMOVUPS     16(R8), X4
+	VINSERTF128 $0x01, 16(R11)(DI*1), Y4, Y4
+	VMOVUPS     16(R8)(DI*1), X5
+	VINSERTF128 $0x01, 16(R11)(DI*2), Y5, Y5
+	VMOVUPS     16(R8)(DI*2), X6
+	VINSERTF128 $0x01, 16(R12), Y6, Y6
+	VMOVUPS     16(R11), X7
+	VINSERTF128 $0x01, 16(R12)(DI*1), Y7, Y7
+	LEAQ        (R9)(SI*2), R11
+	ADDQ        SI, R11
+	LEAQ        (R11)(SI*2), R12
+	ADDQ        SI, R12
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y13
+	VUNPCKLPD   Y11, Y9, Y14
+	VUNPCKHPD   Y11, Y9, Y15
+	VMOVUPS     Y12, (R9)
+	VMOVUPS     Y13, (R9)(SI*1)
+	VMOVUPS     Y14, (R9)(SI*2)
+	VMOVUPS     Y15, (R11)
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y13
+	VUNPCKLPD   Y11, Y9, Y14
+	VUNPCKHPD   Y11, Y9, Y15
+	VMOVUPS     Y12, (R11)(SI*1)
+	VMOVUPS     Y13, (R11)(SI*2)
+	VMOVUPS     Y14, (R12)
+	VMOVUPS     Y15, (R12)(SI*1)
+	ADDQ        $0x20, R8
+	LEAQ        (R9)(SI*8), R9
+	SUBQ        $0x08, R10
+	JNZ         across117
+	LEAQ        (CX)(DI*8), CX
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, DX
+	JNZ         down116
+	VZEROUPPER
+	RET

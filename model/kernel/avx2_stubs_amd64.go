@@ -53,3 +53,38 @@ func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x flo
 //
 //go:noescape
 func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
+
+// addAVX2 is portable.Add for whole vectors.
+//
+//go:noescape
+func addAVX2(sum *float32, a *float32, count int)
+
+// rectifyAVX2 is portable.Rectify for whole vectors.
+//
+//go:noescape
+func rectifyAVX2(out *float32, a *float32, count int)
+
+// rectifyBackwardAVX2 is portable.RectifyBackward for whole vectors.
+//
+//go:noescape
+func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
+
+// finiteAVX2 is portable.Finite for whole vectors.
+//
+//go:noescape
+func finiteAVX2(a *float32, count int) bool
+
+// adamAVX2 is portable.Adam for whole vectors.
+//
+//go:noescape
+func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
+
+// keepAVX2 is portable.Keep.
+//
+//go:noescape
+func keepAVX2(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+
+// transposeAVX2 is portable.Transpose for multiples of 8.
+//
+//go:noescape
+func transposeAVX2(out *float32, a *float32, rows int, columns int, outRow int, aRow int)

@@ -4671,3 +4671,359 @@ done199:
 	MOVQ SI, 16(AX)
 	VZEROUPPER
 	RET
+
+// func addAVX512(sum *float32, a *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·addAVX512(SB), NOSPLIT, $0-24
+	MOVQ sum+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ count+16(FP), DX
+
+vectors204:
+	CMPQ    DX, $0x00000040
+	JL      rest205
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VADDPS  (CX), Z0, Z0
+	VMOVUPS Z0, (AX)
+	VADDPS  64(CX), Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	VADDPS  128(CX), Z2, Z2
+	VMOVUPS Z2, 128(AX)
+	VADDPS  192(CX), Z3, Z3
+	VMOVUPS Z3, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000040, DX
+	JMP     vectors204
+
+rest205:
+vectors206:
+	CMPQ    DX, $0x00000010
+	JL      rest207
+	VMOVUPS (AX), Z0
+	VADDPS  (CX), Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	JMP     vectors206
+
+rest207:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX512(out *float32, a *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VPXORD Z0, Z0, Z0
+
+vectors208:
+	CMPQ    DX, $0x00000010
+	JL      rest209
+	VMOVUPS (CX), Z1
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	JMP     vectors208
+
+rest209:
+	VZEROUPPER
+	RET
+
+// func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gradient+16(FP), DX
+	MOVQ   count+24(FP), BX
+	VPXORD Z0, Z0, Z0
+
+vectors210:
+	CMPQ      BX, $0x00000010
+	JL        rest211
+	VMOVUPS   (CX), Z1
+	VMOVUPS   (DX), Z2
+	VCMPPS    $0x0e, Z0, Z1, K1
+	VMOVAPS.Z Z2, K1, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000010, BX
+	JMP       vectors210
+
+rest211:
+	VZEROUPPER
+	RET
+
+// func finiteAVX512(a *float32, count int) bool
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
+	MOVQ   a+0(FP), AX
+	MOVQ   count+8(FP), CX
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+vectors212:
+	CMPQ    CX, $0x00000040
+	JL      rest213
+	VMOVUPS (AX), Z0
+	VSUBPS  Z0, Z0, Z0
+	VORPS   Z0, Z4, Z4
+	VMOVUPS 64(AX), Z1
+	VSUBPS  Z1, Z1, Z1
+	VORPS   Z1, Z5, Z5
+	VMOVUPS 128(AX), Z2
+	VSUBPS  Z2, Z2, Z2
+	VORPS   Z2, Z6, Z6
+	VMOVUPS 192(AX), Z3
+	VSUBPS  Z3, Z3, Z3
+	VORPS   Z3, Z7, Z7
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	JMP     vectors212
+
+rest213:
+vectors214:
+	CMPQ    CX, $0x00000010
+	JL      rest215
+	VMOVUPS (AX), Z0
+	VSUBPS  Z0, Z0, Z0
+	VORPS   Z0, Z4, Z4
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	JMP     vectors214
+
+rest215:
+	VORPS         Z5, Z4, Z4
+	VORPS         Z6, Z4, Z4
+	VORPS         Z7, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VORPS         Y0, Y4, Y4
+	VPTEST        Y4, Y4
+	SETEQ         AL
+	MOVB          AL, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
+// Requires: AVX, AVX512F
+TEXT ·adamAVX512(SB), NOSPLIT, $0-68
+	MOVQ         weight+0(FP), AX
+	MOVQ         gradient+8(FP), CX
+	MOVQ         first+16(FP), DX
+	MOVQ         second+24(FP), BX
+	MOVQ         count+32(FP), SI
+	VBROADCASTSS decay+40(FP), Z0
+	VBROADCASTSS firstShare+44(FP), Z1
+	VBROADCASTSS keep+48(FP), Z2
+	VBROADCASTSS secondShare+52(FP), Z3
+	VBROADCASTSS size+56(FP), Z4
+	VBROADCASTSS correction+60(FP), Z5
+	VBROADCASTSS epsilon+64(FP), Z6
+	VPXORD       Z7, Z7, Z7
+
+vectors216:
+	CMPQ    SI, $0x00000010
+	JL      rest217
+	VMOVUPS (AX), Z8
+	VMULPS  Z0, Z8, Z9
+	VADDPS  (CX), Z9, Z9
+	VMOVUPS Z7, (CX)
+	VMOVUPS (DX), Z10
+	VSUBPS  Z10, Z9, Z12
+	VMULPS  Z1, Z12, Z12
+	VADDPS  Z12, Z10, Z10
+	VMOVUPS Z10, (DX)
+	VMULPS  Z9, Z9, Z9
+	VMULPS  Z3, Z9, Z9
+	VMULPS  (BX), Z2, Z11
+	VADDPS  Z9, Z11, Z11
+	VMOVUPS Z11, (BX)
+	VSQRTPS Z11, Z11
+	VDIVPS  Z5, Z11, Z11
+	VADDPS  Z6, Z11, Z11
+	VDIVPS  Z11, Z10, Z10
+	VMULPS  Z4, Z10, Z10
+	VSUBPS  Z10, Z8, Z8
+	VMOVUPS Z8, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x00000010, SI
+	JMP     vectors216
+
+rest217:
+	VZEROUPPER
+	RET
+
+// func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·keepAVX512(SB), NOSPLIT, $0-52
+	MOVQ         kept+0(FP), AX
+	MOVQ         entities+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         words+24(FP), BX
+	MOVQ         seed+32(FP), SI
+	MOVQ         layer+40(FP), DI
+	VMOVUPS      steps<>+0(SB), Z5
+	MOVQ         $0xbf58476d1ce4e5b9, R8
+	MOVQ         $0x94d049bb133111eb, R9
+	MOVQ         $0xf1bbcdcbfa53e0a8, R12
+	VMOVQ        R8, X0
+	VPBROADCASTQ X0, Z0
+	VMOVQ        R9, X1
+	VPBROADCASTQ X1, Z1
+	MOVL         threshold+48(FP), R10
+	VMOVD        R10, X4
+	VPBROADCASTW X4, Z4
+
+row218:
+	MOVL  (CX), R10
+	ORQ   DI, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1e, R11
+	XORQ  R11, R10
+	IMULQ R8, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1b, R11
+	XORQ  R11, R10
+	IMULQ R9, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1f, R11
+	XORQ  R11, R10
+	XORQ  SI, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1e, R11
+	XORQ  R11, R10
+	IMULQ R8, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1b, R11
+	XORQ  R11, R10
+	IMULQ R9, R10
+	MOVQ  R10, R11
+	SHRQ  $0x1f, R11
+	XORQ  R11, R10
+	MOVQ  BX, R11
+
+word219:
+	VMOVQ        R10, X6
+	VPBROADCASTQ X6, Z6
+	VPADDQ       Z5, Z6, Z6
+	VPSRLQ       $0x1e, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ      Z0, Z6, Z6
+	VPSRLQ       $0x1b, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPMULLQ      Z1, Z6, Z6
+	VPSRLQ       $0x1f, Z6, Z7
+	VPXORQ       Z7, Z6, Z6
+	VPCMPUW      $0x05, Z4, Z6, K1
+	KMOVD        K1, R13
+	MOVL         R13, (AX)
+	ADDQ         $0x04, AX
+	ADDQ         R12, R10
+	DECQ         R11
+	JNZ          word219
+	ADDQ         $0x04, CX
+	DECQ         DX
+	JNZ          row218
+	VZEROUPPER
+	RET
+
+DATA steps<>+0(SB)/8, $0x9e3779b97f4a7c15
+DATA steps<>+8(SB)/8, $0x3c6ef372fe94f82a
+DATA steps<>+16(SB)/8, $0xdaa66d2c7ddf743f
+DATA steps<>+24(SB)/8, $0x78dde6e5fd29f054
+DATA steps<>+32(SB)/8, $0x1715609f7c746c69
+DATA steps<>+40(SB)/8, $0xb54cda58fbbee87e
+DATA steps<>+48(SB)/8, $0x538454127b096493
+DATA steps<>+56(SB)/8, $0xf1bbcdcbfa53e0a8
+GLOBL steps<>(SB), RODATA|NOPTR, $64
+
+// func transposeAVX512(out *float32, a *float32, rows int, columns int, outRow int, aRow int)
+// Requires: AVX
+TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ outRow+32(FP), SI
+	MOVQ aRow+40(FP), DI
+
+down220:
+	MOVQ CX, R8
+	MOVQ AX, R9
+	MOVQ BX, R10
+
+across221:
+	LEAQ        (R8)(DI*2), R11
+	ADDQ        DI, R11
+	LEAQ        (R11)(DI*2), R12
+	ADDQ        DI, R12
+	VMOVUPS     (R8), X0
+	VINSERTF128 $0x01, (R11)(DI*1), Y0, Y0
+	VMOVUPS     (R8)(DI*1), X1
+	VINSERTF128 $0x01, (R11)(DI*2), Y1, Y1
+	VMOVUPS     (R8)(DI*2), X2
+	VINSERTF128 $0x01, (R12), Y2, Y2
+	VMOVUPS     (R11), X3
+	VINSERTF128 $0x01, (R12)(DI*1), Y3, Y3
+	VMOVUPS     16(R8), X4
+	VINSERTF128 $0x01, 16(R11)(DI*1), Y4, Y4
+	VMOVUPS     16(R8)(DI*1), X5
+	VINSERTF128 $0x01, 16(R11)(DI*2), Y5, Y5
+	VMOVUPS     16(R8)(DI*2), X6
+	VINSERTF128 $0x01, 16(R12), Y6, Y6
+	VMOVUPS     16(R11), X7
+	VINSERTF128 $0x01, 16(R12)(DI*1), Y7, Y7
+	LEAQ        (R9)(SI*2), R11
+	ADDQ        SI, R11
+	LEAQ        (R11)(SI*2), R12
+	ADDQ        SI, R12
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y13
+	VUNPCKLPD   Y11, Y9, Y14
+	VUNPCKHPD   Y11, Y9, Y15
+	VMOVUPS     Y12, (R9)
+	VMOVUPS     Y13, (R9)(SI*1)
+	VMOVUPS     Y14, (R9)(SI*2)
+	VMOVUPS     Y15, (R11)
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y13
+	VUNPCKLPD   Y11, Y9, Y14
+	VUNPCKHPD   Y11, Y9, Y15
+	VMOVUPS     Y12, (R11)(SI*1)
+	VMOVUPS     Y13, (R11)(SI*2)
+	VMOVUPS     Y14, (R12)
+	VMOVUPS     Y15, (R12)(SI*1)
+	ADDQ        $0x20, R8
+	LEAQ        (R9)(SI*8), R9
+	SUBQ        $0x08, R10
+	JNZ         across221
+	LEAQ        (CX)(DI*8), CX
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, DX
+	JNZ         down220
+	VZEROUPPER
+	RET

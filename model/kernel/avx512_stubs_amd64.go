@@ -78,3 +78,38 @@ func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float
 //
 //go:noescape
 func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
+
+// addAVX512 is portable.Add for whole vectors.
+//
+//go:noescape
+func addAVX512(sum *float32, a *float32, count int)
+
+// rectifyAVX512 is portable.Rectify for whole vectors.
+//
+//go:noescape
+func rectifyAVX512(out *float32, a *float32, count int)
+
+// rectifyBackwardAVX512 is portable.RectifyBackward for whole vectors.
+//
+//go:noescape
+func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
+
+// finiteAVX512 is portable.Finite for whole vectors.
+//
+//go:noescape
+func finiteAVX512(a *float32, count int) bool
+
+// adamAVX512 is portable.Adam for whole vectors.
+//
+//go:noescape
+func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
+
+// keepAVX512 is portable.Keep.
+//
+//go:noescape
+func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+
+// transposeAVX512 is portable.Transpose for multiples of 8.
+//
+//go:noescape
+func transposeAVX512(out *float32, a *float32, rows int, columns int, outRow int, aRow int)

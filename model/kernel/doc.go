@@ -1,3 +1,4 @@
-// Package kernel does the arithmetic of the propagation in float32, behind one narrow
-// interface with several variants. It knows arrays only: neither graphs nor layers.
+// Package kernel does the arithmetic of the propagation, and of what else a training step
+// computes on whole arrays, in float32, behind one narrow interface with several variants. It
+// knows arrays only: neither graphs nor layers.
 package kernel

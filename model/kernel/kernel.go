@@ -45,6 +45,8 @@ type Kernel interface {
 	// back to its input. It leaves the residual's share to the caller (it is the gradient
 	// itself).
 	NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients)
+
+	Vectors
 }
 
 // Message says how a sender's state x and a relation's embedding w make a message.

@@ -58,6 +58,7 @@ type scratch struct {
 	memory   memory    // of a chunk, where nothing is remembered
 	features []float32 // gradient of a chunk's features, [chunk, width]
 	update   []float32 // gradient of its linear map's output, [chunk, dim]
+	entities []int32   // of a chunk, in the order of its features
 
 	// What kernels are handed by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
@@ -134,14 +135,14 @@ func (p *Propagator) drop(x *pass, c *chunk, m memory) {
 	if !p.dropping() {
 		return
 	}
-	words := p.keptWords()
+	p.scratch.entities = grow(p.scratch.entities, chunkRows)
 	for i := range x.parts {
 		at := c.at[i]
 		for j, row := range c.rows(i) {
-			k := int(at[j]) * words
-			p.dropout.draw(p.query.Seed, x.layer, x.entities[row], m.kept[k:k+words])
+			p.scratch.entities[at[j]] = x.entities[row]
 		}
 	}
+	p.kernel.Keep(m.kept, p.scratch.entities[:c.count], p.keptWords(), p.dropout.of(p.query.Seed, x.layer))
 }
 
 func (p *Propagator) dropping() bool { return p.query.Training && p.dropout.threshold > 0 }
@@ -179,7 +180,7 @@ func (p *Propagator) backward(x *pass, into *layerGradients) {
 		}
 		if into.bias != nil {
 			for i := range c.count {
-				addTo(into.bias, linear[i*d:(i+1)*d])
+				p.kernel.Add(into.bias, linear[i*d:(i+1)*d])
 			}
 		}
 		features := p.scratch.features[:c.count*width]
@@ -203,6 +204,6 @@ func (p *Propagator) passResidual(x *part, rows []int32) {
 	d := p.configuration.Dim
 	for _, row := range rows {
 		at := int(row) * d
-		addTo(x.residual[at:at+d], x.gradient[at:at+d])
+		p.kernel.Add(x.residual[at:at+d], x.gradient[at:at+d])
 	}
 }

@@ -207,7 +207,7 @@ func (p *Propagator) keptOf(seed uint64) func(layer int, entity int32, dimension
 			return 1
 		}
 		kept := make([]uint32, p.keptWords())
-		p.dropout.draw(seed, layer-1, entity, kept)
+		p.kernel.Keep(kept, []int32{entity}, len(kept), p.dropout.of(seed, layer-1))
 		if kept[dimension/32]>>(dimension%32)&1 == 0 {
 			return 0
 		}

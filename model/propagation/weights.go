@@ -7,7 +7,6 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
 
@@ -25,6 +24,8 @@ type Weights struct {
 	priority      *priorityWeights
 	embedded      map[int32][][]float32 // by relation asked for: its relation embeddings by layer
 	spare         [][][]float32         // buffers of embedded that are not in use
+	embedding     embedding
+	summation     summation
 }
 
 // layerWeights are those of one layer.
@@ -43,7 +44,7 @@ type layerWeights struct {
 	relationTwice, degreeTwice []float32
 
 	relationMap []float32 // [2R dim, dim], where they do
-	relationMix []float32 // [dim, 2R dim], its transpose
+	relationMix []float32 // [dim, 2R dim], its transpose, but for training: see Embed
 	relationAdd []float32 // [2R dim]
 }
 
@@ -121,7 +122,7 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 	layer.relation = p.Layer(t+1, "relation.weight")
 	layer.relationMap = p.Layer(t+1, "relation_linear.weight")
 	layer.relationAdd = p.Layer(t+1, "relation_linear.bias")
-	if layer.relationMap != nil {
+	if layer.relationMap != nil && !w.training {
 		layer.relationMix = transpose(grow(layer.relationMix, len(layer.relationMap)), layer.relationMap, w.relations*d, d)
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
@@ -181,80 +182,6 @@ func (w *Weights) scalerCount() int {
 		return 3
 	}
 	return 1
-}
-
-// relationEmbeddings returns a layer's relation embeddings for a query, [2R, dim]. Where they
-// depend on the query, and Embed has not computed them already, they are written to buffer.
-func (w *Weights) relationEmbeddings(k kernel.Kernel, t int, relation int32, buffer []float32) []float32 {
-	layer := &w.layers[t]
-	if layer.relation != nil {
-		return layer.relation
-	}
-	if embedded, ok := w.embedded[relation]; ok {
-		return embedded[t]
-	}
-	copy(buffer, layer.relationAdd)
-	k.Multiply(buffer, w.Query(relation), layer.relationMix, 1, w.configuration.Dim, len(buffer), true)
-	return buffer
-}
-
-// Embed computes the relation embeddings that queries for these relations will need, all at
-// once: the map that makes them is large, and is read once for the batch instead of once a
-// query. It must follow Load and not run beside a propagation. Nothing is to do where
-// embeddings do not depend on the query.
-//
-// Memory: 4 · queries · layers · 2R · dim bytes.
-func (w *Weights) Embed(k kernel.Kernel, queries []int32) {
-	w.forget()
-	if !w.configuration.Dependent {
-		return
-	}
-	var distinct []int32
-	for _, relation := range queries {
-		if _, ok := w.embedded[relation]; ok || relation < 0 || int(relation) >= w.relations {
-			continue // Forward refuses a relation that is not one
-		}
-		distinct = append(distinct, relation)
-		w.embedded[relation] = w.buffers()
-	}
-	d, size := w.configuration.Dim, w.relations*w.configuration.Dim
-	stacked := make([]float32, 0, len(distinct)*d)
-	for _, relation := range distinct {
-		stacked = append(stacked, w.Query(relation)...)
-	}
-	var layers sync.WaitGroup
-	for t := range w.layers {
-		layers.Go(func() {
-			product := make([]float32, len(distinct)*size)
-			copyRows(product, w.layers[t].relationAdd)
-			k.Multiply(product, stacked, w.layers[t].relationMix, len(distinct), d, size, true)
-			for i, relation := range distinct {
-				copy(w.embedded[relation][t], product[i*size:(i+1)*size])
-			}
-		})
-	}
-	layers.Wait()
-}
-
-// forget takes back the buffers of the last Embed: Load has changed what they were made of.
-func (w *Weights) forget() {
-	for relation, buffers := range w.embedded {
-		w.spare = append(w.spare, buffers)
-		delete(w.embedded, relation)
-	}
-	if w.embedded == nil {
-		w.embedded = make(map[int32][][]float32)
-	}
-}
-
-// buffers has room for one query's relation embeddings by layer.
-func (w *Weights) buffers() [][]float32 {
-	if last := len(w.spare) - 1; last >= 0 {
-		buffers := w.spare[last]
-		w.spare = w.spare[:last]
-		return buffers
-	}
-	return growTables(nil, len(w.layers), w.relations*w.configuration.Dim)
 }
 
 // transpose writes the transpose of a, [rows, columns], to out, and returns it.

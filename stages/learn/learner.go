@@ -105,7 +105,7 @@ func (l *learner) prepare(ctx context.Context) error {
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
 	l.parameters = parameters.Initialize(layout, sampling.Seed(uint64(l.Seed), purposeWeights))
-	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay)
+	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay, l.kernel)
 	l.epoch = 1
 	if err := l.resume(ctx); err != nil {
 		return err

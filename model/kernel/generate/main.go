@@ -33,6 +33,7 @@ func main() {
 		m.fold()
 		m.unfold()
 		m.partition()
+		m.vectors()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
 		m.multiply(6, 2, false)
@@ -45,6 +46,7 @@ func main() {
 		}
 		m.fold()
 		m.unfold()
+		m.vectors()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
 		os.Exit(2)

@@ -1,0 +1,107 @@
+package kernel
+
+// vectors are the assembly's loops over arrays. count is a multiple of the lanes; what is
+// left over is done by portable, whose bits are the same.
+type vectors struct {
+	add             func(sum, a *float32, count int)
+	rectify         func(out, a *float32, count int)
+	rectifyBackward func(out, a, gradient *float32, count int)
+
+	finite func(a *float32, count int) bool
+	adam   func(weight, gradient, first, second *float32, count int,
+		decay, firstShare, keep, secondShare, size, correction, epsilon float32)
+	// keep takes the layer in the upper half of 64 bits.
+	keep func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)
+	// transpose does rows and columns that are multiples of 8; strides are in bytes.
+	transpose func(out, a *float32, rows, columns, outRow, aRow int)
+}
+
+var vectorsAVX512 = vectors{
+	add: addAVX512, rectify: rectifyAVX512, rectifyBackward: rectifyBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
+}
+
+var vectorsAVX2 = vectors{
+	add: addAVX2, rectify: rectifyAVX2, rectifyBackward: rectifyBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
+}
+
+// Add adds whole vectors in assembly.
+func (s *assembly) Add(sum, a []float32) {
+	sum = sum[:len(a)]
+	n := len(a) - len(a)%s.lanes
+	if n > 0 {
+		s.add(&sum[0], &a[0], n)
+	}
+	s.portable.Add(sum[n:], a[n:])
+}
+
+// Rectify does whole vectors in assembly.
+func (s *assembly) Rectify(out, a []float32) {
+	out = out[:len(a)]
+	n := len(a) - len(a)%s.lanes
+	if n > 0 {
+		s.rectify(&out[0], &a[0], n)
+	}
+	s.portable.Rectify(out[n:], a[n:])
+}
+
+// RectifyBackward does whole vectors in assembly.
+func (s *assembly) RectifyBackward(out, a, gradient []float32) {
+	out, gradient = out[:len(a)], gradient[:len(a)]
+	n := len(a) - len(a)%s.lanes
+	if n > 0 {
+		s.rectifyBackward(&out[0], &a[0], &gradient[0], n)
+	}
+	s.portable.RectifyBackward(out[n:], a[n:], gradient[n:])
+}
+
+// Finite ends at the first stretch that holds what is not finite.
+func (s *assembly) Finite(a []float32) bool {
+	const stretch = 1 << 14
+	for len(a) >= s.lanes {
+		n := min(len(a)-len(a)%s.lanes, stretch)
+		if !s.finite(&a[0], n) {
+			return false
+		}
+		a = a[n:]
+	}
+	return s.portable.Finite(a)
+}
+
+// Adam updates whole vectors in assembly.
+func (s *assembly) Adam(weight, gradient, first, second []float32, step AdamStep) {
+	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
+	n := len(weight) - len(weight)%s.lanes
+	if n > 0 {
+		s.adam(&weight[0], &gradient[0], &first[0], &second[0], n,
+			step.Decay, step.First, step.Keep, step.Second, step.Size, step.Correction, step.Epsilon)
+	}
+	s.portable.Adam(weight[n:], gradient[n:], first[n:], second[n:], step)
+}
+
+// Keep draws all in assembly.
+func (s *assembly) Keep(kept []uint32, entities []int32, words int, d Dropout) {
+	n := len(entities)
+	if n == 0 || words == 0 {
+		return
+	}
+	s.keep(&kept[:n*words][0], &entities[0], n, words, d.Seed, uint64(d.Layer)<<32, uint32(d.Threshold))
+}
+
+// Transpose does blocks of 8 by 8 in assembly, and the edges in Go.
+func (s *assembly) Transpose(out, a []float32, rows, columns int) {
+	out, a = out[:rows*columns], a[:rows*columns]
+	whole, across := rows&^7, columns&^7
+	if whole > 0 && across > 0 {
+		s.transpose(&out[0], &a[0], whole, across, 4*rows, 4*columns)
+	}
+	for i := range whole {
+		for j := across; j < columns; j++ {
+			out[j*rows+i] = a[i*columns+j]
+		}
+	}
+	for i := whole; i < rows; i++ {
+		for j := range columns {
+			out[j*rows+i] = a[i*columns+j]
+		}
+	}
+}

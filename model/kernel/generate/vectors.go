@@ -1,0 +1,425 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// vectors writes the loops over arrays. They do nothing that portable does not do too,
+// rounding by rounding: their results have the same bits.
+func (m *machine) vectors() {
+	m.add()
+	m.rectify()
+	m.rectifyBackward()
+	m.finite()
+	m.adam()
+	m.keep()
+	m.transpose()
+}
+
+// function begins a function that stays within what Go hands it.
+func (m *machine) function(name, signature, does string) {
+	TEXT(name+m.suffix, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + m.suffix + " " + does)
+}
+
+// eachVector is the loop over count numbers, by as many vectors at a time as there are, then
+// one by one; body does that many, and the pointers move on behind it.
+func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GPVirtual, body func(vectors int)) {
+	steps := []int{atATime}
+	if atATime > 1 {
+		steps = append(steps, 1)
+	}
+	for _, vectors := range steps {
+		next, end := m.label("vectors"), m.label("rest")
+		Label(next)
+		CMPQ(count, U32(vectors*m.lanes()))
+		JL(LabelRef(end))
+		body(vectors)
+		for _, at := range pointers {
+			ADDQ(U32(vectors*m.bytes()), at)
+		}
+		SUBQ(U32(vectors*m.lanes()), count)
+		JMP(LabelRef(next))
+		Label(end)
+	}
+}
+
+// at is vector j behind base.
+func (m *machine) at(base reg.GPVirtual, j int) Mem { return Mem{Base: base, Disp: j * m.bytes()} }
+
+func (m *machine) add() {
+	m.function("add", "func(sum, a *float32, count int)", "is portable.Add for whole vectors.")
+	sum, a, count := pointer("sum"), pointer("a"), pointer("count")
+	m.eachVector(count, 4, []reg.GPVirtual{sum, a}, func(vectors int) {
+		for j := range vectors {
+			VMOVUPS(m.at(sum, j), m.v(j))
+		}
+		for j := range vectors {
+			VADDPS(m.at(a, j), m.v(j), m.v(j))
+			VMOVUPS(m.v(j), m.at(sum, j))
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) rectify() {
+	m.function("rectify", "func(out, a *float32, count int)", "is portable.Rectify for whole vectors.")
+	out, a, count := pointer("out"), pointer("a"), pointer("count")
+	none, x := m.v(0), m.v(1)
+	m.zero(none)
+	m.eachVector(count, 1, []reg.GPVirtual{out, a}, func(int) {
+		VMOVUPS(m.at(a, 0), x)
+		VMAXPS(x, none, x) // a NaN stays
+		VMOVUPS(x, m.at(out, 0))
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) rectifyBackward() {
+	m.function("rectifyBackward", "func(out, a, gradient *float32, count int)", "is portable.RectifyBackward for whole vectors.")
+	out, a, gradient, count := pointer("out"), pointer("a"), pointer("gradient"), pointer("count")
+	none, x, by := m.v(0), m.v(1), m.v(2)
+	m.zero(none)
+	m.eachVector(count, 1, []reg.GPVirtual{out, a, gradient}, func(int) {
+		const greater = 14 // false for NaN
+		VMOVUPS(m.at(a, 0), x)
+		VMOVUPS(m.at(gradient, 0), by)
+		m.keepWhere(greater, none, x, by, x)
+		VMOVUPS(by, m.at(out, 0))
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// finite subtracts every number from itself, which leaves the bits of zero unless it is a NaN
+// or an infinity.
+func (m *machine) finite() {
+	m.function("finite", "func(a *float32, count int) bool", "is portable.Finite for whole vectors.")
+	a, count := pointer("a"), pointer("count")
+	found := m.run(4, 4)
+	for _, v := range found {
+		m.zero(v)
+	}
+	m.eachVector(count, 4, []reg.GPVirtual{a}, func(vectors int) {
+		for j := range vectors {
+			VMOVUPS(m.at(a, j), m.v(j))
+			VSUBPS(m.v(j), m.v(j), m.v(j))
+			VORPS(m.v(j), found[j], found[j])
+		}
+	})
+	for _, v := range found[1:] {
+		VORPS(v, found[0], found[0])
+	}
+	all := found[0].AsY()
+	if m.wide {
+		VEXTRACTF64X4(U8(1), found[0], m.v(0).AsY())
+		VORPS(m.v(0).AsY(), all, all)
+	}
+	VPTEST(all, all)
+	none := GP8()
+	SETEQ(none)
+	Store(none, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// everywhere is register i with a parameter in all lanes.
+func (m *machine) everywhere(name string, i int) reg.VecPhysical {
+	parameter, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(parameter.Addr, m.v(i))
+	return m.v(i)
+}
+
+func (m *machine) adam() {
+	m.function("adam", "func(weight, gradient, first, second *float32, count int, decay, firstShare, keep, secondShare, size, correction, epsilon float32)", "is portable.Adam for whole vectors.")
+	weight, gradient, first, second := pointer("weight"), pointer("gradient"), pointer("first"), pointer("second")
+	count := pointer("count")
+	decay, firstShare, keep, secondShare := m.everywhere("decay", 0), m.everywhere("firstShare", 1), m.everywhere("keep", 2), m.everywhere("secondShare", 3)
+	size, correction, epsilon := m.everywhere("size", 4), m.everywhere("correction", 5), m.everywhere("epsilon", 6)
+	none, w, g, mean, square, t := m.v(7), m.v(8), m.v(9), m.v(10), m.v(11), m.v(12)
+	m.zero(none)
+	m.eachVector(count, 1, []reg.GPVirtual{weight, gradient, first, second}, func(int) {
+		VMOVUPS(m.at(weight, 0), w)
+		VMULPS(decay, w, g)
+		VADDPS(m.at(gradient, 0), g, g)
+		VMOVUPS(none, m.at(gradient, 0))
+
+		VMOVUPS(m.at(first, 0), mean)
+		VSUBPS(mean, g, t)
+		VMULPS(firstShare, t, t)
+		VADDPS(t, mean, mean)
+		VMOVUPS(mean, m.at(first, 0))
+
+		VMULPS(g, g, g)
+		VMULPS(secondShare, g, g)
+		VMULPS(m.at(second, 0), keep, square)
+		VADDPS(g, square, square)
+		VMOVUPS(square, m.at(second, 0))
+
+		VSQRTPS(square, square)
+		VDIVPS(correction, square, square)
+		VADDPS(epsilon, square, square)
+		VDIVPS(square, mean, mean)
+		VMULPS(size, mean, mean)
+		VSUBPS(mean, w, w)
+		VMOVUPS(w, m.at(weight, 0))
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// SplitMix64's step and the factors of its finalizer.
+const (
+	splitMixStep  = 0x9e3779b97f4a7c15
+	splitMixFirst = 0xbf58476d1ce4e5b9
+	splitMixLast  = 0x94d049bb133111eb
+)
+
+// keeper draws a word of 32 dimensions from 8 numbers of 64 bits at once: one register of
+// them with AVX-512, two with AVX2.
+type keeper struct {
+	*machine
+	x, h, t                    []reg.VecPhysical
+	first, last                reg.VecPhysical // the factors
+	firstUpper, lastUpper      reg.VecPhysical // their upper halves, for AVX2
+	steps                      []reg.VecPhysical
+	threshold                  reg.VecPhysical
+	firstFactor, lastFactor    reg.GPVirtual
+	entity, scratch, eightStep reg.GPVirtual
+}
+
+func (m *machine) newKeeper() *keeper {
+	k := &keeper{machine: m, first: m.v(0), last: m.v(1), firstUpper: m.v(2), lastUpper: m.v(3), threshold: m.v(4)}
+	if m.wide {
+		k.steps, k.x, k.h = m.run(5, 1), m.run(6, 1), m.run(7, 1)
+	} else {
+		k.steps, k.x, k.h, k.t = m.run(5, 2), m.run(7, 2), m.run(9, 2), m.run(11, 2)
+	}
+	k.firstFactor, k.lastFactor = GP64(), GP64()
+	k.entity, k.scratch, k.eightStep = GP64(), GP64(), GP64()
+	return k
+}
+
+// start fills the registers that stay as they are.
+func (k *keeper) start() {
+	table := GLOBL("steps", attr.RODATA|attr.NOPTR)
+	for i := range 8 {
+		step := uint64(splitMixStep)
+		DATA(8*i, U64(uint64(i+1)*step))
+	}
+	for i, v := range k.steps {
+		VMOVUPS(table.Offset(i*k.bytes()), v)
+	}
+	MOVQ(U64(splitMixFirst), k.firstFactor)
+	MOVQ(U64(splitMixLast), k.lastFactor)
+	eight := uint64(splitMixStep)
+	eight *= 8
+	MOVQ(U64(eight), k.eightStep)
+	k.broadcast(k.firstFactor, k.first)
+	k.broadcast(k.lastFactor, k.last)
+	if !k.wide {
+		VPSRLQ(U8(32), k.first, k.firstUpper)
+		VPSRLQ(U8(32), k.last, k.lastUpper)
+	}
+	threshold := Load(Param("threshold"), GP32()).(reg.GPVirtual)
+	VMOVD(threshold, k.threshold.AsX())
+	VPBROADCASTW(k.threshold.AsX(), k.threshold)
+}
+
+func (k *keeper) broadcast(from reg.GPVirtual, v reg.VecPhysical) {
+	VMOVQ(from, v.AsX())
+	VPBROADCASTQ(v.AsX(), v)
+}
+
+// mix is SplitMix64's finalizer of one number.
+func (k *keeper) mix(x reg.GPVirtual) {
+	for _, step := range []struct {
+		shift  uint8
+		factor reg.GPVirtual
+	}{{30, k.firstFactor}, {27, k.lastFactor}} {
+		MOVQ(x, k.scratch)
+		SHRQ(U8(step.shift), k.scratch)
+		XORQ(k.scratch, x)
+		IMULQ(step.factor, x)
+	}
+	MOVQ(x, k.scratch)
+	SHRQ(U8(31), k.scratch)
+	XORQ(k.scratch, x)
+}
+
+// mixAll is mix of all numbers in x.
+func (k *keeper) mixAll() {
+	k.shifted(30)
+	k.times(k.first, k.firstUpper)
+	k.shifted(27)
+	k.times(k.last, k.lastUpper)
+	k.shifted(31)
+}
+
+// shifted is x ^ x>>bits.
+func (k *keeper) shifted(bits uint8) {
+	for i, x := range k.x {
+		VPSRLQ(U8(bits), x, k.h[i])
+		k.xor(k.h[i], x)
+	}
+}
+
+func (k *keeper) xor(from, v reg.VecPhysical) {
+	if k.wide {
+		VPXORQ(from, v, v)
+		return
+	}
+	VPXOR(from, v, v)
+}
+
+// times multiplies x by a factor, modulo 2 to the 64. AVX2 has products of lower halves only:
+// the two mixed ones go into the upper half.
+func (k *keeper) times(factor, upper reg.VecPhysical) {
+	for i, x := range k.x {
+		if k.wide {
+			VPMULLQ(factor, x, x)
+			continue
+		}
+		h, t := k.h[i], k.t[i]
+		VPSRLQ(U8(32), x, h)
+		VPMULUDQ(factor, h, h)
+		VPMULUDQ(upper, x, t)
+		VPADDQ(t, h, h)
+		VPSLLQ(U8(32), h, h)
+		VPMULUDQ(factor, x, x)
+		VPADDQ(h, x, x)
+	}
+}
+
+// bits are a bit for each 16 of x, set where they are at least the threshold.
+func (k *keeper) bits() reg.GPVirtual {
+	word := GP32()
+	if k.wide {
+		const notLess = 5
+		VPCMPUW(U8(notLess), k.threshold, k.x[0], mask)
+		KMOVD(mask, word)
+		return word
+	}
+	for i, x := range k.x {
+		VPMAXUW(k.threshold, x, k.h[i])
+		VPCMPEQW(k.h[i], x, x)
+	}
+	VPACKSSWB(k.x[1], k.x[0], k.x[0]) // quarters of the first, second, first, second
+	VPERMQ(U8(0xd8), k.x[0], k.x[0])
+	VPMOVMSKB(k.x[0], word)
+	return word
+}
+
+func (m *machine) keep() {
+	m.function("keep", "func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.Keep.")
+	kept, entities, count := pointer("kept"), pointer("entities"), pointer("count")
+	words, seed, layer := pointer("words"), pointer("seed"), pointer("layer")
+	k := m.newKeeper()
+	k.start()
+	row, word, left := m.label("row"), m.label("word"), GP64()
+	Label(row)
+	MOVL(Mem{Base: entities}, k.entity.As32()) // clears the upper half
+	ORQ(layer, k.entity)
+	k.mix(k.entity)
+	XORQ(seed, k.entity)
+	k.mix(k.entity)
+	MOVQ(words, left)
+	Label(word)
+	k.broadcast(k.entity, k.x[0])
+	for i := len(k.x) - 1; i >= 0; i-- {
+		VPADDQ(k.steps[i], k.x[0], k.x[i])
+	}
+	k.mixAll()
+	MOVL(k.bits(), Mem{Base: kept})
+	ADDQ(U8(4), kept)
+	ADDQ(k.eightStep, k.entity)
+	DECQ(left)
+	JNZ(LabelRef(word))
+	ADDQ(U8(4), entities)
+	DECQ(count)
+	JNZ(LabelRef(row))
+	VZEROUPPER()
+	RET()
+}
+
+// transpose goes by blocks of 8 by 8, in registers of 8 numbers with either instruction set:
+// rows r and r+4 meet in one as they are read, and 4 by 4 are then turned in each half.
+func (m *machine) transpose() {
+	m.function("transpose", "func(out, a *float32, rows, columns, outRow, aRow int)", "is portable.Transpose for multiples of 8.")
+	out, a, rows, columns := pointer("out"), pointer("a"), pointer("rows"), pointer("columns")
+	outRow, aRow := pointer("outRow"), pointer("aRow")
+	down, across := m.label("down"), m.label("across")
+	from, to, left := GP64(), GP64(), GP64()
+	Label(down)
+	MOVQ(a, from)
+	MOVQ(out, to)
+	MOVQ(columns, left)
+	Label(across)
+	m.turn(to, from, outRow, aRow)
+	ADDQ(U8(32), from)
+	LEAQ(Mem{Base: to, Index: outRow, Scale: 8}, to)
+	SUBQ(U8(8), left)
+	JNZ(LabelRef(across))
+	LEAQ(Mem{Base: a, Index: aRow, Scale: 8}, a)
+	ADDQ(U8(32), out)
+	SUBQ(U8(8), rows)
+	JNZ(LabelRef(down))
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) turn(to, from, outRow, aRow reg.GPVirtual) {
+	y := func(i int) reg.Register { return m.v(i).AsY() }
+	a := rowsFrom(from, aRow)
+	for half := range 2 {
+		for r := range 4 {
+			v := m.v(4*half + r)
+			VMOVUPS(a[r].Offset(16*half), v.AsX())
+			VINSERTF128(U8(1), a[r+4].Offset(16*half), v.AsY(), v.AsY())
+		}
+	}
+	out := rowsFrom(to, outRow)
+	for half := range 2 {
+		x := 4 * half
+		VUNPCKLPS(y(x+1), y(x), y(8))
+		VUNPCKHPS(y(x+1), y(x), y(9))
+		VUNPCKLPS(y(x+3), y(x+2), y(10))
+		VUNPCKHPS(y(x+3), y(x+2), y(11))
+		VUNPCKLPD(y(10), y(8), y(12))
+		VUNPCKHPD(y(10), y(8), y(13))
+		VUNPCKLPD(y(11), y(9), y(14))
+		VUNPCKHPD(y(11), y(9), y(15))
+		for j := range 4 {
+			VMOVUPS(y(12+j), out[x+j])
+		}
+	}
+}
+
+// rowsFrom is where 8 rows begin, a stride apart.
+func rowsFrom(base, stride reg.GPVirtual) []Mem {
+	var rows []Mem
+	at := base
+	for r := range 8 {
+		if r > 0 && r%3 == 0 {
+			next := GP64()
+			LEAQ(Mem{Base: at, Index: stride, Scale: 2}, next)
+			ADDQ(stride, next)
+			at = next
+		}
+		row := Mem{Base: at}
+		if r%3 > 0 {
+			row.Index, row.Scale = stride, uint8(r%3)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

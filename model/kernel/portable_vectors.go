@@ -1,0 +1,99 @@
+package kernel
+
+import "math"
+
+// Add is plain.
+func (portable) Add(sum, a []float32) { add(sum[:len(a)], a) }
+
+// Rectify leaves -0 as it is, too.
+func (portable) Rectify(out, a []float32) {
+	out = out[:len(a)]
+	for i, v := range a {
+		if v < 0 {
+			v = 0
+		}
+		out[i] = v
+	}
+}
+
+// RectifyBackward is plain.
+func (portable) RectifyBackward(out, a, gradient []float32) {
+	out, gradient = out[:len(a)], gradient[:len(a)]
+	for i, v := range a {
+		by := float32(0)
+		if v > 0 {
+			by = gradient[i]
+		}
+		out[i] = by
+	}
+}
+
+// Finite looks at the exponent, which is all ones for NaN and the infinities.
+func (portable) Finite(a []float32) bool {
+	const exponent = 0x7f800000
+	for _, v := range a {
+		if math.Float32bits(v)&exponent == exponent {
+			return false
+		}
+	}
+	return true
+}
+
+// Adam is PyTorch's, operation by operation.
+func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
+	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
+	for i, w := range weight {
+		g := gradient[i] + float32(s.Decay*w)
+		m := first[i] + float32(s.First*(g-first[i]))
+		v := float32(s.Keep*second[i]) + float32(s.Second*float32(g*g))
+		root := float32(math.Sqrt(float64(v)))
+		weight[i] = w - float32(s.Size*(m/(root/s.Correction+s.Epsilon)))
+		first[i], second[i], gradient[i] = m, v, 0
+	}
+}
+
+// Keep draws row by row.
+func (portable) Keep(kept []uint32, entities []int32, words int, d Dropout) {
+	for i, entity := range entities {
+		d.keepRow(kept[i*words:(i+1)*words], entity)
+	}
+}
+
+func (d Dropout) keepRow(kept []uint32, entity int32) {
+	state := mix(d.Seed ^ mix(uint64(d.Layer)<<32|uint64(uint32(entity))))
+	for word := range kept {
+		bits := uint32(0)
+		for four := 0; four < 32; four += 4 {
+			state += 0x9e3779b97f4a7c15
+			random := mix(state)
+			for lane := range 4 {
+				if uint16(random>>(16*lane)) >= d.Threshold {
+					bits |= 1 << (four + lane)
+				}
+			}
+		}
+		kept[word] = bits
+	}
+}
+
+// mix is the finalizer of SplitMix64 (Steele et al., OOPSLA 2014): every bit of the result
+// depends on every bit of x.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Transpose goes in blocks, of which both sides stay in the nearest cache.
+func (portable) Transpose(out, a []float32, rows, columns int) {
+	const block = 16
+	for i0 := 0; i0 < rows; i0 += block {
+		for j0 := 0; j0 < columns; j0 += block {
+			for i := i0; i < min(i0+block, rows); i++ {
+				for j := j0; j < min(j0+block, columns); j++ {
+					out[j*rows+i] = a[i*columns+j]
+				}
+			}
+		}
+	}
+}
