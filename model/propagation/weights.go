@@ -32,13 +32,13 @@ type Weights struct {
 type layerWeights struct {
 	// maps are the linear map by scaler, [width, dim] each. The receiver's own state, its
 	// first dim rows, has the first scaler only. Without PNA there is but one.
-	maps        [3][]float32
-	transposed  [3][]float32 // [dim, width] each, for training only
-	bias        []float32    // [dim] or nil, as the next two
-	scale       []float32
-	shift       []float32
-	degree      []float32 // [dim] or nil
-	relation    []float32 // [2R, dim], where relation embeddings do not depend on the query
+	maps       [3][]float32
+	transposed [3][]float32 // [dim, width] each, for training only
+	bias       []float32    // [dim] or nil, as the next two
+	scale      []float32
+	shift      []float32
+	degree     []float32 // [dim] or nil
+	relation   []float32 // [2R, dim], where relation embeddings do not depend on the query
 	// relationTwice and degreeTwice are relation and degree for two queries side by side, not
 	// for training: every row is there twice.
 	relationTwice, degreeTwice []float32
