@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime/pprof"
 	"strings"
@@ -27,12 +26,17 @@ type bench struct {
 	configuration configuration.Configuration
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
+	weights       *propagation.Weights
 }
 
+// prepare loads the graph, and draws weights for a model of PNA and DistMult.
 func prepare(o options) (*bench, error) {
 	b := &bench{options: o, configuration: configuration.Default()}
 	c := &b.configuration
 	c.Layers, c.Delta, c.Dim, c.Dependent = o.layers, o.delta, o.dim, o.dependent
+	if o.negatives > 0 {
+		c.Negatives = o.negatives
+	}
 	if err := c.Validate(); err != nil {
 		return nil, usageError{err}
 	}
@@ -48,7 +52,8 @@ func prepare(o options) (*bench, error) {
 		return nil, fmt.Errorf("the graph of %s has no facts", o.workspace)
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
-	return b, nil
+	b.weights = propagation.NewWeights(b.graph, *c, o.train)
+	return b, b.weights.Load(b.parameters)
 }
 
 // profiled measures, and writes a profile of that where one is wanted.
@@ -72,63 +77,67 @@ func (b *bench) profiled() (r result, err error) {
 }
 
 func (b *bench) measure() (result, error) {
-	return b.forward()
+	if b.train {
+		return b.measureTraining()
+	}
+	return b.measureForward()
 }
 
-// question is a source and the relations that are asked of it.
-type question struct {
-	source    int32
-	relations []int32
+// seat is one thread's buffers and what it measured.
+type seat struct {
+	*bench
+	propagator *propagation.Propagator
+	searcher   *search.Searcher
+	distances  []uint8
+	lesson     *lesson // where the way back is timed too
+
+	phases            propagation.Phases
+	searching         time.Duration
+	messages, updates int64
 }
 
-// questions draws sources uniformly from all entities.
-func (b *bench) questions() []question {
-	random := rand.New(rand.NewPCG(b.seed, 1))
-	var out []question
-	for left := b.queries; left > 0; {
-		q := question{source: int32(random.IntN(b.graph.Entities))}
-		for range min(b.perSource, left) {
-			q.relations = append(q.relations, int32(random.IntN(b.graph.RelationCount())))
-			left--
-		}
-		out = append(out, q)
-	}
-	return out
-}
-
-// forward times searches and propagations.
-func (b *bench) forward() (result, error) {
-	weights := propagation.NewWeights(b.graph, b.configuration, false)
-	if err := weights.Load(b.parameters); err != nil {
-		return result{}, err
-	}
-	questions := b.questions()
-	var relations []int32
-	for _, q := range questions {
-		relations = append(relations, q.relations...)
-	}
-	weights.Embed(b.kernel, relations)
+// seats are as many as there are threads.
+func (b *bench) seats() []*seat {
 	first := propagation.New(b.graph, b.configuration, b.kernel)
 	seats := make([]*seat, b.threads)
 	for i := range seats {
-		seats[i] = &seat{
-			bench: b, weights: weights, propagator: first.Sibling(),
-			searcher: search.NewSearcher(b.graph), distances: make([]uint8, b.graph.Entities),
-		}
-		seats[i].propagator.Measure(&seats[i].phases)
-		if err := seats[i].answer(questions[i%len(questions)]); err != nil { // buffers grow before the clock starts
+		s := &seat{bench: b, propagator: first.Sibling(), searcher: search.NewSearcher(b.graph), distances: make([]uint8, b.graph.Entities)}
+		s.propagator.Measure(&s.phases)
+		seats[i] = s
+	}
+	return seats
+}
+
+// search times a search.
+func (s *seat) search(source int32, removal graph.Removal) {
+	begin := time.Now()
+	s.searcher.Search(source, s.configuration.Layers, removal, s.distances)
+	s.searching += time.Since(begin)
+}
+
+// count takes note of what the last propagation did.
+func (s *seat) count() {
+	s.messages += s.propagator.Sent()
+	s.updates += s.propagator.Updated()
+}
+
+// run times count tasks, which the seats share. Each first does one that is not timed: its
+// buffers grow.
+func (b *bench) run(seats []*seat, count int, task func(s *seat, i int) error) (result, error) {
+	for i, s := range seats {
+		if err := task(s, i%count); err != nil {
 			return result{}, err
 		}
-		seats[i].reset()
+		s.phases, s.searching, s.messages, s.updates = propagation.Phases{}, 0, 0, 0
 	}
 	var next atomic.Int64
-	errs := make([]error, len(seats))
 	var wait sync.WaitGroup
+	errs := make([]error, len(seats))
 	begin := time.Now()
 	for i, s := range seats {
 		wait.Go(func() {
-			for j := next.Add(1) - 1; j < int64(len(questions)) && errs[i] == nil; j = next.Add(1) - 1 {
-				errs[i] = s.answer(questions[j])
+			for j := int(next.Add(1)) - 1; j < count && errs[i] == nil; j = int(next.Add(1)) - 1 {
+				errs[i] = task(s, j)
 			}
 		})
 	}
@@ -140,45 +149,6 @@ func (b *bench) forward() (result, error) {
 		}
 	}
 	return b.result(seats, total), nil
-}
-
-// seat is one thread's buffers and what it measured.
-type seat struct {
-	*bench
-	weights    *propagation.Weights
-	propagator *propagation.Propagator
-	searcher   *search.Searcher
-	distances  []uint8
-
-	phases            propagation.Phases
-	searching         time.Duration
-	messages, updates int64
-}
-
-func (s *seat) reset() {
-	s.phases, s.searching, s.messages, s.updates = propagation.Phases{}, 0, 0, 0
-}
-
-func (s *seat) answer(q question) error {
-	begin := time.Now()
-	s.searcher.Search(q.source, s.configuration.Layers, graph.Removal{}, s.distances)
-	s.searching += time.Since(begin)
-	for i := 0; i < len(q.relations); i++ {
-		query := propagation.Query{Source: q.source, Relation: q.relations[i], Distances: s.distances}
-		var err error
-		if i+1 < len(q.relations) {
-			i++
-			err = s.propagator.ForwardPair(s.weights, query, q.relations[i])
-		} else {
-			err = s.propagator.Forward(s.weights, query)
-		}
-		if err != nil {
-			return err
-		}
-		s.messages += s.propagator.Sent()
-		s.updates += s.propagator.Updated()
-	}
-	return nil
 }
 
 func (b *bench) result(seats []*seat, total time.Duration) result {

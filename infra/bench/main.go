@@ -36,6 +36,7 @@ type options struct {
 	train              bool
 	kernel             string
 	dependent          bool
+	negatives          int
 	seed               uint64
 	profile            string
 }
@@ -86,6 +87,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.StringVar(&o.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
 	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
+	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the usual 128")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

@@ -55,8 +55,9 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	removal := w.removal(e)
 	w.query = propagation.Query{
 		Source: e.Source, Relation: e.Relation, Removal: removal,
-		Distances: w.distancesOf(e, removal),
-		Training:  true, Seed: sampling.Seed(seed, e.Key, 2), // the sampler takes the keys before it
+		Distances:  w.distancesOf(e, removal),
+		Candidates: w.entities,
+		Training:   true, Seed: sampling.Seed(seed, e.Key, 2), // the sampler takes the keys before it
 	}
 	w.gradients = p
 	loss, err := w.head.Run(e.Relation, w.entities, share, h)

@@ -277,7 +277,7 @@ func (a *astar) weighedBackward(gradient []float32, version int32) {
 }
 
 // cleared gives a slice n zeros.
-func cleared(s []float32, n int) []float32 {
+func cleared[T any](s []T, n int) []T {
 	s = grow(s, n)
 	clear(s)
 	return s

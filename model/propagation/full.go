@@ -19,7 +19,7 @@ func (p *Propagator) forwardFull(laidOut bool) {
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
 	}
-	p.identity = numbers(p.identity, n)
+	p.identity, p.needed.all = numbers(p.identity, n), true
 	for t := 1; t <= c.Layers; t++ {
 		p.fullPass(t)
 		for i := range p.pass.parts {

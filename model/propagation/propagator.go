@@ -17,6 +17,9 @@ type Query struct {
 	Distances []uint8
 	// Removal is what is not in the query's graph.
 	Removal graph.Removal
+	// Candidates are the entities whose final states will be read: within a window, only what
+	// they are made of is computed. Nil stands for all entities.
+	Candidates []int32
 	// Training keeps what Backward needs, and drops out.
 	Training bool
 	// Seed decides what is dropped out.
@@ -56,6 +59,7 @@ type Propagator struct {
 	divisor   []float32   // 1 / (degree + 1) by position
 	copies    []float32   // of the degree message, by position
 	identity  []int32     // 0, 1, 2, ..: rows of a table, where all are meant
+	needed    needed
 	pass      pass
 	firstRows []int  // where each layer's updates begin in memory, [layers+1]
 	memory    memory // what the way back needs of each row
@@ -329,9 +333,7 @@ func (p *Propagator) seed(entities []int32, gradient []float32) {
 	d, depth := p.configuration.Dim, p.Depth()
 	n := p.layout.Count()
 	p.gradients = growTables(p.gradients, len(p.tables), n*d)
-	for _, table := range p.gradients {
-		clear(table)
-	}
+	p.clearGradients()
 	for i, entity := range entities {
 		first, last, position := p.ages(entity)
 		for age := first; age <= last; age++ {

@@ -28,6 +28,7 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 		clear(p.zeros)
 	}
 	p.identity = numbers(p.identity, n)
+	p.want(p.query.Candidates, ages)
 	for t := 1; t <= c.Layers; t++ {
 		p.windowPass(t)
 		for i := range p.pass.parts {
@@ -69,11 +70,10 @@ func (p *Propagator) windowPass(t int) {
 	x := &p.pass
 	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
 	for age := 0; age <= min(p.configuration.Delta, t); age++ {
-		lo, hi := int(p.layout.Levels[t-age]), int(p.layout.Levels[t-age+1])
-		if lo < hi {
+		if rows := p.wanted(age, t-age); len(rows) > 0 {
 			x.parts = append(x.parts, p.windowPart(t, age))
-			x.parts[len(x.parts)-1].rows = p.identity[lo:hi]
-			x.count += hi - lo
+			x.parts[len(x.parts)-1].rows = rows
+			x.count += len(rows)
 		}
 	}
 	p.firstRows[t] = x.firstRow + x.count

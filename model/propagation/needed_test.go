@@ -1,0 +1,71 @@
+package propagation
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+)
+
+// TestCandidatesNeedNoMore holds training on candidates alone, with only the states that they
+// need, to training that computes all.
+func TestCandidatesNeedNoMore(t *testing.T) {
+	for _, mode := range []string{configuration.DeltaFixed, configuration.DeltaSpecific} {
+		for delta := range 4 {
+			for _, message := range []string{configuration.MessageDistMult, configuration.MessageTransE} {
+				c := configuration.Default()
+				c.DeltaMode, c.Delta, c.Message, c.Bias, c.DegreeMessages = mode, delta, message, true, true
+				t.Run(fmt.Sprint(mode, delta, message), func(t *testing.T) { compareNeeded(t, c) })
+			}
+		}
+	}
+}
+
+func compareNeeded(t *testing.T, c configuration.Configuration) {
+	some, all := newSteady(t, c, 400, 700, true), newSteady(t, c, 400, 700, true)
+	fewer := false
+	for i := range some.queries {
+		removed := some.queries[i]
+		if senders, relations := some.propagator.graph.In(removed.Source); len(senders) > 0 {
+			removed.Removal = graph.Removal{Active: true, OneHop: true, Source: removed.Source, Answer: senders[0],
+				Relation: some.propagator.graph.Inverse(relations[0]), Inverse: relations[0]}
+			some.search(&removed)
+		}
+		some.queries[i], all.queries[i] = removed, removed
+		some.queries[i].Candidates = some.entities
+		some.run(t, i)
+		all.run(t, i)
+		fewer = fewer || some.propagator.Updated() < all.propagator.Updated()
+		near(t, "states", some.states, all.states)
+		near(t, "query", some.slot.Query, all.slot.Query)
+		for l := range some.slot.layers {
+			x, y := &some.slot.layers[l], &all.slot.layers[l]
+			near(t, "relations", x.relation, y.relation)
+			near(t, "degree", x.degree, y.degree)
+			near(t, "bias", x.bias, y.bias)
+			d := c.Dim
+			near(t, "own", x.maps[0][:d*d], y.maps[0][:d*d])
+			for k := range x.maps {
+				near(t, "aggregate", x.maps[k][d*d:], y.maps[k][d*d:])
+			}
+		}
+	}
+	if !fewer {
+		t.Error("candidates alone need as many updates as all entities")
+	}
+}
+
+func near(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, math.Abs(float64(v)))
+	}
+	for i, v := range got {
+		if diff := math.Abs(float64(v - want[i])); !(diff <= 1e-5*(largest+1e-3)) {
+			t.Fatalf("%s: [%d] is %g, want %g", what, i, v, want[i])
+		}
+	}
+}
