@@ -90,10 +90,10 @@ type adjacency struct{ senders, relations []int32 }
 
 func (a adjacency) Len() int { return len(a.senders) }
 func (a adjacency) Less(i, j int) bool {
-	if a.relations[i] != a.relations[j] {
-		return a.relations[i] < a.relations[j]
+	if a.senders[i] != a.senders[j] {
+		return a.senders[i] < a.senders[j]
 	}
-	return a.senders[i] < a.senders[j]
+	return a.relations[i] < a.relations[j]
 }
 func (a adjacency) Swap(i, j int) {
 	a.senders[i], a.senders[j] = a.senders[j], a.senders[i]

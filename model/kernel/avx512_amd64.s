@@ -4572,7 +4572,7 @@ end197:
 	RET
 
 // func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
-// Requires: AVX, AVX512F, BMI2, POPCNT
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+, POPCNT
 TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	MOVQ         senders+24(FP), CX
 	MOVQ         relations+32(FP), DX
@@ -4590,15 +4590,30 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	MOVQ         16(SI), SI
 
 receiver198:
-	MOVQ    count+0(FP), R9
-	CMPQ    AX, R9
-	JGE     done199
-	MOVQ    offsets+16(FP), R10
-	MOVQ    receivers+8(FP), R9
-	MOVLQSX (R9)(AX*4), R9
-	MOVQ    (R10)(R9*8), R11
-	MOVQ    8(R10)(R9*8), R9
-	SUBQ    R11, R9
+	MOVQ       count+0(FP), R9
+	CMPQ       AX, R9
+	JGE        done199
+	MOVQ       offsets+16(FP), R10
+	MOVQ       receivers+8(FP), R9
+	MOVQ       count+0(FP), R11
+	DECQ       R11
+	LEAQ       16(AX), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	PREFETCHT0 (R10)(R12*8)
+	LEAQ       8(AX), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	MOVQ       (R10)(R12*8), R9
+	PREFETCHT0 (CX)(R9*4)
+	PREFETCHT0 (DX)(R9*4)
+	MOVQ       receivers+8(FP), R9
+	MOVLQSX    (R9)(AX*4), R9
+	MOVQ       (R10)(R9*8), R11
+	MOVQ       8(R10)(R9*8), R9
+	SUBQ       R11, R9
 
 loop200:
 	CMPQ R9, $0x10

@@ -38,6 +38,7 @@ func (m *machine) partition() {
 	CMPQ(i, Load(Param("count"), GP64()))
 	JGE(LabelRef(done))
 	receiver, offsets, e, left := GP64(), pointer("offsets"), GP64(), GP64()
+	m.fetchLists(i, offsets, senders, relations)
 	MOVLQSX(Mem{Base: pointer("receivers"), Index: i, Scale: 4}, receiver)
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8}, e)
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8, Disp: 8}, left)
@@ -91,4 +92,24 @@ func (m *machine) partition() {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// fetchLists fetches the lists of a receiver that comes later, and where those of a still
+// later one begin: receivers stand in another order than their lists.
+func (m *machine) fetchLists(i, offsets, senders, relations reg.GPVirtual) {
+	receivers, last := pointer("receivers"), Load(Param("count"), GP64()).(reg.GPVirtual)
+	DECQ(last)
+	later := func(ahead int) reg.GPVirtual {
+		at := GP64()
+		LEAQ(Mem{Base: i, Disp: ahead}, at)
+		CMPQ(at, last)
+		CMOVQGT(last, at)
+		MOVLQSX(Mem{Base: receivers, Index: at, Scale: 4}, at)
+		return at
+	}
+	PREFETCHT0(Mem{Base: offsets, Index: later(16), Scale: 8})
+	begin := GP64()
+	MOVQ(Mem{Base: offsets, Index: later(8), Scale: 8}, begin)
+	PREFETCHT0(Mem{Base: senders, Index: begin, Scale: 4})
+	PREFETCHT0(Mem{Base: relations, Index: begin, Scale: 4})
 }
