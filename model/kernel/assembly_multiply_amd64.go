@@ -3,11 +3,19 @@ package kernel
 // Multiply adds the terms of an entry in the order of k, each by one fused operation, so a
 // row's bits do not depend on how many rows are multiplied at once.
 func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
+	s.MultiplyRows(c, a, k, b, n, k, m, add)
+}
+
+// MultiplyRows is what Multiply does, at another distance from row to row.
+func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	c = c[:n*m]
 	if k == 0 && !add {
 		clear(c)
 	}
-	s.panels(c, a[:n*k], b[:k*m], n, k, m, k, 1, add)
+	if n == 0 || k == 0 {
+		return
+	}
+	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, stride, 1, add)
 }
 
 // MultiplyTransposed goes on from what is in c in the order of the rows, as portable does.

@@ -22,6 +22,9 @@ type Kernel interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []float32, n, k, m int, add bool)
 
+	// MultiplyRows is Multiply for an a whose rows begin stride numbers apart.
+	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
+
 	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int)
 

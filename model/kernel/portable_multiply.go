@@ -2,12 +2,17 @@ package kernel
 
 // Multiply adds the terms of every entry one after another, from zero or from what is in c,
 // so a row's result does not depend on how many rows are multiplied at once.
-func (portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
+func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
+	p.MultiplyRows(c, a, k, b, n, k, m, add)
+}
+
+// MultiplyRows is what Multiply does, at another distance from row to row.
+func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if !add {
 		clear(c[:n*m])
 	}
 	for i := range n {
-		multiplyRow(c[i*m:(i+1)*m], a[i*k:], 1, k, b)
+		multiplyRow(c[i*m:(i+1)*m], a[i*stride:], 1, k, b)
 	}
 }
 

@@ -24,6 +24,7 @@ type chunk struct {
 type run struct {
 	first, last int
 	degree      int32
+	fresh       int // rows from first on that had no state before
 }
 
 // mixed stands for rare degrees: each has too few entities to make a matrix for it.
@@ -58,10 +59,14 @@ func (c *chunk) next() bool {
 			break
 		}
 		first := c.count
+		fresh := 0
 		for i := range c.pass.parts {
 			c.take(i, degree)
+			if i == 0 && c.pass.parts[0].own == nil {
+				fresh = c.count - first
+			}
 		}
-		c.extend(first, degree)
+		c.extend(first, degree, fresh)
 	}
 	return c.count > 0
 }
@@ -93,13 +98,13 @@ func (c *chunk) take(part int, degree int32) {
 }
 
 // extend adds the rows from first on to the last run, or begins another.
-func (c *chunk) extend(first int, degree int32) {
+func (c *chunk) extend(first int, degree int32, fresh int) {
 	if int(degree) >= len(c.common) || !c.common[degree] {
-		degree = mixed
+		degree, fresh = mixed, 0
 	}
 	if last := len(c.runs) - 1; last >= 0 && c.runs[last].degree == degree {
 		c.runs[last].last = c.count
 		return
 	}
-	c.runs = append(c.runs, run{first, c.count, degree})
+	c.runs = append(c.runs, run{first, c.count, degree, fresh})
 }

@@ -42,8 +42,10 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 				p.multiplyMixed(layer, c.degrees[r.first:r.last], features, linear)
 				continue
 			}
-			matrix := p.fold(&layer.maps, r.degree, d*d)
-			p.kernel.Multiply(linear, features, matrix, last-first, width, d, layer.bias != nil)
+			matrix, add := p.fold(&layer.maps, r.degree, d*d), layer.bias != nil
+			// A state that was not there before is zero, and so are its products.
+			p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], r.fresh, width-d, d, add)
+			p.kernel.Multiply(linear[r.fresh*d:], features[r.fresh*width:], matrix, last-first-r.fresh, width, d, add)
 		}
 	}
 }
