@@ -1382,33 +1382,24 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
 	VBROADCASTSS keptScale+72(FP), Y9
-	TESTQ        AX, AX
-	JLE          end85
 
 row84:
+	CMPQ         BX, AX
+	JGE          end85
+	MOVQ         kept+56(FP), R8
 	MOVQ         rows+8(FP), SI
 	MOVLQSX      (SI)(BX*4), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R8
-	LEAQ         (R8)(DI*4), R8
-	MOVQ         kept+56(FP), R9
+	MOVQ         deviation+32(FP), R9
+	LEAQ         (R9)(DI*4), R9
 	MOVQ         keptStride+64(FP), R10
 	MOVQ         DI, R11
 	IMULQ        R10, R11
-	ADDQ         R11, R9
+	ADDQ         R11, R8
 	MOVQ         linear+24(FP), R10
 	IMUL3Q       $0x00000080, DI, DI
 	ADDQ         DI, R10
-	MOVQ         own+80(FP), DI
-	MOVQ         output+96(FP), R11
-	MOVQ         ownStride+88(FP), R12
-	MOVQ         SI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, DI
-	MOVQ         outputStride+104(FP), R12
-	IMULQ        R12, SI
-	ADDQ         SI, R11
 	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y6
 	VMOVUPS      32(R10), Y1
@@ -1440,26 +1431,35 @@ row84:
 	VPERMILPS    $0xb1, X7, X5
 	VADDPS       X5, X7, X7
 	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, SI
-	VMOVD        SI, X5
+	MOVL         $0x3727c5ac, DI
+	VMOVD        DI, X5
 	VBROADCASTSS X5, Y5
 	VFMADD231PS  Y10, Y7, Y5
 	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, SI
-	VMOVD        SI, X6
+	MOVL         $0x3f800000, DI
+	VMOVD        DI, X6
 	VBROADCASTSS X6, Y6
 	VDIVSS       X5, X6, X5
-	VMOVSS       X5, (R8)
+	VMOVSS       X5, (R9)
 	VBROADCASTSS X5, Y5
 	VMULPS       Y5, Y0, Y0
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
+	MOVQ         own+80(FP), DI
+	MOVQ         output+96(FP), R9
+	MOVQ         ownStride+88(FP), R11
+	MOVQ         SI, R12
+	IMULQ        R11, R12
+	ADDQ         R12, DI
+	MOVQ         outputStride+104(FP), R11
+	IMULQ        R11, SI
+	ADDQ         SI, R9
 	VMOVUPS      Y0, (R10)
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      (R9), SI
+	MOVBLZX      (R8), SI
 	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1467,12 +1467,12 @@ row84:
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
 	VADDPS       (DI), Y4, Y4
-	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y4, (R9)
 	VMOVUPS      Y1, 32(R10)
 	VMOVUPS      32(DX), Y4
 	VFMADD231PS  32(CX), Y1, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      1(R9), SI
+	MOVBLZX      1(R8), SI
 	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1480,12 +1480,12 @@ row84:
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
 	VADDPS       32(DI), Y4, Y4
-	VMOVUPS      Y4, 32(R11)
+	VMOVUPS      Y4, 32(R9)
 	VMOVUPS      Y2, 64(R10)
 	VMOVUPS      64(DX), Y4
 	VFMADD231PS  64(CX), Y2, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      2(R9), SI
+	MOVBLZX      2(R8), SI
 	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1493,12 +1493,12 @@ row84:
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
 	VADDPS       64(DI), Y4, Y4
-	VMOVUPS      Y4, 64(R11)
+	VMOVUPS      Y4, 64(R9)
 	VMOVUPS      Y3, 96(R10)
 	VMOVUPS      96(DX), Y4
 	VFMADD231PS  96(CX), Y3, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      3(R9), SI
+	MOVBLZX      3(R8), SI
 	VMOVD        SI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1506,10 +1506,9 @@ row84:
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
 	VADDPS       96(DI), Y4, Y4
-	VMOVUPS      Y4, 96(R11)
+	VMOVUPS      Y4, 96(R9)
 	INCQ         BX
-	CMPQ         BX, AX
-	JL           row84
+	JMP          row84
 
 end85:
 	VZEROUPPER
@@ -1527,35 +1526,35 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
 	VBROADCASTSS keptScale+72(FP), Y9
-	MOVQ         byScale+96(FP), R8
-	MOVQ         byShift+104(FP), R9
-	TESTQ        AX, AX
-	JLE          end87
+	MOVQ         byScale+96(FP), SI
+	MOVQ         byShift+104(FP), DI
 
 row86:
-	MOVQ         rows+8(FP), SI
-	MOVLQSX      (SI)(BX*4), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R10
-	LEAQ         (R10)(DI*4), R10
-	MOVQ         kept+56(FP), R11
+	CMPQ         BX, AX
+	JGE          end87
+	MOVQ         kept+56(FP), R10
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+32(FP), R11
+	LEAQ         (R11)(R9*4), R11
 	MOVQ         keptStride+64(FP), R12
-	MOVQ         DI, R13
+	MOVQ         R9, R13
 	IMULQ        R12, R13
-	ADDQ         R13, R11
+	ADDQ         R13, R10
 	MOVQ         linear+24(FP), R12
-	IMUL3Q       $0x00000080, DI, R13
+	IMUL3Q       $0x00000080, R9, R13
 	ADDQ         R13, R12
 	MOVQ         gradient+80(FP), R13
-	IMUL3Q       $0x00000080, SI, SI
-	ADDQ         SI, R13
-	MOVQ         byLinear+88(FP), SI
-	IMUL3Q       $0x00000080, DI, DI
-	ADDQ         DI, SI
+	IMUL3Q       $0x00000080, R8, R8
+	ADDQ         R8, R13
+	MOVQ         byLinear+88(FP), R8
+	IMUL3Q       $0x00000080, R9, R9
+	ADDQ         R9, R8
 	VMOVUPS      (R13), Y0
-	MOVBLZX      (R11), DI
-	VMOVD        DI, X5
+	MOVBLZX      (R10), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
@@ -1567,8 +1566,8 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y0, Y0
 	VMOVUPS      32(R13), Y1
-	MOVBLZX      1(R11), DI
-	VMOVD        DI, X5
+	MOVBLZX      1(R10), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
@@ -1580,8 +1579,8 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y1, Y1
 	VMOVUPS      64(R13), Y2
-	MOVBLZX      2(R11), DI
-	VMOVD        DI, X5
+	MOVBLZX      2(R10), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
@@ -1593,8 +1592,8 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y2, Y2
 	VMOVUPS      96(R13), Y3
-	MOVBLZX      3(R11), DI
-	VMOVD        DI, X5
+	MOVBLZX      3(R10), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
@@ -1605,40 +1604,40 @@ row86:
 	VFMADD231PS  96(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
-	TESTQ        R9, R9
+	TESTQ        DI, DI
 	JZ           none88
 	VMOVAPS      Y0, Y5
-	VADDPS       (R9), Y5, Y5
-	VMOVUPS      Y5, (R9)
+	VADDPS       (DI), Y5, Y5
+	VMOVUPS      Y5, (DI)
 	VMOVAPS      Y1, Y5
-	VADDPS       32(R9), Y5, Y5
-	VMOVUPS      Y5, 32(R9)
+	VADDPS       32(DI), Y5, Y5
+	VMOVUPS      Y5, 32(DI)
 	VMOVAPS      Y2, Y5
-	VADDPS       64(R9), Y5, Y5
-	VMOVUPS      Y5, 64(R9)
+	VADDPS       64(DI), Y5, Y5
+	VMOVUPS      Y5, 64(DI)
 	VMOVAPS      Y3, Y5
-	VADDPS       96(R9), Y5, Y5
-	VMOVUPS      Y5, 96(R9)
+	VADDPS       96(DI), Y5, Y5
+	VMOVUPS      Y5, 96(DI)
 
 none88:
-	TESTQ   R8, R8
+	TESTQ   SI, SI
 	JZ      none89
 	VMOVAPS Y0, Y5
 	VMULPS  (R12), Y5, Y5
-	VADDPS  (R8), Y5, Y5
-	VMOVUPS Y5, (R8)
+	VADDPS  (SI), Y5, Y5
+	VMOVUPS Y5, (SI)
 	VMOVAPS Y1, Y5
 	VMULPS  32(R12), Y5, Y5
-	VADDPS  32(R8), Y5, Y5
-	VMOVUPS Y5, 32(R8)
+	VADDPS  32(SI), Y5, Y5
+	VMOVUPS Y5, 32(SI)
 	VMOVAPS Y2, Y5
 	VMULPS  64(R12), Y5, Y5
-	VADDPS  64(R8), Y5, Y5
-	VMOVUPS Y5, 64(R8)
+	VADDPS  64(SI), Y5, Y5
+	VMOVUPS Y5, 64(SI)
 	VMOVAPS Y3, Y5
 	VMULPS  96(R12), Y5, Y5
-	VADDPS  96(R8), Y5, Y5
-	VMOVUPS Y5, 96(R8)
+	VADDPS  96(SI), Y5, Y5
+	VMOVUPS Y5, 96(SI)
 
 none89:
 	VMULPS       (CX), Y0, Y0
@@ -1669,26 +1668,25 @@ none89:
 	VBROADCASTSS X7, Y7
 	VMULPS       Y10, Y6, Y6
 	VMULPS       Y10, Y7, Y7
-	VBROADCASTSS (R10), Y4
+	VBROADCASTSS (R11), Y4
 	VSUBPS       Y6, Y0, Y0
 	VFNMADD231PS (R12), Y7, Y0
 	VMULPS       Y4, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (R8)
 	VSUBPS       Y6, Y1, Y1
 	VFNMADD231PS 32(R12), Y7, Y1
 	VMULPS       Y4, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(R8)
 	VSUBPS       Y6, Y2, Y2
 	VFNMADD231PS 64(R12), Y7, Y2
 	VMULPS       Y4, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
+	VMOVUPS      Y2, 64(R8)
 	VSUBPS       Y6, Y3, Y3
 	VFNMADD231PS 96(R12), Y7, Y3
 	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(R8)
 	INCQ         BX
-	CMPQ         BX, AX
-	JL           row86
+	JMP          row86
 
 end87:
 	VZEROUPPER
@@ -1706,33 +1704,24 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
 	VBROADCASTSS keptScale+72(FP), Y13
-	TESTQ        AX, AX
-	JLE          end91
 
 row90:
+	CMPQ         BX, AX
+	JGE          end91
+	MOVQ         kept+56(FP), R8
 	MOVQ         rows+8(FP), SI
 	MOVLQSX      (SI)(BX*4), SI
 	MOVQ         at+16(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R8
-	LEAQ         (R8)(DI*4), R8
-	MOVQ         kept+56(FP), R9
+	MOVQ         deviation+32(FP), R9
+	LEAQ         (R9)(DI*4), R9
 	MOVQ         keptStride+64(FP), R10
 	MOVQ         DI, R11
 	IMULQ        R10, R11
-	ADDQ         R11, R9
+	ADDQ         R11, R8
 	MOVQ         linear+24(FP), R10
 	IMUL3Q       $0x00000100, DI, DI
 	ADDQ         DI, R10
-	MOVQ         own+80(FP), DI
-	MOVQ         output+96(FP), R11
-	MOVQ         ownStride+88(FP), R12
-	MOVQ         SI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, DI
-	MOVQ         outputStride+104(FP), R12
-	IMULQ        R12, SI
-	ADDQ         SI, R11
 	VMOVUPS      (R10), Y0
 	VMOVAPS      Y0, Y10
 	VMOVUPS      32(R10), Y1
@@ -1780,16 +1769,16 @@ row90:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, SI
-	VMOVD        SI, X9
+	MOVL         $0x3727c5ac, DI
+	VMOVD        DI, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, SI
-	VMOVD        SI, X10
+	MOVL         $0x3f800000, DI
+	VMOVD        DI, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
-	VMOVSS       X9, (R8)
+	VMOVSS       X9, (R9)
 	VBROADCASTSS X9, Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       Y9, Y1, Y1
@@ -1799,11 +1788,20 @@ row90:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
+	MOVQ         own+80(FP), DI
+	MOVQ         output+96(FP), R9
+	MOVQ         ownStride+88(FP), R11
+	MOVQ         SI, R12
+	IMULQ        R11, R12
+	ADDQ         R12, DI
+	MOVQ         outputStride+104(FP), R11
+	IMULQ        R11, SI
+	ADDQ         SI, R9
 	VMOVUPS      Y0, (R10)
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      (R9), SI
+	MOVBLZX      (R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1811,12 +1809,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       (DI), Y8, Y8
-	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y8, (R9)
 	VMOVUPS      Y1, 32(R10)
 	VMOVUPS      32(DX), Y8
 	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      1(R9), SI
+	MOVBLZX      1(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1824,12 +1822,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       32(DI), Y8, Y8
-	VMOVUPS      Y8, 32(R11)
+	VMOVUPS      Y8, 32(R9)
 	VMOVUPS      Y2, 64(R10)
 	VMOVUPS      64(DX), Y8
 	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      2(R9), SI
+	MOVBLZX      2(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1837,12 +1835,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       64(DI), Y8, Y8
-	VMOVUPS      Y8, 64(R11)
+	VMOVUPS      Y8, 64(R9)
 	VMOVUPS      Y3, 96(R10)
 	VMOVUPS      96(DX), Y8
 	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      3(R9), SI
+	MOVBLZX      3(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1850,12 +1848,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       96(DI), Y8, Y8
-	VMOVUPS      Y8, 96(R11)
+	VMOVUPS      Y8, 96(R9)
 	VMOVUPS      Y4, 128(R10)
 	VMOVUPS      128(DX), Y8
 	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      4(R9), SI
+	MOVBLZX      4(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1863,12 +1861,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       128(DI), Y8, Y8
-	VMOVUPS      Y8, 128(R11)
+	VMOVUPS      Y8, 128(R9)
 	VMOVUPS      Y5, 160(R10)
 	VMOVUPS      160(DX), Y8
 	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      5(R9), SI
+	MOVBLZX      5(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1876,12 +1874,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       160(DI), Y8, Y8
-	VMOVUPS      Y8, 160(R11)
+	VMOVUPS      Y8, 160(R9)
 	VMOVUPS      Y6, 192(R10)
 	VMOVUPS      192(DX), Y8
 	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      6(R9), SI
+	MOVBLZX      6(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1889,12 +1887,12 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       192(DI), Y8, Y8
-	VMOVUPS      Y8, 192(R11)
+	VMOVUPS      Y8, 192(R9)
 	VMOVUPS      Y7, 224(R10)
 	VMOVUPS      224(DX), Y8
 	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      7(R9), SI
+	MOVBLZX      7(R8), SI
 	VMOVD        SI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1902,10 +1900,9 @@ row90:
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
 	VADDPS       224(DI), Y8, Y8
-	VMOVUPS      Y8, 224(R11)
+	VMOVUPS      Y8, 224(R9)
 	INCQ         BX
-	CMPQ         BX, AX
-	JL           row90
+	JMP          row90
 
 end91:
 	VZEROUPPER
@@ -1923,35 +1920,35 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
 	VBROADCASTSS keptScale+72(FP), Y13
-	MOVQ         byScale+96(FP), R8
-	MOVQ         byShift+104(FP), R9
-	TESTQ        AX, AX
-	JLE          end93
+	MOVQ         byScale+96(FP), SI
+	MOVQ         byShift+104(FP), DI
 
 row92:
-	MOVQ         rows+8(FP), SI
-	MOVLQSX      (SI)(BX*4), SI
-	MOVQ         at+16(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R10
-	LEAQ         (R10)(DI*4), R10
-	MOVQ         kept+56(FP), R11
+	CMPQ         BX, AX
+	JGE          end93
+	MOVQ         kept+56(FP), R10
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+32(FP), R11
+	LEAQ         (R11)(R9*4), R11
 	MOVQ         keptStride+64(FP), R12
-	MOVQ         DI, R13
+	MOVQ         R9, R13
 	IMULQ        R12, R13
-	ADDQ         R13, R11
+	ADDQ         R13, R10
 	MOVQ         linear+24(FP), R12
-	IMUL3Q       $0x00000100, DI, R13
+	IMUL3Q       $0x00000100, R9, R13
 	ADDQ         R13, R12
 	MOVQ         gradient+80(FP), R13
-	IMUL3Q       $0x00000100, SI, SI
-	ADDQ         SI, R13
-	MOVQ         byLinear+88(FP), SI
-	IMUL3Q       $0x00000100, DI, DI
-	ADDQ         DI, SI
+	IMUL3Q       $0x00000100, R8, R8
+	ADDQ         R8, R13
+	MOVQ         byLinear+88(FP), R8
+	IMUL3Q       $0x00000100, R9, R9
+	ADDQ         R9, R8
 	VMOVUPS      (R13), Y0
-	MOVBLZX      (R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      (R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -1963,8 +1960,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y0, Y0
 	VMOVUPS      32(R13), Y1
-	MOVBLZX      1(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      1(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -1976,8 +1973,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y1, Y1
 	VMOVUPS      64(R13), Y2
-	MOVBLZX      2(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      2(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -1989,8 +1986,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y2, Y2
 	VMOVUPS      96(R13), Y3
-	MOVBLZX      3(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      3(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -2002,8 +1999,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y3, Y3
 	VMOVUPS      128(R13), Y4
-	MOVBLZX      4(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      4(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -2015,8 +2012,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y4, Y4
 	VMOVUPS      160(R13), Y5
-	MOVBLZX      5(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      5(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -2028,8 +2025,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y5, Y5
 	VMOVUPS      192(R13), Y6
-	MOVBLZX      6(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      6(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -2041,8 +2038,8 @@ row92:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y6, Y6
 	VMOVUPS      224(R13), Y7
-	MOVBLZX      7(R11), DI
-	VMOVD        DI, X9
+	MOVBLZX      7(R10), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
@@ -2053,68 +2050,68 @@ row92:
 	VFMADD231PS  224(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
-	TESTQ        R9, R9
+	TESTQ        DI, DI
 	JZ           none94
 	VMOVAPS      Y0, Y9
-	VADDPS       (R9), Y9, Y9
-	VMOVUPS      Y9, (R9)
+	VADDPS       (DI), Y9, Y9
+	VMOVUPS      Y9, (DI)
 	VMOVAPS      Y1, Y9
-	VADDPS       32(R9), Y9, Y9
-	VMOVUPS      Y9, 32(R9)
+	VADDPS       32(DI), Y9, Y9
+	VMOVUPS      Y9, 32(DI)
 	VMOVAPS      Y2, Y9
-	VADDPS       64(R9), Y9, Y9
-	VMOVUPS      Y9, 64(R9)
+	VADDPS       64(DI), Y9, Y9
+	VMOVUPS      Y9, 64(DI)
 	VMOVAPS      Y3, Y9
-	VADDPS       96(R9), Y9, Y9
-	VMOVUPS      Y9, 96(R9)
+	VADDPS       96(DI), Y9, Y9
+	VMOVUPS      Y9, 96(DI)
 	VMOVAPS      Y4, Y9
-	VADDPS       128(R9), Y9, Y9
-	VMOVUPS      Y9, 128(R9)
+	VADDPS       128(DI), Y9, Y9
+	VMOVUPS      Y9, 128(DI)
 	VMOVAPS      Y5, Y9
-	VADDPS       160(R9), Y9, Y9
-	VMOVUPS      Y9, 160(R9)
+	VADDPS       160(DI), Y9, Y9
+	VMOVUPS      Y9, 160(DI)
 	VMOVAPS      Y6, Y9
-	VADDPS       192(R9), Y9, Y9
-	VMOVUPS      Y9, 192(R9)
+	VADDPS       192(DI), Y9, Y9
+	VMOVUPS      Y9, 192(DI)
 	VMOVAPS      Y7, Y9
-	VADDPS       224(R9), Y9, Y9
-	VMOVUPS      Y9, 224(R9)
+	VADDPS       224(DI), Y9, Y9
+	VMOVUPS      Y9, 224(DI)
 
 none94:
-	TESTQ   R8, R8
+	TESTQ   SI, SI
 	JZ      none95
 	VMOVAPS Y0, Y9
 	VMULPS  (R12), Y9, Y9
-	VADDPS  (R8), Y9, Y9
-	VMOVUPS Y9, (R8)
+	VADDPS  (SI), Y9, Y9
+	VMOVUPS Y9, (SI)
 	VMOVAPS Y1, Y9
 	VMULPS  32(R12), Y9, Y9
-	VADDPS  32(R8), Y9, Y9
-	VMOVUPS Y9, 32(R8)
+	VADDPS  32(SI), Y9, Y9
+	VMOVUPS Y9, 32(SI)
 	VMOVAPS Y2, Y9
 	VMULPS  64(R12), Y9, Y9
-	VADDPS  64(R8), Y9, Y9
-	VMOVUPS Y9, 64(R8)
+	VADDPS  64(SI), Y9, Y9
+	VMOVUPS Y9, 64(SI)
 	VMOVAPS Y3, Y9
 	VMULPS  96(R12), Y9, Y9
-	VADDPS  96(R8), Y9, Y9
-	VMOVUPS Y9, 96(R8)
+	VADDPS  96(SI), Y9, Y9
+	VMOVUPS Y9, 96(SI)
 	VMOVAPS Y4, Y9
 	VMULPS  128(R12), Y9, Y9
-	VADDPS  128(R8), Y9, Y9
-	VMOVUPS Y9, 128(R8)
+	VADDPS  128(SI), Y9, Y9
+	VMOVUPS Y9, 128(SI)
 	VMOVAPS Y5, Y9
 	VMULPS  160(R12), Y9, Y9
-	VADDPS  160(R8), Y9, Y9
-	VMOVUPS Y9, 160(R8)
+	VADDPS  160(SI), Y9, Y9
+	VMOVUPS Y9, 160(SI)
 	VMOVAPS Y6, Y9
 	VMULPS  192(R12), Y9, Y9
-	VADDPS  192(R8), Y9, Y9
-	VMOVUPS Y9, 192(R8)
+	VADDPS  192(SI), Y9, Y9
+	VMOVUPS Y9, 192(SI)
 	VMOVAPS Y7, Y9
 	VMULPS  224(R12), Y9, Y9
-	VADDPS  224(R8), Y9, Y9
-	VMOVUPS Y9, 224(R8)
+	VADDPS  224(SI), Y9, Y9
+	VMOVUPS Y9, 224(SI)
 
 none95:
 	VMULPS       (CX), Y0, Y0
@@ -2157,42 +2154,41 @@ none95:
 	VBROADCASTSS X11, Y11
 	VMULPS       Y14, Y10, Y10
 	VMULPS       Y14, Y11, Y11
-	VBROADCASTSS (R10), Y8
+	VBROADCASTSS (R11), Y8
 	VSUBPS       Y10, Y0, Y0
 	VFNMADD231PS (R12), Y11, Y0
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (R8)
 	VSUBPS       Y10, Y1, Y1
 	VFNMADD231PS 32(R12), Y11, Y1
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(R8)
 	VSUBPS       Y10, Y2, Y2
 	VFNMADD231PS 64(R12), Y11, Y2
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
+	VMOVUPS      Y2, 64(R8)
 	VSUBPS       Y10, Y3, Y3
 	VFNMADD231PS 96(R12), Y11, Y3
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(R8)
 	VSUBPS       Y10, Y4, Y4
 	VFNMADD231PS 128(R12), Y11, Y4
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      Y4, 128(SI)
+	VMOVUPS      Y4, 128(R8)
 	VSUBPS       Y10, Y5, Y5
 	VFNMADD231PS 160(R12), Y11, Y5
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      Y5, 160(SI)
+	VMOVUPS      Y5, 160(R8)
 	VSUBPS       Y10, Y6, Y6
 	VFNMADD231PS 192(R12), Y11, Y6
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, 192(SI)
+	VMOVUPS      Y6, 192(R8)
 	VSUBPS       Y10, Y7, Y7
 	VFNMADD231PS 224(R12), Y11, Y7
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 224(SI)
+	VMOVUPS      Y7, 224(R8)
 	INCQ         BX
-	CMPQ         BX, AX
-	JL           row92
+	JMP          row92
 
 end93:
 	VZEROUPPER

@@ -3988,528 +3988,1334 @@ end173:
 	RET
 
 // func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalize32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z6, Z6, Z6
+	VPXORD       Z21, Z21, Z21
 	MOVL         $0x3d000000, SI
-	VMOVD        SI, X8
-	VBROADCASTSS X8, Z8
-	VBROADCASTSS keptScale+72(FP), Z7
-	TESTQ        AX, AX
-	JLE          end183
+	VMOVD        SI, X23
+	VBROADCASTSS X23, Z23
+	VBROADCASTSS keptScale+72(FP), Z22
+	MOVL         $0x00000000, SI
+	VPBROADCASTD SI, Z12
+	MOVL         $0x00000001, SI
+	VPBROADCASTD SI, Z13
+	MOVL         $0x00000002, SI
+	VPBROADCASTD SI, Z14
+	MOVL         $0x00000003, SI
+	VPBROADCASTD SI, Z15
 
-row182:
+four182:
+	MOVQ          AX, SI
+	SUBQ          BX, SI
+	CMPQ          SI, $0x04
+	JL            rest183
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000080, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z0
+	VMOVAPS       Z0, Z8
+	VMOVUPS       64(DI), Z1
+	VADDPS        Z1, Z8, Z8
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000080, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z2
+	VMOVAPS       Z2, Z9
+	VMOVUPS       64(DI), Z3
+	VADDPS        Z3, Z9, Z9
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000080, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z4
+	VMOVAPS       Z4, Z10
+	VMOVUPS       64(DI), Z5
+	VADDPS        Z5, Z10, Z10
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000080, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z6
+	VMOVAPS       Z6, Z11
+	VMOVUPS       64(DI), Z7
+	VADDPS        Z7, Z11, Z11
+	VEXTRACTF64X4 $0x01, Z8, Y16
+	VADDPS        Y16, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X16
+	VADDPS        X16, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y16
+	VADDPS        Y16, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X16
+	VADDPS        X16, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y16
+	VADDPS        Y16, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X16
+	VADDPS        X16, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y16
+	VADDPS        Y16, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X16
+	VADDPS        X16, X11, X11
+	VUNPCKHPS     X9, X8, X16
+	VUNPCKLPS     X9, X8, X8
+	VADDPS        X16, X8, X8
+	VUNPCKHPS     X11, X10, X16
+	VUNPCKLPS     X11, X10, X10
+	VADDPS        X16, X10, X10
+	VSHUFPS       $0x44, X10, X8, X16
+	VSHUFPS       $0xee, X10, X8, X8
+	VADDPS        X16, X8, X17
+	VMULPS        Z23, Z17, Z17
+	VPERMPS       Z17, Z12, Z18
+	VSUBPS        Z18, Z0, Z0
+	VMULPS        Z0, Z0, Z8
+	VSUBPS        Z18, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z8
+	VPERMPS       Z17, Z13, Z18
+	VSUBPS        Z18, Z2, Z2
+	VMULPS        Z2, Z2, Z9
+	VSUBPS        Z18, Z3, Z3
+	VFMADD231PS   Z3, Z3, Z9
+	VPERMPS       Z17, Z14, Z18
+	VSUBPS        Z18, Z4, Z4
+	VMULPS        Z4, Z4, Z10
+	VSUBPS        Z18, Z5, Z5
+	VFMADD231PS   Z5, Z5, Z10
+	VPERMPS       Z17, Z15, Z18
+	VSUBPS        Z18, Z6, Z6
+	VMULPS        Z6, Z6, Z11
+	VSUBPS        Z18, Z7, Z7
+	VFMADD231PS   Z7, Z7, Z11
+	VEXTRACTF64X4 $0x01, Z8, Y16
+	VADDPS        Y16, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X16
+	VADDPS        X16, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y16
+	VADDPS        Y16, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X16
+	VADDPS        X16, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y16
+	VADDPS        Y16, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X16
+	VADDPS        X16, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y16
+	VADDPS        Y16, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X16
+	VADDPS        X16, X11, X11
+	VUNPCKHPS     X9, X8, X16
+	VUNPCKLPS     X9, X8, X8
+	VADDPS        X16, X8, X8
+	VUNPCKHPS     X11, X10, X16
+	VUNPCKLPS     X11, X10, X10
+	VADDPS        X16, X10, X10
+	VSHUFPS       $0x44, X10, X8, X16
+	VSHUFPS       $0xee, X10, X8, X8
+	VADDPS        X16, X8, X20
+	MOVL          $0x3727c5ac, SI
+	VMOVD         SI, X18
+	VBROADCASTSS  X18, Z18
+	VFMADD231PS   Z23, Z20, Z18
+	VSQRTPS       X18, X18
+	MOVL          $0x3f800000, SI
+	VMOVD         SI, X19
+	VBROADCASTSS  X19, Z19
+	VDIVPS        X18, X19, X18
+	VPERMPS       Z18, Z12, Z20
+	VMULPS        Z20, Z0, Z0
+	VMULPS        Z20, Z1, Z1
+	MOVQ          kept+56(FP), R8
 	MOVQ          rows+8(FP), SI
 	MOVLQSX       (SI)(BX*4), SI
 	MOVQ          at+16(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(DI*4), R8
-	MOVQ          kept+56(FP), R9
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
 	MOVQ          keptStride+64(FP), R10
 	MOVQ          DI, R11
 	IMULQ         R10, R11
-	ADDQ          R11, R9
+	ADDQ          R11, R8
 	MOVQ          linear+24(FP), R10
 	IMUL3Q        $0x00000080, DI, DI
 	ADDQ          DI, R10
+	VEXTRACTPS    $0x00, X18, (R9)
 	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R11
-	MOVQ          ownStride+88(FP), R12
-	MOVQ          SI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, DI
-	MOVQ          outputStride+104(FP), R12
-	IMULQ         R12, SI
-	ADDQ          SI, R11
-	VMOVUPS       (R10), Z0
-	VMOVAPS       Z0, Z4
-	VMOVUPS       64(R10), Z1
-	VADDPS        Z1, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0x4e, X4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0xb1, X4, X3
-	VADDPS        X3, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMULPS        Z8, Z4, Z4
-	VSUBPS        Z4, Z0, Z0
-	VMULPS        Z0, Z0, Z5
-	VSUBPS        Z4, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y3
-	VADDPS        Y3, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X3
-	VADDPS        X3, X5, X5
-	VPERMILPS     $0x4e, X5, X3
-	VADDPS        X3, X5, X5
-	VPERMILPS     $0xb1, X5, X3
-	VADDPS        X3, X5, X5
-	VBROADCASTSS  X5, Z5
-	MOVL          $0x3727c5ac, SI
-	VMOVD         SI, X3
-	VBROADCASTSS  X3, Z3
-	VFMADD231PS   Z8, Z5, Z3
-	VSQRTSS       X3, X3, X3
-	MOVL          $0x3f800000, SI
-	VMOVD         SI, X4
-	VBROADCASTSS  X4, Z4
-	VDIVSS        X3, X4, X3
-	VMOVSS        X3, (R8)
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z3, Z0, Z0
-	VMULPS        Z3, Z1, Z1
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
 	VMOVUPS       Z0, (R10)
-	VMOVUPS       (DX), Z2
-	VFMADD231PS   (CX), Z0, Z2
-	VMAXPS        Z2, Z6, Z2
-	MOVWLZX       (R9), SI
+	VMOVUPS       (DX), Z17
+	VFMADD231PS   (CX), Z0, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       (R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z7, Z2, K1, Z2
-	VADDPS        (DI), Z2, Z2
-	VMOVUPS       Z2, (R11)
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        (DI), Z17, Z17
+	VMOVUPS       Z17, (R9)
 	VMOVUPS       Z1, 64(R10)
-	VMOVUPS       64(DX), Z2
-	VFMADD231PS   64(CX), Z1, Z2
-	VMAXPS        Z2, Z6, Z2
-	MOVWLZX       2(R9), SI
+	VMOVUPS       64(DX), Z17
+	VFMADD231PS   64(CX), Z1, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       2(R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z7, Z2, K1, Z2
-	VADDPS        64(DI), Z2, Z2
-	VMOVUPS       Z2, 64(R11)
-	INCQ          BX
-	CMPQ          BX, AX
-	JL            row182
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        64(DI), Z17, Z17
+	VMOVUPS       Z17, 64(R9)
+	VPERMPS       Z18, Z13, Z20
+	VMULPS        Z20, Z2, Z2
+	VMULPS        Z20, Z3, Z3
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x01, X18, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z2, (R10)
+	VMOVUPS       (DX), Z17
+	VFMADD231PS   (CX), Z2, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        (DI), Z17, Z17
+	VMOVUPS       Z17, (R9)
+	VMOVUPS       Z3, 64(R10)
+	VMOVUPS       64(DX), Z17
+	VFMADD231PS   64(CX), Z3, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        64(DI), Z17, Z17
+	VMOVUPS       Z17, 64(R9)
+	VPERMPS       Z18, Z14, Z20
+	VMULPS        Z20, Z4, Z4
+	VMULPS        Z20, Z5, Z5
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x02, X18, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z4, (R10)
+	VMOVUPS       (DX), Z17
+	VFMADD231PS   (CX), Z4, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        (DI), Z17, Z17
+	VMOVUPS       Z17, (R9)
+	VMOVUPS       Z5, 64(R10)
+	VMOVUPS       64(DX), Z17
+	VFMADD231PS   64(CX), Z5, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        64(DI), Z17, Z17
+	VMOVUPS       Z17, 64(R9)
+	VPERMPS       Z18, Z15, Z20
+	VMULPS        Z20, Z6, Z6
+	VMULPS        Z20, Z7, Z7
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x03, X18, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z6, (R10)
+	VMOVUPS       (DX), Z17
+	VFMADD231PS   (CX), Z6, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        (DI), Z17, Z17
+	VMOVUPS       Z17, (R9)
+	VMOVUPS       Z7, 64(R10)
+	VMOVUPS       64(DX), Z17
+	VFMADD231PS   64(CX), Z7, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        64(DI), Z17, Z17
+	VMOVUPS       Z17, 64(R9)
+	ADDQ          $0x04, BX
+	JMP           four182
 
-end183:
-	VZEROUPPER
-	RET
-
-// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
-// Requires: AVX, AVX512F
-TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-112
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         shift+48(FP), DX
-	XORQ         BX, BX
-	VPXORD       Z6, Z6, Z6
-	MOVL         $0x3d000000, SI
-	VMOVD        SI, X8
-	VBROADCASTSS X8, Z8
-	VBROADCASTSS keptScale+72(FP), Z7
-	MOVQ         byScale+96(FP), R8
-	MOVQ         byShift+104(FP), R9
-	TESTQ        AX, AX
-	JLE          end185
-
+rest183:
 row184:
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(BX*4), SI
-	MOVQ        at+16(FP), DI
-	MOVLQSX     (DI)(BX*4), DI
-	MOVQ        deviation+32(FP), R10
-	LEAQ        (R10)(DI*4), R10
-	MOVQ        kept+56(FP), R11
-	MOVQ        keptStride+64(FP), R12
-	MOVQ        DI, R13
-	IMULQ       R12, R13
-	ADDQ        R13, R11
-	MOVQ        linear+24(FP), R12
-	IMUL3Q      $0x00000080, DI, R13
-	ADDQ        R13, R12
-	MOVQ        gradient+80(FP), R13
-	IMUL3Q      $0x00000080, SI, SI
-	ADDQ        SI, R13
-	MOVQ        byLinear+88(FP), SI
-	IMUL3Q      $0x00000080, DI, DI
-	ADDQ        DI, SI
-	VMOVUPS     (R13), Z0
-	MOVWLZX     (R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z7, Z0, K1, Z0
-	VMOVUPS     (R12), Z2
-	VMOVUPS     (DX), Z3
-	VFMADD231PS (CX), Z2, Z3
-	VCMPPS      $0x06, Z6, Z3, K1
-	VMOVAPS.Z   Z0, K1, Z0
-	VMOVUPS     64(R13), Z1
-	MOVWLZX     2(R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z7, Z1, K1, Z1
-	VMOVUPS     64(R12), Z2
-	VMOVUPS     64(DX), Z3
-	VFMADD231PS 64(CX), Z2, Z3
-	VCMPPS      $0x06, Z6, Z3, K1
-	VMOVAPS.Z   Z1, K1, Z1
-	TESTQ       R9, R9
-	JZ          none186
-	VMOVAPS     Z0, Z3
-	VADDPS      (R9), Z3, Z3
-	VMOVUPS     Z3, (R9)
-	VMOVAPS     Z1, Z3
-	VADDPS      64(R9), Z3, Z3
-	VMOVUPS     Z3, 64(R9)
-
-none186:
-	TESTQ   R8, R8
-	JZ      none187
-	VMOVAPS Z0, Z3
-	VMULPS  (R12), Z3, Z3
-	VADDPS  (R8), Z3, Z3
-	VMOVUPS Z3, (R8)
-	VMOVAPS Z1, Z3
-	VMULPS  64(R12), Z3, Z3
-	VADDPS  64(R8), Z3, Z3
-	VMOVUPS Z3, 64(R8)
-
-none187:
-	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z4
-	VMULPS        (R12), Z0, Z5
-	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z4, Z4
-	VFMADD231PS   64(R12), Z1, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y3
-	VADDPS        Y3, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0x4e, X4, X3
-	VADDPS        X3, X4, X4
-	VPERMILPS     $0xb1, X4, X3
-	VADDPS        X3, X4, X4
-	VBROADCASTSS  X4, Z4
-	VEXTRACTF64X4 $0x01, Z5, Y3
-	VADDPS        Y3, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X3
-	VADDPS        X3, X5, X5
-	VPERMILPS     $0x4e, X5, X3
-	VADDPS        X3, X5, X5
-	VPERMILPS     $0xb1, X5, X3
-	VADDPS        X3, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMULPS        Z8, Z4, Z4
-	VMULPS        Z8, Z5, Z5
-	VBROADCASTSS  (R10), Z2
-	VSUBPS        Z4, Z0, Z0
-	VFNMADD231PS  (R12), Z5, Z0
-	VMULPS        Z2, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VSUBPS        Z4, Z1, Z1
-	VFNMADD231PS  64(R12), Z5, Z1
-	VMULPS        Z2, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	INCQ          BX
 	CMPQ          BX, AX
-	JL            row184
+	JGE           end185
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R10
+	VMOVUPS       (R10), Z0
+	VMOVAPS       Z0, Z19
+	VMOVUPS       64(R10), Z1
+	VADDPS        Z1, Z19, Z19
+	VEXTRACTF64X4 $0x01, Z19, Y18
+	VADDPS        Y18, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X18
+	VADDPS        X18, X19, X19
+	VPERMILPS     $0x4e, X19, X18
+	VADDPS        X18, X19, X19
+	VPERMILPS     $0xb1, X19, X18
+	VADDPS        X18, X19, X19
+	VBROADCASTSS  X19, Z19
+	VMULPS        Z23, Z19, Z19
+	VSUBPS        Z19, Z0, Z0
+	VMULPS        Z0, Z0, Z20
+	VSUBPS        Z19, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z20
+	VEXTRACTF64X4 $0x01, Z20, Y18
+	VADDPS        Y18, Y20, Y20
+	VEXTRACTF32X4 $0x01, Y20, X18
+	VADDPS        X18, X20, X20
+	VPERMILPS     $0x4e, X20, X18
+	VADDPS        X18, X20, X20
+	VPERMILPS     $0xb1, X20, X18
+	VADDPS        X18, X20, X20
+	VBROADCASTSS  X20, Z20
+	MOVL          $0x3727c5ac, DI
+	VMOVD         DI, X18
+	VBROADCASTSS  X18, Z18
+	VFMADD231PS   Z23, Z20, Z18
+	VSQRTSS       X18, X18, X18
+	MOVL          $0x3f800000, DI
+	VMOVD         DI, X19
+	VBROADCASTSS  X19, Z19
+	VDIVSS        X18, X19, X18
+	VMOVSS        X18, (R9)
+	VBROADCASTSS  X18, Z18
+	VMULPS        Z18, Z0, Z0
+	VMULPS        Z18, Z1, Z1
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z0, (R10)
+	VMOVUPS       (DX), Z17
+	VFMADD231PS   (CX), Z0, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        (DI), Z17, Z17
+	VMOVUPS       Z17, (R9)
+	VMOVUPS       Z1, 64(R10)
+	VMOVUPS       64(DX), Z17
+	VFMADD231PS   64(CX), Z1, Z17
+	VMAXPS        Z17, Z21, Z17
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z22, Z17, K1, Z17
+	VADDPS        64(DI), Z17, Z17
+	VMOVUPS       Z17, 64(R9)
+	INCQ          BX
+	JMP           row184
 
 end185:
 	VZEROUPPER
 	RET
 
+// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-112
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z21, Z21, Z21
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X23
+	VBROADCASTSS X23, Z23
+	VBROADCASTSS keptScale+72(FP), Z22
+	MOVQ         byScale+96(FP), SI
+	MOVQ         byShift+104(FP), DI
+
+row186:
+	CMPQ        BX, AX
+	JGE         end187
+	MOVQ        kept+56(FP), R10
+	MOVQ        rows+8(FP), R8
+	MOVLQSX     (R8)(BX*4), R8
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(BX*4), R9
+	MOVQ        deviation+32(FP), R11
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        keptStride+64(FP), R12
+	MOVQ        R9, R13
+	IMULQ       R12, R13
+	ADDQ        R13, R10
+	MOVQ        linear+24(FP), R12
+	IMUL3Q      $0x00000080, R9, R13
+	ADDQ        R13, R12
+	MOVQ        gradient+80(FP), R13
+	IMUL3Q      $0x00000080, R8, R8
+	ADDQ        R8, R13
+	MOVQ        byLinear+88(FP), R8
+	IMUL3Q      $0x00000080, R9, R9
+	ADDQ        R9, R8
+	VMOVUPS     (R13), Z0
+	MOVWLZX     (R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z22, Z0, K1, Z0
+	VMOVUPS     (R12), Z17
+	VMOVUPS     (DX), Z18
+	VFMADD231PS (CX), Z17, Z18
+	VCMPPS      $0x06, Z21, Z18, K1
+	VMOVAPS.Z   Z0, K1, Z0
+	VMOVUPS     64(R13), Z1
+	MOVWLZX     2(R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z22, Z1, K1, Z1
+	VMOVUPS     64(R12), Z17
+	VMOVUPS     64(DX), Z18
+	VFMADD231PS 64(CX), Z17, Z18
+	VCMPPS      $0x06, Z21, Z18, K1
+	VMOVAPS.Z   Z1, K1, Z1
+	TESTQ       DI, DI
+	JZ          none188
+	VMOVAPS     Z0, Z18
+	VADDPS      (DI), Z18, Z18
+	VMOVUPS     Z18, (DI)
+	VMOVAPS     Z1, Z18
+	VADDPS      64(DI), Z18, Z18
+	VMOVUPS     Z18, 64(DI)
+
+none188:
+	TESTQ   SI, SI
+	JZ      none189
+	VMOVAPS Z0, Z18
+	VMULPS  (R12), Z18, Z18
+	VADDPS  (SI), Z18, Z18
+	VMOVUPS Z18, (SI)
+	VMOVAPS Z1, Z18
+	VMULPS  64(R12), Z18, Z18
+	VADDPS  64(SI), Z18, Z18
+	VMOVUPS Z18, 64(SI)
+
+none189:
+	VMULPS        (CX), Z0, Z0
+	VMOVAPS       Z0, Z19
+	VMULPS        (R12), Z0, Z20
+	VMULPS        64(CX), Z1, Z1
+	VADDPS        Z1, Z19, Z19
+	VFMADD231PS   64(R12), Z1, Z20
+	VEXTRACTF64X4 $0x01, Z19, Y18
+	VADDPS        Y18, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X18
+	VADDPS        X18, X19, X19
+	VPERMILPS     $0x4e, X19, X18
+	VADDPS        X18, X19, X19
+	VPERMILPS     $0xb1, X19, X18
+	VADDPS        X18, X19, X19
+	VBROADCASTSS  X19, Z19
+	VEXTRACTF64X4 $0x01, Z20, Y18
+	VADDPS        Y18, Y20, Y20
+	VEXTRACTF32X4 $0x01, Y20, X18
+	VADDPS        X18, X20, X20
+	VPERMILPS     $0x4e, X20, X18
+	VADDPS        X18, X20, X20
+	VPERMILPS     $0xb1, X20, X18
+	VADDPS        X18, X20, X20
+	VBROADCASTSS  X20, Z20
+	VMULPS        Z23, Z19, Z19
+	VMULPS        Z23, Z20, Z20
+	VBROADCASTSS  (R11), Z17
+	VSUBPS        Z19, Z0, Z0
+	VFNMADD231PS  (R12), Z20, Z0
+	VMULPS        Z17, Z0, Z0
+	VMOVUPS       Z0, (R8)
+	VSUBPS        Z19, Z1, Z1
+	VFNMADD231PS  64(R12), Z20, Z1
+	VMULPS        Z17, Z1, Z1
+	VMOVUPS       Z1, 64(R8)
+	INCQ          BX
+	JMP           row186
+
+end187:
+	VZEROUPPER
+	RET
+
 // func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalize64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z8, Z8, Z8
+	VPXORD       Z29, Z29, Z29
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X10
-	VBROADCASTSS X10, Z10
-	VBROADCASTSS keptScale+72(FP), Z9
-	TESTQ        AX, AX
-	JLE          end189
+	VMOVD        SI, X31
+	VBROADCASTSS X31, Z31
+	VBROADCASTSS keptScale+72(FP), Z30
+	MOVL         $0x00000000, SI
+	VPBROADCASTD SI, Z20
+	MOVL         $0x00000001, SI
+	VPBROADCASTD SI, Z21
+	MOVL         $0x00000002, SI
+	VPBROADCASTD SI, Z22
+	MOVL         $0x00000003, SI
+	VPBROADCASTD SI, Z23
 
-row188:
+four190:
+	MOVQ          AX, SI
+	SUBQ          BX, SI
+	CMPQ          SI, $0x04
+	JL            rest191
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000100, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z0
+	VMOVAPS       Z0, Z16
+	VMOVUPS       64(DI), Z1
+	VADDPS        Z1, Z16, Z16
+	VMOVUPS       128(DI), Z2
+	VADDPS        Z2, Z16, Z16
+	VMOVUPS       192(DI), Z3
+	VADDPS        Z3, Z16, Z16
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000100, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z4
+	VMOVAPS       Z4, Z17
+	VMOVUPS       64(DI), Z5
+	VADDPS        Z5, Z17, Z17
+	VMOVUPS       128(DI), Z6
+	VADDPS        Z6, Z17, Z17
+	VMOVUPS       192(DI), Z7
+	VADDPS        Z7, Z17, Z17
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000100, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z8
+	VMOVAPS       Z8, Z18
+	VMOVUPS       64(DI), Z9
+	VADDPS        Z9, Z18, Z18
+	VMOVUPS       128(DI), Z10
+	VADDPS        Z10, Z18, Z18
+	VMOVUPS       192(DI), Z11
+	VADDPS        Z11, Z18, Z18
+	MOVQ          kept+56(FP), DI
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          at+16(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          deviation+32(FP), R8
+	LEAQ          (R8)(SI*4), R8
+	MOVQ          keptStride+64(FP), R8
+	MOVQ          SI, R9
+	IMULQ         R8, R9
+	ADDQ          R9, DI
+	MOVQ          linear+24(FP), DI
+	IMUL3Q        $0x00000100, SI, SI
+	ADDQ          SI, DI
+	VMOVUPS       (DI), Z12
+	VMOVAPS       Z12, Z19
+	VMOVUPS       64(DI), Z13
+	VADDPS        Z13, Z19, Z19
+	VMOVUPS       128(DI), Z14
+	VADDPS        Z14, Z19, Z19
+	VMOVUPS       192(DI), Z15
+	VADDPS        Z15, Z19, Z19
+	VEXTRACTF64X4 $0x01, Z16, Y24
+	VADDPS        Y24, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X24
+	VADDPS        X24, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y24
+	VADDPS        Y24, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X24
+	VADDPS        X24, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y24
+	VADDPS        Y24, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X24
+	VADDPS        X24, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y24
+	VADDPS        Y24, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X24
+	VADDPS        X24, X19, X19
+	VUNPCKHPS     X17, X16, X24
+	VUNPCKLPS     X17, X16, X16
+	VADDPS        X24, X16, X16
+	VUNPCKHPS     X19, X18, X24
+	VUNPCKLPS     X19, X18, X18
+	VADDPS        X24, X18, X18
+	VSHUFPS       $0x44, X18, X16, X24
+	VSHUFPS       $0xee, X18, X16, X16
+	VADDPS        X24, X16, X25
+	VMULPS        Z31, Z25, Z25
+	VPERMPS       Z25, Z20, Z26
+	VSUBPS        Z26, Z0, Z0
+	VMULPS        Z0, Z0, Z16
+	VSUBPS        Z26, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z16
+	VSUBPS        Z26, Z2, Z2
+	VFMADD231PS   Z2, Z2, Z16
+	VSUBPS        Z26, Z3, Z3
+	VFMADD231PS   Z3, Z3, Z16
+	VPERMPS       Z25, Z21, Z26
+	VSUBPS        Z26, Z4, Z4
+	VMULPS        Z4, Z4, Z17
+	VSUBPS        Z26, Z5, Z5
+	VFMADD231PS   Z5, Z5, Z17
+	VSUBPS        Z26, Z6, Z6
+	VFMADD231PS   Z6, Z6, Z17
+	VSUBPS        Z26, Z7, Z7
+	VFMADD231PS   Z7, Z7, Z17
+	VPERMPS       Z25, Z22, Z26
+	VSUBPS        Z26, Z8, Z8
+	VMULPS        Z8, Z8, Z18
+	VSUBPS        Z26, Z9, Z9
+	VFMADD231PS   Z9, Z9, Z18
+	VSUBPS        Z26, Z10, Z10
+	VFMADD231PS   Z10, Z10, Z18
+	VSUBPS        Z26, Z11, Z11
+	VFMADD231PS   Z11, Z11, Z18
+	VPERMPS       Z25, Z23, Z26
+	VSUBPS        Z26, Z12, Z12
+	VMULPS        Z12, Z12, Z19
+	VSUBPS        Z26, Z13, Z13
+	VFMADD231PS   Z13, Z13, Z19
+	VSUBPS        Z26, Z14, Z14
+	VFMADD231PS   Z14, Z14, Z19
+	VSUBPS        Z26, Z15, Z15
+	VFMADD231PS   Z15, Z15, Z19
+	VEXTRACTF64X4 $0x01, Z16, Y24
+	VADDPS        Y24, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X24
+	VADDPS        X24, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y24
+	VADDPS        Y24, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X24
+	VADDPS        X24, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y24
+	VADDPS        Y24, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X24
+	VADDPS        X24, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y24
+	VADDPS        Y24, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X24
+	VADDPS        X24, X19, X19
+	VUNPCKHPS     X17, X16, X24
+	VUNPCKLPS     X17, X16, X16
+	VADDPS        X24, X16, X16
+	VUNPCKHPS     X19, X18, X24
+	VUNPCKLPS     X19, X18, X18
+	VADDPS        X24, X18, X18
+	VSHUFPS       $0x44, X18, X16, X24
+	VSHUFPS       $0xee, X18, X16, X16
+	VADDPS        X24, X16, X28
+	MOVL          $0x3727c5ac, SI
+	VMOVD         SI, X26
+	VBROADCASTSS  X26, Z26
+	VFMADD231PS   Z31, Z28, Z26
+	VSQRTPS       X26, X26
+	MOVL          $0x3f800000, SI
+	VMOVD         SI, X27
+	VBROADCASTSS  X27, Z27
+	VDIVPS        X26, X27, X26
+	VPERMPS       Z26, Z20, Z28
+	VMULPS        Z28, Z0, Z0
+	VMULPS        Z28, Z1, Z1
+	VMULPS        Z28, Z2, Z2
+	VMULPS        Z28, Z3, Z3
+	MOVQ          kept+56(FP), R8
 	MOVQ          rows+8(FP), SI
 	MOVLQSX       (SI)(BX*4), SI
 	MOVQ          at+16(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(DI*4), R8
-	MOVQ          kept+56(FP), R9
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
 	MOVQ          keptStride+64(FP), R10
 	MOVQ          DI, R11
 	IMULQ         R10, R11
-	ADDQ          R11, R9
+	ADDQ          R11, R8
 	MOVQ          linear+24(FP), R10
 	IMUL3Q        $0x00000100, DI, DI
 	ADDQ          DI, R10
+	VEXTRACTPS    $0x00, X26, (R9)
 	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R11
-	MOVQ          ownStride+88(FP), R12
-	MOVQ          SI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, DI
-	MOVQ          outputStride+104(FP), R12
-	IMULQ         R12, SI
-	ADDQ          SI, R11
-	VMOVUPS       (R10), Z0
-	VMOVAPS       Z0, Z6
-	VMOVUPS       64(R10), Z1
-	VADDPS        Z1, Z6, Z6
-	VMOVUPS       128(R10), Z2
-	VADDPS        Z2, Z6, Z6
-	VMOVUPS       192(R10), Z3
-	VADDPS        Z3, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y5
-	VADDPS        Y5, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X5
-	VADDPS        X5, X6, X6
-	VPERMILPS     $0x4e, X6, X5
-	VADDPS        X5, X6, X6
-	VPERMILPS     $0xb1, X6, X5
-	VADDPS        X5, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z10, Z6, Z6
-	VSUBPS        Z6, Z0, Z0
-	VMULPS        Z0, Z0, Z7
-	VSUBPS        Z6, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z7
-	VSUBPS        Z6, Z2, Z2
-	VFMADD231PS   Z2, Z2, Z7
-	VSUBPS        Z6, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z7
-	VEXTRACTF64X4 $0x01, Z7, Y5
-	VADDPS        Y5, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X5
-	VADDPS        X5, X7, X7
-	VPERMILPS     $0x4e, X7, X5
-	VADDPS        X5, X7, X7
-	VPERMILPS     $0xb1, X7, X5
-	VADDPS        X5, X7, X7
-	VBROADCASTSS  X7, Z7
-	MOVL          $0x3727c5ac, SI
-	VMOVD         SI, X5
-	VBROADCASTSS  X5, Z5
-	VFMADD231PS   Z10, Z7, Z5
-	VSQRTSS       X5, X5, X5
-	MOVL          $0x3f800000, SI
-	VMOVD         SI, X6
-	VBROADCASTSS  X6, Z6
-	VDIVSS        X5, X6, X5
-	VMOVSS        X5, (R8)
-	VBROADCASTSS  X5, Z5
-	VMULPS        Z5, Z0, Z0
-	VMULPS        Z5, Z1, Z1
-	VMULPS        Z5, Z2, Z2
-	VMULPS        Z5, Z3, Z3
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
 	VMOVUPS       Z0, (R10)
-	VMOVUPS       (DX), Z4
-	VFMADD231PS   (CX), Z0, Z4
-	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       (R9), SI
+	VMOVUPS       (DX), Z25
+	VFMADD231PS   (CX), Z0, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       (R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        (DI), Z4, Z4
-	VMOVUPS       Z4, (R11)
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        (DI), Z25, Z25
+	VMOVUPS       Z25, (R9)
 	VMOVUPS       Z1, 64(R10)
-	VMOVUPS       64(DX), Z4
-	VFMADD231PS   64(CX), Z1, Z4
-	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       2(R9), SI
+	VMOVUPS       64(DX), Z25
+	VFMADD231PS   64(CX), Z1, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       2(R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        64(DI), Z4, Z4
-	VMOVUPS       Z4, 64(R11)
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        64(DI), Z25, Z25
+	VMOVUPS       Z25, 64(R9)
 	VMOVUPS       Z2, 128(R10)
-	VMOVUPS       128(DX), Z4
-	VFMADD231PS   128(CX), Z2, Z4
-	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       4(R9), SI
+	VMOVUPS       128(DX), Z25
+	VFMADD231PS   128(CX), Z2, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       4(R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        128(DI), Z4, Z4
-	VMOVUPS       Z4, 128(R11)
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        128(DI), Z25, Z25
+	VMOVUPS       Z25, 128(R9)
 	VMOVUPS       Z3, 192(R10)
-	VMOVUPS       192(DX), Z4
-	VFMADD231PS   192(CX), Z3, Z4
-	VMAXPS        Z4, Z8, Z4
-	MOVWLZX       6(R9), SI
+	VMOVUPS       192(DX), Z25
+	VFMADD231PS   192(CX), Z3, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       6(R8), SI
 	KMOVW         SI, K1
-	VMULPS.Z      Z9, Z4, K1, Z4
-	VADDPS        192(DI), Z4, Z4
-	VMOVUPS       Z4, 192(R11)
-	INCQ          BX
-	CMPQ          BX, AX
-	JL            row188
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        192(DI), Z25, Z25
+	VMOVUPS       Z25, 192(R9)
+	VPERMPS       Z26, Z21, Z28
+	VMULPS        Z28, Z4, Z4
+	VMULPS        Z28, Z5, Z5
+	VMULPS        Z28, Z6, Z6
+	VMULPS        Z28, Z7, Z7
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       4(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x01, X26, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z4, (R10)
+	VMOVUPS       (DX), Z25
+	VFMADD231PS   (CX), Z4, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        (DI), Z25, Z25
+	VMOVUPS       Z25, (R9)
+	VMOVUPS       Z5, 64(R10)
+	VMOVUPS       64(DX), Z25
+	VFMADD231PS   64(CX), Z5, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        64(DI), Z25, Z25
+	VMOVUPS       Z25, 64(R9)
+	VMOVUPS       Z6, 128(R10)
+	VMOVUPS       128(DX), Z25
+	VFMADD231PS   128(CX), Z6, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       4(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        128(DI), Z25, Z25
+	VMOVUPS       Z25, 128(R9)
+	VMOVUPS       Z7, 192(R10)
+	VMOVUPS       192(DX), Z25
+	VFMADD231PS   192(CX), Z7, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       6(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        192(DI), Z25, Z25
+	VMOVUPS       Z25, 192(R9)
+	VPERMPS       Z26, Z22, Z28
+	VMULPS        Z28, Z8, Z8
+	VMULPS        Z28, Z9, Z9
+	VMULPS        Z28, Z10, Z10
+	VMULPS        Z28, Z11, Z11
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       8(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x02, X26, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z8, (R10)
+	VMOVUPS       (DX), Z25
+	VFMADD231PS   (CX), Z8, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        (DI), Z25, Z25
+	VMOVUPS       Z25, (R9)
+	VMOVUPS       Z9, 64(R10)
+	VMOVUPS       64(DX), Z25
+	VFMADD231PS   64(CX), Z9, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        64(DI), Z25, Z25
+	VMOVUPS       Z25, 64(R9)
+	VMOVUPS       Z10, 128(R10)
+	VMOVUPS       128(DX), Z25
+	VFMADD231PS   128(CX), Z10, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       4(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        128(DI), Z25, Z25
+	VMOVUPS       Z25, 128(R9)
+	VMOVUPS       Z11, 192(R10)
+	VMOVUPS       192(DX), Z25
+	VFMADD231PS   192(CX), Z11, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       6(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        192(DI), Z25, Z25
+	VMOVUPS       Z25, 192(R9)
+	VPERMPS       Z26, Z23, Z28
+	VMULPS        Z28, Z12, Z12
+	VMULPS        Z28, Z13, Z13
+	VMULPS        Z28, Z14, Z14
+	VMULPS        Z28, Z15, Z15
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       12(SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R10
+	VEXTRACTPS    $0x03, X26, (R9)
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z12, (R10)
+	VMOVUPS       (DX), Z25
+	VFMADD231PS   (CX), Z12, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        (DI), Z25, Z25
+	VMOVUPS       Z25, (R9)
+	VMOVUPS       Z13, 64(R10)
+	VMOVUPS       64(DX), Z25
+	VFMADD231PS   64(CX), Z13, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        64(DI), Z25, Z25
+	VMOVUPS       Z25, 64(R9)
+	VMOVUPS       Z14, 128(R10)
+	VMOVUPS       128(DX), Z25
+	VFMADD231PS   128(CX), Z14, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       4(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        128(DI), Z25, Z25
+	VMOVUPS       Z25, 128(R9)
+	VMOVUPS       Z15, 192(R10)
+	VMOVUPS       192(DX), Z25
+	VFMADD231PS   192(CX), Z15, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       6(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        192(DI), Z25, Z25
+	VMOVUPS       Z25, 192(R9)
+	ADDQ          $0x04, BX
+	JMP           four190
 
-end189:
+rest191:
+row192:
+	CMPQ          BX, AX
+	JGE           end193
+	MOVQ          kept+56(FP), R8
+	MOVQ          rows+8(FP), SI
+	MOVLQSX       (SI)(BX*4), SI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+32(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+64(FP), R10
+	MOVQ          DI, R11
+	IMULQ         R10, R11
+	ADDQ          R11, R8
+	MOVQ          linear+24(FP), R10
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R10
+	VMOVUPS       (R10), Z0
+	VMOVAPS       Z0, Z27
+	VMOVUPS       64(R10), Z1
+	VADDPS        Z1, Z27, Z27
+	VMOVUPS       128(R10), Z2
+	VADDPS        Z2, Z27, Z27
+	VMOVUPS       192(R10), Z3
+	VADDPS        Z3, Z27, Z27
+	VEXTRACTF64X4 $0x01, Z27, Y26
+	VADDPS        Y26, Y27, Y27
+	VEXTRACTF32X4 $0x01, Y27, X26
+	VADDPS        X26, X27, X27
+	VPERMILPS     $0x4e, X27, X26
+	VADDPS        X26, X27, X27
+	VPERMILPS     $0xb1, X27, X26
+	VADDPS        X26, X27, X27
+	VBROADCASTSS  X27, Z27
+	VMULPS        Z31, Z27, Z27
+	VSUBPS        Z27, Z0, Z0
+	VMULPS        Z0, Z0, Z28
+	VSUBPS        Z27, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z28
+	VSUBPS        Z27, Z2, Z2
+	VFMADD231PS   Z2, Z2, Z28
+	VSUBPS        Z27, Z3, Z3
+	VFMADD231PS   Z3, Z3, Z28
+	VEXTRACTF64X4 $0x01, Z28, Y26
+	VADDPS        Y26, Y28, Y28
+	VEXTRACTF32X4 $0x01, Y28, X26
+	VADDPS        X26, X28, X28
+	VPERMILPS     $0x4e, X28, X26
+	VADDPS        X26, X28, X28
+	VPERMILPS     $0xb1, X28, X26
+	VADDPS        X26, X28, X28
+	VBROADCASTSS  X28, Z28
+	MOVL          $0x3727c5ac, DI
+	VMOVD         DI, X26
+	VBROADCASTSS  X26, Z26
+	VFMADD231PS   Z31, Z28, Z26
+	VSQRTSS       X26, X26, X26
+	MOVL          $0x3f800000, DI
+	VMOVD         DI, X27
+	VBROADCASTSS  X27, Z27
+	VDIVSS        X26, X27, X26
+	VMOVSS        X26, (R9)
+	VBROADCASTSS  X26, Z26
+	VMULPS        Z26, Z0, Z0
+	VMULPS        Z26, Z1, Z1
+	VMULPS        Z26, Z2, Z2
+	VMULPS        Z26, Z3, Z3
+	MOVQ          own+80(FP), DI
+	MOVQ          output+96(FP), R9
+	MOVQ          ownStride+88(FP), R11
+	MOVQ          SI, R12
+	IMULQ         R11, R12
+	ADDQ          R12, DI
+	MOVQ          outputStride+104(FP), R11
+	IMULQ         R11, SI
+	ADDQ          SI, R9
+	VMOVUPS       Z0, (R10)
+	VMOVUPS       (DX), Z25
+	VFMADD231PS   (CX), Z0, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       (R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        (DI), Z25, Z25
+	VMOVUPS       Z25, (R9)
+	VMOVUPS       Z1, 64(R10)
+	VMOVUPS       64(DX), Z25
+	VFMADD231PS   64(CX), Z1, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       2(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        64(DI), Z25, Z25
+	VMOVUPS       Z25, 64(R9)
+	VMOVUPS       Z2, 128(R10)
+	VMOVUPS       128(DX), Z25
+	VFMADD231PS   128(CX), Z2, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       4(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        128(DI), Z25, Z25
+	VMOVUPS       Z25, 128(R9)
+	VMOVUPS       Z3, 192(R10)
+	VMOVUPS       192(DX), Z25
+	VFMADD231PS   192(CX), Z3, Z25
+	VMAXPS        Z25, Z29, Z25
+	MOVWLZX       6(R8), SI
+	KMOVW         SI, K1
+	VMULPS.Z      Z30, Z25, K1, Z25
+	VADDPS        192(DI), Z25, Z25
+	VMOVUPS       Z25, 192(R9)
+	INCQ          BX
+	JMP           row192
+
+end193:
 	VZEROUPPER
 	RET
 
 // func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z8, Z8, Z8
+	VPXORD       Z29, Z29, Z29
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X10
-	VBROADCASTSS X10, Z10
-	VBROADCASTSS keptScale+72(FP), Z9
-	MOVQ         byScale+96(FP), R8
-	MOVQ         byShift+104(FP), R9
-	TESTQ        AX, AX
-	JLE          end191
+	VMOVD        SI, X31
+	VBROADCASTSS X31, Z31
+	VBROADCASTSS keptScale+72(FP), Z30
+	MOVQ         byScale+96(FP), SI
+	MOVQ         byShift+104(FP), DI
 
-row190:
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(BX*4), SI
-	MOVQ        at+16(FP), DI
-	MOVLQSX     (DI)(BX*4), DI
-	MOVQ        deviation+32(FP), R10
-	LEAQ        (R10)(DI*4), R10
-	MOVQ        kept+56(FP), R11
+row194:
+	CMPQ        BX, AX
+	JGE         end195
+	MOVQ        kept+56(FP), R10
+	MOVQ        rows+8(FP), R8
+	MOVLQSX     (R8)(BX*4), R8
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(BX*4), R9
+	MOVQ        deviation+32(FP), R11
+	LEAQ        (R11)(R9*4), R11
 	MOVQ        keptStride+64(FP), R12
-	MOVQ        DI, R13
+	MOVQ        R9, R13
 	IMULQ       R12, R13
-	ADDQ        R13, R11
+	ADDQ        R13, R10
 	MOVQ        linear+24(FP), R12
-	IMUL3Q      $0x00000100, DI, R13
+	IMUL3Q      $0x00000100, R9, R13
 	ADDQ        R13, R12
 	MOVQ        gradient+80(FP), R13
-	IMUL3Q      $0x00000100, SI, SI
-	ADDQ        SI, R13
-	MOVQ        byLinear+88(FP), SI
-	IMUL3Q      $0x00000100, DI, DI
-	ADDQ        DI, SI
+	IMUL3Q      $0x00000100, R8, R8
+	ADDQ        R8, R13
+	MOVQ        byLinear+88(FP), R8
+	IMUL3Q      $0x00000100, R9, R9
+	ADDQ        R9, R8
 	VMOVUPS     (R13), Z0
-	MOVWLZX     (R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z9, Z0, K1, Z0
-	VMOVUPS     (R12), Z4
-	VMOVUPS     (DX), Z5
-	VFMADD231PS (CX), Z4, Z5
-	VCMPPS      $0x06, Z8, Z5, K1
+	MOVWLZX     (R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z30, Z0, K1, Z0
+	VMOVUPS     (R12), Z25
+	VMOVUPS     (DX), Z26
+	VFMADD231PS (CX), Z25, Z26
+	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z0, K1, Z0
 	VMOVUPS     64(R13), Z1
-	MOVWLZX     2(R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z9, Z1, K1, Z1
-	VMOVUPS     64(R12), Z4
-	VMOVUPS     64(DX), Z5
-	VFMADD231PS 64(CX), Z4, Z5
-	VCMPPS      $0x06, Z8, Z5, K1
+	MOVWLZX     2(R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z30, Z1, K1, Z1
+	VMOVUPS     64(R12), Z25
+	VMOVUPS     64(DX), Z26
+	VFMADD231PS 64(CX), Z25, Z26
+	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	VMOVUPS     128(R13), Z2
-	MOVWLZX     4(R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z9, Z2, K1, Z2
-	VMOVUPS     128(R12), Z4
-	VMOVUPS     128(DX), Z5
-	VFMADD231PS 128(CX), Z4, Z5
-	VCMPPS      $0x06, Z8, Z5, K1
+	MOVWLZX     4(R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z30, Z2, K1, Z2
+	VMOVUPS     128(R12), Z25
+	VMOVUPS     128(DX), Z26
+	VFMADD231PS 128(CX), Z25, Z26
+	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z2, K1, Z2
 	VMOVUPS     192(R13), Z3
-	MOVWLZX     6(R11), DI
-	KMOVW       DI, K1
-	VMULPS.Z    Z9, Z3, K1, Z3
-	VMOVUPS     192(R12), Z4
-	VMOVUPS     192(DX), Z5
-	VFMADD231PS 192(CX), Z4, Z5
-	VCMPPS      $0x06, Z8, Z5, K1
+	MOVWLZX     6(R10), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z30, Z3, K1, Z3
+	VMOVUPS     192(R12), Z25
+	VMOVUPS     192(DX), Z26
+	VFMADD231PS 192(CX), Z25, Z26
+	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z3, K1, Z3
-	TESTQ       R9, R9
-	JZ          none192
-	VMOVAPS     Z0, Z5
-	VADDPS      (R9), Z5, Z5
-	VMOVUPS     Z5, (R9)
-	VMOVAPS     Z1, Z5
-	VADDPS      64(R9), Z5, Z5
-	VMOVUPS     Z5, 64(R9)
-	VMOVAPS     Z2, Z5
-	VADDPS      128(R9), Z5, Z5
-	VMOVUPS     Z5, 128(R9)
-	VMOVAPS     Z3, Z5
-	VADDPS      192(R9), Z5, Z5
-	VMOVUPS     Z5, 192(R9)
+	TESTQ       DI, DI
+	JZ          none196
+	VMOVAPS     Z0, Z26
+	VADDPS      (DI), Z26, Z26
+	VMOVUPS     Z26, (DI)
+	VMOVAPS     Z1, Z26
+	VADDPS      64(DI), Z26, Z26
+	VMOVUPS     Z26, 64(DI)
+	VMOVAPS     Z2, Z26
+	VADDPS      128(DI), Z26, Z26
+	VMOVUPS     Z26, 128(DI)
+	VMOVAPS     Z3, Z26
+	VADDPS      192(DI), Z26, Z26
+	VMOVUPS     Z26, 192(DI)
 
-none192:
-	TESTQ   R8, R8
-	JZ      none193
-	VMOVAPS Z0, Z5
-	VMULPS  (R12), Z5, Z5
-	VADDPS  (R8), Z5, Z5
-	VMOVUPS Z5, (R8)
-	VMOVAPS Z1, Z5
-	VMULPS  64(R12), Z5, Z5
-	VADDPS  64(R8), Z5, Z5
-	VMOVUPS Z5, 64(R8)
-	VMOVAPS Z2, Z5
-	VMULPS  128(R12), Z5, Z5
-	VADDPS  128(R8), Z5, Z5
-	VMOVUPS Z5, 128(R8)
-	VMOVAPS Z3, Z5
-	VMULPS  192(R12), Z5, Z5
-	VADDPS  192(R8), Z5, Z5
-	VMOVUPS Z5, 192(R8)
+none196:
+	TESTQ   SI, SI
+	JZ      none197
+	VMOVAPS Z0, Z26
+	VMULPS  (R12), Z26, Z26
+	VADDPS  (SI), Z26, Z26
+	VMOVUPS Z26, (SI)
+	VMOVAPS Z1, Z26
+	VMULPS  64(R12), Z26, Z26
+	VADDPS  64(SI), Z26, Z26
+	VMOVUPS Z26, 64(SI)
+	VMOVAPS Z2, Z26
+	VMULPS  128(R12), Z26, Z26
+	VADDPS  128(SI), Z26, Z26
+	VMOVUPS Z26, 128(SI)
+	VMOVAPS Z3, Z26
+	VMULPS  192(R12), Z26, Z26
+	VADDPS  192(SI), Z26, Z26
+	VMOVUPS Z26, 192(SI)
 
-none193:
+none197:
 	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z6
-	VMULPS        (R12), Z0, Z7
+	VMOVAPS       Z0, Z27
+	VMULPS        (R12), Z0, Z28
 	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z6, Z6
-	VFMADD231PS   64(R12), Z1, Z7
+	VADDPS        Z1, Z27, Z27
+	VFMADD231PS   64(R12), Z1, Z28
 	VMULPS        128(CX), Z2, Z2
-	VADDPS        Z2, Z6, Z6
-	VFMADD231PS   128(R12), Z2, Z7
+	VADDPS        Z2, Z27, Z27
+	VFMADD231PS   128(R12), Z2, Z28
 	VMULPS        192(CX), Z3, Z3
-	VADDPS        Z3, Z6, Z6
-	VFMADD231PS   192(R12), Z3, Z7
-	VEXTRACTF64X4 $0x01, Z6, Y5
-	VADDPS        Y5, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X5
-	VADDPS        X5, X6, X6
-	VPERMILPS     $0x4e, X6, X5
-	VADDPS        X5, X6, X6
-	VPERMILPS     $0xb1, X6, X5
-	VADDPS        X5, X6, X6
-	VBROADCASTSS  X6, Z6
-	VEXTRACTF64X4 $0x01, Z7, Y5
-	VADDPS        Y5, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X5
-	VADDPS        X5, X7, X7
-	VPERMILPS     $0x4e, X7, X5
-	VADDPS        X5, X7, X7
-	VPERMILPS     $0xb1, X7, X5
-	VADDPS        X5, X7, X7
-	VBROADCASTSS  X7, Z7
-	VMULPS        Z10, Z6, Z6
-	VMULPS        Z10, Z7, Z7
-	VBROADCASTSS  (R10), Z4
-	VSUBPS        Z6, Z0, Z0
-	VFNMADD231PS  (R12), Z7, Z0
-	VMULPS        Z4, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VSUBPS        Z6, Z1, Z1
-	VFNMADD231PS  64(R12), Z7, Z1
-	VMULPS        Z4, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	VSUBPS        Z6, Z2, Z2
-	VFNMADD231PS  128(R12), Z7, Z2
-	VMULPS        Z4, Z2, Z2
-	VMOVUPS       Z2, 128(SI)
-	VSUBPS        Z6, Z3, Z3
-	VFNMADD231PS  192(R12), Z7, Z3
-	VMULPS        Z4, Z3, Z3
-	VMOVUPS       Z3, 192(SI)
+	VADDPS        Z3, Z27, Z27
+	VFMADD231PS   192(R12), Z3, Z28
+	VEXTRACTF64X4 $0x01, Z27, Y26
+	VADDPS        Y26, Y27, Y27
+	VEXTRACTF32X4 $0x01, Y27, X26
+	VADDPS        X26, X27, X27
+	VPERMILPS     $0x4e, X27, X26
+	VADDPS        X26, X27, X27
+	VPERMILPS     $0xb1, X27, X26
+	VADDPS        X26, X27, X27
+	VBROADCASTSS  X27, Z27
+	VEXTRACTF64X4 $0x01, Z28, Y26
+	VADDPS        Y26, Y28, Y28
+	VEXTRACTF32X4 $0x01, Y28, X26
+	VADDPS        X26, X28, X28
+	VPERMILPS     $0x4e, X28, X26
+	VADDPS        X26, X28, X28
+	VPERMILPS     $0xb1, X28, X26
+	VADDPS        X26, X28, X28
+	VBROADCASTSS  X28, Z28
+	VMULPS        Z31, Z27, Z27
+	VMULPS        Z31, Z28, Z28
+	VBROADCASTSS  (R11), Z25
+	VSUBPS        Z27, Z0, Z0
+	VFNMADD231PS  (R12), Z28, Z0
+	VMULPS        Z25, Z0, Z0
+	VMOVUPS       Z0, (R8)
+	VSUBPS        Z27, Z1, Z1
+	VFNMADD231PS  64(R12), Z28, Z1
+	VMULPS        Z25, Z1, Z1
+	VMOVUPS       Z1, 64(R8)
+	VSUBPS        Z27, Z2, Z2
+	VFNMADD231PS  128(R12), Z28, Z2
+	VMULPS        Z25, Z2, Z2
+	VMOVUPS       Z2, 128(R8)
+	VSUBPS        Z27, Z3, Z3
+	VFNMADD231PS  192(R12), Z28, Z3
+	VMULPS        Z25, Z3, Z3
+	VMOVUPS       Z3, 192(R8)
 	INCQ          BX
-	CMPQ          BX, AX
-	JL            row190
+	JMP           row194
 
-end191:
+end195:
 	VZEROUPPER
 	RET
 
@@ -4525,18 +5331,18 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next194:
+next198:
 	CMPQ    DI, AX
-	JGE     end195
+	JGE     end199
 	VMULPS  (BX)(DI*4), Z0, Z2
 	VADDPS  (DX)(DI*4), Z2, Z2
 	VMULPS  (SI)(DI*4), Z1, Z3
 	VADDPS  Z3, Z2, Z2
 	VMOVUPS Z2, (CX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next194
+	JMP     next198
 
-end195:
+end199:
 	VZEROUPPER
 	RET
 
@@ -4552,9 +5358,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next196:
+next200:
 	CMPQ    DI, AX
-	JGE     end197
+	JGE     end201
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -4565,9 +5371,9 @@ next196:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next196
+	JMP     next200
 
-end197:
+end201:
 	VZEROUPPER
 	RET
 
@@ -4589,10 +5395,10 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VPBROADCASTD R9, Z2
 	MOVQ         16(SI), SI
 
-receiver198:
+receiver202:
 	MOVQ       count+0(FP), R9
 	CMPQ       AX, R9
-	JGE        done199
+	JGE        done203
 	MOVQ       offsets+16(FP), R10
 	MOVQ       receivers+8(FP), R9
 	MOVQ       count+0(FP), R11
@@ -4615,12 +5421,12 @@ receiver198:
 	MOVQ       8(R10)(R9*8), R9
 	SUBQ       R11, R9
 
-loop200:
+loop204:
 	CMPQ R9, $0x10
-	JL   rest201
+	JL   rest205
 	MOVL $0x0000ffff, R10
 
-part202:
+part206:
 	KMOVW         R10, K1
 	KMOVW         R10, K2
 	VMOVDQU32.Z   (CX)(R11*4), K1, Z3
@@ -4660,16 +5466,16 @@ part202:
 	ADDQ          R10, SI
 	ADDQ          $0x10, R11
 	SUBQ          $0x10, R9
-	JMP           loop200
+	JMP           loop204
 
-rest201:
+rest205:
 	TESTQ R9, R9
-	JLE   bounds203
+	JLE   bounds207
 	MOVL  $0x0000ffff, R10
 	BZHIL R9, R10, R10
-	JMP   part202
+	JMP   part206
 
-bounds203:
+bounds207:
 	MOVQ bounds0+64(FP), R9
 	MOVL DI, (R9)(AX*4)
 	MOVQ bounds1+72(FP), R9
@@ -4677,9 +5483,9 @@ bounds203:
 	MOVQ bounds2+80(FP), R9
 	MOVL SI, (R9)(AX*4)
 	INCQ AX
-	JMP  receiver198
+	JMP  receiver202
 
-done199:
+done203:
 	MOVQ counts+136(FP), AX
 	MOVQ DI, (AX)
 	MOVQ R8, 8(AX)
@@ -4694,9 +5500,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors204:
+vectors208:
 	CMPQ    DX, $0x00000040
-	JL      rest205
+	JL      rest209
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -4712,21 +5518,21 @@ vectors204:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors204
+	JMP     vectors208
 
-rest205:
-vectors206:
+rest209:
+vectors210:
 	CMPQ    DX, $0x00000010
-	JL      rest207
+	JL      rest211
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors206
+	JMP     vectors210
 
-rest207:
+rest211:
 	VZEROUPPER
 	RET
 
@@ -4738,18 +5544,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors208:
+vectors212:
 	CMPQ    DX, $0x00000010
-	JL      rest209
+	JL      rest213
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors208
+	JMP     vectors212
 
-rest209:
+rest213:
 	VZEROUPPER
 	RET
 
@@ -4762,9 +5568,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors210:
+vectors214:
 	CMPQ      BX, $0x00000010
-	JL        rest211
+	JL        rest215
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -4774,9 +5580,9 @@ vectors210:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors210
+	JMP       vectors214
 
-rest211:
+rest215:
 	VZEROUPPER
 	RET
 
@@ -4790,9 +5596,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors212:
+vectors216:
 	CMPQ    CX, $0x00000040
-	JL      rest213
+	JL      rest217
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -4807,20 +5613,20 @@ vectors212:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors212
+	JMP     vectors216
 
-rest213:
-vectors214:
+rest217:
+vectors218:
 	CMPQ    CX, $0x00000010
-	JL      rest215
+	JL      rest219
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors214
+	JMP     vectors218
 
-rest215:
+rest219:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -4849,9 +5655,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors216:
+vectors220:
 	CMPQ    SI, $0x00000010
-	JL      rest217
+	JL      rest221
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -4878,9 +5684,9 @@ vectors216:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors216
+	JMP     vectors220
 
-rest217:
+rest221:
 	VZEROUPPER
 	RET
 
@@ -4905,7 +5711,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row218:
+row222:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4933,7 +5739,7 @@ row218:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word219:
+word223:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -4951,10 +5757,10 @@ word219:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word219
+	JNZ          word223
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row218
+	JNZ          row222
 	VZEROUPPER
 	RET
 
@@ -4978,12 +5784,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down220:
+down224:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across221:
+across225:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5035,10 +5841,10 @@ across221:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across221
+	JNZ         across225
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down220
+	JNZ         down224
 	VZEROUPPER
 	RET

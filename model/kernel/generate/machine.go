@@ -127,13 +127,22 @@ func (m *machine) total(v, scratch reg.VecPhysical) {
 		VEXTRACTF64X4(U8(1), v, scratch.AsY())
 		VADDPS(scratch.AsY(), v.AsY(), v.AsY())
 	}
-	VEXTRACTF128(U8(1), v.AsY(), s)
+	m.upperHalf(v, scratch)
 	VADDPS(s, x, x)
 	VPERMILPS(U8(0x4e), x, s)
 	VADDPS(s, x, x)
 	VPERMILPS(U8(0xb1), x, s)
 	VADDPS(s, x, x)
 	VBROADCASTSS(x, v)
+}
+
+// upperHalf moves the upper four of eight numbers of v to the lower four of out.
+func (m *machine) upperHalf(v, out reg.VecPhysical) {
+	if m.wide {
+		VEXTRACTF32X4(U8(1), v.AsY(), out.AsX())
+		return
+	}
+	VEXTRACTF128(U8(1), v.AsY(), out.AsX())
 }
 
 // expand makes a mask, all ones or all zeros in a lane, of the lowest 8 bits of word.

@@ -26,15 +26,19 @@ type updater struct {
 func (m *machine) newUpdater(dim int) *updater {
 	n := dim / m.lanes()
 	u := &updater{machine: m, dim: dim, vectors: n, values: m.run(0, n)}
+	next := n
+	if m.wide {
+		next = 4*n + 9 // behind what four rows take
+	}
 	for i, v := range []*reg.VecPhysical{&u.x, &u.scratch, &u.sum, &u.product, &u.zeroes, &u.keptScale, &u.oneOfDim} {
-		*v = m.v(n + i)
+		*v = m.v(next + i)
 	}
 	return u
 }
 
 func (u *updater) start() {
 	u.count, u.scale, u.shift = pointer("count"), pointer("scale"), pointer("shift")
-	u.i, u.row, u.at = GP64(), GP64(), GP64()
+	u.i = GP64()
 	XORQ(u.i, u.i)
 	u.zero(u.zeroes)
 	u.constant(math.Float32bits(1/float32(u.dim)), u.oneOfDim)
@@ -53,23 +57,27 @@ func (u *updater) part(base reg.GPVirtual, j int) Mem {
 // eachRow is the loop over rows.
 func (u *updater) eachRow(body func()) {
 	next, end := u.label("row"), u.label("end")
-	TESTQ(u.count, u.count)
-	JLE(LabelRef(end))
 	Label(next)
-	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4}, u.row)
-	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4}, u.at)
-	u.deviation = pointer("deviation")
-	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
-	u.kept = pointer("kept")
-	u.move(u.kept, u.at, pointer("keptStride"))
-	u.linear = u.rowOf("linear", u.at)
+	CMPQ(u.i, u.count)
+	JGE(LabelRef(end))
+	u.aim(0)
 	body()
 	INCQ(u.i)
-	CMPQ(u.i, u.count)
-	JL(LabelRef(next))
+	JMP(LabelRef(next))
 	Label(end)
 	VZEROUPPER()
 	RET()
+}
+
+// aim sets the pointers to the row that is so many behind the current one.
+func (u *updater) aim(behind int) {
+	u.row, u.at, u.kept = GP64(), GP64(), pointer("kept")
+	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4, Disp: 4 * behind}, u.row)
+	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4, Disp: 4 * behind}, u.at)
+	u.deviation = pointer("deviation")
+	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
+	u.move(u.kept, u.at, pointer("keptStride"))
+	u.linear = u.rowOf("linear", u.at)
 }
 
 // move moves base by so many strides.
@@ -117,20 +125,28 @@ func (m *machine) normalize(dim int) {
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
+	if u.wide {
+		u.normalizeFours()
+	}
 	u.eachRow(func() {
-		own, output := pointer("own"), pointer("output")
-		u.move(own, u.row, pointer("ownStride"))
-		u.move(output, u.row, pointer("outputStride"))
 		u.normalizeRow()
-		for j, v := range u.values {
-			VMOVUPS(v, u.part(u.linear, j))
-			u.affine(v, j, u.x)
-			VMAXPS(u.x, u.zeroes, u.x) // a NaN stays
-			u.dropout(u.x, j)
-			VADDPS(u.part(own, j), u.x, u.x)
-			VMOVUPS(u.x, u.part(output, j))
-		}
+		u.finish(u.values)
 	})
+}
+
+// finish stores a row that was normalized, and what becomes of it.
+func (u *updater) finish(values []reg.VecPhysical) {
+	own, output := pointer("own"), pointer("output")
+	u.move(own, u.row, pointer("ownStride"))
+	u.move(output, u.row, pointer("outputStride"))
+	for j, v := range values {
+		VMOVUPS(v, u.part(u.linear, j))
+		u.affine(v, j, u.x)
+		VMAXPS(u.x, u.zeroes, u.x) // a NaN stays
+		u.dropout(u.x, j)
+		VADDPS(u.part(own, j), u.x, u.x)
+		VMOVUPS(u.x, u.part(output, j))
+	}
 }
 
 // normalizeRow reads a row and normalizes it, in registers.
