@@ -1,8 +1,9 @@
 package kernel
 
 // portableTerms is how many terms of a product are added before the next ones' part of b is
-// looked at: their columns then fit on the stack, and stay in the nearest cache.
-const portableTerms = 128
+// looked at: their columns then fit on the stack, and stay in the nearest cache. It is the
+// width of PNA's features of 32 dimensions.
+const portableTerms = 160
 
 // packedRows is how many rows a product must have before packing columns for them pays.
 const packedRows = 16
@@ -32,9 +33,10 @@ func (portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
 // MultiplyTransposed adds the terms in the order of the rows, starting from what is in c, so
 // calls with the parts of a and b one after another give the same bits as a call with all.
 func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int) {
-	var row [portableTerms]float32 // of a transposed
-	for first := 0; first < n; first += portableTerms {
-		terms := min(portableTerms, n-first)
+	const block = 64       // of rows, whose parts of a and b stay in the nearest cache
+	var row [block]float32 // of a transposed
+	for first := 0; first < n; first += block {
+		terms := min(block, n-first)
 		part := b[first*m : (first+terms)*m]
 		for i := range k {
 			for p, at := 0, first*k+i; p < terms; p, at = p+1, at+k {
