@@ -5,8 +5,9 @@ import "math"
 // The standard deviation is clamped from below: sqrt(max(variance, smallestVariance)).
 const smallestVariance = 1e-6
 
-// Aggregate accumulates in the row of features itself: the sum where the mean will stand,
-// the squares where the deviation will, and the messages where the own state is put last.
+// Aggregate tallies the usual model's messages. For all others it accumulates in the row of
+// features itself: the sum where the mean will stand, the squares where the deviation will,
+// and the messages where the own state is put last.
 func (portable) Aggregate(r *Receivers, features []float32) {
 	size := len(features) / r.lanes()
 	for lane := range r.lanes() {
@@ -17,18 +18,14 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 // aggregateLane does the lane that begins at an entry of every row.
 func (r *Receivers) aggregateLane(lane int, features []float32) {
 	width, d := r.Width(), r.laneDim()
+	tallied := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
-		set := r.start(lane, row)
-		if copies := r.copies(o); copies > 0 {
-			set.addCopies(r.DegreeMessage[lane:lane+d], copies)
+		if tallied {
+			r.tallyRow(o, lane, row)
+		} else {
+			r.gatherRow(o, lane, row)
 		}
-		for kind := range r.Kinds {
-			if senders := &r.Kinds[kind]; senders.States != nil {
-				r.gather(&set, lane, row[:d], senders, senders.Bounds[o], senders.Bounds[o+1])
-			}
-		}
-		set.finish(r.Reduction, r.Divisor[o])
 		own := row[:d]
 		if r.Own == nil {
 			clear(own)
@@ -36,6 +33,21 @@ func (r *Receivers) aggregateLane(lane int, features []float32) {
 			copy(own, r.Own[o*r.Dim+lane:])
 		}
 	}
+}
+
+// gatherRow reduces one receiver's messages, of any kind and with any boundary.
+func (r *Receivers) gatherRow(o, lane int, row []float32) {
+	d := r.laneDim()
+	set := r.start(lane, row)
+	if copies := r.copies(o); copies > 0 {
+		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
+	}
+	for kind := range r.Kinds {
+		if senders := &r.Kinds[kind]; senders.States != nil {
+			r.gather(&set, lane, row[:d], senders, senders.Bounds[o], senders.Bounds[o+1])
+		}
+	}
+	set.finish(r.Reduction, r.Divisor[o])
 }
 
 // copies is how many degree messages the set of the receiver in row o holds.
@@ -93,25 +105,8 @@ func (r *Receivers) gather(s *set, lane int, scratch []float32, senders *Senders
 	for e := begin; e < end; e++ {
 		u, q := int(senders.Entities[e])*r.Dim+lane, int(senders.Relations[e])*r.Dim+lane
 		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
-		if r.Message == DistMult && r.Reduction == PNA {
-			s.addProduct(x, w)
-			continue
-		}
 		message(r.Message, scratch, x, w)
 		s.addCopies(scratch, 1)
-	}
-}
-
-// addProduct adds the message x*w to a set that keeps all four: the usual model's inner loop.
-func (s *set) addProduct(x, w []float32) {
-	w = w[:len(x)]
-	sum, squares, high, low := s.sum[:len(x)], s.squares[:len(x)], s.high[:len(x)], s.low[:len(x)]
-	for j := range x {
-		m := x[j] * w[j]
-		sum[j] += m
-		squares[j] += float32(m * m)
-		high[j] = max(high[j], m)
-		low[j] = min(low[j], m)
 	}
 }
 
@@ -142,11 +137,16 @@ func (s *set) finish(reduction Reduction, divisor float32) {
 		for j, squares := range s.squares {
 			mean := s.sum[j] * divisor
 			s.sum[j] = mean
-			variance := float32(squares*divisor) - float32(mean*mean)
-			if variance < smallestVariance {
-				variance = smallestVariance
-			}
-			s.squares[j] = float32(math.Sqrt(float64(variance)))
+			s.squares[j] = deviation(squares, mean, divisor)
 		}
 	}
+}
+
+// deviation is the standard deviation of a set, from the sum of its squares and its mean.
+func deviation(squares, mean, divisor float32) float32 {
+	variance := float32(squares*divisor) - float32(mean*mean)
+	if variance < smallestVariance {
+		variance = smallestVariance
+	}
+	return float32(math.Sqrt(float64(variance)))
 }

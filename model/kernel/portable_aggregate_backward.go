@@ -33,29 +33,41 @@ func (s *shares) resize(dim int) {
 	clear(s.zeros)
 }
 
-// AggregateBackward goes over each receiver's members in the order of ties.
+// AggregateBackward goes over each receiver's members in the order of ties. The usual model's
+// receivers have a way of their own, all but the source.
 func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
 	s := sharesPool.Get().(*shares)
 	defer sharesPool.Put(s)
 	s.resize(r.Dim)
 	width, d := r.Width(), r.Dim
+	shared := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), gradient[int(at)*width:][:width]
 		if g.Own != nil {
 			add(g.Own[o*d:(o+1)*d], row[:d])
 		}
-		s.start(r, features[int(at)*width:][:width], row, r.Divisor[o])
-		s.backInitial(r, g.Initial)
-		if copies := r.copies(o); copies > 0 {
-			s.take(r.DegreeMessage, copies)
-			if g.DegreeMessage != nil {
-				add(g.DegreeMessage, s.gradient)
-			}
+		if shared {
+			r.shareRow(o, features[int(at)*width:][:width], row, g)
+		} else {
+			s.scatterRow(r, o, features[int(at)*width:][:width], row, g)
 		}
-		for kind := range r.Kinds {
-			if senders := &r.Kinds[kind]; senders.States != nil {
-				s.scatter(r, g, kind, senders.Bounds[o], senders.Bounds[o+1])
-			}
+	}
+}
+
+// scatterRow takes the gradient of the features in row o back, of any kind of message and
+// with any boundary.
+func (s *shares) scatterRow(r *Receivers, o int, features, gradient []float32, g *Gradients) {
+	s.start(r, features, gradient, r.Divisor[o])
+	s.backInitial(r, g.Initial)
+	if copies := r.copies(o); copies > 0 {
+		s.take(r.DegreeMessage, copies)
+		if g.DegreeMessage != nil {
+			add(g.DegreeMessage, s.gradient)
+		}
+	}
+	for kind := range r.Kinds {
+		if senders := &r.Kinds[kind]; senders.States != nil {
+			s.scatter(r, g, kind, senders.Bounds[o], senders.Bounds[o+1])
 		}
 	}
 }
@@ -98,13 +110,16 @@ func (s *shares) startPNA(features, gradient []float32, divisor float32) {
 	copy(s.low, gradient[3*d:4*d])
 	byMean, byDeviation := gradient[d:2*d], gradient[4*d:5*d]
 	for j := range s.level {
-		slope := float32(0)
-		if !(deviation[j] <= smallestDeviation) {
-			slope = byDeviation[j] / deviation[j]
-		}
-		s.level[j] = (byMean[j] - float32(mean[j]*slope)) * divisor
-		s.slope[j] = slope * divisor
+		s.level[j], s.slope[j] = levelAndSlope(mean[j], byMean[j], deviation[j], byDeviation[j], divisor)
 	}
+}
+
+// levelAndSlope are what a member gets by the mean and the deviation of one dimension.
+func levelAndSlope(mean, byMean, deviation, byDeviation, divisor float32) (level, slope float32) {
+	if !(deviation <= smallestDeviation) {
+		slope = byDeviation / deviation
+	}
+	return (byMean - float32(mean*slope)) * divisor, slope * divisor
 }
 
 // backInitial lets the boundary take its share, and the zero beside it.
@@ -158,35 +173,8 @@ func (s *shares) scatter(r *Receivers, g *Gradients, kind int, begin, end int32)
 		u, q := int(senders.Entities[e])*d, int(senders.Relations[e])*d
 		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		gx, gw := into[u:u+d], g.RelationEmbeddings[q:q+d]
-		if r.Message == DistMult && r.Reduction == PNA {
-			s.backProduct(x, w, gx, gw)
-			continue
-		}
 		message(r.Message, s.message, x, w)
 		s.take(s.message, 1)
 		messageBackward(r.Message, s.gradient, x, w, gx, gw)
-	}
-}
-
-// backProduct is take and messageBackward in one, for the message x*w in a set that keeps
-// all four.
-func (s *shares) backProduct(x, w, gx, gw []float32) {
-	d := len(x)
-	w, gx, gw = w[:d], gx[:d], gw[:d]
-	level, slope, high, low := s.level[:d], s.slope[:d], s.high[:d], s.low[:d]
-	maximum, minimum := s.maximum[:d], s.minimum[:d]
-	for j := range x {
-		m := x[j] * w[j]
-		gradient := level[j] + float32(slope[j]*m)
-		if m == minimum[j] {
-			gradient += low[j]
-			low[j] = 0
-		}
-		if m == maximum[j] {
-			gradient += high[j]
-			high[j] = 0
-		}
-		gx[j] += float32(gradient * w[j])
-		gw[j] += float32(gradient * x[j])
 	}
 }

@@ -13,12 +13,14 @@ func (portable) Normalize(u *Update) {
 		row := u.Linear[i*d : (i+1)*d]
 		u.Deviation[i] = normalizeRow(row)
 		out := u.Output[o*stride:][:d]
-		for j, x := range row {
-			v := u.affine(j, x)
-			if v < 0 {
-				v = 0
-			}
-			out[j] = u.dropout(i, j, v)
+		if u.Scale != nil {
+			affine(out, row, u.Scale, u.Shift)
+			rectify(out, out)
+		} else {
+			rectify(out, row)
+		}
+		if u.Kept != nil {
+			dropout(out, u.keptWords(i), u.KeptScale)
 		}
 		if u.Own != nil {
 			add(out, u.Own[o*stride:][:d])
@@ -28,18 +30,11 @@ func (portable) Normalize(u *Update) {
 
 // normalizeRow normalizes a row and returns 1 / sqrt(variance + epsilon).
 func normalizeRow(row []float32) float32 {
-	sum := float32(0)
-	for _, x := range row {
-		sum += x
+	mean := sum(row) / float32(len(row))
+	for j := range row {
+		row[j] -= mean
 	}
-	mean := sum / float32(len(row))
-	squares := float32(0)
-	for j, x := range row {
-		x -= mean
-		row[j] = x
-		squares += float32(x * x)
-	}
-	variance := squares / float32(len(row))
+	variance := dot(row, row) / float32(len(row))
 	inverse := 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
 	for j := range row {
 		row[j] *= inverse
@@ -47,23 +42,79 @@ func normalizeRow(row []float32) float32 {
 	return inverse
 }
 
-// affine scales and shifts the normalized x of dimension j.
-func (u *Update) affine(j int, x float32) float32 {
-	if u.Scale != nil {
-		return float32(u.Scale[j]*x) + u.Shift[j]
+// sum adds in four chains, since one addition has to wait for the one before it.
+func sum(x []float32) float32 {
+	var a, b, c, d float32
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		four := x[j : j+4 : j+4]
+		a += four[0]
+		b += four[1]
+		c += four[2]
+		d += four[3]
 	}
-	return x
+	for ; j < len(x); j++ {
+		a += x[j]
+	}
+	return (a + b) + (c + d)
 }
 
-// dropout is 0 where dimension j of row i is dropped, and the scaled v elsewhere.
-func (u *Update) dropout(i, j int, v float32) float32 {
-	if u.Kept == nil {
-		return v
+// dot adds the products of x and y, in four chains.
+func dot(x, y []float32) float32 {
+	y = y[:len(x)]
+	var a, b, c, d float32
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		p, q := x[j:j+4:j+4], y[j:j+4:j+4]
+		a += float32(p[0] * q[0])
+		b += float32(p[1] * q[1])
+		c += float32(p[2] * q[2])
+		d += float32(p[3] * q[3])
 	}
-	if u.Kept[i*((u.Dim+31)/32)+j/32]>>(j%32)&1 == 0 {
-		return 0
+	for ; j < len(x); j++ {
+		a += float32(x[j] * y[j])
 	}
-	return v * u.KeptScale
+	return (a + b) + (c + d)
+}
+
+// affine scales and shifts a normalized row.
+func affine(out, row, scale, shift []float32) {
+	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
+	for j, x := range row {
+		out[j] = float32(scale[j]*x) + shift[j]
+	}
+}
+
+// rectify writes x where it is positive or not a number, else 0.
+func rectify(out, x []float32) {
+	out = out[:len(x)]
+	for j, v := range x {
+		out[j] = math.Float32frombits(rectified(math.Float32bits(v)))
+	}
+}
+
+// rectified are a float's bits, or 0 where it is at most 0. Beside numbers, whose sign no
+// processor can guess, a comparison of integers is one without a branch.
+func rectified(bits uint32) uint32 {
+	const negativeZero, infinity = 1 << 31, 0xff << 23
+	if bits-negativeZero <= infinity { // from -0 to -infinity; beyond it, it is not a number
+		bits = 0
+	}
+	return bits
+}
+
+// keptWords are the bits of what is kept of row i.
+func (u *Update) keptWords(i int) []uint32 {
+	words := (u.Dim + 31) / 32
+	return u.Kept[i*words : (i+1)*words]
+}
+
+// dropout scales what is kept of a row and sets the rest to 0, whatever it was.
+func dropout(row []float32, kept []uint32, scale float32) {
+	for j, v := range row {
+		mask := -(kept[j/32] >> (j % 32) & 1)
+		row[j] = math.Float32frombits(math.Float32bits(v*scale) & mask)
+	}
 }
 
 // NormalizeBackward leaves the gradient by the normalized values in g.Linear first, then
@@ -73,32 +124,68 @@ func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradie
 	d := u.Dim
 	for n, at := range u.At {
 		i, o := int(at), int(u.Rows[n])
-		inverse, rowGradient := u.Deviation[i], gradient[o*d:(o+1)*d]
-		row := u.Linear[i*d : (i+1)*d]
-		into := g.Linear[i*d : (i+1)*d]
-		sum, product := float32(0), float32(0)
-		for j, x := range row {
-			by := float32(0)
-			if !(u.affine(j, x) <= 0) {
-				by = u.dropout(i, j, rowGradient[j])
-			}
-			if g.Scale != nil {
-				g.Scale[j] += float32(by * x)
-			}
-			if g.Shift != nil {
-				g.Shift[j] += by
-			}
-			if u.Scale != nil {
-				by *= u.Scale[j]
-			}
-			into[j] = by
-			sum += by
-			product += float32(by * x)
+		row, into := u.Linear[i*d:(i+1)*d], g.Linear[i*d:(i+1)*d]
+		u.rectifyBackward(into, gradient[o*d:(o+1)*d], row)
+		if u.Kept != nil {
+			dropout(into, u.keptWords(i), u.KeptScale)
 		}
-		sum /= float32(d)
-		product /= float32(d)
-		for j, x := range row {
-			into[j] = (into[j] - sum - float32(x*product)) * inverse
+		if g.Scale != nil {
+			addProducts(g.Scale, into, row)
 		}
+		if g.Shift != nil {
+			add(g.Shift[:d], into)
+		}
+		if u.Scale != nil {
+			scaleRow(into, u.Scale)
+		}
+		normalizeRowBackward(into, row, u.Deviation[i])
+	}
+}
+
+// rectifyBackward lets the gradient pass where what was rectified is not at most 0.
+func (u *Update) rectifyBackward(into, gradient, row []float32) {
+	into, gradient = into[:len(row)], gradient[:len(row)]
+	if u.Scale == nil {
+		for j, x := range row {
+			into[j] = passed(gradient[j], x)
+		}
+		return
+	}
+	scale, shift := u.Scale[:len(row)], u.Shift[:len(row)]
+	for j, x := range row {
+		into[j] = passed(gradient[j], float32(scale[j]*x)+shift[j])
+	}
+}
+
+// passed is the gradient, or 0 where x was rectified to 0.
+func passed(gradient, x float32) float32 {
+	bits := math.Float32bits(gradient)
+	if rectified(math.Float32bits(x)) == 0 {
+		bits = 0
+	}
+	return math.Float32frombits(bits)
+}
+
+func addProducts(into, x, y []float32) {
+	into, y = into[:len(x)], y[:len(x)]
+	for j := range x {
+		into[j] += float32(x[j] * y[j])
+	}
+}
+
+func scaleRow(row, scale []float32) {
+	scale = scale[:len(row)]
+	for j := range row {
+		row[j] *= scale[j]
+	}
+}
+
+// normalizeRowBackward turns the gradient by a row's normalized values into that by the row.
+func normalizeRowBackward(gradient, row []float32, inverse float32) {
+	gradient = gradient[:len(row)]
+	mean := sum(gradient) / float32(len(row))
+	along := dot(gradient, row) / float32(len(row))
+	for j, x := range row {
+		gradient[j] = (gradient[j] - mean - float32(x*along)) * inverse
 	}
 }
