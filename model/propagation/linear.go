@@ -19,9 +19,11 @@ func (p *Propagator) fold(parts *[3][]float32, degree int32, fixed int) []float3
 	if l.parts == parts && l.degree == degree {
 		return l.matrix
 	}
-	l.parts, l.degree = parts, degree
-	l.matrix = grow(l.matrix, len(parts[0]))
-	copy(l.matrix[:fixed], parts[0])
+	if l.parts != parts {
+		l.parts, l.matrix = parts, grow(l.matrix, len(parts[0]))
+		copy(l.matrix[:fixed], parts[0])
+	}
+	l.degree = degree
 	p.kernel.Fold(l.matrix[fixed:], parts[0][fixed:], parts[1][fixed:], parts[2][fixed:],
 		p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
 	return l.matrix

@@ -13,9 +13,12 @@ type needed struct {
 // maskedAges is how many ages a mask has bits for. Wider windows want all updates.
 const maskedAges = 64
 
-// wanted returns the positions of a level whose state of an age is wanted.
+// wanted returns the positions of a level whose state of an age is to be computed.
 func (p *Propagator) wanted(age, level int) []int32 {
-	if p.needed.all {
+	switch {
+	case p.sharing():
+		return p.layout.Leaders[p.layout.LeaderLevels[level]:p.layout.LeaderLevels[level+1]]
+	case p.needed.all:
 		return p.identity[p.layout.Levels[level]:p.layout.Levels[level+1]]
 	}
 	from := p.needed.from[age]

@@ -35,8 +35,30 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 			p.sent += countSent(&p.pass.parts[i]) * int64(p.lanes)
 		}
 		p.forward(&p.pass)
+		p.copyTwins(t)
 	}
 }
+
+// copyTwins gives the twins of layer t's receivers their states.
+func (p *Propagator) copyTwins(t int) {
+	if !p.sharing() {
+		return
+	}
+	row := p.row()
+	for i := range p.pass.parts {
+		x := &p.pass.parts[i]
+		level := t - x.age
+		for _, twin := range p.layout.Twins[p.layout.TwinLevels[level]:p.layout.TwinLevels[level+1]] {
+			copy(x.output[int(twin.Position)*row:int(twin.Position+1)*row], x.output[int(twin.Of)*row:])
+			p.sent += int64(p.lanes) * x.heard(twin.Of)
+			p.updated += int64(p.lanes)
+		}
+	}
+}
+
+// sharing tells whether twins share their states: not while training, where each has its own
+// dropout and its own gradient.
+func (p *Propagator) sharing() bool { return !p.query.Training && p.needed.all }
 
 // numbers gives a list the numbers 0 to n-1.
 func numbers(list []int32, n int) []int32 {
@@ -122,18 +144,21 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 }
 
 // countSent is the number of messages that a part's receivers read.
-func countSent(x *part) int64 {
-	sent := int64(0)
-	for k := range x.receivers.Kinds {
-		senders := &x.receivers.Kinds[k]
-		if senders.States == nil {
-			continue
-		}
-		for _, row := range x.rows {
-			sent += int64(senders.Bounds[row+1] - senders.Bounds[row])
-		}
+func countSent(x *part) (sent int64) {
+	for _, row := range x.rows {
+		sent += x.heard(row)
 	}
 	return sent
+}
+
+// heard is the number of messages that one receiver reads.
+func (x *part) heard(row int32) (messages int64) {
+	for k := range x.receivers.Kinds {
+		if senders := &x.receivers.Kinds[k]; senders.States != nil {
+			messages += int64(senders.Bounds[row+1] - senders.Bounds[row])
+		}
+	}
+	return messages
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and

@@ -1,8 +1,8 @@
 package window
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
@@ -16,7 +16,7 @@ import (
 // senders of an entity are parents (one hop nearer), siblings and children. They stand in
 // this order, which makes the messages of every layer contiguous.
 //
-// A Layout is filled anew for each source and keeps its arrays: about 24 bytes per reached
+// A Layout is filled anew for each source and keeps its arrays: about 32 bytes per reached
 // entity, 8 per edge between reached ones, and 12 per entity of the graph.
 type Layout struct {
 	// Entities has the entity at each position, [n].
@@ -25,11 +25,17 @@ type Layout struct {
 	Levels []int32
 	// Kinds are the admitted senders of all positions: parents, siblings and children.
 	Kinds [3]kernel.Parted
+	// Leaders are the positions whose states are computed, level by level, the others' are
+	// copied as Twins says. LeaderLevels and TwinLevels have the first of each level, [hops+2].
+	Leaders                  []int32
+	Twins                    []Twin
+	LeaderLevels, TwinLevels []int32
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
 
 	positions []int32 // of each entity
-	byDegree  []int32 // all entities by ascending degree, then id
+	byDegree  []int32 // all entities by ascending degree, twins together
+	class     []int32 // of each entity: see classes
 	graph     *graph.Graph
 	kernel    kernel.Kernel
 	partition kernel.Partition
@@ -41,15 +47,15 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 	l := &Layout{graph: g, kernel: k, positions: make([]int32, g.Entities)}
 	l.partition = kernel.Partition{Offsets: g.Offsets, Senders: g.Senders, Relations: g.Relations, Positions: l.positions}
 	if sibling != nil && sibling.graph == g {
-		l.byDegree = sibling.byDegree
+		l.byDegree, l.class = sibling.byDegree, sibling.class
 		return l
 	}
-	l.byDegree = make([]int32, g.Entities)
+	l.byDegree, l.class = make([]int32, g.Entities), classes(g)
 	for o := range l.byDegree {
 		l.byDegree[o] = int32(o)
 	}
-	sort.SliceStable(l.byDegree, func(i, j int) bool {
-		return g.Degree(l.byDegree[i]) < g.Degree(l.byDegree[j])
+	slices.SortFunc(l.byDegree, func(u, v int32) int {
+		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(l.class[u], l.class[v]), cmp.Compare(u, v))
 	})
 	return l
 }
@@ -60,6 +66,7 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 // given that distances differ by one at most).
 func (l *Layout) Fill(distances []uint8, hops, delta int, removal graph.Removal) {
 	l.order(distances, hops)
+	l.findTwins(removal)
 	l.weigh()
 	l.start()
 	for level := 0; level <= hops; level++ {
@@ -89,7 +96,8 @@ func (l *Layout) FillAll(removal graph.Removal) {
 	l.part(0, n, removal)
 }
 
-// ByDegree are all entities of the graph by ascending degree, then id, [V]. It is a view.
+// ByDegree are all entities of the graph by ascending degree, twins together, [V]. It is a
+// view.
 func (l *Layout) ByDegree() []int32 { return l.byDegree }
 
 // Position is where a reached entity stands.

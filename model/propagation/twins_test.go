@@ -1,0 +1,76 @@
+package propagation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/search"
+)
+
+// TestTwinsAreCopied holds states that are shared among twins to those that each computes for
+// itself, bit by bit, in a graph of hubs and of leaves that hear the same.
+func TestTwinsAreCopied(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var facts []graph.Fact
+	const hubs, entities = 20, 400
+	for leaf := int32(hubs); leaf < entities; leaf++ {
+		for range 1 + rng.IntN(2) {
+			facts = append(facts, graph.Fact{Head: leaf, Relation: int32(rng.IntN(2)), Tail: int32(rng.IntN(hubs))})
+		}
+	}
+	for range 40 {
+		facts = append(facts, graph.Fact{Head: int32(rng.IntN(hubs)), Relation: 2, Tail: int32(rng.IntN(hubs))})
+	}
+	g, err := graph.New(entities, 3, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	everyone := make([]int32, entities)
+	for o := range everyone {
+		everyone[o] = int32(o)
+	}
+	c := configuration.Default()
+	c.Bias, c.DegreeMessages = true, true
+	w := NewWeights(g, c, false)
+	if err := w.Load(parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kernel.Available() {
+		shared, alone := New(g, c, k), New(g, c, k)
+		copied := 0
+		for source := range int32(60) {
+			q := Query{Source: source, Relation: source % 6, Distances: make([]uint8, entities)}
+			search.NewSearcher(g).Search(source, c.Layers, q.Removal, q.Distances)
+			if err := shared.Forward(w, q); err != nil {
+				t.Fatal(err)
+			}
+			copied += len(shared.layout.Twins)
+			q.Candidates = everyone
+			if err := alone.Forward(w, q); err != nil {
+				t.Fatal(err)
+			}
+			if shared.Sent() != alone.Sent() || shared.Updated() != alone.Updated() {
+				t.Fatalf("%s, source %d: %d messages and %d updates, want %d and %d", k.Name(), source,
+					shared.Sent(), shared.Updated(), alone.Sent(), alone.Updated())
+			}
+			got, want := candidatesOf(shared, everyone), candidatesOf(alone, everyone)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, source %d: states differ", k.Name(), source)
+			}
+		}
+		if copied < 60*100 {
+			t.Errorf("%s: %d states were copied, want a hundred a query", k.Name(), copied)
+		}
+	}
+}
+
+func candidatesOf(p *Propagator, entities []int32) []float32 {
+	states, valid := make([]float32, len(entities)*p.Depth()*p.Width()), make([]int32, len(entities))
+	p.Candidates(entities, states, valid)
+	return states
+}
