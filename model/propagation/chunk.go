@@ -15,7 +15,7 @@ type chunk struct {
 	at    [][]int32 // by part: where each of its rows stands in the features
 	runs  []run
 	// degrees are those of the receivers, in the order of the features.
-	degrees []int32
+	degrees [chunkRows]int32
 	common  []bool // by degree: whether it has runs of its own
 }
 
@@ -49,7 +49,7 @@ func (c *chunk) rows(part int) []int32 { return c.pass.parts[part].rows[c.from[p
 // all parts in turn, until the chunk is full.
 func (c *chunk) next() bool {
 	c.first += c.count
-	c.count, c.runs, c.degrees = 0, c.runs[:0], c.degrees[:0]
+	c.count, c.runs = 0, c.runs[:0]
 	for i := range c.pass.parts {
 		c.from[i], c.at[i] = c.to[i], c.at[i][:0]
 	}
@@ -87,14 +87,20 @@ func (c *chunk) lowest() (degree int32, more bool) {
 
 // take moves on over a part's next rows of a degree, as far as there is room.
 func (c *chunk) take(part int, degree int32) {
-	rows, degrees := c.pass.parts[part].rows, c.pass.degrees
-	to, at := c.to[part], c.at[part]
-	for c.count < chunkRows && to < len(rows) && degrees[rows[to]] == degree {
-		at, c.degrees = append(at, int32(c.count)), append(c.degrees, degree)
-		c.count++
-		to++
+	rows, degrees := c.pass.parts[part].rows[c.to[part]:], c.pass.degrees
+	rows = rows[:min(len(rows), chunkRows-c.count)]
+	n := 0
+	for n < len(rows) && degrees[rows[n]] == degree {
+		n++
 	}
-	c.to[part], c.at[part] = to, at
+	c.to[part] += n
+	at := len(c.at[part])
+	c.at[part] = c.at[part][:at+n]
+	for i := range n {
+		c.at[part][at+i] = int32(c.count + i)
+		c.degrees[c.count+i] = degree
+	}
+	c.count += n
 }
 
 // extend adds the rows from first on to the last run, or begins another.
