@@ -17,6 +17,7 @@ type chunk struct {
 	// degrees are those of the receivers, in the order of the features.
 	degrees [chunkRows]int32
 	common  []bool // by degree: whether it has runs of its own
+	least   int    // rows that such a run must have
 }
 
 // run is a range of a chunk's features that one linear map serves, or, where the degree is
@@ -26,6 +27,12 @@ type run struct {
 	degree      int32
 	fresh       int // rows from first on that had no state before
 }
+
+// fewestRows is how many rows of a degree must be in a chunk for a matrix of their own while
+// training, which needs it once more on the way back, and takes its gradient apart.
+// Elsewhere there is no such limit: entities that are reached alike must come out alike,
+// whatever else is in their chunk.
+const fewestRows = 5
 
 // mixed stands for rare degrees: each has too few entities to make a matrix for it.
 const mixed = -1
@@ -38,7 +45,10 @@ func (p *Propagator) chunks(x *pass) *chunk {
 		c.from, c.to, c.at = append(c.from, 0), append(c.to, 0), append(c.at, make([]int32, 0, chunkRows))
 	}
 	clear(c.to)
-	c.common = p.weights.common
+	c.common, c.least = p.weights.common, 1
+	if p.query.Training {
+		c.least = fewestRows
+	}
 	return c
 }
 
@@ -105,7 +115,7 @@ func (c *chunk) take(part int, degree int32) {
 
 // extend adds the rows from first on to the last run, or begins another.
 func (c *chunk) extend(first int, degree int32, fresh int) {
-	if int(degree) >= len(c.common) || !c.common[degree] {
+	if int(degree) >= len(c.common) || !c.common[degree] || c.count-first < c.least {
 		degree, fresh = mixed, 0
 	}
 	if last := len(c.runs) - 1; last >= 0 && c.runs[last].degree == degree {
