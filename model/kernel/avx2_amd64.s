@@ -2252,6 +2252,48 @@ end99:
 	VZEROUPPER
 	RET
 
+// func scoreAVX2(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
+	MOVQ         values+16(FP), AX
+	MOVQ         hidden+24(FP), CX
+	MOVQ         output+32(FP), DX
+	MOVQ         count+0(FP), BX
+	MOVQ         width+8(FP), SI
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS bias+40(FP), Y3
+
+row100:
+	TESTQ  BX, BX
+	JLE    end102
+	VXORPS Y1, Y1, Y1
+	XORQ   DI, DI
+
+column101:
+	VMOVUPS      (CX)(DI*4), Y2
+	VMAXPS       Y2, Y0, Y2
+	VFMADD231PS  (DX)(DI*4), Y2, Y1
+	ADDQ         $0x08, DI
+	CMPQ         DI, SI
+	JL           column101
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0x4e, X1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0xb1, X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VADDSS       X3, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	LEAQ         (CX)(SI*4), CX
+	DECQ         BX
+	JMP          row100
+
+end102:
+	VZEROUPPER
+	RET
+
 // func addAVX2(sum *float32, a *float32, count int)
 // Requires: AVX
 TEXT ·addAVX2(SB), NOSPLIT, $0-24
@@ -2259,9 +2301,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors100:
+vectors103:
 	CMPQ    DX, $0x00000020
-	JL      rest101
+	JL      rest104
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2277,21 +2319,21 @@ vectors100:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors100
+	JMP     vectors103
 
-rest101:
-vectors102:
+rest104:
+vectors105:
 	CMPQ    DX, $0x00000008
-	JL      rest103
+	JL      rest106
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors102
+	JMP     vectors105
 
-rest103:
+rest106:
 	VZEROUPPER
 	RET
 
@@ -2303,18 +2345,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors104:
+vectors107:
 	CMPQ    DX, $0x00000008
-	JL      rest105
+	JL      rest108
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors104
+	JMP     vectors107
 
-rest105:
+rest108:
 	VZEROUPPER
 	RET
 
@@ -2327,9 +2369,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors106:
+vectors109:
 	CMPQ    BX, $0x00000008
-	JL      rest107
+	JL      rest110
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2339,9 +2381,9 @@ vectors106:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors106
+	JMP     vectors109
 
-rest107:
+rest110:
 	VZEROUPPER
 	RET
 
@@ -2355,9 +2397,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors108:
+vectors111:
 	CMPQ    CX, $0x00000020
-	JL      rest109
+	JL      rest112
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2372,20 +2414,20 @@ vectors108:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors108
+	JMP     vectors111
 
-rest109:
-vectors110:
+rest112:
+vectors113:
 	CMPQ    CX, $0x00000008
-	JL      rest111
+	JL      rest114
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors110
+	JMP     vectors113
 
-rest111:
+rest114:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2412,9 +2454,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors112:
+vectors115:
 	CMPQ    SI, $0x00000008
-	JL      rest113
+	JL      rest116
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2441,9 +2483,9 @@ vectors112:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors112
+	JMP     vectors115
 
-rest113:
+rest116:
 	VZEROUPPER
 	RET
 
@@ -2471,7 +2513,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row114:
+row117:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2499,7 +2541,7 @@ row114:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word115:
+word118:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2555,10 +2597,10 @@ word115:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word115
+	JNZ          word118
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row114
+	JNZ          row117
 	VZEROUPPER
 	RET
 
@@ -2582,12 +2624,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down116:
+down119:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across117:
+across120:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2639,10 +2681,10 @@ across117:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across117
+	JNZ         across120
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down116
+	JNZ         down119
 	VZEROUPPER
 	RET

@@ -54,6 +54,11 @@ func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x flo
 //go:noescape
 func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
 
+// scoreAVX2 is portable.Score for whole vectors.
+//
+//go:noescape
+func scoreAVX2(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
+
 // addAVX2 is portable.Add for whole vectors.
 //
 //go:noescape

@@ -5493,6 +5493,50 @@ done203:
 	VZEROUPPER
 	RET
 
+// func scoreAVX512(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
+	MOVQ         values+16(FP), AX
+	MOVQ         hidden+24(FP), CX
+	MOVQ         output+32(FP), DX
+	MOVQ         count+0(FP), BX
+	MOVQ         width+8(FP), SI
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS bias+40(FP), Z3
+
+row208:
+	TESTQ  BX, BX
+	JLE    end210
+	VPXORD Z1, Z1, Z1
+	XORQ   DI, DI
+
+column209:
+	VMOVUPS       (CX)(DI*4), Z2
+	VMAXPS        Z2, Z0, Z2
+	VFMADD231PS   (DX)(DI*4), Z2, Z1
+	ADDQ          $0x10, DI
+	CMPQ          DI, SI
+	JL            column209
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VADDPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VADDSS        X3, X1, X1
+	VMOVSS        X1, (AX)
+	ADDQ          $0x04, AX
+	LEAQ          (CX)(SI*4), CX
+	DECQ          BX
+	JMP           row208
+
+end210:
+	VZEROUPPER
+	RET
+
 // func addAVX512(sum *float32, a *float32, count int)
 // Requires: AVX, AVX512F
 TEXT ·addAVX512(SB), NOSPLIT, $0-24
@@ -5500,9 +5544,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors208:
+vectors211:
 	CMPQ    DX, $0x00000040
-	JL      rest209
+	JL      rest212
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5518,21 +5562,21 @@ vectors208:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors208
+	JMP     vectors211
 
-rest209:
-vectors210:
+rest212:
+vectors213:
 	CMPQ    DX, $0x00000010
-	JL      rest211
+	JL      rest214
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors210
+	JMP     vectors213
 
-rest211:
+rest214:
 	VZEROUPPER
 	RET
 
@@ -5544,18 +5588,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors212:
+vectors215:
 	CMPQ    DX, $0x00000010
-	JL      rest213
+	JL      rest216
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors212
+	JMP     vectors215
 
-rest213:
+rest216:
 	VZEROUPPER
 	RET
 
@@ -5568,9 +5612,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors214:
+vectors217:
 	CMPQ      BX, $0x00000010
-	JL        rest215
+	JL        rest218
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5580,9 +5624,9 @@ vectors214:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors214
+	JMP       vectors217
 
-rest215:
+rest218:
 	VZEROUPPER
 	RET
 
@@ -5596,9 +5640,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors216:
+vectors219:
 	CMPQ    CX, $0x00000040
-	JL      rest217
+	JL      rest220
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5613,20 +5657,20 @@ vectors216:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors216
+	JMP     vectors219
 
-rest217:
-vectors218:
+rest220:
+vectors221:
 	CMPQ    CX, $0x00000010
-	JL      rest219
+	JL      rest222
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors218
+	JMP     vectors221
 
-rest219:
+rest222:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5655,9 +5699,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors220:
+vectors223:
 	CMPQ    SI, $0x00000010
-	JL      rest221
+	JL      rest224
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5684,9 +5728,9 @@ vectors220:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors220
+	JMP     vectors223
 
-rest221:
+rest224:
 	VZEROUPPER
 	RET
 
@@ -5711,7 +5755,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row222:
+row225:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5739,7 +5783,7 @@ row222:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word223:
+word226:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5757,10 +5801,10 @@ word223:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word223
+	JNZ          word226
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row222
+	JNZ          row225
 	VZEROUPPER
 	RET
 
@@ -5784,12 +5828,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down224:
+down227:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across225:
+across228:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5841,10 +5885,10 @@ across225:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across225
+	JNZ         across228
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down224
+	JNZ         down227
 	VZEROUPPER
 	RET

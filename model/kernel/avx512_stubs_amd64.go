@@ -79,6 +79,11 @@ func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float
 //go:noescape
 func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
 
+// scoreAVX512 is portable.Score for whole vectors.
+//
+//go:noescape
+func scoreAVX512(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
+
 // addAVX512 is portable.Add for whole vectors.
 //
 //go:noescape

@@ -40,6 +40,10 @@ type Kernel interface {
 	// order that they have in the graph.
 	Part(p *Partition, kinds *[3]Parted)
 
+	// Score is the last layer of an MLP, for hidden [n, m] and output [m]: it sets values, [n],
+	// to bias plus the sum of max(hidden, 0) times output of each row.
+	Score(values, hidden, output []float32, bias float32)
+
 	// Normalize finishes a node update: layer norm (eps 1e-5), its scale and shift, ReLU,
 	// dropout, and the residual.
 	Normalize(u *Update)

@@ -38,6 +38,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			c := pageEnd(t, normal(rng, n*m))
 			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
 			k.MultiplyTransposed(b, a, c, n, inner, m)
+			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
 			r := newRun(rng, dim, 9, DistMult, PNA, options{degree: true, own: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
@@ -60,6 +61,23 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			u.Scale, u.Shift, u.Kept = pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
 			k.Normalize(u)
 			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
+		}
+	})
+}
+
+func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(43, 44))
+		for length := range 40 {
+			p := newPartition(rng, 3, 3, func(int) int { return length })
+			p.Senders, p.Relations, p.Positions = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Positions)
+			p.Receivers = pageEnd(t, []int32{0, 1, 2})
+			kinds := parted(rng, p)
+			for i := range kinds {
+				kind, used := &kinds[i], len(kinds[i].Senders)
+				kind.Senders, kind.Relations = pageEnd(t, kind.Senders[:cap(kind.Senders)])[:used], pageEnd(t, kind.Relations[:cap(kind.Relations)])[:used]
+			}
+			k.Part(p, kinds)
 		}
 	})
 }

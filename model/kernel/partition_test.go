@@ -97,23 +97,6 @@ func TestPart(t *testing.T) {
 	})
 }
 
-func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
-	eachVariant(t, func(t *testing.T, k Kernel) {
-		rng := rand.New(rand.NewPCG(43, 44))
-		for length := range 40 {
-			p := newPartition(rng, 3, 3, func(int) int { return length })
-			p.Senders, p.Relations, p.Positions = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Positions)
-			p.Receivers = pageEnd(t, []int32{0, 1, 2})
-			kinds := parted(rng, p)
-			for i := range kinds {
-				kind, used := &kinds[i], len(kinds[i].Senders)
-				kind.Senders, kind.Relations = pageEnd(t, kind.Senders[:cap(kind.Senders)])[:used], pageEnd(t, kind.Relations[:cap(kind.Relations)])[:used]
-			}
-			k.Part(p, kinds)
-		}
-	})
-}
-
 func TestFold(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(45, 46))

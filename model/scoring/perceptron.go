@@ -51,14 +51,6 @@ func (l *layerOfQuery) rows(k kernel.Kernel, states, values, hidden []float32) [
 		rest = rest[copy(rest, l.shift):]
 	}
 	k.Multiply(hidden, states, l.state, n, width/2, width, true)
-	for i := range values {
-		sum := l.last
-		row := hidden[i*width : (i+1)*width]
-		output := l.output[:len(row)]
-		for j, value := range row {
-			sum += max(value, 0) * output[j]
-		}
-		values[i] = sum
-	}
+	k.Score(values, hidden, l.output, l.last)
 	return hidden
 }

@@ -33,6 +33,7 @@ func main() {
 		m.fold()
 		m.unfold()
 		m.partition()
+		m.score()
 		m.vectors()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
@@ -46,6 +47,7 @@ func main() {
 		}
 		m.fold()
 		m.unfold()
+		m.score()
 		m.vectors()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
