@@ -39,6 +39,7 @@ type options struct {
 	negatives          int
 	seed               uint64
 	profile            string
+	roofline           bool
 }
 
 // result is the line that is printed. Times are milliseconds per query.
@@ -69,6 +70,9 @@ func run(arguments []string, out, diagnostics io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if b.roofline {
+		b.compare(r, diagnostics)
+	}
 	return json.NewEncoder(out).Encode(r)
 }
 
@@ -88,6 +92,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
 	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
 	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the usual 128")
+	set.BoolVar(&o.roofline, "roofline", false, "say beside each part what it reaches of what this machine can do, measured in the same run")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

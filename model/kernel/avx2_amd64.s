@@ -2294,6 +2294,46 @@ end102:
 	VZEROUPPER
 	RET
 
+// func peakAVX2(rounds int)
+// Requires: AVX, FMA3
+TEXT ·peakAVX2(SB), NOSPLIT, $0-8
+	MOVQ   rounds+0(FP), AX
+	VXORPS Y12, Y12, Y12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+next103:
+	TESTQ       AX, AX
+	JLE         end104
+	VFMADD231PS Y12, Y12, Y0
+	VFMADD231PS Y12, Y12, Y1
+	VFMADD231PS Y12, Y12, Y2
+	VFMADD231PS Y12, Y12, Y3
+	VFMADD231PS Y12, Y12, Y4
+	VFMADD231PS Y12, Y12, Y5
+	VFMADD231PS Y12, Y12, Y6
+	VFMADD231PS Y12, Y12, Y7
+	VFMADD231PS Y12, Y12, Y8
+	VFMADD231PS Y12, Y12, Y9
+	VFMADD231PS Y12, Y12, Y10
+	VFMADD231PS Y12, Y12, Y11
+	DECQ        AX
+	JMP         next103
+
+end104:
+	VZEROUPPER
+	RET
+
 // func addAVX2(sum *float32, a *float32, count int)
 // Requires: AVX
 TEXT ·addAVX2(SB), NOSPLIT, $0-24
@@ -2301,9 +2341,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors103:
+vectors105:
 	CMPQ    DX, $0x00000020
-	JL      rest104
+	JL      rest106
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2319,21 +2359,21 @@ vectors103:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors103
+	JMP     vectors105
 
-rest104:
-vectors105:
+rest106:
+vectors107:
 	CMPQ    DX, $0x00000008
-	JL      rest106
+	JL      rest108
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors105
+	JMP     vectors107
 
-rest106:
+rest108:
 	VZEROUPPER
 	RET
 
@@ -2345,18 +2385,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors107:
+vectors109:
 	CMPQ    DX, $0x00000008
-	JL      rest108
+	JL      rest110
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors107
+	JMP     vectors109
 
-rest108:
+rest110:
 	VZEROUPPER
 	RET
 
@@ -2369,9 +2409,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors109:
+vectors111:
 	CMPQ    BX, $0x00000008
-	JL      rest110
+	JL      rest112
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2381,9 +2421,9 @@ vectors109:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors109
+	JMP     vectors111
 
-rest110:
+rest112:
 	VZEROUPPER
 	RET
 
@@ -2397,9 +2437,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors111:
+vectors113:
 	CMPQ    CX, $0x00000020
-	JL      rest112
+	JL      rest114
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2414,20 +2454,20 @@ vectors111:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors111
+	JMP     vectors113
 
-rest112:
-vectors113:
+rest114:
+vectors115:
 	CMPQ    CX, $0x00000008
-	JL      rest114
+	JL      rest116
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors113
+	JMP     vectors115
 
-rest114:
+rest116:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2454,9 +2494,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors115:
+vectors117:
 	CMPQ    SI, $0x00000008
-	JL      rest116
+	JL      rest118
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2483,9 +2523,9 @@ vectors115:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors115
+	JMP     vectors117
 
-rest116:
+rest118:
 	VZEROUPPER
 	RET
 
@@ -2513,7 +2553,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row117:
+row119:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2541,7 +2581,7 @@ row117:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word118:
+word120:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2597,10 +2637,10 @@ word118:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word118
+	JNZ          word120
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row117
+	JNZ          row119
 	VZEROUPPER
 	RET
 
@@ -2624,12 +2664,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down119:
+down121:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across120:
+across122:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2681,10 +2721,10 @@ across120:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across120
+	JNZ         across122
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down119
+	JNZ         down121
 	VZEROUPPER
 	RET

@@ -59,6 +59,9 @@ func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32
 //go:noescape
 func scoreAVX2(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
 
+// peakAVX2 makes twelve fused additions of whole vectors a round.
+func peakAVX2(rounds int)
+
 // addAVX2 is portable.Add for whole vectors.
 //
 //go:noescape

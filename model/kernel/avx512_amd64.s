@@ -5537,6 +5537,46 @@ end210:
 	VZEROUPPER
 	RET
 
+// func peakAVX512(rounds int)
+// Requires: AVX, AVX512F
+TEXT ·peakAVX512(SB), NOSPLIT, $0-8
+	MOVQ   rounds+0(FP), AX
+	VPXORD Z12, Z12, Z12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+next211:
+	TESTQ       AX, AX
+	JLE         end212
+	VFMADD231PS Z12, Z12, Z0
+	VFMADD231PS Z12, Z12, Z1
+	VFMADD231PS Z12, Z12, Z2
+	VFMADD231PS Z12, Z12, Z3
+	VFMADD231PS Z12, Z12, Z4
+	VFMADD231PS Z12, Z12, Z5
+	VFMADD231PS Z12, Z12, Z6
+	VFMADD231PS Z12, Z12, Z7
+	VFMADD231PS Z12, Z12, Z8
+	VFMADD231PS Z12, Z12, Z9
+	VFMADD231PS Z12, Z12, Z10
+	VFMADD231PS Z12, Z12, Z11
+	DECQ        AX
+	JMP         next211
+
+end212:
+	VZEROUPPER
+	RET
+
 // func addAVX512(sum *float32, a *float32, count int)
 // Requires: AVX, AVX512F
 TEXT ·addAVX512(SB), NOSPLIT, $0-24
@@ -5544,9 +5584,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors211:
+vectors213:
 	CMPQ    DX, $0x00000040
-	JL      rest212
+	JL      rest214
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5562,21 +5602,21 @@ vectors211:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors211
+	JMP     vectors213
 
-rest212:
-vectors213:
+rest214:
+vectors215:
 	CMPQ    DX, $0x00000010
-	JL      rest214
+	JL      rest216
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors213
+	JMP     vectors215
 
-rest214:
+rest216:
 	VZEROUPPER
 	RET
 
@@ -5588,18 +5628,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors215:
+vectors217:
 	CMPQ    DX, $0x00000010
-	JL      rest216
+	JL      rest218
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors215
+	JMP     vectors217
 
-rest216:
+rest218:
 	VZEROUPPER
 	RET
 
@@ -5612,9 +5652,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors217:
+vectors219:
 	CMPQ      BX, $0x00000010
-	JL        rest218
+	JL        rest220
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5624,9 +5664,9 @@ vectors217:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors217
+	JMP       vectors219
 
-rest218:
+rest220:
 	VZEROUPPER
 	RET
 
@@ -5640,9 +5680,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors219:
+vectors221:
 	CMPQ    CX, $0x00000040
-	JL      rest220
+	JL      rest222
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5657,20 +5697,20 @@ vectors219:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors219
+	JMP     vectors221
 
-rest220:
-vectors221:
+rest222:
+vectors223:
 	CMPQ    CX, $0x00000010
-	JL      rest222
+	JL      rest224
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors221
+	JMP     vectors223
 
-rest222:
+rest224:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5699,9 +5739,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors223:
+vectors225:
 	CMPQ    SI, $0x00000010
-	JL      rest224
+	JL      rest226
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5728,9 +5768,9 @@ vectors223:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors223
+	JMP     vectors225
 
-rest224:
+rest226:
 	VZEROUPPER
 	RET
 
@@ -5755,7 +5795,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row225:
+row227:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5783,7 +5823,7 @@ row225:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word226:
+word228:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5801,10 +5841,10 @@ word226:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word226
+	JNZ          word228
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row225
+	JNZ          row227
 	VZEROUPPER
 	RET
 
@@ -5828,12 +5868,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down227:
+down229:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across228:
+across230:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5885,10 +5925,10 @@ across228:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across228
+	JNZ         across230
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down227
+	JNZ         down229
 	VZEROUPPER
 	RET

@@ -84,6 +84,9 @@ func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32
 //go:noescape
 func scoreAVX512(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
 
+// peakAVX512 makes twelve fused additions of whole vectors a round.
+func peakAVX512(rounds int)
+
 // addAVX512 is portable.Add for whole vectors.
 //
 //go:noescape

@@ -147,3 +147,14 @@ func BenchmarkNormalize(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPeak is what the other figures are to be compared with.
+func BenchmarkPeak(b *testing.B) {
+	eachVariantBench(b, "operations", func(b *testing.B, k Kernel) {
+		best := 0.0
+		for b.Loop() {
+			best = max(best, Peak(k))
+		}
+		b.ReportMetric(best/1e9, "GFLOP/s")
+	})
+}

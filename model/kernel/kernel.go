@@ -53,6 +53,9 @@ type Kernel interface {
 	// itself).
 	NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients)
 
+	// spin makes floating-point operations of no use, and says how many; see Peak.
+	spin(rounds int) (operations int)
+
 	Vectors
 }
 

@@ -9,7 +9,7 @@ type linear struct {
 	matrix []float32     // [width, dim], or transposed, [dim, width]
 
 	gradient []float32 // of one matrix, [width, dim]
-	product  []float32 // of mixed rows under one scaler, [chunk, dim]
+	product  []float32 // of mixed rows under one scaler or two, [chunk, dim] each
 }
 
 // fold makes the linear map of a degree out of those of its scalers, unless it was the last
@@ -52,21 +52,22 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 	}
 }
 
-// multiplyMixed does rows of several degrees: a product for each scaler, scaled row by row.
+// multiplyMixed does rows of several degrees: a product for each scaler, put together row by
+// row.
 func (p *Propagator) multiplyMixed(layer *layerWeights, degrees []int32, features, linear []float32) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
-	l := &p.linear
-	l.product = grow(l.product, n*d)
 	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, layer.bias != nil)
-	for k := 1; k < len(layer.maps) && layer.maps[k] != nil; k++ {
-		p.kernel.Multiply(l.product, features, layer.maps[k], n, width, d, false)
-		for i, degree := range degrees {
-			row := linear[i*d : (i+1)*d]
-			scaler := p.weights.scaler(degree, k)
-			for j, value := range l.product[i*d : (i+1)*d] {
-				row[j] += float32(scaler * value)
-			}
-		}
+	if layer.maps[1] == nil {
+		return
+	}
+	l := &p.linear
+	l.product = grow(l.product, 2*n*d)
+	amplified, attenuated := l.product[:n*d], l.product[n*d:]
+	p.kernel.Multiply(amplified, features, layer.maps[1], n, width, d, false)
+	p.kernel.Multiply(attenuated, features, layer.maps[2], n, width, d, false)
+	for i, degree := range degrees {
+		row := linear[i*d : (i+1)*d]
+		p.kernel.Fold(row, row, amplified[i*d:(i+1)*d], attenuated[i*d:(i+1)*d], p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
 	}
 }
 

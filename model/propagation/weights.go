@@ -61,7 +61,7 @@ func NewWeights(g *graph.Graph, c configuration.Configuration, training bool) *W
 // fewest is how many entities must have a degree for a matrix of its own: to make one takes
 // as long as the other scalers' products do for some four rows, of which a layer updates
 // those of a few of the entities.
-const fewest = 8
+const fewest = 4
 
 // scaleDegrees computes the scalers of all degrees, and which are common. What is common
 // depends on the graph alone: entities that are reached alike must come out alike.

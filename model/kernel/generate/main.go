@@ -34,6 +34,7 @@ func main() {
 		m.unfold()
 		m.partition()
 		m.score()
+		m.peak()
 		m.vectors()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
@@ -48,6 +49,7 @@ func main() {
 		m.fold()
 		m.unfold()
 		m.score()
+		m.peak()
 		m.vectors()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
