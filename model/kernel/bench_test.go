@@ -31,6 +31,7 @@ func BenchmarkMultiply(b *testing.B) {
 				k.Multiply(c, x, y, n, inner, m, false)
 			}
 			perSecond(b, 2*float64(n*inner*m), "GFLOP/s")
+			perSecond(b, 4*float64(n*inner+inner*m+n*m), "GB/s")
 		})
 	}
 }
@@ -45,6 +46,7 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 				k.MultiplyTransposed(c, x, y, n, inner, m)
 			}
 			perSecond(b, 2*float64(n*inner*m), "GFLOP/s")
+			perSecond(b, 4*float64(n*inner+n*m+2*inner*m), "GB/s")
 		})
 	}
 }
@@ -99,6 +101,7 @@ func BenchmarkAggregate(b *testing.B) {
 		}
 		perMessage(b, r.sent())
 		perSecond(b, float64(4*(2*r.sent()*r.Dim+len(features))), "GB/s")
+		perSecond(b, float64(6*r.sent()*r.Dim+6*len(features)/5), "GFLOP/s")
 	})
 }
 
@@ -123,6 +126,7 @@ func BenchmarkAggregateBackward(b *testing.B) {
 		}
 		perMessage(b, r.sent())
 		perSecond(b, float64(4*(6*r.sent()*r.Dim+2*len(features))), "GB/s")
+		perSecond(b, float64(9*r.sent()*r.Dim), "GFLOP/s")
 	})
 }
 
@@ -138,12 +142,14 @@ func BenchmarkNormalize(b *testing.B) {
 				k.Normalize(u)
 			}
 			perSecond(b, 4*4*n*float64(dim), "GB/s")
+			perSecond(b, 10*n*float64(dim), "GFLOP/s")
 		})
 		eachVariantBench(b, fmt.Sprintf("dim%d/backward", dim), func(b *testing.B, k Kernel) {
 			for b.Loop() {
 				k.NormalizeBackward(u, gradient, g)
 			}
 			perSecond(b, 3*4*n*float64(dim), "GB/s")
+			perSecond(b, 14*n*float64(dim), "GFLOP/s")
 		})
 	}
 }

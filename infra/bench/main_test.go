@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tagnet/model/kernel"
+)
+
+// sample is a workspace with the built-in sample's graph, made by the command that users run.
+var sample = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return "", err
+	}
+	workspace := filepath.Join(folder, "workspace")
+	if out, err := exec.Command("go", "run", "tagnet/pipelines/preprocess", "--workspace", workspace).CombinedOutput(); err != nil {
+		return folder, errors.New(string(out))
+	}
+	return workspace, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, _ := sample(); folder != "" {
+		_ = os.RemoveAll(filepath.Dir(folder))
+	}
+	os.Exit(code)
+}
+
+// measured runs the command on the sample.
+func measured(t *testing.T, arguments ...string) result {
+	t.Helper()
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(append([]string{"--workspace", workspace}, arguments...), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(out.String(), "\n"); lines != 1 {
+		t.Fatalf("%d lines, want one: %s", lines, out.String())
+	}
+	var r result
+	decoder := json.NewDecoder(&out)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is propagated does not depend on how.
+func TestSameWorkHoweverDone(t *testing.T) {
+	want := measured(t, "--queries", "12", "--per_source", "3", "--kernel", "portable")
+	if want.Queries != 12 || want.Messages <= 0 || want.Updates <= 0 || want.TotalMS <= 0 || want.Kernel != "portable" || want.Threads != 1 {
+		t.Fatalf("measured %+v", want)
+	}
+	for _, k := range kernel.Available() {
+		for _, threads := range []string{"1", "2"} {
+			got := measured(t, "--queries", "12", "--per_source", "3", "--kernel", k.Name(), "--threads", threads)
+			if got.Messages != want.Messages || got.Updates != want.Updates || got.Kernel != k.Name() {
+				t.Errorf("%s on %s threads: %+v, want the work of %+v", k.Name(), threads, got, want)
+			}
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	for _, arguments := range [][]string{{"--queries", "20"}, {"--queries", "20", "--train"}, {"--queries", "20", "--train", "--dependent"}} {
+		r := measured(t, arguments...)
+		parts := r.SearchMS + r.MessagesMS + r.DenseMS
+		if !(r.SearchMS > 0 && r.MessagesMS > 0 && r.DenseMS > 0 && parts <= r.TotalMS) {
+			t.Errorf("%v: %+v", arguments, r)
+		}
+	}
+}
+
+func TestRoofline(t *testing.T) {
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table bytes.Buffer
+	if err := run([]string{"--workspace", workspace, "--queries", "4", "--roofline"}, io.Discard, &table); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"GFLOP/s", "messages", "dense", "search"} {
+		if !strings.Contains(table.String(), word) {
+			t.Errorf("no %s in %s", word, table.String())
+		}
+	}
+}
+
+func TestProfile(t *testing.T) {
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cpu.prof")
+	if err := run([]string{"--workspace", workspace, "--queries", "4", "--cpuprofile", path}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("the profile: %v, %v", info, err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		arguments []string
+		usage     bool
+		says      string
+	}{
+		{[]string{"--kernel", "sse9"}, true, "sse9"},
+		{[]string{"--layers", "0"}, true, "layers"},
+		{[]string{"--delta", "-1"}, true, "delta"},
+		{[]string{"--queries", "0"}, true, "--queries"},
+		{[]string{"--per_source", "0"}, true, "--per_source"},
+		{[]string{"--threads", "0"}, true, "--threads"},
+		{[]string{"--threads", "many"}, true, "threads"},
+		{[]string{"something"}, true, "something"},
+		{[]string{"--workspace", filepath.Join(workspace, "absent")}, false, "go run ./pipelines/preprocess"},
+		{[]string{"--cpuprofile", filepath.Join(workspace, "absent", "cpu.prof")}, false, "--cpuprofile"},
+	} {
+		var out bytes.Buffer
+		err := run(append([]string{"--workspace", workspace}, c.arguments...), &out, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.says) || errors.As(err, new(usageError)) != c.usage {
+			t.Errorf("%v: %v", c.arguments, err)
+		}
+		if out.Len() > 0 {
+			t.Errorf("%v printed %s", c.arguments, out.String())
+		}
+	}
+	if err := run([]string{"-h"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("-h: %v", err)
+	}
+}

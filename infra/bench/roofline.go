@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"tagnet/model/kernel"
+)
+
+// peaks are what the machine can do on one core.
+type peaks struct {
+	operations float64 // floating-point, a second
+	// Bytes read a second, from an array that fits into the second cache, and from one that
+	// fits into none.
+	cache, memory float64
+}
+
+func measurePeaks(k kernel.Kernel) peaks {
+	return peaks{
+		operations: kernel.Peak(k),
+		cache:      readRate(k, 512<<10),
+		memory:     readRate(k, 256<<20),
+	}
+}
+
+// readRate is how fast an array is read, the best of several times.
+func readRate(k kernel.Kernel, bytes int) float64 {
+	array := make([]float32, bytes/4)
+	for i := range array {
+		array[i] = 1 // memory that was never written is one page of zeros
+	}
+	repeat := max(1, 64<<20/bytes)
+	best := 0.0
+	for range 8 {
+		begin := time.Now()
+		for range repeat {
+			k.Finite(array)
+		}
+		best = max(best, float64(bytes*repeat)/time.Since(begin).Seconds())
+	}
+	return best
+}
+
+// work is what a part of a query must do at least: operations, and bytes to and from memory.
+type work struct {
+	part              string
+	ms                float64
+	operations, bytes float64
+}
+
+// works lists the parts of a forward propagation. With dim d, a message reads a state and a
+// relation embedding and takes 6 d operations; an update has 5 d features of which each is
+// written and read, and multiplied by d weights, and 10 d operations of norm and residual.
+func (b *bench) works(r result) []work {
+	d := float64(b.dim)
+	return []work{
+		{"messages", r.MessagesMS, r.Messages * 6 * d, r.Messages*(8*d+8) + r.Updates*4*6*d},
+		{"dense", r.DenseMS, r.Updates * (2*5*d*d + 10*d), r.Updates * 4 * (5*d + 5*d)},
+	}
+}
+
+// compare prints what each part reaches of the peaks.
+func (b *bench) compare(r result, out io.Writer) {
+	p := measurePeaks(b.kernel)
+	fmt.Fprintf(out, "one core, %s: %.1f GFLOP/s; reads %.1f GB/s from the second cache, %.1f GB/s from memory\n\n",
+		b.kernel.Name(), p.operations/1e9, p.cache/1e9, p.memory/1e9)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "part\tms\tGFLOP/s\tof peak\tGB/s\tof cache\t")
+	fmt.Fprintf(t, "search\t%.3f\t\t\t\t\t\n", r.SearchMS)
+	for _, w := range b.works(r) {
+		flops, bytes := w.operations/w.ms*1e3, w.bytes/w.ms*1e3
+		fmt.Fprintf(t, "%s\t%.3f\t%.1f\t%.0f%%\t%.1f\t%.0f%%\t\n", w.part, w.ms, flops/1e9, 100*flops/p.operations, bytes/1e9, 100*bytes/p.cache)
+	}
+	fmt.Fprintf(t, "rest\t%.3f\t\t\t\t\t\n", r.TotalMS*float64(r.Threads)-r.SearchMS-r.MessagesMS-r.DenseMS)
+	t.Flush()
+	fmt.Fprintln(out)
+}
