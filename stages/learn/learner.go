@@ -33,8 +33,11 @@ type Run struct {
 	Validation           checkpoints.Validation
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Replicas is the number of threads, 0 for one a core. It changes no bit of what is learned.
-	Replicas int
+	// Replicas is the number of threads; if 0 one a core, MostReplicas at most (unless that is
+	// 0). It changes no bit of what is learned.
+	Replicas, MostReplicas int
+	// Memory is the budget of the process in bytes, to which it holds its garbage; 0 for none.
+	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
 }
@@ -101,6 +104,9 @@ func (l *learner) prepare(ctx context.Context) error {
 	}
 	if l.Replicas <= 0 {
 		l.Replicas = runtime.GOMAXPROCS(0)
+		if l.MostReplicas > 0 {
+			l.Replicas = min(l.Replicas, l.MostReplicas)
+		}
 	}
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
