@@ -11,7 +11,8 @@ import (
 //	answers    32 a question, and 4 an answer; those of training beside those of all splits
 //	queries    16 each, read once
 func (l *Loaded) Memory(queries int) int64 {
-	total := namesMemory(l.Relations) + answersMemory(l.TrainAnswers) + 16*int64(queries)
+	const beside = 1 << 17 // the manifest, and what the allocator rounds up
+	total := beside + namesMemory(l.Relations) + answersMemory(l.TrainAnswers) + 16*int64(queries)
 	for i, v := range []*View{l.Train, l.Inference} {
 		if i > 0 && !l.Inductive() {
 			break
