@@ -34,9 +34,9 @@ type Part struct {
 
 // Need is what a process needs:
 //
-//	Base + 5/4 (sum of Fixed + threads x Thread + BundlesHeld x bundle)
+//	Base + 9/8 (sum of Fixed + threads x Thread + BundlesHeld x bundle)
 //
-// bytes, where a quarter is what the garbage collector has not collected yet.
+// bytes, where an eighth is what the garbage collector has not collected yet.
 type Need struct {
 	Fixed  []Part
 	Thread int64
@@ -77,7 +77,7 @@ func (n Need) Divide(budget int64, threads, cores int) (Share, error) {
 	for _, p := range n.Fixed {
 		fixed += p.Bytes
 	}
-	live := (budget - Base) / 5 * 4 // what may be in use
+	live := (budget - Base) / 9 * 8 // what may be in use
 	least := BundlesHeld * LeastBundle
 	if threads <= 0 {
 		threads = max(1, cores)
@@ -103,15 +103,15 @@ func (n Need) tooSmall(budget int64, threads int) *TooSmall {
 	e := &TooSmall{Budget: budget, Parts: []Part{{"Go and Beam", Base}}}
 	e.Parts = append(e.Parts, n.Fixed...)
 	e.Parts = append(e.Parts,
-		Part{fmt.Sprintf("%d x a thread's", threads), int64(threads) * n.Thread},
+		Part{fmt.Sprintf("%d threads", threads), int64(threads) * n.Thread},
 		Part{"bundles", BundlesHeld * LeastBundle})
 	in := int64(0)
 	for _, p := range e.Parts[1:] {
 		in += p.Bytes
 	}
 	// Rounded up to whole MiB, so that what the error names does.
-	e.Parts = append(e.Parts, Part{"garbage", (in + 3) / 4})
-	e.Least = (Base + in + (in+3)/4 + MiB) / MiB * MiB
+	e.Parts = append(e.Parts, Part{"garbage", (in + 7) / 8})
+	e.Least = (Base + in + (in+7)/8 + MiB) / MiB * MiB
 	return e
 }
 

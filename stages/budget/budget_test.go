@@ -10,19 +10,19 @@ import (
 
 func TestDivide(t *testing.T) {
 	need := Need{Fixed: []Part{{"graph", 100 * MiB}, {"weights", 20 * MiB}}, Thread: 40 * MiB}
-	// 160 + 5/4 (120 + threads 40 + 24 bundle)
+	// 160 + 9/8 (120 + threads 40 + 24 bundle)
 	for _, test := range []struct {
 		budget         int64
 		threads, cores int
 		want           Share
 	}{
-		{390, 1, 8, Share{1, 1, MiB}},
-		{440, 2, 1, Share{2, 2, MiB}},
-		{440, 0, 8, Share{2, 2, MiB}},
-		{439, 0, 8, Share{1, 1, 2 * MiB}},
-		{490, 2, 8, Share{2, 2, 2 * MiB}},
-		{160 + 5*(120+40*4+24*64)/4, 0, 3, Share{3, 4, MostBundle}},
-		{1 << 20, 0, 4, Share{4, 20899, MostBundle}},
+		{160 + 9*(120+40+24)/8, 1, 8, Share{1, 1, MiB}},
+		{160 + 9*(120+80+24)/8, 2, 1, Share{2, 2, MiB}},
+		{160 + 9*(120+80+24)/8, 0, 8, Share{2, 2, MiB}},
+		{159 + 9*(120+80+24)/8, 0, 8, Share{1, 1, 2 * MiB}},
+		{160 + 9*(120+80+48)/8, 2, 8, Share{2, 2, 2 * MiB}},
+		{160 + 9*(120+40*4+24*64)/8, 0, 3, Share{3, 4, MostBundle}},
+		{160 + 9*(120+40*99+24*64)/8 + 3, 0, 4, Share{4, 99, MostBundle}},
 	} {
 		got, err := need.Divide(test.budget*MiB, test.threads, test.cores)
 		if err != nil || got != test.want {
@@ -47,7 +47,7 @@ func TestLeastWouldDo(t *testing.T) {
 			if _, err := need.Divide(small.Least-2*MiB, threads, 1); err == nil {
 				t.Errorf("%d threads of %d: less than %d bytes do", threads, thread, small.Least)
 			}
-			for _, word := range []string{"Go and Beam 160", "graph 12", "a thread's", "bundles 24", "garbage"} {
+			for _, word := range []string{"Go and Beam 160", "graph 12", " threads ", "bundles 24", "garbage"} {
 				if !strings.Contains(err.Error(), word) {
 					t.Errorf("%q does not say %q", err, word)
 				}

@@ -45,7 +45,7 @@ func TestMemoryBoundsADeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := live() - before
-	if bound := DeckMemory(files, 2*len(facts), len(facts)); held > bound || bound > 2*held {
+	if bound := DeckMemory(files, 0, 2*len(facts), len(facts)); held > bound || bound > 2*held {
 		t.Errorf("%d bytes are held, the formula says %d", held, bound)
 	}
 	runtime.KeepAlive(deck)

@@ -34,7 +34,7 @@ func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, er
 	return budget.Need{
 		Fixed: append([]budget.Part{
 			{Name: "graph", Bytes: loaded.Memory(queries) + bundle.Memory(len(train), g.Entities, threads)},
-			{Name: "questions", Bytes: learn.DeckMemory(0, queries, len(train)/2)},
+			{Name: "questions", Bytes: learn.DeckMemory(0, 0, queries, len(train)/2)},
 		}, parts...),
 		Thread: thread,
 	}, nil
@@ -43,7 +43,7 @@ func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, er
 // holds looks again once the bundles are there, all of which a training holds: how small their
 // distances have become is not known before.
 func (f *flags) holds(ctx context.Context, e *command.Environment, need budget.Need) error {
-	files := int64(0)
+	files := map[string]int64{}
 	for _, split := range []string{"train", "valid"} {
 		m, err := manifest.Read(ctx, e.Workspace.Path("bundles/"+split))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -54,11 +54,11 @@ func (f *flags) holds(ctx context.Context, e *command.Environment, need budget.N
 		}
 		for _, file := range m.Files {
 			if strings.HasSuffix(file.Name, ".arrow") {
-				files += file.Size
+				files[split] += file.Size
 			}
 		}
 	}
-	need.Fixed = append(need.Fixed, budget.Part{Name: "distances", Bytes: learn.DeckMemory(files, 0, 0)})
+	need.Fixed = append(need.Fixed, budget.Part{Name: "distances", Bytes: learn.DeckMemory(files["train"], files["valid"], 0, 0)})
 	share, err := e.Divide(need, f.memory, f.replicas)
 	f.share.Most = share.Most
 	return err

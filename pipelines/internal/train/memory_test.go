@@ -38,7 +38,7 @@ func TestMemoryBoundsTheGraph(t *testing.T) {
 func TestTheLeastMemoryDoes(t *testing.T) {
 	w := prepared(t, write(t, 60))
 	code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "3")...)
-	found := regexp.MustCompile(`--memory is 10: want (\d+) MiB or more: .*graph \d+, .*3 x a thread's \d+`).FindStringSubmatch(stderr)
+	found := regexp.MustCompile(`--memory is 10: want (\d+) MiB or more: .*graph \d+, .*3 threads \d+`).FindStringSubmatch(stderr)
 	if code != 2 || found == nil {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
