@@ -12,7 +12,7 @@ import (
 
 // Memory registers --memory, the budget of a worker process in MiB.
 func Memory(set *flag.FlagSet, memory *int64) {
-	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may take: graph, weights, threads, and in what is left bundles of queries")
+	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may take: Go and Beam, graph, weights, threads, and in what is left bundles of queries")
 }
 
 // CheckMemory returns an error if a budget is no number of MiB.
