@@ -33,8 +33,11 @@ type Run struct {
 	Validation           checkpoints.Validation
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Replicas is the number of threads, 0 for one a core. It changes no bit of what is learned.
-	Replicas int
+	// Replicas is the number of threads; if 0 one a core, MostReplicas at most (unless that is
+	// 0). It changes no bit of what is learned.
+	Replicas, MostReplicas int
+	// Memory is the budget of the process in bytes, to which it holds its garbage; 0 for none.
+	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
 }
@@ -101,6 +104,9 @@ func (l *learner) prepare(ctx context.Context) error {
 	}
 	if l.Replicas <= 0 {
 		l.Replicas = runtime.GOMAXPROCS(0)
+		if l.MostReplicas > 0 {
+			l.Replicas = min(l.Replicas, l.MostReplicas)
+		}
 	}
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
@@ -110,13 +116,24 @@ func (l *learner) prepare(ctx context.Context) error {
 	if err := l.resume(ctx); err != nil {
 		return err
 	}
-	l.trainer, err = learning.New(l.Graph, c, l.parameters, l.solver, l.Replicas, l.kernel)
-	if err != nil {
-		return fmt.Errorf("preparing to train: %w", err)
+	if err := l.makeTrainer(); err != nil {
+		return err
 	}
 	l.saved, l.begun = time.Now(), time.Now()
 	for _, b := range l.Valid {
 		l.validQuery += b.Queries()
+	}
+	return nil
+}
+
+// makeTrainer makes the trainer where there is none: validation takes its memory.
+func (l *learner) makeTrainer() error {
+	if l.trainer != nil {
+		return nil
+	}
+	var err error
+	if l.trainer, err = learning.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel); err != nil {
+		return fmt.Errorf("preparing to train: %w", err)
 	}
 	return nil
 }
@@ -186,6 +203,9 @@ func (l *learner) sameRun(r checkpoints.Record) error {
 
 // trainEpoch makes the epoch's steps that are still to be made.
 func (l *learner) trainEpoch(ctx context.Context) error {
+	if err := l.makeTrainer(); err != nil {
+		return err
+	}
 	l.solver.LearningRate = l.learningRate()
 	batches := l.schedule()
 	var examples []learning.Example
@@ -332,6 +352,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoints.Valid, error) {
 	if !due || l.validQuery == 0 {
 		return nil, nil
 	}
+	l.trainer = nil // its weights and moments stay, its buffers make room
 	scorer, err := scoring.New(l.Graph, l.Configuration, l.parameters, l.kernel)
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, err)

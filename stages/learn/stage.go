@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
+	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
@@ -51,6 +52,9 @@ type learnFn struct{ Params Params }
 
 // ProcessElement trains.
 func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func(int, string)) error {
+	if f.Params.Run.Memory > 0 {
+		budget.Limit(f.Params.Run.Memory) // as long as the process lives
+	}
 	data, err := ReadData(ctx, f.Params.Graph, bundles)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"tagnet/model/kernel"
 	"tagnet/model/scoring"
+	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
@@ -38,8 +39,12 @@ type Params struct {
 	Checkpoints, Checkpoint string
 	// Best is how many candidates are kept for each question.
 	Best int
-	// Threads is the number of threads of a worker, one a core if 0. It changes no result.
-	Threads int
+	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
+	// that is 0). It changes no result.
+	Threads, MostThreads int
+	// Memory is the budget of a worker's process in bytes, to which it holds its garbage; 0 for
+	// none.
+	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
 }
@@ -109,6 +114,9 @@ func rankerOf(ctx context.Context, p Params) (*Ranker, error) {
 	if engine.ranker != nil && engine.params == p && engine.graph == loaded && engine.record.Weights == record.Weights {
 		return engine.ranker, nil
 	}
+	if p.Memory > 0 {
+		budget.Limit(p.Memory) // as long as the process lives, which is the engine's
+	}
 	engine.ranker = nil
 	ranker, err := newRanker(ctx, p, loaded)
 	if err != nil {
@@ -116,6 +124,18 @@ func rankerOf(ctx context.Context, p Params) (*Ranker, error) {
 	}
 	engine.params, engine.graph, engine.record, engine.ranker = p, loaded, record, ranker
 	return ranker, nil
+}
+
+// threads is the number of threads of this worker.
+func (p Params) threads() int {
+	switch cores := runtime.GOMAXPROCS(0); {
+	case p.Threads > 0:
+		return p.Threads
+	case p.MostThreads > 0:
+		return min(cores, p.MostThreads)
+	default:
+		return cores
+	}
 }
 
 func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, error) {
@@ -132,10 +152,7 @@ func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, er
 	if err != nil {
 		return nil, err
 	}
-	if p.Threads <= 0 {
-		p.Threads = runtime.GOMAXPROCS(0)
-	}
-	workers := make([]Worker, p.Threads)
+	workers := make([]Worker, p.threads())
 	for i := range workers {
 		workers[i] = scorer.Worker()
 	}

@@ -60,6 +60,7 @@ type Environment struct {
 	Flags *flag.FlagSet
 
 	embedded bool
+	threads  int // that --memory holds, when last it was said
 }
 
 // Main runs a pipeline with the process's arguments and exits. SIGINT and SIGTERM cancel

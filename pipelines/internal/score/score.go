@@ -16,6 +16,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
@@ -40,9 +41,9 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each question")
 			set.StringVar(&f.queries, "queries", "", "`file` of questions to answer instead: source TAB relation in a line; a leading ~ on the relation asks the other way round")
-			set.IntVar(&f.threads, "threads", 0, "threads of a worker, 0 for one a core; changes no result")
+			set.IntVar(&f.threads, "threads", 0, "threads of a worker, 0 for one a core if --memory holds them; changes no result")
 			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
-			set.Int64Var(&f.memory, "memory", 64, "most MiB of a bundle of queries")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -62,10 +63,8 @@ func (f *flags) check() error {
 		return command.FlagError("top_k", f.best, "1 or more (0 or more without --queries)")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
-	case f.memory < 1:
-		return command.FlagError("memory", f.memory, "1 or more")
 	}
-	return nil
+	return command.CheckMemory(f.memory)
 }
 
 // recorded is what decides the content of an evaluation, besides the graph.
@@ -88,6 +87,7 @@ type asking struct {
 	folder    checkpoints.Folder
 	record    checkpoints.Record
 	questions []tables.Query // of --queries
+	share     budget.Share   // what --memory allows
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -142,6 +142,9 @@ func (a *asking) evaluate(ctx context.Context) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
 	}
+	if a.share, err = a.e.Divide(a.need(int64(len(queries))), a.memory, a.threads); err != nil {
+		return err
+	}
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
 		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best,
 	})
@@ -176,17 +179,18 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 	if !c.Windowed() {
 		delta = -1
 	}
+	defer budget.Limit(a.memory * budget.MiB)()
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.QueriesCounter)()
 	pipeline := Build(
 		bundle.Params{
 			Graph: w.Graph(), Split: a.split, Queries: table, Distances: a.distances,
-			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.memory << 20, Threads: a.threads,
+			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.share.Bundle, Threads: a.threads,
 		},
 		score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.folder), Checkpoint: a.record.Name(),
-			Best: a.best, Threads: a.threads, Kernel: a.kernel,
+			Best: a.best, Threads: a.threads, MostThreads: a.share.Most, Memory: a.memory * budget.MiB, Kernel: a.kernel,
 		},
 		evaluate.Params{
 			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.record.Name(), Questions: table != "",

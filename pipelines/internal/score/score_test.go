@@ -101,7 +101,7 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	if out := succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") {
 		t.Errorf("a second run says %q", out)
 	}
-	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "1"}} {
+	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "300"}} {
 		succeed(t, Pipeline(), append([]string{"--workspace", w, "--force"}, more...)...)
 		same(t, want, files(t, evaluation))
 	}
@@ -267,6 +267,8 @@ func TestMistakes(t *testing.T) {
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
 		"no such epoch":        {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
 		"no such split":        {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
+		"no memory":            {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},
+		"little memory":        {flagsOnly("--memory", "99", "--threads", "7"), 2, []string{"--memory is 99", "MiB or more", "7 threads", "graph"}},
 		"negative top_k":       {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
 		"no such kernel":       {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
 		"no such flag":         {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},

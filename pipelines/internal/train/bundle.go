@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
@@ -23,21 +24,21 @@ type bundled struct {
 	Split  string `json:"split"`
 	Hops   int    `json:"hops"`
 	Limit  int64  `json:"limit"`
-	Memory int64  `json:"memory"`
+	Memory int64  `json:"memory"` // MiB of a bundle
 }
 
 // bundle makes the bundles of the training and the validation queries, unless they are there.
 func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string) (learn.Bundles, error) {
 	var out learn.Bundles
 	var err error
-	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.memory}
+	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.share.Bundle / budget.MiB}
 	if out.Train, err = f.bundleSplit(ctx, e, loaded, inputs, train); err != nil {
 		return out, err
 	}
 	if len(out.Train) == 0 {
 		return out, fmt.Errorf("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	valid := bundled{Format: bundle.Format, Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.memory}
+	valid := bundled{Format: bundle.Format, Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.share.Bundle / budget.MiB}
 	if out.Valid, err = f.bundleSplit(ctx, e, loaded, inputs, valid); err != nil {
 		return out, err
 	}
@@ -75,7 +76,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 		defer bar.Follow(ctx, bundle.SourcesCounter)()
 		if _, err := e.RunBeam(ctx, BuildBundles(url, bundle.Params{
 			Graph: w.Graph(), Split: b.Split, Training: b.Split == "train", Limit: b.Limit, Hops: b.Hops,
-			Distances: distances, Memory: b.Memory << 20, Threads: f.replicas,
+			Distances: distances, Memory: b.Memory * budget.MiB, Threads: f.replicas,
 		})); err != nil {
 			stage.Abandon()
 			return nil, err

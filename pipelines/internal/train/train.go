@@ -18,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 	"tagnet/stages/learn/checkpoints"
@@ -34,6 +35,7 @@ type flags struct {
 	memory     int64
 
 	configuration configuration.Configuration
+	share         budget.Share // what memory allows
 }
 
 // Pipeline is go run ./pipelines/train.
@@ -47,13 +49,13 @@ func Pipeline() command.Pipeline {
 			for _, field := range f.fields {
 				field.register(set)
 			}
-			set.IntVar(&f.replicas, "replicas", 0, "threads, 0 for one a core; changes nothing in what is learned")
+			set.IntVar(&f.replicas, "replicas", 0, "threads, 0 for one a core if --memory holds them; changes nothing in what is learned")
 			set.BoolVar(&f.resume, "resume", false, "go on from the newest checkpoint")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints, beside those of each epoch; at most 10")
 			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries asked in an epoch, spread over all; 0 asks all")
-			set.Int64Var(&f.memory, "memory", 64, "most MiB of a bundle of queries")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -76,10 +78,8 @@ func (f *flags) check() error {
 		return command.FlagError("validate_every", f.validation.Every, "1 or more")
 	case f.validation.Limit < 0:
 		return command.FlagError("valid_limit", f.validation.Limit, "0 or more")
-	case f.memory < 1:
-		return command.FlagError("memory", f.memory, "1 or more")
 	}
-	return nil
+	return command.CheckMemory(f.memory)
 }
 
 // recorded is what decides the content of checkpoints, besides the seed and the graph.
@@ -97,6 +97,14 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	need, err := f.need(ctx, loaded)
+	if err != nil {
+		return err
+	}
+	if f.share, err = e.Divide(need, f.memory, f.replicas); err != nil {
+		return err
+	}
+	defer budget.Limit(f.memory * budget.MiB)()
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "checkpoints",
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
@@ -112,6 +120,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	bundles, err := f.bundle(ctx, e, loaded, inputs)
 	if err != nil {
+		return err
+	}
+	if err := f.holds(ctx, e, need); err != nil {
 		return err
 	}
 	if err := f.learn(ctx, e, bundles); err != nil {
@@ -210,7 +221,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(),
 			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
 			Every:    time.Duration(f.minutes * float64(time.Minute)),
-			Replicas: f.replicas, Kernel: f.kernel,
+			Replicas: f.replicas, MostReplicas: f.share.Most, Memory: f.memory * budget.MiB, Kernel: f.kernel,
 		},
 	}))
 	if ctx.Err() != nil {

@@ -32,7 +32,7 @@ func TestTrain(t *testing.T) {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
 	// Threads, the size of bundles and training anew change no byte.
-	if code, _, stderr = run(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "1")...); code != 0 {
+	if code, _, stderr = run(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...); code != 0 {
 		t.Fatal(stderr)
 	}
 	same(t, before, files(t, filepath.Join(w, "checkpoints")))
@@ -205,6 +205,7 @@ func TestMistakes(t *testing.T) {
 		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},
 		"limit":                 {[]string{"--valid_limit", "-1"}, 2, []string{"--valid_limit is -1"}},
 		"memory":                {[]string{"--memory", "0"}, 2, []string{"--memory is 0"}},
+		"little memory":         {[]string{"--memory", "64"}, 2, []string{"--memory is 64", "MiB or more", "graph"}},
 		"unknown flag":          {[]string{"--epoch", "3"}, 2, []string{"--epoch", "--epochs"}},
 		"other hyperparameters": {[]string{"--dim", "16"}, 1, []string{"dim is 8 there, 16 here", "--workspace", "--force"}},
 		"other seed":            {[]string{"--seed", "4"}, 1, []string{"seed is 0 there, 4 here"}},

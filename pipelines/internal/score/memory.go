@@ -1,0 +1,24 @@
+package score
+
+import (
+	"tagnet/model/learning"
+	"tagnet/stages/budget"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
+)
+
+// need states what a worker takes that scores that many queries.
+func (a *asking) need(queries int64) budget.Need {
+	g, c := a.loaded.Of(a.split).Graph, a.record.Configuration
+	shared, thread := score.Memory(g, c, a.best)
+	return budget.Need{
+		Fixed: []budget.Part{
+			{Name: "graph", Bytes: a.loaded.Memory(int(queries)) + bundle.Memory(int(queries), g.Entities, 1)},
+			// The checkpoint is there once as it is read, beside the parameters it fills.
+			{Name: "weights", Bytes: 8*learning.Parameters(g, c) + shared},
+			{Name: "answers", Bytes: evaluate.Memory(int(queries), a.best)},
+		},
+		Thread: thread + bundle.Memory(0, g.Entities, 1),
+	}
+}

@@ -1,0 +1,65 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+
+	"tagnet/formats/manifest"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/budget"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn"
+)
+
+// need states what a training takes before its bundles are there.
+func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, error) {
+	train, err := loaded.Queries(ctx, "train")
+	if err != nil {
+		return budget.Need{}, err
+	}
+	valid, err := loaded.Queries(ctx, "valid")
+	if err != nil {
+		return budget.Need{}, err
+	}
+	threads := f.replicas
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	g, queries := loaded.Train.Graph, len(train)+len(valid)
+	parts, thread := learn.Memory(g, f.configuration, threads, len(train)/2)
+	return budget.Need{
+		Fixed: append([]budget.Part{
+			{Name: "graph", Bytes: loaded.Memory(queries) + bundle.Memory(len(train), g.Entities, threads)},
+			{Name: "questions", Bytes: learn.DeckMemory(0, 0, queries, len(train)/2)},
+		}, parts...),
+		Thread: thread,
+	}, nil
+}
+
+// holds looks again once the bundles are there, all of which a training holds: how small their
+// distances have become is not known before.
+func (f *flags) holds(ctx context.Context, e *command.Environment, need budget.Need) error {
+	files := map[string]int64{}
+	for _, split := range []string{"train", "valid"} {
+		m, err := manifest.Read(ctx, e.Workspace.Path("bundles/"+split))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a split without queries has no bundles
+		}
+		if err != nil {
+			return err
+		}
+		for _, file := range m.Files {
+			if strings.HasSuffix(file.Name, ".arrow") {
+				files[split] += file.Size
+			}
+		}
+	}
+	need.Fixed = append(need.Fixed, budget.Part{Name: "distances", Bytes: learn.DeckMemory(files["train"], files["valid"], 0, 0)})
+	share, err := e.Divide(need, f.memory, f.replicas)
+	f.share.Most = share.Most
+	return err
+}

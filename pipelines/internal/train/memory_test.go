@@ -1,0 +1,53 @@
+package train
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"tagnet/stages/graph"
+)
+
+// TestMemoryBoundsTheGraph loads a graph and compares what is held with the formula.
+func TestMemoryBoundsTheGraph(t *testing.T) {
+	w := prepared(t, write(t, 4000))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	loaded, err := graph.Load(filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := loaded.Queries(context.Background(), "train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held, bound := int64(after.HeapAlloc)-int64(before.HeapAlloc), loaded.Memory(len(queries))
+	if held > bound || bound > 2*held {
+		t.Errorf("%d bytes are held, the formula says %d", held, bound)
+	}
+	runtime.KeepAlive(loaded)
+}
+
+// TestTheLeastMemoryDoes asks for too little, and then for what the error names.
+func TestTheLeastMemoryDoes(t *testing.T) {
+	w := prepared(t, write(t, 60))
+	code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "3")...)
+	found := regexp.MustCompile(`--memory is 10: want (\d+) MiB or more: .*graph \d+, .*3 threads \d+`).FindStringSubmatch(stderr)
+	if code != 2 || found == nil {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	least, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The distances, which are not known before they are bundled, are a MiB at most here.
+	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", strconv.Itoa(least+2), "--replicas", "3")...); code != 0 {
+		t.Errorf("exit code %d with --memory %d: %s", code, least+2, stderr)
+	}
+}
