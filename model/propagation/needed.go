@@ -25,6 +25,17 @@ func (p *Propagator) wanted(age, level int) []int32 {
 	return p.needed.rows[age][from[level]:from[level+1]]
 }
 
+// updates bounds the number of updates that are wanted, of so many ages.
+func (p *Propagator) updates(ages int) (count int) {
+	if p.needed.all {
+		return ages * p.layout.Count()
+	}
+	for _, rows := range p.needed.rows[:ages] {
+		count += len(rows)
+	}
+	return count
+}
+
 // want finds out what the query's candidates need. Nil candidates need everything.
 func (p *Propagator) want(candidates []int32, ages int) {
 	need := &p.needed

@@ -20,15 +20,15 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 	ages := min(c.Delta, c.Layers) + 1
 	p.tables = growTables(p.tables, ages, n*row)
 	copy(p.tables[0][:row], p.embedding) // the source stands at position 0
-	if p.query.Training {
-		p.memory.reserve(ages*n, p.weights.width(), c.Dim, p.keptWords())
-	}
 	if p.message == kernel.TransE {
 		p.zeros = grow(p.zeros, n*row)
 		clear(p.zeros)
 	}
 	p.identity = numbers(p.identity, n)
 	p.want(p.query.Candidates, ages)
+	if p.query.Training {
+		p.memory.reserve(p.updates(ages), p.weights.width(), c.Dim, p.keptWords())
+	}
 	for t := 1; t <= c.Layers; t++ {
 		p.windowPass(t)
 		for i := range p.pass.parts {
