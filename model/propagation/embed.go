@@ -76,7 +76,9 @@ func (w *Weights) relationEmbeddings(k kernel.Kernel, t int, relation int32, buf
 	if w.training {
 		k.Multiply(buffer, layer.relationMap, w.Query(relation), len(buffer), d, 1, true)
 	} else {
-		k.Multiply(buffer, w.Query(relation), layer.relationMix, 1, d, len(buffer), true)
+		for at := 0; at < len(buffer); at += d { // in the order in which the map lies in memory
+			k.Multiply(buffer[at:at+d], w.Query(relation), layer.relationMix[at*d:(at+d)*d], 1, d, d, true)
+		}
 	}
 	return buffer
 }

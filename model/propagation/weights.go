@@ -44,7 +44,7 @@ type layerWeights struct {
 	relationTwice, degreeTwice []float32
 
 	relationMap []float32 // [2R dim, dim], where they do
-	relationMix []float32 // [dim, 2R dim], its transpose, but for training: see Embed
+	relationMix []float32 // each relation's part of it transposed, [2R, dim, dim], but for training: see Embed
 	relationAdd []float32 // [2R dim]
 }
 
@@ -123,7 +123,10 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 	layer.relationMap = p.Layer(t+1, "relation_linear.weight")
 	layer.relationAdd = p.Layer(t+1, "relation_linear.bias")
 	if layer.relationMap != nil && !w.training {
-		layer.relationMix = transpose(grow(layer.relationMix, len(layer.relationMap)), layer.relationMap, w.relations*d, d)
+		layer.relationMix = grow(layer.relationMix, len(layer.relationMap))
+		for at := 0; at < len(layer.relationMap); at += d * d {
+			transpose(layer.relationMix[at:at+d*d], layer.relationMap[at:at+d*d], d, d)
+		}
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
 	if !w.training {
