@@ -73,6 +73,11 @@ func (p *Propagator) weigh(n int) {
 	p.divisor, p.copies = grow(p.divisor, n), grow(p.copies, n)
 	for i, degree := range p.layout.Degrees {
 		p.divisor[i] = 1 / (float32(degree) + 1)
+	}
+	if !p.configuration.DegreeMessages {
+		return
+	}
+	for i, degree := range p.layout.Degrees {
 		p.copies[i] = float32(degree - p.admitted(i))
 	}
 }

@@ -35,17 +35,10 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 	}
 	distances[source] = 0
 	s.reached, s.unreached = append(s.reached[:0], source), s.unreached[:0]
-	left := s.graph.Edges() // that enter entities which are not reached
-	frontier := 0
-	for distance := 1; distance <= hops && frontier < len(s.reached) && len(s.reached) < len(distances); distance++ {
-		edges := int64(0)
-		for _, o := range s.reached[frontier:] {
-			edges += int64(s.graph.Degree(o))
-		}
-		left -= edges
+	for distance, frontier := 1, 0; distance <= hops && frontier < len(s.reached) && len(s.reached) < len(distances); distance++ {
 		begin := frontier
 		frontier = len(s.reached)
-		if edges > left/bottomUpGain {
+		if (frontier-begin)*bottomUpGain > len(distances)-frontier {
 			s.bottomUp(uint8(distance), removal, distances)
 		} else {
 			s.topDown(s.reached[begin:], uint8(distance), removal, distances)
@@ -53,9 +46,10 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 	}
 }
 
-// bottomUpGain is how many edges a step from the unreached side does in the time of one from
-// the frontier's: it stops at the first neighbour that serves.
-const bottomUpGain = 4
+// bottomUpGain is how many unreached entities a step from their side does in the time of one
+// of the frontier: it stops at the first neighbour that serves, and those that are reached
+// late have few.
+const bottomUpGain = 8
 
 // topDown reaches the neighbours of the frontier.
 func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Removal, distances []uint8) {

@@ -108,10 +108,7 @@ func (l *Layout) Count() int { return len(l.Entities) }
 
 // order sorts the reached entities by level, then degree, by counting.
 func (l *Layout) order(distances []uint8, hops int) {
-	var counts [256]int32
-	for _, distance := range distances {
-		counts[distance]++
-	}
+	counts := countDistances(distances)
 	l.Levels = append(l.Levels[:0], 0)
 	var next [256]int32
 	reached := int32(0)
@@ -121,10 +118,12 @@ func (l *Layout) order(distances []uint8, hops int) {
 		l.Levels = append(l.Levels, reached)
 	}
 	l.Entities = resize(l.Entities, int(reached))
+	for o := range l.positions {
+		l.positions[o] = kernel.Unreached
+	}
 	for _, o := range l.byDegree {
 		distance := distances[o]
 		if int(distance) > hops {
-			l.positions[o] = kernel.Unreached
 			continue
 		}
 		at := next[distance]
@@ -132,6 +131,26 @@ func (l *Layout) order(distances []uint8, hops int) {
 		l.Entities[at] = o
 		l.positions[o] = at
 	}
+}
+
+// countDistances counts how often each stands there. Four lists of counts take turns: most
+// distances are equal to the one before, and to add to a number just stored takes a while.
+func countDistances(distances []uint8) (counts [256]int32) {
+	var turns [4][256]int32
+	i := 0
+	for ; i+4 <= len(distances); i += 4 {
+		turns[0][distances[i]]++
+		turns[1][distances[i+1]]++
+		turns[2][distances[i+2]]++
+		turns[3][distances[i+3]]++
+	}
+	for ; i < len(distances); i++ {
+		turns[0][distances[i]]++
+	}
+	for d := range counts {
+		counts[d] = turns[0][d] + turns[1][d] + turns[2][d] + turns[3][d]
+	}
+	return counts
 }
 
 // weigh sets the degrees that the entities have in the whole graph.
