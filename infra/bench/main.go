@@ -103,6 +103,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	switch {
 	case set.NArg() > 0:
 		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
+	case o.negatives < 0:
+		return o, usageError{errors.New("--negatives is 0 or more")}
 	case o.queries < 1 || o.perSource < 1 || o.threads < 1:
 		return o, usageError{errors.New("--queries, --per_source and --threads are 1 or more")}
 	}

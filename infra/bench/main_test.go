@@ -131,6 +131,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--delta", "-1"}, true, "delta"},
 		{[]string{"--queries", "0"}, true, "--queries"},
 		{[]string{"--per_source", "0"}, true, "--per_source"},
+		{[]string{"--negatives", "-5"}, true, "--negatives"},
 		{[]string{"--threads", "0"}, true, "--threads"},
 		{[]string{"--threads", "many"}, true, "threads"},
 		{[]string{"something"}, true, "something"},

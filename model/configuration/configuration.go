@@ -130,6 +130,15 @@ func (c Configuration) Prioritized() bool {
 // Specific tells whether the final state is an attention over the window's states.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 
+// States is the most states that a final state is made of: one, or, where delta is specific, one
+// of each age that the layers leave time for.
+func (c Configuration) States() int {
+	if c.Specific() {
+		return min(c.Delta, c.Layers) + 1
+	}
+	return 1
+}
+
 // Ratios returns A*Net's node and degree ratio, while training or not.
 func (c Configuration) Ratios(training bool) (node, degree float64) {
 	node, degree = c.NodeRatio, c.DegreeRatio

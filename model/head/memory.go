@@ -12,7 +12,7 @@ func Memory(c configuration.Configuration) int64 {
 	}
 	rows := 4 * n * (12*d + 16)
 	if c.Specific() {
-		rows += 4 * n * int64(c.Delta+1) * (14*d + 8)
+		rows += 4 * n * int64(c.States()) * (14*d + 8)
 	}
 	return rows + 4*40*d*d + 1<<17
 }

@@ -225,13 +225,14 @@ func TestAggregateLanes(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		for _, dim := range []int{8, 16, 32, 48, 64} {
 			for o := range eachOption {
-				both := newRun(rng, 2*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
-				both.Lanes = 2
-				features, check := guarded(both.Count() * 2 * both.Width())
+				lanes := 2 + rng.IntN(3)
+				both := newRun(rng, lanes*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
+				both.Lanes = lanes
+				features, check := guarded(both.Count() * lanes * both.Width())
 				k.Aggregate(both, features)
 				check(t, fmt.Sprint("lanes of ", dim))
-				size := len(features) / 2
-				for lane := range 2 {
+				size := len(features) / lanes
+				for lane := range lanes {
 					alone := oneLane(both, lane, dim)
 					want := make([]float32, size)
 					k.Aggregate(alone, want)
@@ -244,10 +245,10 @@ func TestAggregateLanes(t *testing.T) {
 	})
 }
 
-// oneLane copies one lane of a run of two.
+// oneLane copies one lane of a run of several.
 func oneLane(r *Receivers, lane, dim int) *Receivers {
 	cut := func(table []float32) (out []float32) {
-		for i := lane * dim; i < len(table); i += 2 * dim {
+		for i := lane * dim; i < len(table); i += r.Dim {
 			out = append(out, table[i:i+dim]...)
 		}
 		return out

@@ -13,7 +13,7 @@ func (s *assembly) takes(r *Receivers) bool {
 func (s *assembly) eachStripe(r *Receivers, each func(p stripe, at int)) {
 	at, lane := 0, r.laneDim()
 	for _, p := range s.stripes {
-		if p.columns > lane && (p.columns != 64 || p.columns != r.Dim) {
+		if p.columns > lane && (p.columns != 64 || p.columns != r.Dim || r.lanes() != 2) {
 			continue
 		}
 		for ; at%lane+min(p.columns, lane) <= lane && at+p.columns <= r.Dim; at += p.columns {

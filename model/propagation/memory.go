@@ -75,7 +75,7 @@ func scratchMemory(c configuration.Configuration, lanes int64, training bool) in
 	if training {
 		rows += chunkRows * (width + 2*d)
 	} else {
-		rows += final * d * int64(c.Delta+1)
+		rows += final * d * int64(c.States())
 	}
 	return 4*(rows+2*width*d) + 1<<14
 }

@@ -251,13 +251,10 @@ func (p *Propagator) Sent() int64 { return p.sent }
 // Updated is the number of entities that the last Forward updated, summed over its layers.
 func (p *Propagator) Updated() int64 { return p.updated }
 
-// Depth is the number of states that a candidate may have: 1, or delta + 1 where the final
-// state is an attention over the window's.
+// Depth is the number of states that a candidate may have: 1, or one of each age where the
+// final state is an attention over the window's.
 func (p *Propagator) Depth() int {
-	if p.configuration.Specific() {
-		return p.configuration.Delta + 1
-	}
-	return 1
+	return p.configuration.States()
 }
 
 // Width is the number of values of a candidate's state: dim, or 1 for A*Net's policies,

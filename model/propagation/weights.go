@@ -39,8 +39,8 @@ type layerWeights struct {
 	shift      []float32
 	degree     []float32 // [dim] or nil
 	relation   []float32 // [2R, dim], where relation embeddings do not depend on the query
-	// relationTwice and degreeTwice are relation and degree for two queries side by side, not
-	// for training: every row is there twice.
+	// relationTwice and degreeTwice are relation (not for training) and degree for two queries
+	// side by side: every row is there twice.
 	relationTwice, degreeTwice []float32
 
 	relationMap []float32 // [2R dim, dim], where they do
@@ -129,9 +129,9 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 		}
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
+	layer.degreeTwice = twice(layer.degreeTwice, layer.degree, d)
 	if !w.training {
 		layer.relationTwice = twice(layer.relationTwice, layer.relation, d)
-		layer.degreeTwice = twice(layer.degreeTwice, layer.degree, d)
 	}
 	if w.training {
 		for k, part := range layer.maps {

@@ -202,7 +202,6 @@ func (l *learner) sameRun(r checkpoints.Record) error {
 	return nil
 }
 
-// trainEpoch makes the epoch's steps that are still to be made.
 // spareProcessor lets Go run one goroutine more at once than there are replicas, until the
 // returned function is called. Gorgonia's machine runs a query's graph on another thread than
 // the one that asks it to, and while a thread wakes up its processor stands still: the others
@@ -216,6 +215,7 @@ func spareProcessor(replicas int) (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
+// trainEpoch makes the epoch's steps that are still to be made.
 func (l *learner) trainEpoch(ctx context.Context) error {
 	if err := l.makeTrainer(); err != nil {
 		return err

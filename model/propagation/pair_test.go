@@ -1,0 +1,45 @@
+package propagation
+
+import (
+	"slices"
+	"testing"
+
+	"tagnet/model/configuration"
+)
+
+// TestPairs holds two queries side by side to each alone, with weights made for scoring and for
+// training, in whatever order a propagator is asked for one or two.
+func TestPairs(t *testing.T) {
+	for _, training := range []bool{false, true} {
+		for _, dependent := range []bool{false, true} {
+			c := configuration.Default()
+			c.DegreeMessages, c.Dependent, c.Delta, c.Layers = true, dependent, 1, 3
+			s := newSteady(t, c, 300, 900, training)
+			reached := func(lane int) (out []float32) {
+				s.propagator.Reached(lane, func(_ []int32, states [][]float32) { out = append(out, states[0]...) })
+				return out
+			}
+			for i, q := range s.queries {
+				q.Training = false
+				other := int32(i+5) % 20
+				alone := q
+				alone.Relation = other
+				var want [2][]float32
+				for lane, query := range []Query{q, alone} {
+					if err := s.propagator.Forward(s.weights, query); err != nil {
+						t.Fatal(err)
+					}
+					want[lane] = reached(0)
+				}
+				if err := s.propagator.ForwardPair(s.weights, q, other); err != nil {
+					t.Fatal(err)
+				}
+				for lane := range want {
+					if !slices.Equal(reached(lane), want[lane]) {
+						t.Fatalf("weights for training %v, dependent %v, query %d: lane %d differs from the query alone", training, dependent, i, lane)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package propagation
+
+const raceDetector = true
