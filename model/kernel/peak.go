@@ -16,8 +16,6 @@ func Peak(k Kernel) float64 {
 	return best
 }
 
-var spun float32 // so that no compiler finds the loop idle
-
 // spin is a loop of products and sums as the compiler makes them, twelve at once: as many as
 // stay in registers.
 func (portable) spin(rounds int) (operations int) {
@@ -37,6 +35,8 @@ func (portable) spin(rounds int) (operations int) {
 		s10 = float32(s10*factor) + term
 		s11 = float32(s11*factor) + term
 	}
-	spun = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11
+	if s0+s1+s2+s3+s4+s5+s6+s7+s8+s9+s10+s11 < 0 {
+		return 0 // never, but no compiler may find the loop idle
+	}
 	return 24 * rounds
 }
