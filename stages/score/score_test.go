@@ -98,9 +98,14 @@ func someBundle(t *testing.T) *bundle.Bundle {
 	return b
 }
 
-func rank(t *testing.T, w Worker, workers int) (*Scored, int, error) {
+func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 	t.Helper()
-	r, err := NewRanker(entities, 10, 3, slices.Repeat([]Worker{w}, workers))
+	var each []Worker
+	for range workers {
+		own := *w
+		each = append(each, &own)
+	}
+	r, err := NewRanker(entities, 10, 3, each)
 	if err != nil {
 		t.Fatal(err)
 	}
