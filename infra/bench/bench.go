@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/pprof"
@@ -56,10 +57,11 @@ func prepare(o options) (*bench, error) {
 	return b, b.weights.Load(b.parameters)
 }
 
-// profiled measures, and writes a profile of that where one is wanted.
-func (b *bench) profiled() (r result, err error) {
+// profiled measures, and writes a profile of that where one is wanted. None is left of a
+// measurement that failed.
+func (b *bench) profiled(ctx context.Context) (r result, err error) {
 	if b.profile == "" {
-		return b.measure()
+		return b.measure(ctx)
 	}
 	f, err := os.Create(b.profile)
 	if err != nil {
@@ -68,19 +70,22 @@ func (b *bench) profiled() (r result, err error) {
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return r, fmt.Errorf("--cpuprofile: %w", err)
 	}
-	r, err = b.measure()
+	r, err = b.measure(ctx)
 	pprof.StopCPUProfile()
 	if closing := f.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("--cpuprofile: %w", closing)
 	}
+	if err != nil {
+		_ = os.Remove(b.profile)
+	}
 	return r, err
 }
 
-func (b *bench) measure() (result, error) {
+func (b *bench) measure(ctx context.Context) (result, error) {
 	if b.train {
-		return b.measureTraining()
+		return b.measureTraining(ctx)
 	}
-	return b.measureForward()
+	return b.measureForward(ctx)
 }
 
 // seat is one thread's buffers and what it measured.
@@ -123,7 +128,7 @@ func (s *seat) count() {
 
 // run times count tasks, which the seats share. Each first does one that is not timed: its
 // buffers grow.
-func (b *bench) run(seats []*seat, count int, task func(s *seat, i int) error) (result, error) {
+func (b *bench) run(ctx context.Context, seats []*seat, count int, task func(s *seat, i int) error) (result, error) {
 	for i, s := range seats {
 		if err := task(s, i%count); err != nil {
 			return result{}, err
@@ -137,7 +142,9 @@ func (b *bench) run(seats []*seat, count int, task func(s *seat, i int) error) (
 	for i, s := range seats {
 		wait.Go(func() {
 			for j := int(next.Add(1)) - 1; j < count && errs[i] == nil; j = int(next.Add(1)) - 1 {
-				errs[i] = task(s, j)
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = task(s, j)
+				}
 			}
 		})
 	}

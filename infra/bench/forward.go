@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"tagnet/model/graph"
@@ -28,10 +29,10 @@ func (b *bench) questions() (out []question, relations []int32) {
 }
 
 // measureForward times searches and propagations.
-func (b *bench) measureForward() (result, error) {
+func (b *bench) measureForward(ctx context.Context) (result, error) {
 	questions, relations := b.questions()
 	b.weights.Embed(b.kernel, relations)
-	return b.run(b.seats(), len(questions), func(s *seat, i int) error { return s.answer(questions[i]) })
+	return b.run(ctx, b.seats(), len(questions), func(s *seat, i int) error { return s.answer(questions[i]) })
 }
 
 // answer propagates all queries of a source, two at a time.

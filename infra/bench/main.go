@@ -3,18 +3,25 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 )
 
 func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "bench: interrupted, nothing was written")
+		os.Exit(130)
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(2)
@@ -57,7 +64,7 @@ type result struct {
 	Threads    int     `json:"threads"`
 }
 
-func run(arguments []string, out, diagnostics io.Writer) error {
+func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	o, err := parse(arguments, diagnostics)
 	if err != nil {
 		return err
@@ -66,7 +73,7 @@ func run(arguments []string, out, diagnostics io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := b.profiled()
+	r, err := b.profiled(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +47,7 @@ func measured(t *testing.T, arguments ...string) result {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(append([]string{"--workspace", workspace}, arguments...), &out, io.Discard); err != nil {
+	if err := run(t.Context(), append([]string{"--workspace", workspace}, arguments...), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Count(out.String(), "\n"); lines != 1 {
@@ -92,7 +94,7 @@ func TestRoofline(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table bytes.Buffer
-	if err := run([]string{"--workspace", workspace, "--queries", "4", "--roofline"}, io.Discard, &table); err != nil {
+	if err := run(t.Context(), []string{"--workspace", workspace, "--queries", "4", "--roofline"}, io.Discard, &table); err != nil {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"GFLOP/s", "messages", "dense", "search"} {
@@ -108,7 +110,7 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "cpu.prof")
-	if err := run([]string{"--workspace", workspace, "--queries", "4", "--cpuprofile", path}, io.Discard, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"--workspace", workspace, "--queries", "4", "--cpuprofile", path}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
@@ -139,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"--cpuprofile", filepath.Join(workspace, "absent", "cpu.prof")}, false, "--cpuprofile"},
 	} {
 		var out bytes.Buffer
-		err := run(append([]string{"--workspace", workspace}, c.arguments...), &out, io.Discard)
+		err := run(t.Context(), append([]string{"--workspace", workspace}, c.arguments...), &out, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.says) || errors.As(err, new(usageError)) != c.usage {
 			t.Errorf("%v: %v", c.arguments, err)
 		}
@@ -147,7 +149,24 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v printed %s", c.arguments, out.String())
 		}
 	}
-	if err := run([]string{"-h"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
+	if err := run(t.Context(), []string{"-h"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("-h: %v", err)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	path := filepath.Join(t.TempDir(), "cpu.prof")
+	var out bytes.Buffer
+	if err := run(ctx, []string{"--workspace", workspace, "--cpuprofile", path}, &out, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if _, err := os.Stat(path); out.Len() > 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an interrupted run left %q and a profile: %v", out.String(), err)
 	}
 }

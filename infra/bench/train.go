@@ -60,8 +60,8 @@ func (l *lesson) Backward(entities []int32, gradient, query []float32) error {
 }
 
 // measureTraining times search, forward, loss and backward of training queries.
-func (b *bench) measureTraining() (result, error) {
-	queries, err := b.lessons()
+func (b *bench) measureTraining(ctx context.Context) (result, error) {
+	queries, err := b.lessons(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -77,12 +77,12 @@ func (b *bench) measureTraining() (result, error) {
 		}
 		defer s.lesson.head.Close()
 	}
-	return b.run(seats, len(queries), func(s *seat, i int) error { return s.lesson.learn(queries[i], i) })
+	return b.run(ctx, seats, len(queries), func(s *seat, i int) error { return s.lesson.learn(queries[i], i) })
 }
 
 // lessons draws training queries uniformly.
-func (b *bench) lessons() ([]tables.Query, error) {
-	all, err := b.loaded.Queries(context.Background(), "train")
+func (b *bench) lessons(ctx context.Context) ([]tables.Query, error) {
+	all, err := b.loaded.Queries(ctx, "train")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ type Phases struct {
 }
 
 // Measure has the propagator add its times to phases, or stop where that is nil. It reads
-// the clock a few times per 256 updates.
+// the clock a few times per chunk of updates.
 func (p *Propagator) Measure(phases *Phases) { p.phases = phases }
 
 // clock returns the time if somebody wants it.
