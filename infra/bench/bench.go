@@ -54,7 +54,7 @@ func prepare(o options) (*bench, error) {
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
 	b.weights = propagation.NewWeights(b.graph, *c, o.train)
-	return b, b.weights.Load(b.parameters)
+	return b, b.weights.Load(b.kernel, b.parameters)
 }
 
 // profiled measures, and writes a profile of that where one is wanted. None is left of a

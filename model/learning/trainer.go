@@ -92,7 +92,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 		parameters: p, gradients: gradients, solver: solver,
 		weights: propagation.NewWeights(g, c, true),
 	}
-	if err := t.weights.Load(p); err != nil {
+	if err := t.weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
 	t.model = adam.Model(p, gradients)
@@ -132,7 +132,7 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		return Result{}, errors.New("a training step without examples")
 	}
 	t.reserve(len(examples))
-	if err := t.weights.Load(t.parameters); err != nil {
+	if err := t.weights.Load(t.kernel, t.parameters); err != nil {
 		return Result{}, err
 	}
 	for i, e := range examples {

@@ -45,7 +45,7 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 		t.Fatal(err)
 	}
 	s := &steady{propagator: New(g, c, k), weights: NewWeights(g, c, training), slot: NewGradients(c, g.RelationCount())}
-	if err := s.weights.Load(set); err != nil {
+	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
 	s.searcher = search.NewSearcher(g)

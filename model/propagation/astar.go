@@ -226,8 +226,8 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 		a.layerBackward(t, layer, into)
 	}
 	a.prioritizeBackward(0, 2, into)
-	addTo(into.Query, a.stateGradients[d:2*d])
-	addTo(into.priority.bias, a.queryGradient)
+	p.kernel.Add(into.Query, a.stateGradients[d:2*d])
+	p.kernel.Add(into.priority.bias, a.queryGradient)
 	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d)
 	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryBack, 1, d, d, true)
 }
@@ -256,7 +256,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	}
 	p.backward(&p.pass, &into.layers[t])
 	for i, version := range layer.previous {
-		addTo(a.stateGradients[int(version)*d:int(version+1)*d], a.residualGradient[i*d:(i+1)*d])
+		p.kernel.Add(a.stateGradients[int(version)*d:int(version+1)*d], a.residualGradient[i*d:(i+1)*d])
 		a.weighedBackward(a.ownGradient[i*d:(i+1)*d], version)
 	}
 	for i, version := range layer.senders {

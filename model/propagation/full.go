@@ -75,5 +75,5 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		p.backward(&p.pass, layer)
 	}
 	source := int(p.layout.Position(p.query.Source))
-	addTo(into.Query, p.gradients[0][source*d:(source+1)*d])
+	p.kernel.Add(into.Query, p.gradients[0][source*d:(source+1)*d])
 }

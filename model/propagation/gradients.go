@@ -74,10 +74,3 @@ func (g *Gradients) zero() {
 		g.priority.zero()
 	}
 }
-
-// addTo adds a to sum, entry by entry. A nil a adds nothing.
-func addTo(sum, a []float32) {
-	for i, value := range a {
-		sum[i] += value
-	}
-}

@@ -43,7 +43,7 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 	set := c.Parameters32()
 	gradients := parameters.NewSet[float32](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
 	weights := propagation.NewWeights(c.Graph, c.Configuration, true)
-	if err := weights.Load(set); err != nil {
+	if err := weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
 	h := &headed{Propagator: propagation.New(c.Graph, c.Configuration, k), weights: weights}

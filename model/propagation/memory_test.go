@@ -62,7 +62,7 @@ func held(t *testing.T, c configuration.Configuration, training bool) (int64, ho
 	s.weights, s.propagator, s.slot = nil, nil, nil
 	before := live()
 	s.propagator, s.weights, s.slot = New(g, c, k), NewWeights(g, c, training), NewGradients(c, g.RelationCount())
-	if err := s.weights.Load(set); err != nil {
+	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
 	loaded := live()

@@ -18,7 +18,7 @@ type priorityWeights struct {
 	outputBias           []float32 // [1]
 }
 
-func loadPriority(d int, p *parameters.Set[float32], w *priorityWeights) *priorityWeights {
+func loadPriority(k kernel.Kernel, d int, p *parameters.Set[float32], w *priorityWeights) *priorityWeights {
 	if w == nil {
 		w = &priorityWeights{
 			state: make([]float32, d*d), query: make([]float32, d*d),
@@ -31,11 +31,11 @@ func loadPriority(d int, p *parameters.Set[float32], w *priorityWeights) *priori
 		copy(w.stateBack[i*d:(i+1)*d], linear[2*i*d:])
 		copy(w.queryBack[i*d:(i+1)*d], linear[(2*i+1)*d:])
 	}
-	transpose(w.state, w.stateBack, d, d)
-	transpose(w.query, w.queryBack, d, d)
+	k.Transpose(w.state, w.stateBack, d, d)
+	k.Transpose(w.query, w.queryBack, d, d)
 	w.bias = p.Data("linear.bias")
 	w.hiddenBack, w.hiddenBias = p.Data("mlp.0.weight"), p.Data("mlp.0.bias")
-	transpose(w.hidden, w.hiddenBack, 2*d, d)
+	k.Transpose(w.hidden, w.hiddenBack, 2*d, d)
 	w.output, w.outputBias = p.Data("mlp.2.weight"), p.Data("mlp.2.bias")
 	return w
 }
@@ -61,18 +61,18 @@ func (g *priorityGradients) zero() {
 	}
 }
 
-func (g *priorityGradients) addTo(into *parameters.Set[float32]) {
+func (g *priorityGradients) addTo(k kernel.Kernel, into *parameters.Set[float32]) {
 	d := len(g.bias)
 	linear := into.Data("linear.weight")
 	for i := range d {
-		addTo(linear[2*i*d:], g.state[i*d:(i+1)*d])
-		addTo(linear[(2*i+1)*d:], g.query[i*d:(i+1)*d])
+		k.Add(linear[2*i*d:], g.state[i*d:(i+1)*d])
+		k.Add(linear[(2*i+1)*d:], g.query[i*d:(i+1)*d])
 	}
-	addTo(into.Data("linear.bias"), g.bias)
-	addTo(into.Data("mlp.0.weight"), g.hidden)
-	addTo(into.Data("mlp.0.bias"), g.hiddenBias)
-	addTo(into.Data("mlp.2.weight"), g.output)
-	addTo(into.Data("mlp.2.bias"), g.outputBias)
+	k.Add(into.Data("linear.bias"), g.bias)
+	k.Add(into.Data("mlp.0.weight"), g.hidden)
+	k.Add(into.Data("mlp.0.bias"), g.hiddenBias)
+	k.Add(into.Data("mlp.2.weight"), g.output)
+	k.Add(into.Data("mlp.2.bias"), g.outputBias)
 }
 
 // forwardPriority sets priorities, [n], to f of the states, [n, dim]. inner, [n, dim], and
@@ -125,8 +125,8 @@ func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient 
 	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d)
 	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenBack, n, 2*d, d, false)
 	for i := 0; i < n*d; i += d {
-		messageBackward(p.message, a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
-		addTo(a.queryGradient, a.innerGradient[i:i+d])
+		messageBackward(k, p.message, a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
+		k.Add(a.queryGradient, a.innerGradient[i:i+d])
 	}
 	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d)
 	k.Multiply(stateGradient, a.innerGradient, w.stateBack, n, d, d, true)
@@ -154,10 +154,10 @@ func message(kind kernel.Message, out, x, w []float32) {
 
 // messageBackward adds the gradient of a message to that of the state, and sets that of the
 // embedding.
-func messageBackward(kind kernel.Message, gradient, x, w, stateGradient, embeddingGradient []float32) {
+func messageBackward(k kernel.Kernel, kind kernel.Message, gradient, x, w, stateGradient, embeddingGradient []float32) {
 	switch kind {
 	case kernel.TransE:
-		addTo(stateGradient, gradient)
+		k.Add(stateGradient, gradient)
 		copy(embeddingGradient, gradient)
 	case kernel.RotatE:
 		half := len(x) / 2

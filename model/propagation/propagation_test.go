@@ -17,7 +17,7 @@ func TestGoldenStates(t *testing.T) {
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
 				weights := propagation.NewWeights(c.Graph, c.Configuration, true)
-				if err := weights.Load(c.Parameters32()); err != nil {
+				if err := weights.Load(k, c.Parameters32()); err != nil {
 					t.Fatal(err)
 				}
 				p := propagation.New(c.Graph, c.Configuration, k)

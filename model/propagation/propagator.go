@@ -335,7 +335,7 @@ func (p *Propagator) seed(entities []int32, gradient []float32) {
 		first, last, position := p.ages(entity)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			addTo(p.gradients[age][position*d:(position+1)*d], gradient[at:at+d])
+			p.kernel.Add(p.gradients[age][position*d:(position+1)*d], gradient[at:at+d])
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestMatchesReference(t *testing.T) {
 		}
 		for _, k := range kernel.Available() {
 			weights := NewWeights(g, c, true)
-			if err := weights.Load(rounded); err != nil {
+			if err := weights.Load(k, rounded); err != nil {
 				t.Fatal(err)
 			}
 			p := New(g, c, k)

@@ -52,7 +52,7 @@ func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into 
 		s.embeddings = append(s.embeddings, w.Query(queries[i])...)
 		k.Add(query[int(queries[i])*d:int(queries[i]+1)*d], slot.Query)
 		if slot.priority != nil {
-			slot.priority.addTo(into)
+			slot.priority.addTo(k, into)
 		}
 	}
 	size, share := w.relations*d, len(slots)*d
@@ -117,7 +117,7 @@ func (w *Weights) sumLayer(k kernel.Kernel, thread *sumThread, t int, slots []*G
 		thread.turned[scaler] = grow(thread.turned[scaler], w.width()*d)
 		k.Transpose(thread.turned[scaler], thread.total, w.width(), d)
 	}
-	w.addLinear(into.weight, &thread.turned)
+	w.addLinear(k, into.weight, &thread.turned)
 }
 
 // sumMaps sets total to the sum of the gradients of a layer's linear map under a scaler.
@@ -134,16 +134,16 @@ func sumMaps(k kernel.Kernel, total []float32, t, scaler int, slots []*Gradients
 
 // addLinear adds the gradient of a linear map, by scaler [dim, width], to that of the stored
 // weight, [dim, dim + update], whose entries Weights.feature explains.
-func (w *Weights) addLinear(weight []float32, gradient *[3][]float32) {
+func (w *Weights) addLinear(k kernel.Kernel, weight []float32, gradient *[3][]float32) {
 	d, width := w.configuration.Dim, w.width()
 	columns := d + w.configuration.UpdateWidth()
 	for i := range d {
 		row, first := weight[i*columns:(i+1)*columns], gradient[0][i*width:(i+1)*width]
 		if w.configuration.Aggregate != configuration.AggregatePNA {
-			addTo(row, first)
+			k.Add(row, first)
 			continue
 		}
-		addTo(row, first[:d])
+		k.Add(row, first[:d])
 		second, third := gradient[1][i*width:(i+1)*width], gradient[2][i*width:(i+1)*width]
 		for j := range d {
 			for a := range 4 {

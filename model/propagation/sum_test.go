@@ -47,7 +47,7 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 	for _, tensor := range b.set.Tensors {
 		quarter(rng, tensor.Data)
 	}
-	if err := b.weights.Load(b.set); err != nil {
+	if err := b.weights.Load(kernel.Available()[0], b.set); err != nil {
 		t.Fatal(err)
 	}
 	for range count {
@@ -216,7 +216,7 @@ func TestEmbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	idle := NewWeights(g, c, false)
-	if err := idle.Load(b.set); err != nil {
+	if err := idle.Load(kernel.Available()[0], b.set); err != nil {
 		t.Fatal(err)
 	}
 	size := b.weights.relations * c.Dim
@@ -276,7 +276,7 @@ func TestBatchesDoNotAllocateBuffers(t *testing.T) {
 	b := newBatch(t, sumCases()["dependent"], 9)
 	k := kernel.Available()[len(kernel.Available())-1]
 	step := func() {
-		if err := b.weights.Load(b.set); err != nil {
+		if err := b.weights.Load(kernel.Available()[0], b.set); err != nil {
 			t.Fatal(err)
 		}
 		b.weights.Embed(k, b.queries)

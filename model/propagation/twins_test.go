@@ -37,7 +37,7 @@ func TestTwinsAreCopied(t *testing.T) {
 	c := configuration.Default()
 	c.Bias, c.DegreeMessages = true, true
 	w := NewWeights(g, c, false)
-	if err := w.Load(parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
+	if err := w.Load(kernel.Available()[0], parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range kernel.Available() {

@@ -7,6 +7,7 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
 
@@ -95,7 +96,7 @@ func scalers(degree int, meanLogDegree float64) (amplify, attenuate float32) {
 func (w *Weights) scaler(degree int32, k int) float32 { return w.scalers[k-1][degree] }
 
 // Load lays out p. It fails where p is not a set of parameters for these weights.
-func (w *Weights) Load(p *parameters.Set[float32]) error {
+func (w *Weights) Load(k kernel.Kernel, p *parameters.Set[float32]) error {
 	for _, shape := range parameters.Layout(w.configuration, w.relations) {
 		if data := p.Data(shape.Name); len(data) != shape.Size() {
 			return fmt.Errorf("loading weights: %s has %d values, the configuration wants %v", shape.Name, len(data), shape.Shape)
@@ -105,16 +106,16 @@ func (w *Weights) Load(p *parameters.Set[float32]) error {
 	w.query = p.Data("query.weight")
 	var layers sync.WaitGroup // each writes its own arrays only
 	for t := range w.layers {
-		layers.Go(func() { w.loadLayer(t, p) })
+		layers.Go(func() { w.loadLayer(k, t, p) })
 	}
 	layers.Wait()
 	if w.configuration.Prioritized() {
-		w.priority = loadPriority(w.configuration.Dim, p, w.priority)
+		w.priority = loadPriority(k, w.configuration.Dim, p, w.priority)
 	}
 	return nil
 }
 
-func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
+func (w *Weights) loadLayer(k kernel.Kernel, t int, p *parameters.Set[float32]) {
 	layer, d := &w.layers[t], w.configuration.Dim
 	layer.bias = p.Layer(t+1, "linear.bias")
 	layer.scale, layer.shift = p.Layer(t+1, "layer_norm.weight"), p.Layer(t+1, "layer_norm.bias")
@@ -125,7 +126,7 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 	if layer.relationMap != nil && !w.training {
 		layer.relationMix = grow(layer.relationMix, len(layer.relationMap))
 		for at := 0; at < len(layer.relationMap); at += d * d {
-			transpose(layer.relationMix[at:at+d*d], layer.relationMap[at:at+d*d], d, d)
+			k.Transpose(layer.relationMix[at:at+d*d], layer.relationMap[at:at+d*d], d, d)
 		}
 	}
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
@@ -134,9 +135,10 @@ func (w *Weights) loadLayer(t int, p *parameters.Set[float32]) {
 		layer.relationTwice = twice(layer.relationTwice, layer.relation, d)
 	}
 	if w.training {
-		for k, part := range layer.maps {
+		for scaler, part := range layer.maps {
 			if part != nil {
-				layer.transposed[k] = transpose(grow(layer.transposed[k], len(part)), part, w.width(), d)
+				layer.transposed[scaler] = grow(layer.transposed[scaler], len(part))
+				k.Transpose(layer.transposed[scaler], part, w.width(), d)
 			}
 		}
 	}
@@ -185,21 +187,6 @@ func (w *Weights) scalerCount() int {
 		return 3
 	}
 	return 1
-}
-
-// transpose writes the transpose of a, [rows, columns], to out, and returns it.
-func transpose(out, a []float32, rows, columns int) []float32 {
-	const block = 16 // both sides of a block stay in the first-level cache
-	for i0 := 0; i0 < rows; i0 += block {
-		for j0 := 0; j0 < columns; j0 += block {
-			for i := i0; i < min(i0+block, rows); i++ {
-				for j := j0; j < min(j0+block, columns); j++ {
-					out[j*rows+i] = a[i*columns+j]
-				}
-			}
-		}
-	}
-	return out
 }
 
 // grow gives a slice n entries, of any value, without allocating where it is large enough.

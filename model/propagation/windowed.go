@@ -182,7 +182,7 @@ func (p *Propagator) backwardWindow(into *Gradients) {
 		}
 		p.backward(&p.pass, layer)
 	}
-	addTo(into.Query, p.gradients[0][:d]) // the source's state before any layer is the query's embedding
+	p.kernel.Add(into.Query, p.gradients[0][:d]) // the source's state before any layer is the query's embedding
 }
 
 // windowGradients says where the gradients of a part go.

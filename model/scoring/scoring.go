@@ -25,7 +25,7 @@ type Scorer struct {
 // trained on: only its relations must be the same. It fails where p does not fit.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
 	weights := propagation.NewWeights(g, c, false)
-	if err := weights.Load(p); err != nil {
+	if err := weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("preparing to score: %w", err)
 	}
 	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}

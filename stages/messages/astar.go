@@ -120,7 +120,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 		return err
 	}
 	f.weights = propagation.NewWeights(f.graph, record.Configuration, false)
-	return f.weights.Load(p)
+	return f.weights.Load(f.kernel, p)
 }
 
 // question is the run of queries that share a source and a relation.

@@ -99,7 +99,7 @@ func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	}
 	g := loaded.Inference.Graph
 	w := propagation.NewWeights(g, record.Configuration, false)
-	if err := w.Load(p); err != nil {
+	if err := w.Load(k, p); err != nil {
 		t.Fatal(err)
 	}
 	propagator, searcher, distances := propagation.New(g, record.Configuration, k), search.NewSearcher(g), make([]uint8, g.Entities)
