@@ -16,10 +16,10 @@ func filled(value float32) (row [64]float32) {
 // width is the assembly's two directions of the normalization for rows of dim.
 type width struct {
 	dim       int
-	normalize func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+	normalize func(count int, rows, at *int32, linear, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
 		own *float32, ownStride int, output *float32, outputStride int)
 	backward func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
-		gradient, byLinear, byScale, byShift *float32)
+		gradient, byLinear, byBias, byScale, byShift *float32)
 }
 
 // forDim is the assembly for rows of dim, nil where there is none.
@@ -59,9 +59,13 @@ func (s *assembly) Normalize(u *Update) {
 	if u.Own != nil {
 		own, stride = &u.Own[0], 4*u.stride()
 	}
+	bias := whole(u.Bias, u.Dim)
+	if bias == nil {
+		bias = &zeros[0]
+	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	w.normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+	w.normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], bias, &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
 		own, stride, &u.Output[0], 4*u.stride())
 }
 
@@ -75,7 +79,7 @@ func (s *assembly) NormalizeBackward(u *Update, gradient []float32, g *UpdateGra
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
 	w.backward(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
-		&gradient[0], &g.Linear[0], whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
+		&gradient[0], &g.Linear[0], whole(g.Bias, u.Dim), whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
 }
 
 // whole is where a list of dim numbers begins, nil for none.

@@ -1370,43 +1370,48 @@ end75:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize32AVX2(SB), NOSPLIT, $0-112
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         shift+48(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+72(FP), Y9
+	VBROADCASTSS keptScale+80(FP), Y9
+	MOVQ         bias+32(FP), SI
 
 row84:
 	CMPQ         BX, AX
 	JGE          end85
-	MOVQ         kept+56(FP), R8
-	MOVQ         rows+8(FP), SI
-	MOVLQSX      (SI)(BX*4), SI
-	MOVQ         at+16(FP), DI
+	MOVQ         kept+64(FP), R9
+	MOVQ         rows+8(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R9
-	LEAQ         (R9)(DI*4), R9
-	MOVQ         keptStride+64(FP), R10
-	MOVQ         DI, R11
-	IMULQ        R10, R11
-	ADDQ         R11, R8
-	MOVQ         linear+24(FP), R10
-	IMUL3Q       $0x00000080, DI, DI
-	ADDQ         DI, R10
-	VMOVUPS      (R10), Y0
+	MOVQ         at+16(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         deviation+40(FP), R10
+	LEAQ         (R10)(R8*4), R10
+	MOVQ         keptStride+72(FP), R11
+	MOVQ         R8, R12
+	IMULQ        R11, R12
+	ADDQ         R12, R9
+	MOVQ         linear+24(FP), R11
+	IMUL3Q       $0x00000080, R8, R8
+	ADDQ         R8, R11
+	VMOVUPS      (R11), Y0
+	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y6
-	VMOVUPS      32(R10), Y1
+	VMOVUPS      32(R11), Y1
+	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(R10), Y2
+	VMOVUPS      64(R11), Y2
+	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(R10), Y3
+	VMOVUPS      96(R11), Y3
+	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X5
 	VADDPS       X5, X6, X6
@@ -1431,82 +1436,82 @@ row84:
 	VPERMILPS    $0xb1, X7, X5
 	VADDPS       X5, X7, X7
 	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, DI
-	VMOVD        DI, X5
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X5
 	VBROADCASTSS X5, Y5
 	VFMADD231PS  Y10, Y7, Y5
 	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, DI
-	VMOVD        DI, X6
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X6
 	VBROADCASTSS X6, Y6
 	VDIVSS       X5, X6, X5
-	VMOVSS       X5, (R9)
+	VMOVSS       X5, (R10)
 	VBROADCASTSS X5, Y5
 	VMULPS       Y5, Y0, Y0
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
-	MOVQ         own+80(FP), DI
-	MOVQ         output+96(FP), R9
-	MOVQ         ownStride+88(FP), R11
-	MOVQ         SI, R12
-	IMULQ        R11, R12
-	ADDQ         R12, DI
-	MOVQ         outputStride+104(FP), R11
-	IMULQ        R11, SI
-	ADDQ         SI, R9
-	VMOVUPS      Y0, (R10)
+	MOVQ         own+88(FP), R8
+	MOVQ         output+104(FP), R10
+	MOVQ         ownStride+96(FP), R12
+	MOVQ         DI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, R8
+	MOVQ         outputStride+112(FP), R12
+	IMULQ        R12, DI
+	ADDQ         DI, R10
+	VMOVUPS      Y0, (R11)
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      (R8), SI
-	VMOVD        SI, X5
+	MOVBLZX      (R9), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       (DI), Y4, Y4
-	VMOVUPS      Y4, (R9)
-	VMOVUPS      Y1, 32(R10)
+	VADDPS       (R8), Y4, Y4
+	VMOVUPS      Y4, (R10)
+	VMOVUPS      Y1, 32(R11)
 	VMOVUPS      32(DX), Y4
 	VFMADD231PS  32(CX), Y1, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      1(R8), SI
-	VMOVD        SI, X5
+	MOVBLZX      1(R9), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       32(DI), Y4, Y4
-	VMOVUPS      Y4, 32(R9)
-	VMOVUPS      Y2, 64(R10)
+	VADDPS       32(R8), Y4, Y4
+	VMOVUPS      Y4, 32(R10)
+	VMOVUPS      Y2, 64(R11)
 	VMOVUPS      64(DX), Y4
 	VFMADD231PS  64(CX), Y2, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      2(R8), SI
-	VMOVD        SI, X5
+	MOVBLZX      2(R9), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       64(DI), Y4, Y4
-	VMOVUPS      Y4, 64(R9)
-	VMOVUPS      Y3, 96(R10)
+	VADDPS       64(R8), Y4, Y4
+	VMOVUPS      Y4, 64(R10)
+	VMOVUPS      Y3, 96(R11)
 	VMOVUPS      96(DX), Y4
 	VFMADD231PS  96(CX), Y3, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      3(R8), SI
-	VMOVD        SI, X5
+	MOVBLZX      3(R9), DI
+	VMOVD        DI, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       96(DI), Y4, Y4
-	VMOVUPS      Y4, 96(R9)
+	VADDPS       96(R8), Y4, Y4
+	VMOVUPS      Y4, 96(R10)
 	INCQ         BX
 	JMP          row84
 
@@ -1514,9 +1519,9 @@ end85:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-112
+TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -1526,132 +1531,133 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
 	VBROADCASTSS keptScale+72(FP), Y9
-	MOVQ         byScale+96(FP), SI
-	MOVQ         byShift+104(FP), DI
+	MOVQ         byBias+96(FP), SI
+	MOVQ         byScale+104(FP), DI
+	MOVQ         byShift+112(FP), R8
 
 row86:
 	CMPQ         BX, AX
 	JGE          end87
-	MOVQ         kept+56(FP), R10
-	MOVQ         rows+8(FP), R8
-	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	MOVQ         kept+56(FP), R11
+	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         deviation+32(FP), R11
-	LEAQ         (R11)(R9*4), R11
-	MOVQ         keptStride+64(FP), R12
-	MOVQ         R9, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R10
-	MOVQ         linear+24(FP), R12
-	IMUL3Q       $0x00000080, R9, R13
-	ADDQ         R13, R12
-	MOVQ         gradient+80(FP), R13
-	IMUL3Q       $0x00000080, R8, R8
-	ADDQ         R8, R13
-	MOVQ         byLinear+88(FP), R8
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         deviation+32(FP), R12
+	LEAQ         (R12)(R10*4), R12
+	MOVQ         keptStride+64(FP), R13
+	MOVQ         R10, R14
+	IMULQ        R13, R14
+	ADDQ         R14, R11
+	MOVQ         linear+24(FP), R13
+	IMUL3Q       $0x00000080, R10, R14
+	ADDQ         R14, R13
+	MOVQ         gradient+80(FP), R14
 	IMUL3Q       $0x00000080, R9, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R13), Y0
-	MOVBLZX      (R10), R9
-	VMOVD        R9, X5
+	ADDQ         R9, R14
+	MOVQ         byLinear+88(FP), R9
+	IMUL3Q       $0x00000080, R10, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R14), Y0
+	MOVBLZX      (R11), R10
+	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y0, Y0
 	VANDPS       Y5, Y0, Y0
-	VMOVUPS      (R12), Y4
+	VMOVUPS      (R13), Y4
 	VMOVUPS      (DX), Y5
 	VFMADD231PS  (CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y0, Y0
-	VMOVUPS      32(R13), Y1
-	MOVBLZX      1(R10), R9
-	VMOVD        R9, X5
+	VMOVUPS      32(R14), Y1
+	MOVBLZX      1(R11), R10
+	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y1, Y1
 	VANDPS       Y5, Y1, Y1
-	VMOVUPS      32(R12), Y4
+	VMOVUPS      32(R13), Y4
 	VMOVUPS      32(DX), Y5
 	VFMADD231PS  32(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y1, Y1
-	VMOVUPS      64(R13), Y2
-	MOVBLZX      2(R10), R9
-	VMOVD        R9, X5
+	VMOVUPS      64(R14), Y2
+	MOVBLZX      2(R11), R10
+	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y2, Y2
 	VANDPS       Y5, Y2, Y2
-	VMOVUPS      64(R12), Y4
+	VMOVUPS      64(R13), Y4
 	VMOVUPS      64(DX), Y5
 	VFMADD231PS  64(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y2, Y2
-	VMOVUPS      96(R13), Y3
-	MOVBLZX      3(R10), R9
-	VMOVD        R9, X5
+	VMOVUPS      96(R14), Y3
+	MOVBLZX      3(R11), R10
+	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y3, Y3
 	VANDPS       Y5, Y3, Y3
-	VMOVUPS      96(R12), Y4
+	VMOVUPS      96(R13), Y4
 	VMOVUPS      96(DX), Y5
 	VFMADD231PS  96(CX), Y4, Y5
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
-	TESTQ        DI, DI
+	TESTQ        R8, R8
 	JZ           none88
 	VMOVAPS      Y0, Y5
-	VADDPS       (DI), Y5, Y5
-	VMOVUPS      Y5, (DI)
+	VADDPS       (R8), Y5, Y5
+	VMOVUPS      Y5, (R8)
 	VMOVAPS      Y1, Y5
-	VADDPS       32(DI), Y5, Y5
-	VMOVUPS      Y5, 32(DI)
+	VADDPS       32(R8), Y5, Y5
+	VMOVUPS      Y5, 32(R8)
 	VMOVAPS      Y2, Y5
-	VADDPS       64(DI), Y5, Y5
-	VMOVUPS      Y5, 64(DI)
+	VADDPS       64(R8), Y5, Y5
+	VMOVUPS      Y5, 64(R8)
 	VMOVAPS      Y3, Y5
-	VADDPS       96(DI), Y5, Y5
-	VMOVUPS      Y5, 96(DI)
+	VADDPS       96(R8), Y5, Y5
+	VMOVUPS      Y5, 96(R8)
 
 none88:
-	TESTQ   SI, SI
+	TESTQ   DI, DI
 	JZ      none89
 	VMOVAPS Y0, Y5
-	VMULPS  (R12), Y5, Y5
-	VADDPS  (SI), Y5, Y5
-	VMOVUPS Y5, (SI)
+	VMULPS  (R13), Y5, Y5
+	VADDPS  (DI), Y5, Y5
+	VMOVUPS Y5, (DI)
 	VMOVAPS Y1, Y5
-	VMULPS  32(R12), Y5, Y5
-	VADDPS  32(SI), Y5, Y5
-	VMOVUPS Y5, 32(SI)
+	VMULPS  32(R13), Y5, Y5
+	VADDPS  32(DI), Y5, Y5
+	VMOVUPS Y5, 32(DI)
 	VMOVAPS Y2, Y5
-	VMULPS  64(R12), Y5, Y5
-	VADDPS  64(SI), Y5, Y5
-	VMOVUPS Y5, 64(SI)
+	VMULPS  64(R13), Y5, Y5
+	VADDPS  64(DI), Y5, Y5
+	VMOVUPS Y5, 64(DI)
 	VMOVAPS Y3, Y5
-	VMULPS  96(R12), Y5, Y5
-	VADDPS  96(SI), Y5, Y5
-	VMOVUPS Y5, 96(SI)
+	VMULPS  96(R13), Y5, Y5
+	VADDPS  96(DI), Y5, Y5
+	VMOVUPS Y5, 96(DI)
 
 none89:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
-	VMULPS       (R12), Y0, Y7
+	VMULPS       (R13), Y0, Y7
 	VMULPS       32(CX), Y1, Y1
 	VADDPS       Y1, Y6, Y6
-	VFMADD231PS  32(R12), Y1, Y7
+	VFMADD231PS  32(R13), Y1, Y7
 	VMULPS       64(CX), Y2, Y2
 	VADDPS       Y2, Y6, Y6
-	VFMADD231PS  64(R12), Y2, Y7
+	VFMADD231PS  64(R13), Y2, Y7
 	VMULPS       96(CX), Y3, Y3
 	VADDPS       Y3, Y6, Y6
-	VFMADD231PS  96(R12), Y3, Y7
+	VFMADD231PS  96(R13), Y3, Y7
 	VEXTRACTF128 $0x01, Y6, X5
 	VADDPS       X5, X6, X6
 	VPERMILPS    $0x4e, X6, X5
@@ -1668,75 +1674,100 @@ none89:
 	VBROADCASTSS X7, Y7
 	VMULPS       Y10, Y6, Y6
 	VMULPS       Y10, Y7, Y7
-	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R12), Y4
 	VSUBPS       Y6, Y0, Y0
-	VFNMADD231PS (R12), Y7, Y0
+	VFNMADD231PS (R13), Y7, Y0
 	VMULPS       Y4, Y0, Y0
-	VMOVUPS      Y0, (R8)
+	VMOVUPS      Y0, (R9)
 	VSUBPS       Y6, Y1, Y1
-	VFNMADD231PS 32(R12), Y7, Y1
+	VFNMADD231PS 32(R13), Y7, Y1
 	VMULPS       Y4, Y1, Y1
-	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y1, 32(R9)
 	VSUBPS       Y6, Y2, Y2
-	VFNMADD231PS 64(R12), Y7, Y2
+	VFNMADD231PS 64(R13), Y7, Y2
 	VMULPS       Y4, Y2, Y2
-	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y2, 64(R9)
 	VSUBPS       Y6, Y3, Y3
-	VFNMADD231PS 96(R12), Y7, Y3
+	VFNMADD231PS 96(R13), Y7, Y3
 	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y3, 96(R8)
-	INCQ         BX
-	JMP          row86
+	VMOVUPS      Y3, 96(R9)
+	TESTQ        SI, SI
+	JZ           none90
+	VMOVAPS      Y0, Y5
+	VADDPS       (SI), Y5, Y5
+	VMOVUPS      Y5, (SI)
+	VMOVAPS      Y1, Y5
+	VADDPS       32(SI), Y5, Y5
+	VMOVUPS      Y5, 32(SI)
+	VMOVAPS      Y2, Y5
+	VADDPS       64(SI), Y5, Y5
+	VMOVUPS      Y5, 64(SI)
+	VMOVAPS      Y3, Y5
+	VADDPS       96(SI), Y5, Y5
+	VMOVUPS      Y5, 96(SI)
+
+none90:
+	INCQ BX
+	JMP  row86
 
 end87:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize64AVX2(SB), NOSPLIT, $0-112
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         shift+48(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+72(FP), Y13
+	VBROADCASTSS keptScale+80(FP), Y13
+	MOVQ         bias+32(FP), SI
 
-row90:
+row91:
 	CMPQ         BX, AX
-	JGE          end91
-	MOVQ         kept+56(FP), R8
-	MOVQ         rows+8(FP), SI
-	MOVLQSX      (SI)(BX*4), SI
-	MOVQ         at+16(FP), DI
+	JGE          end92
+	MOVQ         kept+64(FP), R9
+	MOVQ         rows+8(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         deviation+32(FP), R9
-	LEAQ         (R9)(DI*4), R9
-	MOVQ         keptStride+64(FP), R10
-	MOVQ         DI, R11
-	IMULQ        R10, R11
-	ADDQ         R11, R8
-	MOVQ         linear+24(FP), R10
-	IMUL3Q       $0x00000100, DI, DI
-	ADDQ         DI, R10
-	VMOVUPS      (R10), Y0
+	MOVQ         at+16(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         deviation+40(FP), R10
+	LEAQ         (R10)(R8*4), R10
+	MOVQ         keptStride+72(FP), R11
+	MOVQ         R8, R12
+	IMULQ        R11, R12
+	ADDQ         R12, R9
+	MOVQ         linear+24(FP), R11
+	IMUL3Q       $0x00000100, R8, R8
+	ADDQ         R8, R11
+	VMOVUPS      (R11), Y0
+	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R10), Y1
+	VMOVUPS      32(R11), Y1
+	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R10), Y2
+	VMOVUPS      64(R11), Y2
+	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R10), Y3
+	VMOVUPS      96(R11), Y3
+	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R10), Y4
+	VMOVUPS      128(R11), Y4
+	VADDPS       128(SI), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R10), Y5
+	VMOVUPS      160(R11), Y5
+	VADDPS       160(SI), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R10), Y6
+	VMOVUPS      192(R11), Y6
+	VADDPS       192(SI), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R10), Y7
+	VMOVUPS      224(R11), Y7
+	VADDPS       224(SI), Y7, Y7
 	VADDPS       Y7, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X9
 	VADDPS       X9, X10, X10
@@ -1769,16 +1800,16 @@ row90:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, DI
-	VMOVD        DI, X9
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, DI
-	VMOVD        DI, X10
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
-	VMOVSS       X9, (R9)
+	VMOVSS       X9, (R10)
 	VBROADCASTSS X9, Y9
 	VMULPS       Y9, Y0, Y0
 	VMULPS       Y9, Y1, Y1
@@ -1788,129 +1819,129 @@ row90:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
-	MOVQ         own+80(FP), DI
-	MOVQ         output+96(FP), R9
-	MOVQ         ownStride+88(FP), R11
-	MOVQ         SI, R12
-	IMULQ        R11, R12
-	ADDQ         R12, DI
-	MOVQ         outputStride+104(FP), R11
-	IMULQ        R11, SI
-	ADDQ         SI, R9
-	VMOVUPS      Y0, (R10)
+	MOVQ         own+88(FP), R8
+	MOVQ         output+104(FP), R10
+	MOVQ         ownStride+96(FP), R12
+	MOVQ         DI, R13
+	IMULQ        R12, R13
+	ADDQ         R13, R8
+	MOVQ         outputStride+112(FP), R12
+	IMULQ        R12, DI
+	ADDQ         DI, R10
+	VMOVUPS      Y0, (R11)
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      (R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      (R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       (DI), Y8, Y8
-	VMOVUPS      Y8, (R9)
-	VMOVUPS      Y1, 32(R10)
+	VADDPS       (R8), Y8, Y8
+	VMOVUPS      Y8, (R10)
+	VMOVUPS      Y1, 32(R11)
 	VMOVUPS      32(DX), Y8
 	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      1(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      1(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       32(DI), Y8, Y8
-	VMOVUPS      Y8, 32(R9)
-	VMOVUPS      Y2, 64(R10)
+	VADDPS       32(R8), Y8, Y8
+	VMOVUPS      Y8, 32(R10)
+	VMOVUPS      Y2, 64(R11)
 	VMOVUPS      64(DX), Y8
 	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      2(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      2(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       64(DI), Y8, Y8
-	VMOVUPS      Y8, 64(R9)
-	VMOVUPS      Y3, 96(R10)
+	VADDPS       64(R8), Y8, Y8
+	VMOVUPS      Y8, 64(R10)
+	VMOVUPS      Y3, 96(R11)
 	VMOVUPS      96(DX), Y8
 	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      3(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      3(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       96(DI), Y8, Y8
-	VMOVUPS      Y8, 96(R9)
-	VMOVUPS      Y4, 128(R10)
+	VADDPS       96(R8), Y8, Y8
+	VMOVUPS      Y8, 96(R10)
+	VMOVUPS      Y4, 128(R11)
 	VMOVUPS      128(DX), Y8
 	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      4(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      4(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       128(DI), Y8, Y8
-	VMOVUPS      Y8, 128(R9)
-	VMOVUPS      Y5, 160(R10)
+	VADDPS       128(R8), Y8, Y8
+	VMOVUPS      Y8, 128(R10)
+	VMOVUPS      Y5, 160(R11)
 	VMOVUPS      160(DX), Y8
 	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      5(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      5(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       160(DI), Y8, Y8
-	VMOVUPS      Y8, 160(R9)
-	VMOVUPS      Y6, 192(R10)
+	VADDPS       160(R8), Y8, Y8
+	VMOVUPS      Y8, 160(R10)
+	VMOVUPS      Y6, 192(R11)
 	VMOVUPS      192(DX), Y8
 	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      6(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      6(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       192(DI), Y8, Y8
-	VMOVUPS      Y8, 192(R9)
-	VMOVUPS      Y7, 224(R10)
+	VADDPS       192(R8), Y8, Y8
+	VMOVUPS      Y8, 192(R10)
+	VMOVUPS      Y7, 224(R11)
 	VMOVUPS      224(DX), Y8
 	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      7(R8), SI
-	VMOVD        SI, X9
+	MOVBLZX      7(R9), DI
+	VMOVD        DI, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       224(DI), Y8, Y8
-	VMOVUPS      Y8, 224(R9)
+	VADDPS       224(R8), Y8, Y8
+	VMOVUPS      Y8, 224(R10)
 	INCQ         BX
-	JMP          row90
+	JMP          row91
 
-end91:
+end92:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-112
+TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -1920,224 +1951,225 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-112
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
 	VBROADCASTSS keptScale+72(FP), Y13
-	MOVQ         byScale+96(FP), SI
-	MOVQ         byShift+104(FP), DI
+	MOVQ         byBias+96(FP), SI
+	MOVQ         byScale+104(FP), DI
+	MOVQ         byShift+112(FP), R8
 
-row92:
+row93:
 	CMPQ         BX, AX
-	JGE          end93
-	MOVQ         kept+56(FP), R10
-	MOVQ         rows+8(FP), R8
-	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	JGE          end94
+	MOVQ         kept+56(FP), R11
+	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         deviation+32(FP), R11
-	LEAQ         (R11)(R9*4), R11
-	MOVQ         keptStride+64(FP), R12
-	MOVQ         R9, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R10
-	MOVQ         linear+24(FP), R12
-	IMUL3Q       $0x00000100, R9, R13
-	ADDQ         R13, R12
-	MOVQ         gradient+80(FP), R13
-	IMUL3Q       $0x00000100, R8, R8
-	ADDQ         R8, R13
-	MOVQ         byLinear+88(FP), R8
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         deviation+32(FP), R12
+	LEAQ         (R12)(R10*4), R12
+	MOVQ         keptStride+64(FP), R13
+	MOVQ         R10, R14
+	IMULQ        R13, R14
+	ADDQ         R14, R11
+	MOVQ         linear+24(FP), R13
+	IMUL3Q       $0x00000100, R10, R14
+	ADDQ         R14, R13
+	MOVQ         gradient+80(FP), R14
 	IMUL3Q       $0x00000100, R9, R9
-	ADDQ         R9, R8
-	VMOVUPS      (R13), Y0
-	MOVBLZX      (R10), R9
-	VMOVD        R9, X9
+	ADDQ         R9, R14
+	MOVQ         byLinear+88(FP), R9
+	IMUL3Q       $0x00000100, R10, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R14), Y0
+	MOVBLZX      (R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y0, Y0
 	VANDPS       Y9, Y0, Y0
-	VMOVUPS      (R12), Y8
+	VMOVUPS      (R13), Y8
 	VMOVUPS      (DX), Y9
 	VFMADD231PS  (CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y0, Y0
-	VMOVUPS      32(R13), Y1
-	MOVBLZX      1(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      32(R14), Y1
+	MOVBLZX      1(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y1, Y1
 	VANDPS       Y9, Y1, Y1
-	VMOVUPS      32(R12), Y8
+	VMOVUPS      32(R13), Y8
 	VMOVUPS      32(DX), Y9
 	VFMADD231PS  32(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y1, Y1
-	VMOVUPS      64(R13), Y2
-	MOVBLZX      2(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      64(R14), Y2
+	MOVBLZX      2(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y2, Y2
 	VANDPS       Y9, Y2, Y2
-	VMOVUPS      64(R12), Y8
+	VMOVUPS      64(R13), Y8
 	VMOVUPS      64(DX), Y9
 	VFMADD231PS  64(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y2, Y2
-	VMOVUPS      96(R13), Y3
-	MOVBLZX      3(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      96(R14), Y3
+	MOVBLZX      3(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y3, Y3
 	VANDPS       Y9, Y3, Y3
-	VMOVUPS      96(R12), Y8
+	VMOVUPS      96(R13), Y8
 	VMOVUPS      96(DX), Y9
 	VFMADD231PS  96(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y3, Y3
-	VMOVUPS      128(R13), Y4
-	MOVBLZX      4(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      128(R14), Y4
+	MOVBLZX      4(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y4, Y4
 	VANDPS       Y9, Y4, Y4
-	VMOVUPS      128(R12), Y8
+	VMOVUPS      128(R13), Y8
 	VMOVUPS      128(DX), Y9
 	VFMADD231PS  128(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y4, Y4
-	VMOVUPS      160(R13), Y5
-	MOVBLZX      5(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      160(R14), Y5
+	MOVBLZX      5(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y5, Y5
 	VANDPS       Y9, Y5, Y5
-	VMOVUPS      160(R12), Y8
+	VMOVUPS      160(R13), Y8
 	VMOVUPS      160(DX), Y9
 	VFMADD231PS  160(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y5, Y5
-	VMOVUPS      192(R13), Y6
-	MOVBLZX      6(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      192(R14), Y6
+	MOVBLZX      6(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y6, Y6
 	VANDPS       Y9, Y6, Y6
-	VMOVUPS      192(R12), Y8
+	VMOVUPS      192(R13), Y8
 	VMOVUPS      192(DX), Y9
 	VFMADD231PS  192(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y6, Y6
-	VMOVUPS      224(R13), Y7
-	MOVBLZX      7(R10), R9
-	VMOVD        R9, X9
+	VMOVUPS      224(R14), Y7
+	MOVBLZX      7(R11), R10
+	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y7, Y7
 	VANDPS       Y9, Y7, Y7
-	VMOVUPS      224(R12), Y8
+	VMOVUPS      224(R13), Y8
 	VMOVUPS      224(DX), Y9
 	VFMADD231PS  224(CX), Y8, Y9
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
-	TESTQ        DI, DI
-	JZ           none94
+	TESTQ        R8, R8
+	JZ           none95
 	VMOVAPS      Y0, Y9
-	VADDPS       (DI), Y9, Y9
-	VMOVUPS      Y9, (DI)
+	VADDPS       (R8), Y9, Y9
+	VMOVUPS      Y9, (R8)
 	VMOVAPS      Y1, Y9
-	VADDPS       32(DI), Y9, Y9
-	VMOVUPS      Y9, 32(DI)
+	VADDPS       32(R8), Y9, Y9
+	VMOVUPS      Y9, 32(R8)
 	VMOVAPS      Y2, Y9
-	VADDPS       64(DI), Y9, Y9
-	VMOVUPS      Y9, 64(DI)
+	VADDPS       64(R8), Y9, Y9
+	VMOVUPS      Y9, 64(R8)
 	VMOVAPS      Y3, Y9
-	VADDPS       96(DI), Y9, Y9
-	VMOVUPS      Y9, 96(DI)
+	VADDPS       96(R8), Y9, Y9
+	VMOVUPS      Y9, 96(R8)
 	VMOVAPS      Y4, Y9
-	VADDPS       128(DI), Y9, Y9
-	VMOVUPS      Y9, 128(DI)
+	VADDPS       128(R8), Y9, Y9
+	VMOVUPS      Y9, 128(R8)
 	VMOVAPS      Y5, Y9
-	VADDPS       160(DI), Y9, Y9
-	VMOVUPS      Y9, 160(DI)
+	VADDPS       160(R8), Y9, Y9
+	VMOVUPS      Y9, 160(R8)
 	VMOVAPS      Y6, Y9
-	VADDPS       192(DI), Y9, Y9
-	VMOVUPS      Y9, 192(DI)
+	VADDPS       192(R8), Y9, Y9
+	VMOVUPS      Y9, 192(R8)
 	VMOVAPS      Y7, Y9
-	VADDPS       224(DI), Y9, Y9
-	VMOVUPS      Y9, 224(DI)
-
-none94:
-	TESTQ   SI, SI
-	JZ      none95
-	VMOVAPS Y0, Y9
-	VMULPS  (R12), Y9, Y9
-	VADDPS  (SI), Y9, Y9
-	VMOVUPS Y9, (SI)
-	VMOVAPS Y1, Y9
-	VMULPS  32(R12), Y9, Y9
-	VADDPS  32(SI), Y9, Y9
-	VMOVUPS Y9, 32(SI)
-	VMOVAPS Y2, Y9
-	VMULPS  64(R12), Y9, Y9
-	VADDPS  64(SI), Y9, Y9
-	VMOVUPS Y9, 64(SI)
-	VMOVAPS Y3, Y9
-	VMULPS  96(R12), Y9, Y9
-	VADDPS  96(SI), Y9, Y9
-	VMOVUPS Y9, 96(SI)
-	VMOVAPS Y4, Y9
-	VMULPS  128(R12), Y9, Y9
-	VADDPS  128(SI), Y9, Y9
-	VMOVUPS Y9, 128(SI)
-	VMOVAPS Y5, Y9
-	VMULPS  160(R12), Y9, Y9
-	VADDPS  160(SI), Y9, Y9
-	VMOVUPS Y9, 160(SI)
-	VMOVAPS Y6, Y9
-	VMULPS  192(R12), Y9, Y9
-	VADDPS  192(SI), Y9, Y9
-	VMOVUPS Y9, 192(SI)
-	VMOVAPS Y7, Y9
-	VMULPS  224(R12), Y9, Y9
-	VADDPS  224(SI), Y9, Y9
-	VMOVUPS Y9, 224(SI)
+	VADDPS       224(R8), Y9, Y9
+	VMOVUPS      Y9, 224(R8)
 
 none95:
+	TESTQ   DI, DI
+	JZ      none96
+	VMOVAPS Y0, Y9
+	VMULPS  (R13), Y9, Y9
+	VADDPS  (DI), Y9, Y9
+	VMOVUPS Y9, (DI)
+	VMOVAPS Y1, Y9
+	VMULPS  32(R13), Y9, Y9
+	VADDPS  32(DI), Y9, Y9
+	VMOVUPS Y9, 32(DI)
+	VMOVAPS Y2, Y9
+	VMULPS  64(R13), Y9, Y9
+	VADDPS  64(DI), Y9, Y9
+	VMOVUPS Y9, 64(DI)
+	VMOVAPS Y3, Y9
+	VMULPS  96(R13), Y9, Y9
+	VADDPS  96(DI), Y9, Y9
+	VMOVUPS Y9, 96(DI)
+	VMOVAPS Y4, Y9
+	VMULPS  128(R13), Y9, Y9
+	VADDPS  128(DI), Y9, Y9
+	VMOVUPS Y9, 128(DI)
+	VMOVAPS Y5, Y9
+	VMULPS  160(R13), Y9, Y9
+	VADDPS  160(DI), Y9, Y9
+	VMOVUPS Y9, 160(DI)
+	VMOVAPS Y6, Y9
+	VMULPS  192(R13), Y9, Y9
+	VADDPS  192(DI), Y9, Y9
+	VMOVUPS Y9, 192(DI)
+	VMOVAPS Y7, Y9
+	VMULPS  224(R13), Y9, Y9
+	VADDPS  224(DI), Y9, Y9
+	VMOVUPS Y9, 224(DI)
+
+none96:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMULPS       (R12), Y0, Y11
+	VMULPS       (R13), Y0, Y11
 	VMULPS       32(CX), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VFMADD231PS  32(R12), Y1, Y11
+	VFMADD231PS  32(R13), Y1, Y11
 	VMULPS       64(CX), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VFMADD231PS  64(R12), Y2, Y11
+	VFMADD231PS  64(R13), Y2, Y11
 	VMULPS       96(CX), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VFMADD231PS  96(R12), Y3, Y11
+	VFMADD231PS  96(R13), Y3, Y11
 	VMULPS       128(CX), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VFMADD231PS  128(R12), Y4, Y11
+	VFMADD231PS  128(R13), Y4, Y11
 	VMULPS       160(CX), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VFMADD231PS  160(R12), Y5, Y11
+	VFMADD231PS  160(R13), Y5, Y11
 	VMULPS       192(CX), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VFMADD231PS  192(R12), Y6, Y11
+	VFMADD231PS  192(R13), Y6, Y11
 	VMULPS       224(CX), Y7, Y7
 	VADDPS       Y7, Y10, Y10
-	VFMADD231PS  224(R12), Y7, Y11
+	VFMADD231PS  224(R13), Y7, Y11
 	VEXTRACTF128 $0x01, Y10, X9
 	VADDPS       X9, X10, X10
 	VPERMILPS    $0x4e, X10, X9
@@ -2154,43 +2186,71 @@ none95:
 	VBROADCASTSS X11, Y11
 	VMULPS       Y14, Y10, Y10
 	VMULPS       Y14, Y11, Y11
-	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R12), Y8
 	VSUBPS       Y10, Y0, Y0
-	VFNMADD231PS (R12), Y11, Y0
+	VFNMADD231PS (R13), Y11, Y0
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (R8)
+	VMOVUPS      Y0, (R9)
 	VSUBPS       Y10, Y1, Y1
-	VFNMADD231PS 32(R12), Y11, Y1
+	VFNMADD231PS 32(R13), Y11, Y1
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y1, 32(R9)
 	VSUBPS       Y10, Y2, Y2
-	VFNMADD231PS 64(R12), Y11, Y2
+	VFNMADD231PS 64(R13), Y11, Y2
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y2, 64(R9)
 	VSUBPS       Y10, Y3, Y3
-	VFNMADD231PS 96(R12), Y11, Y3
+	VFNMADD231PS 96(R13), Y11, Y3
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      Y3, 96(R8)
+	VMOVUPS      Y3, 96(R9)
 	VSUBPS       Y10, Y4, Y4
-	VFNMADD231PS 128(R12), Y11, Y4
+	VFNMADD231PS 128(R13), Y11, Y4
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      Y4, 128(R8)
+	VMOVUPS      Y4, 128(R9)
 	VSUBPS       Y10, Y5, Y5
-	VFNMADD231PS 160(R12), Y11, Y5
+	VFNMADD231PS 160(R13), Y11, Y5
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      Y5, 160(R8)
+	VMOVUPS      Y5, 160(R9)
 	VSUBPS       Y10, Y6, Y6
-	VFNMADD231PS 192(R12), Y11, Y6
+	VFNMADD231PS 192(R13), Y11, Y6
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, 192(R8)
+	VMOVUPS      Y6, 192(R9)
 	VSUBPS       Y10, Y7, Y7
-	VFNMADD231PS 224(R12), Y11, Y7
+	VFNMADD231PS 224(R13), Y11, Y7
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 224(R8)
-	INCQ         BX
-	JMP          row92
+	VMOVUPS      Y7, 224(R9)
+	TESTQ        SI, SI
+	JZ           none97
+	VMOVAPS      Y0, Y9
+	VADDPS       (SI), Y9, Y9
+	VMOVUPS      Y9, (SI)
+	VMOVAPS      Y1, Y9
+	VADDPS       32(SI), Y9, Y9
+	VMOVUPS      Y9, 32(SI)
+	VMOVAPS      Y2, Y9
+	VADDPS       64(SI), Y9, Y9
+	VMOVUPS      Y9, 64(SI)
+	VMOVAPS      Y3, Y9
+	VADDPS       96(SI), Y9, Y9
+	VMOVUPS      Y9, 96(SI)
+	VMOVAPS      Y4, Y9
+	VADDPS       128(SI), Y9, Y9
+	VMOVUPS      Y9, 128(SI)
+	VMOVAPS      Y5, Y9
+	VADDPS       160(SI), Y9, Y9
+	VMOVUPS      Y9, 160(SI)
+	VMOVAPS      Y6, Y9
+	VADDPS       192(SI), Y9, Y9
+	VMOVUPS      Y9, 192(SI)
+	VMOVAPS      Y7, Y9
+	VADDPS       224(SI), Y9, Y9
+	VMOVUPS      Y9, 224(SI)
 
-end93:
+none97:
+	INCQ BX
+	JMP  row93
+
+end94:
 	VZEROUPPER
 	RET
 
@@ -2206,18 +2266,18 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next96:
+next98:
 	CMPQ    DI, AX
-	JGE     end97
+	JGE     end99
 	VMULPS  (BX)(DI*4), Y0, Y2
 	VADDPS  (DX)(DI*4), Y2, Y2
 	VMULPS  (SI)(DI*4), Y1, Y3
 	VADDPS  Y3, Y2, Y2
 	VMOVUPS Y2, (CX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next96
+	JMP     next98
 
-end97:
+end99:
 	VZEROUPPER
 	RET
 
@@ -2233,9 +2293,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next98:
+next100:
 	CMPQ    DI, AX
-	JGE     end99
+	JGE     end101
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2246,9 +2306,9 @@ next98:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next98
+	JMP     next100
 
-end99:
+end101:
 	VZEROUPPER
 	RET
 
@@ -2263,19 +2323,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row100:
+row102:
 	TESTQ  BX, BX
-	JLE    end102
+	JLE    end104
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column101:
+column103:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column101
+	JL           column103
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -2288,9 +2348,9 @@ column101:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row100
+	JMP          row102
 
-end102:
+end104:
 	VZEROUPPER
 	RET
 
@@ -2312,9 +2372,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next103:
+next105:
 	TESTQ       AX, AX
-	JLE         end104
+	JLE         end106
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -2328,9 +2388,9 @@ next103:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next103
+	JMP         next105
 
-end104:
+end106:
 	VZEROUPPER
 	RET
 
@@ -2341,9 +2401,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors105:
+vectors107:
 	CMPQ    DX, $0x00000020
-	JL      rest106
+	JL      rest108
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2359,21 +2419,21 @@ vectors105:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors105
+	JMP     vectors107
 
-rest106:
-vectors107:
+rest108:
+vectors109:
 	CMPQ    DX, $0x00000008
-	JL      rest108
+	JL      rest110
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors107
+	JMP     vectors109
 
-rest108:
+rest110:
 	VZEROUPPER
 	RET
 
@@ -2385,18 +2445,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors109:
+vectors111:
 	CMPQ    DX, $0x00000008
-	JL      rest110
+	JL      rest112
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors109
+	JMP     vectors111
 
-rest110:
+rest112:
 	VZEROUPPER
 	RET
 
@@ -2409,9 +2469,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors111:
+vectors113:
 	CMPQ    BX, $0x00000008
-	JL      rest112
+	JL      rest114
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2421,9 +2481,9 @@ vectors111:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors111
+	JMP     vectors113
 
-rest112:
+rest114:
 	VZEROUPPER
 	RET
 
@@ -2437,9 +2497,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors113:
+vectors115:
 	CMPQ    CX, $0x00000020
-	JL      rest114
+	JL      rest116
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2454,20 +2514,20 @@ vectors113:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors113
+	JMP     vectors115
 
-rest114:
-vectors115:
+rest116:
+vectors117:
 	CMPQ    CX, $0x00000008
-	JL      rest116
+	JL      rest118
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors115
+	JMP     vectors117
 
-rest116:
+rest118:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2494,9 +2554,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors117:
+vectors119:
 	CMPQ    SI, $0x00000008
-	JL      rest118
+	JL      rest120
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2523,9 +2583,9 @@ vectors117:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors117
+	JMP     vectors119
 
-rest118:
+rest120:
 	VZEROUPPER
 	RET
 
@@ -2553,7 +2613,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row119:
+row121:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2581,7 +2641,7 @@ row119:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word120:
+word122:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2637,10 +2697,10 @@ word120:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word120
+	JNZ          word122
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row119
+	JNZ          row121
 	VZEROUPPER
 	RET
 
@@ -2664,12 +2724,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down121:
+down123:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across122:
+across124:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2721,10 +2781,10 @@ across122:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across122
+	JNZ         across124
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down121
+	JNZ         down123
 	VZEROUPPER
 	RET

@@ -3987,103 +3987,112 @@ end173:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize32AVX512(SB), NOSPLIT, $0-112
+TEXT ·normalize32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         shift+48(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VPXORD       Z21, Z21, Z21
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X23
 	VBROADCASTSS X23, Z23
-	VBROADCASTSS keptScale+72(FP), Z22
-	MOVL         $0x00000000, SI
-	VPBROADCASTD SI, Z12
-	MOVL         $0x00000001, SI
-	VPBROADCASTD SI, Z13
-	MOVL         $0x00000002, SI
-	VPBROADCASTD SI, Z14
-	MOVL         $0x00000003, SI
-	VPBROADCASTD SI, Z15
+	VBROADCASTSS keptScale+80(FP), Z22
+	MOVQ         bias+32(FP), SI
+	MOVL         $0x00000000, DI
+	VPBROADCASTD DI, Z12
+	MOVL         $0x00000001, DI
+	VPBROADCASTD DI, Z13
+	MOVL         $0x00000002, DI
+	VPBROADCASTD DI, Z14
+	MOVL         $0x00000003, DI
+	VPBROADCASTD DI, Z15
 
 four182:
-	MOVQ          AX, SI
-	SUBQ          BX, SI
-	CMPQ          SI, $0x04
+	MOVQ          AX, DI
+	SUBQ          BX, DI
+	CMPQ          DI, $0x04
 	JL            rest183
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000080, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z0
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z0
+	VADDPS        (SI), Z0, Z0
 	VMOVAPS       Z0, Z8
-	VMOVUPS       64(DI), Z1
+	VMOVUPS       64(R8), Z1
+	VADDPS        64(SI), Z1, Z1
 	VADDPS        Z1, Z8, Z8
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000080, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z2
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z2
+	VADDPS        (SI), Z2, Z2
 	VMOVAPS       Z2, Z9
-	VMOVUPS       64(DI), Z3
+	VMOVUPS       64(R8), Z3
+	VADDPS        64(SI), Z3, Z3
 	VADDPS        Z3, Z9, Z9
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000080, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z4
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z4
+	VADDPS        (SI), Z4, Z4
 	VMOVAPS       Z4, Z10
-	VMOVUPS       64(DI), Z5
+	VMOVUPS       64(R8), Z5
+	VADDPS        64(SI), Z5, Z5
 	VADDPS        Z5, Z10, Z10
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000080, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z6
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000080, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z6
+	VADDPS        (SI), Z6, Z6
 	VMOVAPS       Z6, Z11
-	VMOVUPS       64(DI), Z7
+	VMOVUPS       64(R8), Z7
+	VADDPS        64(SI), Z7, Z7
 	VADDPS        Z7, Z11, Z11
 	VEXTRACTF64X4 $0x01, Z8, Y16
 	VADDPS        Y16, Y8, Y8
@@ -4156,195 +4165,195 @@ four182:
 	VSHUFPS       $0x44, X10, X8, X16
 	VSHUFPS       $0xee, X10, X8, X8
 	VADDPS        X16, X8, X20
-	MOVL          $0x3727c5ac, SI
-	VMOVD         SI, X18
+	MOVL          $0x3727c5ac, DI
+	VMOVD         DI, X18
 	VBROADCASTSS  X18, Z18
 	VFMADD231PS   Z23, Z20, Z18
 	VSQRTPS       X18, X18
-	MOVL          $0x3f800000, SI
-	VMOVD         SI, X19
+	MOVL          $0x3f800000, DI
+	VMOVD         DI, X19
 	VBROADCASTSS  X19, Z19
 	VDIVPS        X18, X19, X18
 	VPERMPS       Z18, Z12, Z20
 	VMULPS        Z20, Z0, Z0
 	VMULPS        Z20, Z1, Z1
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x00, X18, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       (R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z0, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000080, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x00, X18, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z0, (R11)
 	VMOVUPS       (DX), Z17
 	VFMADD231PS   (CX), Z0, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (DI), Z17, Z17
-	VMOVUPS       Z17, (R9)
-	VMOVUPS       Z1, 64(R10)
+	VADDPS        (R8), Z17, Z17
+	VMOVUPS       Z17, (R10)
+	VMOVUPS       Z1, 64(R11)
 	VMOVUPS       64(DX), Z17
 	VFMADD231PS   64(CX), Z1, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(DI), Z17, Z17
-	VMOVUPS       Z17, 64(R9)
+	VADDPS        64(R8), Z17, Z17
+	VMOVUPS       Z17, 64(R10)
 	VPERMPS       Z18, Z13, Z20
 	VMULPS        Z20, Z2, Z2
 	VMULPS        Z20, Z3, Z3
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x01, X18, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       4(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z2, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000080, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x01, X18, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z2, (R11)
 	VMOVUPS       (DX), Z17
 	VFMADD231PS   (CX), Z2, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (DI), Z17, Z17
-	VMOVUPS       Z17, (R9)
-	VMOVUPS       Z3, 64(R10)
+	VADDPS        (R8), Z17, Z17
+	VMOVUPS       Z17, (R10)
+	VMOVUPS       Z3, 64(R11)
 	VMOVUPS       64(DX), Z17
 	VFMADD231PS   64(CX), Z3, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(DI), Z17, Z17
-	VMOVUPS       Z17, 64(R9)
+	VADDPS        64(R8), Z17, Z17
+	VMOVUPS       Z17, 64(R10)
 	VPERMPS       Z18, Z14, Z20
 	VMULPS        Z20, Z4, Z4
 	VMULPS        Z20, Z5, Z5
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x02, X18, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       8(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z4, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000080, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x02, X18, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z4, (R11)
 	VMOVUPS       (DX), Z17
 	VFMADD231PS   (CX), Z4, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (DI), Z17, Z17
-	VMOVUPS       Z17, (R9)
-	VMOVUPS       Z5, 64(R10)
+	VADDPS        (R8), Z17, Z17
+	VMOVUPS       Z17, (R10)
+	VMOVUPS       Z5, 64(R11)
 	VMOVUPS       64(DX), Z17
 	VFMADD231PS   64(CX), Z5, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(DI), Z17, Z17
-	VMOVUPS       Z17, 64(R9)
+	VADDPS        64(R8), Z17, Z17
+	VMOVUPS       Z17, 64(R10)
 	VPERMPS       Z18, Z15, Z20
 	VMULPS        Z20, Z6, Z6
 	VMULPS        Z20, Z7, Z7
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x03, X18, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       12(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z6, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000080, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x03, X18, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z6, (R11)
 	VMOVUPS       (DX), Z17
 	VFMADD231PS   (CX), Z6, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (DI), Z17, Z17
-	VMOVUPS       Z17, (R9)
-	VMOVUPS       Z7, 64(R10)
+	VADDPS        (R8), Z17, Z17
+	VMOVUPS       Z17, (R10)
+	VMOVUPS       Z7, 64(R11)
 	VMOVUPS       64(DX), Z17
 	VFMADD231PS   64(CX), Z7, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(DI), Z17, Z17
-	VMOVUPS       Z17, 64(R9)
+	VADDPS        64(R8), Z17, Z17
+	VMOVUPS       Z17, 64(R10)
 	ADDQ          $0x04, BX
 	JMP           four182
 
@@ -4352,23 +4361,25 @@ rest183:
 row184:
 	CMPQ          BX, AX
 	JGE           end185
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R10
-	VMOVUPS       (R10), Z0
+	MOVQ          at+16(FP), R8
+	MOVLQSX       (R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
+	IMULQ         R11, R12
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000080, R8, R8
+	ADDQ          R8, R11
+	VMOVUPS       (R11), Z0
+	VADDPS        (SI), Z0, Z0
 	VMOVAPS       Z0, Z19
-	VMOVUPS       64(R10), Z1
+	VMOVUPS       64(R11), Z1
+	VADDPS        64(SI), Z1, Z1
 	VADDPS        Z1, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z19, Y18
 	VADDPS        Y18, Y19, Y19
@@ -4393,46 +4404,46 @@ row184:
 	VPERMILPS     $0xb1, X20, X18
 	VADDPS        X18, X20, X20
 	VBROADCASTSS  X20, Z20
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X18
+	MOVL          $0x3727c5ac, R8
+	VMOVD         R8, X18
 	VBROADCASTSS  X18, Z18
 	VFMADD231PS   Z23, Z20, Z18
 	VSQRTSS       X18, X18, X18
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X19
+	MOVL          $0x3f800000, R8
+	VMOVD         R8, X19
 	VBROADCASTSS  X19, Z19
 	VDIVSS        X18, X19, X18
-	VMOVSS        X18, (R9)
+	VMOVSS        X18, (R10)
 	VBROADCASTSS  X18, Z18
 	VMULPS        Z18, Z0, Z0
 	VMULPS        Z18, Z1, Z1
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
-	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z0, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z0, (R11)
 	VMOVUPS       (DX), Z17
 	VFMADD231PS   (CX), Z0, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (DI), Z17, Z17
-	VMOVUPS       Z17, (R9)
-	VMOVUPS       Z1, 64(R10)
+	VADDPS        (R8), Z17, Z17
+	VMOVUPS       Z17, (R10)
+	VMOVUPS       Z1, 64(R11)
 	VMOVUPS       64(DX), Z17
 	VFMADD231PS   64(CX), Z1, Z17
 	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(DI), Z17, Z17
-	VMOVUPS       Z17, 64(R9)
+	VADDPS        64(R8), Z17, Z17
+	VMOVUPS       Z17, 64(R10)
 	INCQ          BX
 	JMP           row184
 
@@ -4440,9 +4451,9 @@ end185:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-112
+TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -4452,78 +4463,79 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-112
 	VMOVD        SI, X23
 	VBROADCASTSS X23, Z23
 	VBROADCASTSS keptScale+72(FP), Z22
-	MOVQ         byScale+96(FP), SI
-	MOVQ         byShift+104(FP), DI
+	MOVQ         byBias+96(FP), SI
+	MOVQ         byScale+104(FP), DI
+	MOVQ         byShift+112(FP), R8
 
 row186:
 	CMPQ        BX, AX
 	JGE         end187
-	MOVQ        kept+56(FP), R10
-	MOVQ        rows+8(FP), R8
-	MOVLQSX     (R8)(BX*4), R8
-	MOVQ        at+16(FP), R9
+	MOVQ        kept+56(FP), R11
+	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
-	MOVQ        deviation+32(FP), R11
-	LEAQ        (R11)(R9*4), R11
-	MOVQ        keptStride+64(FP), R12
-	MOVQ        R9, R13
-	IMULQ       R12, R13
-	ADDQ        R13, R10
-	MOVQ        linear+24(FP), R12
-	IMUL3Q      $0x00000080, R9, R13
-	ADDQ        R13, R12
-	MOVQ        gradient+80(FP), R13
-	IMUL3Q      $0x00000080, R8, R8
-	ADDQ        R8, R13
-	MOVQ        byLinear+88(FP), R8
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(BX*4), R10
+	MOVQ        deviation+32(FP), R12
+	LEAQ        (R12)(R10*4), R12
+	MOVQ        keptStride+64(FP), R13
+	MOVQ        R10, R14
+	IMULQ       R13, R14
+	ADDQ        R14, R11
+	MOVQ        linear+24(FP), R13
+	IMUL3Q      $0x00000080, R10, R14
+	ADDQ        R14, R13
+	MOVQ        gradient+80(FP), R14
 	IMUL3Q      $0x00000080, R9, R9
-	ADDQ        R9, R8
-	VMOVUPS     (R13), Z0
-	MOVWLZX     (R10), R9
-	KMOVW       R9, K1
+	ADDQ        R9, R14
+	MOVQ        byLinear+88(FP), R9
+	IMUL3Q      $0x00000080, R10, R10
+	ADDQ        R10, R9
+	VMOVUPS     (R14), Z0
+	MOVWLZX     (R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z22, Z0, K1, Z0
-	VMOVUPS     (R12), Z17
+	VMOVUPS     (R13), Z17
 	VMOVUPS     (DX), Z18
 	VFMADD231PS (CX), Z17, Z18
 	VCMPPS      $0x06, Z21, Z18, K1
 	VMOVAPS.Z   Z0, K1, Z0
-	VMOVUPS     64(R13), Z1
-	MOVWLZX     2(R10), R9
-	KMOVW       R9, K1
+	VMOVUPS     64(R14), Z1
+	MOVWLZX     2(R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z22, Z1, K1, Z1
-	VMOVUPS     64(R12), Z17
+	VMOVUPS     64(R13), Z17
 	VMOVUPS     64(DX), Z18
 	VFMADD231PS 64(CX), Z17, Z18
 	VCMPPS      $0x06, Z21, Z18, K1
 	VMOVAPS.Z   Z1, K1, Z1
-	TESTQ       DI, DI
+	TESTQ       R8, R8
 	JZ          none188
 	VMOVAPS     Z0, Z18
-	VADDPS      (DI), Z18, Z18
-	VMOVUPS     Z18, (DI)
+	VADDPS      (R8), Z18, Z18
+	VMOVUPS     Z18, (R8)
 	VMOVAPS     Z1, Z18
-	VADDPS      64(DI), Z18, Z18
-	VMOVUPS     Z18, 64(DI)
+	VADDPS      64(R8), Z18, Z18
+	VMOVUPS     Z18, 64(R8)
 
 none188:
-	TESTQ   SI, SI
+	TESTQ   DI, DI
 	JZ      none189
 	VMOVAPS Z0, Z18
-	VMULPS  (R12), Z18, Z18
-	VADDPS  (SI), Z18, Z18
-	VMOVUPS Z18, (SI)
+	VMULPS  (R13), Z18, Z18
+	VADDPS  (DI), Z18, Z18
+	VMOVUPS Z18, (DI)
 	VMOVAPS Z1, Z18
-	VMULPS  64(R12), Z18, Z18
-	VADDPS  64(SI), Z18, Z18
-	VMOVUPS Z18, 64(SI)
+	VMULPS  64(R13), Z18, Z18
+	VADDPS  64(DI), Z18, Z18
+	VMOVUPS Z18, 64(DI)
 
 none189:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z19
-	VMULPS        (R12), Z0, Z20
+	VMULPS        (R13), Z0, Z20
 	VMULPS        64(CX), Z1, Z1
 	VADDPS        Z1, Z19, Z19
-	VFMADD231PS   64(R12), Z1, Z20
+	VFMADD231PS   64(R13), Z1, Z20
 	VEXTRACTF64X4 $0x01, Z19, Y18
 	VADDPS        Y18, Y19, Y19
 	VEXTRACTF32X4 $0x01, Y19, X18
@@ -4544,135 +4556,162 @@ none189:
 	VBROADCASTSS  X20, Z20
 	VMULPS        Z23, Z19, Z19
 	VMULPS        Z23, Z20, Z20
-	VBROADCASTSS  (R11), Z17
+	VBROADCASTSS  (R12), Z17
 	VSUBPS        Z19, Z0, Z0
-	VFNMADD231PS  (R12), Z20, Z0
+	VFNMADD231PS  (R13), Z20, Z0
 	VMULPS        Z17, Z0, Z0
-	VMOVUPS       Z0, (R8)
+	VMOVUPS       Z0, (R9)
 	VSUBPS        Z19, Z1, Z1
-	VFNMADD231PS  64(R12), Z20, Z1
+	VFNMADD231PS  64(R13), Z20, Z1
 	VMULPS        Z17, Z1, Z1
-	VMOVUPS       Z1, 64(R8)
-	INCQ          BX
-	JMP           row186
+	VMOVUPS       Z1, 64(R9)
+	TESTQ         SI, SI
+	JZ            none190
+	VMOVAPS       Z0, Z18
+	VADDPS        (SI), Z18, Z18
+	VMOVUPS       Z18, (SI)
+	VMOVAPS       Z1, Z18
+	VADDPS        64(SI), Z18, Z18
+	VMOVUPS       Z18, 64(SI)
+
+none190:
+	INCQ BX
+	JMP  row186
 
 end187:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 // Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize64AVX512(SB), NOSPLIT, $0-112
+TEXT ·normalize64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+40(FP), CX
-	MOVQ         shift+48(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VPXORD       Z29, Z29, Z29
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X31
 	VBROADCASTSS X31, Z31
-	VBROADCASTSS keptScale+72(FP), Z30
-	MOVL         $0x00000000, SI
-	VPBROADCASTD SI, Z20
-	MOVL         $0x00000001, SI
-	VPBROADCASTD SI, Z21
-	MOVL         $0x00000002, SI
-	VPBROADCASTD SI, Z22
-	MOVL         $0x00000003, SI
-	VPBROADCASTD SI, Z23
+	VBROADCASTSS keptScale+80(FP), Z30
+	MOVQ         bias+32(FP), SI
+	MOVL         $0x00000000, DI
+	VPBROADCASTD DI, Z20
+	MOVL         $0x00000001, DI
+	VPBROADCASTD DI, Z21
+	MOVL         $0x00000002, DI
+	VPBROADCASTD DI, Z22
+	MOVL         $0x00000003, DI
+	VPBROADCASTD DI, Z23
 
-four190:
-	MOVQ          AX, SI
-	SUBQ          BX, SI
-	CMPQ          SI, $0x04
-	JL            rest191
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000100, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z0
+four191:
+	MOVQ          AX, DI
+	SUBQ          BX, DI
+	CMPQ          DI, $0x04
+	JL            rest192
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       (DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z0
+	VADDPS        (SI), Z0, Z0
 	VMOVAPS       Z0, Z16
-	VMOVUPS       64(DI), Z1
+	VMOVUPS       64(R8), Z1
+	VADDPS        64(SI), Z1, Z1
 	VADDPS        Z1, Z16, Z16
-	VMOVUPS       128(DI), Z2
+	VMOVUPS       128(R8), Z2
+	VADDPS        128(SI), Z2, Z2
 	VADDPS        Z2, Z16, Z16
-	VMOVUPS       192(DI), Z3
+	VMOVUPS       192(R8), Z3
+	VADDPS        192(SI), Z3, Z3
 	VADDPS        Z3, Z16, Z16
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000100, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z4
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       4(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z4
+	VADDPS        (SI), Z4, Z4
 	VMOVAPS       Z4, Z17
-	VMOVUPS       64(DI), Z5
+	VMOVUPS       64(R8), Z5
+	VADDPS        64(SI), Z5, Z5
 	VADDPS        Z5, Z17, Z17
-	VMOVUPS       128(DI), Z6
+	VMOVUPS       128(R8), Z6
+	VADDPS        128(SI), Z6, Z6
 	VADDPS        Z6, Z17, Z17
-	VMOVUPS       192(DI), Z7
+	VMOVUPS       192(R8), Z7
+	VADDPS        192(SI), Z7, Z7
 	VADDPS        Z7, Z17, Z17
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000100, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z8
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       8(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z8
+	VADDPS        (SI), Z8, Z8
 	VMOVAPS       Z8, Z18
-	VMOVUPS       64(DI), Z9
+	VMOVUPS       64(R8), Z9
+	VADDPS        64(SI), Z9, Z9
 	VADDPS        Z9, Z18, Z18
-	VMOVUPS       128(DI), Z10
+	VMOVUPS       128(R8), Z10
+	VADDPS        128(SI), Z10, Z10
 	VADDPS        Z10, Z18, Z18
-	VMOVUPS       192(DI), Z11
+	VMOVUPS       192(R8), Z11
+	VADDPS        192(SI), Z11, Z11
 	VADDPS        Z11, Z18, Z18
-	MOVQ          kept+56(FP), DI
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          at+16(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          deviation+32(FP), R8
-	LEAQ          (R8)(SI*4), R8
-	MOVQ          keptStride+64(FP), R8
-	MOVQ          SI, R9
-	IMULQ         R8, R9
-	ADDQ          R9, DI
-	MOVQ          linear+24(FP), DI
-	IMUL3Q        $0x00000100, SI, SI
-	ADDQ          SI, DI
-	VMOVUPS       (DI), Z12
+	MOVQ          kept+64(FP), R8
+	MOVQ          rows+8(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          at+16(FP), DI
+	MOVLQSX       12(DI)(BX*4), DI
+	MOVQ          deviation+40(FP), R9
+	LEAQ          (R9)(DI*4), R9
+	MOVQ          keptStride+72(FP), R9
+	MOVQ          DI, R10
+	IMULQ         R9, R10
+	ADDQ          R10, R8
+	MOVQ          linear+24(FP), R8
+	IMUL3Q        $0x00000100, DI, DI
+	ADDQ          DI, R8
+	VMOVUPS       (R8), Z12
+	VADDPS        (SI), Z12, Z12
 	VMOVAPS       Z12, Z19
-	VMOVUPS       64(DI), Z13
+	VMOVUPS       64(R8), Z13
+	VADDPS        64(SI), Z13, Z13
 	VADDPS        Z13, Z19, Z19
-	VMOVUPS       128(DI), Z14
+	VMOVUPS       128(R8), Z14
+	VADDPS        128(SI), Z14, Z14
 	VADDPS        Z14, Z19, Z19
-	VMOVUPS       192(DI), Z15
+	VMOVUPS       192(R8), Z15
+	VADDPS        192(SI), Z15, Z15
 	VADDPS        Z15, Z19, Z19
 	VEXTRACTF64X4 $0x01, Z16, Y24
 	VADDPS        Y24, Y16, Y16
@@ -4761,13 +4800,13 @@ four190:
 	VSHUFPS       $0x44, X18, X16, X24
 	VSHUFPS       $0xee, X18, X16, X16
 	VADDPS        X24, X16, X28
-	MOVL          $0x3727c5ac, SI
-	VMOVD         SI, X26
+	MOVL          $0x3727c5ac, DI
+	VMOVD         DI, X26
 	VBROADCASTSS  X26, Z26
 	VFMADD231PS   Z31, Z28, Z26
 	VSQRTPS       X26, X26
-	MOVL          $0x3f800000, SI
-	VMOVD         SI, X27
+	MOVL          $0x3f800000, DI
+	VMOVD         DI, X27
 	VBROADCASTSS  X27, Z27
 	VDIVPS        X26, X27, X26
 	VPERMPS       Z26, Z20, Z28
@@ -4775,289 +4814,293 @@ four190:
 	VMULPS        Z28, Z1, Z1
 	VMULPS        Z28, Z2, Z2
 	VMULPS        Z28, Z3, Z3
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x00, X26, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       (R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z0, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000100, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x00, X26, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z0, (R11)
 	VMOVUPS       (DX), Z25
 	VFMADD231PS   (CX), Z0, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (DI), Z25, Z25
-	VMOVUPS       Z25, (R9)
-	VMOVUPS       Z1, 64(R10)
+	VADDPS        (R8), Z25, Z25
+	VMOVUPS       Z25, (R10)
+	VMOVUPS       Z1, 64(R11)
 	VMOVUPS       64(DX), Z25
 	VFMADD231PS   64(CX), Z1, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(DI), Z25, Z25
-	VMOVUPS       Z25, 64(R9)
-	VMOVUPS       Z2, 128(R10)
+	VADDPS        64(R8), Z25, Z25
+	VMOVUPS       Z25, 64(R10)
+	VMOVUPS       Z2, 128(R11)
 	VMOVUPS       128(DX), Z25
 	VFMADD231PS   128(CX), Z2, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       4(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(DI), Z25, Z25
-	VMOVUPS       Z25, 128(R9)
-	VMOVUPS       Z3, 192(R10)
+	VADDPS        128(R8), Z25, Z25
+	VMOVUPS       Z25, 128(R10)
+	VMOVUPS       Z3, 192(R11)
 	VMOVUPS       192(DX), Z25
 	VFMADD231PS   192(CX), Z3, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       6(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(DI), Z25, Z25
-	VMOVUPS       Z25, 192(R9)
+	VADDPS        192(R8), Z25, Z25
+	VMOVUPS       Z25, 192(R10)
 	VPERMPS       Z26, Z21, Z28
 	VMULPS        Z28, Z4, Z4
 	VMULPS        Z28, Z5, Z5
 	VMULPS        Z28, Z6, Z6
 	VMULPS        Z28, Z7, Z7
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       4(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x01, X26, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       4(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z4, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000100, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x01, X26, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z4, (R11)
 	VMOVUPS       (DX), Z25
 	VFMADD231PS   (CX), Z4, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (DI), Z25, Z25
-	VMOVUPS       Z25, (R9)
-	VMOVUPS       Z5, 64(R10)
+	VADDPS        (R8), Z25, Z25
+	VMOVUPS       Z25, (R10)
+	VMOVUPS       Z5, 64(R11)
 	VMOVUPS       64(DX), Z25
 	VFMADD231PS   64(CX), Z5, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(DI), Z25, Z25
-	VMOVUPS       Z25, 64(R9)
-	VMOVUPS       Z6, 128(R10)
+	VADDPS        64(R8), Z25, Z25
+	VMOVUPS       Z25, 64(R10)
+	VMOVUPS       Z6, 128(R11)
 	VMOVUPS       128(DX), Z25
 	VFMADD231PS   128(CX), Z6, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       4(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(DI), Z25, Z25
-	VMOVUPS       Z25, 128(R9)
-	VMOVUPS       Z7, 192(R10)
+	VADDPS        128(R8), Z25, Z25
+	VMOVUPS       Z25, 128(R10)
+	VMOVUPS       Z7, 192(R11)
 	VMOVUPS       192(DX), Z25
 	VFMADD231PS   192(CX), Z7, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       6(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(DI), Z25, Z25
-	VMOVUPS       Z25, 192(R9)
+	VADDPS        192(R8), Z25, Z25
+	VMOVUPS       Z25, 192(R10)
 	VPERMPS       Z26, Z22, Z28
 	VMULPS        Z28, Z8, Z8
 	VMULPS        Z28, Z9, Z9
 	VMULPS        Z28, Z10, Z10
 	VMULPS        Z28, Z11, Z11
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       8(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x02, X26, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       8(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z8, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000100, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x02, X26, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z8, (R11)
 	VMOVUPS       (DX), Z25
 	VFMADD231PS   (CX), Z8, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (DI), Z25, Z25
-	VMOVUPS       Z25, (R9)
-	VMOVUPS       Z9, 64(R10)
+	VADDPS        (R8), Z25, Z25
+	VMOVUPS       Z25, (R10)
+	VMOVUPS       Z9, 64(R11)
 	VMOVUPS       64(DX), Z25
 	VFMADD231PS   64(CX), Z9, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(DI), Z25, Z25
-	VMOVUPS       Z25, 64(R9)
-	VMOVUPS       Z10, 128(R10)
+	VADDPS        64(R8), Z25, Z25
+	VMOVUPS       Z25, 64(R10)
+	VMOVUPS       Z10, 128(R11)
 	VMOVUPS       128(DX), Z25
 	VFMADD231PS   128(CX), Z10, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       4(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(DI), Z25, Z25
-	VMOVUPS       Z25, 128(R9)
-	VMOVUPS       Z11, 192(R10)
+	VADDPS        128(R8), Z25, Z25
+	VMOVUPS       Z25, 128(R10)
+	VMOVUPS       Z11, 192(R11)
 	VMOVUPS       192(DX), Z25
 	VFMADD231PS   192(CX), Z11, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       6(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(DI), Z25, Z25
-	VMOVUPS       Z25, 192(R9)
+	VADDPS        192(R8), Z25, Z25
+	VMOVUPS       Z25, 192(R10)
 	VPERMPS       Z26, Z23, Z28
 	VMULPS        Z28, Z12, Z12
 	VMULPS        Z28, Z13, Z13
 	VMULPS        Z28, Z14, Z14
 	VMULPS        Z28, Z15, Z15
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       12(SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R10
-	VEXTRACTPS    $0x03, X26, (R9)
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
+	MOVQ          at+16(FP), R8
+	MOVLQSX       12(R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
 	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z12, (R10)
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000100, R8, R8
+	ADDQ          R8, R11
+	VEXTRACTPS    $0x03, X26, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z12, (R11)
 	VMOVUPS       (DX), Z25
 	VFMADD231PS   (CX), Z12, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (DI), Z25, Z25
-	VMOVUPS       Z25, (R9)
-	VMOVUPS       Z13, 64(R10)
+	VADDPS        (R8), Z25, Z25
+	VMOVUPS       Z25, (R10)
+	VMOVUPS       Z13, 64(R11)
 	VMOVUPS       64(DX), Z25
 	VFMADD231PS   64(CX), Z13, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(DI), Z25, Z25
-	VMOVUPS       Z25, 64(R9)
-	VMOVUPS       Z14, 128(R10)
+	VADDPS        64(R8), Z25, Z25
+	VMOVUPS       Z25, 64(R10)
+	VMOVUPS       Z14, 128(R11)
 	VMOVUPS       128(DX), Z25
 	VFMADD231PS   128(CX), Z14, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       4(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(DI), Z25, Z25
-	VMOVUPS       Z25, 128(R9)
-	VMOVUPS       Z15, 192(R10)
+	VADDPS        128(R8), Z25, Z25
+	VMOVUPS       Z25, 128(R10)
+	VMOVUPS       Z15, 192(R11)
 	VMOVUPS       192(DX), Z25
 	VFMADD231PS   192(CX), Z15, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       6(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(DI), Z25, Z25
-	VMOVUPS       Z25, 192(R9)
+	VADDPS        192(R8), Z25, Z25
+	VMOVUPS       Z25, 192(R10)
 	ADDQ          $0x04, BX
-	JMP           four190
+	JMP           four191
 
-rest191:
-row192:
+rest192:
+row193:
 	CMPQ          BX, AX
-	JGE           end193
-	MOVQ          kept+56(FP), R8
-	MOVQ          rows+8(FP), SI
-	MOVLQSX       (SI)(BX*4), SI
-	MOVQ          at+16(FP), DI
+	JGE           end194
+	MOVQ          kept+64(FP), R9
+	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+32(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+64(FP), R10
-	MOVQ          DI, R11
-	IMULQ         R10, R11
-	ADDQ          R11, R8
-	MOVQ          linear+24(FP), R10
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R10
-	VMOVUPS       (R10), Z0
+	MOVQ          at+16(FP), R8
+	MOVLQSX       (R8)(BX*4), R8
+	MOVQ          deviation+40(FP), R10
+	LEAQ          (R10)(R8*4), R10
+	MOVQ          keptStride+72(FP), R11
+	MOVQ          R8, R12
+	IMULQ         R11, R12
+	ADDQ          R12, R9
+	MOVQ          linear+24(FP), R11
+	IMUL3Q        $0x00000100, R8, R8
+	ADDQ          R8, R11
+	VMOVUPS       (R11), Z0
+	VADDPS        (SI), Z0, Z0
 	VMOVAPS       Z0, Z27
-	VMOVUPS       64(R10), Z1
+	VMOVUPS       64(R11), Z1
+	VADDPS        64(SI), Z1, Z1
 	VADDPS        Z1, Z27, Z27
-	VMOVUPS       128(R10), Z2
+	VMOVUPS       128(R11), Z2
+	VADDPS        128(SI), Z2, Z2
 	VADDPS        Z2, Z27, Z27
-	VMOVUPS       192(R10), Z3
+	VMOVUPS       192(R11), Z3
+	VADDPS        192(SI), Z3, Z3
 	VADDPS        Z3, Z27, Z27
 	VEXTRACTF64X4 $0x01, Z27, Y26
 	VADDPS        Y26, Y27, Y27
@@ -5086,76 +5129,76 @@ row192:
 	VPERMILPS     $0xb1, X28, X26
 	VADDPS        X26, X28, X28
 	VBROADCASTSS  X28, Z28
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X26
+	MOVL          $0x3727c5ac, R8
+	VMOVD         R8, X26
 	VBROADCASTSS  X26, Z26
 	VFMADD231PS   Z31, Z28, Z26
 	VSQRTSS       X26, X26, X26
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X27
+	MOVL          $0x3f800000, R8
+	VMOVD         R8, X27
 	VBROADCASTSS  X27, Z27
 	VDIVSS        X26, X27, X26
-	VMOVSS        X26, (R9)
+	VMOVSS        X26, (R10)
 	VBROADCASTSS  X26, Z26
 	VMULPS        Z26, Z0, Z0
 	VMULPS        Z26, Z1, Z1
 	VMULPS        Z26, Z2, Z2
 	VMULPS        Z26, Z3, Z3
-	MOVQ          own+80(FP), DI
-	MOVQ          output+96(FP), R9
-	MOVQ          ownStride+88(FP), R11
-	MOVQ          SI, R12
-	IMULQ         R11, R12
-	ADDQ          R12, DI
-	MOVQ          outputStride+104(FP), R11
-	IMULQ         R11, SI
-	ADDQ          SI, R9
-	VMOVUPS       Z0, (R10)
+	MOVQ          own+88(FP), R8
+	MOVQ          output+104(FP), R10
+	MOVQ          ownStride+96(FP), R12
+	MOVQ          DI, R13
+	IMULQ         R12, R13
+	ADDQ          R13, R8
+	MOVQ          outputStride+112(FP), R12
+	IMULQ         R12, DI
+	ADDQ          DI, R10
+	VMOVUPS       Z0, (R11)
 	VMOVUPS       (DX), Z25
 	VFMADD231PS   (CX), Z0, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       (R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (DI), Z25, Z25
-	VMOVUPS       Z25, (R9)
-	VMOVUPS       Z1, 64(R10)
+	VADDPS        (R8), Z25, Z25
+	VMOVUPS       Z25, (R10)
+	VMOVUPS       Z1, 64(R11)
 	VMOVUPS       64(DX), Z25
 	VFMADD231PS   64(CX), Z1, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       2(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(DI), Z25, Z25
-	VMOVUPS       Z25, 64(R9)
-	VMOVUPS       Z2, 128(R10)
+	VADDPS        64(R8), Z25, Z25
+	VMOVUPS       Z25, 64(R10)
+	VMOVUPS       Z2, 128(R11)
 	VMOVUPS       128(DX), Z25
 	VFMADD231PS   128(CX), Z2, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       4(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(DI), Z25, Z25
-	VMOVUPS       Z25, 128(R9)
-	VMOVUPS       Z3, 192(R10)
+	VADDPS        128(R8), Z25, Z25
+	VMOVUPS       Z25, 128(R10)
+	VMOVUPS       Z3, 192(R11)
 	VMOVUPS       192(DX), Z25
 	VFMADD231PS   192(CX), Z3, Z25
 	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R8), SI
-	KMOVW         SI, K1
+	MOVWLZX       6(R9), DI
+	KMOVW         DI, K1
 	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(DI), Z25, Z25
-	VMOVUPS       Z25, 192(R9)
+	VADDPS        192(R8), Z25, Z25
+	VMOVUPS       Z25, 192(R10)
 	INCQ          BX
-	JMP           row192
+	JMP           row193
 
-end193:
+end194:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-112
+TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
@@ -5165,116 +5208,117 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-112
 	VMOVD        SI, X31
 	VBROADCASTSS X31, Z31
 	VBROADCASTSS keptScale+72(FP), Z30
-	MOVQ         byScale+96(FP), SI
-	MOVQ         byShift+104(FP), DI
+	MOVQ         byBias+96(FP), SI
+	MOVQ         byScale+104(FP), DI
+	MOVQ         byShift+112(FP), R8
 
-row194:
+row195:
 	CMPQ        BX, AX
-	JGE         end195
-	MOVQ        kept+56(FP), R10
-	MOVQ        rows+8(FP), R8
-	MOVLQSX     (R8)(BX*4), R8
-	MOVQ        at+16(FP), R9
+	JGE         end196
+	MOVQ        kept+56(FP), R11
+	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
-	MOVQ        deviation+32(FP), R11
-	LEAQ        (R11)(R9*4), R11
-	MOVQ        keptStride+64(FP), R12
-	MOVQ        R9, R13
-	IMULQ       R12, R13
-	ADDQ        R13, R10
-	MOVQ        linear+24(FP), R12
-	IMUL3Q      $0x00000100, R9, R13
-	ADDQ        R13, R12
-	MOVQ        gradient+80(FP), R13
-	IMUL3Q      $0x00000100, R8, R8
-	ADDQ        R8, R13
-	MOVQ        byLinear+88(FP), R8
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(BX*4), R10
+	MOVQ        deviation+32(FP), R12
+	LEAQ        (R12)(R10*4), R12
+	MOVQ        keptStride+64(FP), R13
+	MOVQ        R10, R14
+	IMULQ       R13, R14
+	ADDQ        R14, R11
+	MOVQ        linear+24(FP), R13
+	IMUL3Q      $0x00000100, R10, R14
+	ADDQ        R14, R13
+	MOVQ        gradient+80(FP), R14
 	IMUL3Q      $0x00000100, R9, R9
-	ADDQ        R9, R8
-	VMOVUPS     (R13), Z0
-	MOVWLZX     (R10), R9
-	KMOVW       R9, K1
+	ADDQ        R9, R14
+	MOVQ        byLinear+88(FP), R9
+	IMUL3Q      $0x00000100, R10, R10
+	ADDQ        R10, R9
+	VMOVUPS     (R14), Z0
+	MOVWLZX     (R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z30, Z0, K1, Z0
-	VMOVUPS     (R12), Z25
+	VMOVUPS     (R13), Z25
 	VMOVUPS     (DX), Z26
 	VFMADD231PS (CX), Z25, Z26
 	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z0, K1, Z0
-	VMOVUPS     64(R13), Z1
-	MOVWLZX     2(R10), R9
-	KMOVW       R9, K1
+	VMOVUPS     64(R14), Z1
+	MOVWLZX     2(R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z30, Z1, K1, Z1
-	VMOVUPS     64(R12), Z25
+	VMOVUPS     64(R13), Z25
 	VMOVUPS     64(DX), Z26
 	VFMADD231PS 64(CX), Z25, Z26
 	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z1, K1, Z1
-	VMOVUPS     128(R13), Z2
-	MOVWLZX     4(R10), R9
-	KMOVW       R9, K1
+	VMOVUPS     128(R14), Z2
+	MOVWLZX     4(R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z30, Z2, K1, Z2
-	VMOVUPS     128(R12), Z25
+	VMOVUPS     128(R13), Z25
 	VMOVUPS     128(DX), Z26
 	VFMADD231PS 128(CX), Z25, Z26
 	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z2, K1, Z2
-	VMOVUPS     192(R13), Z3
-	MOVWLZX     6(R10), R9
-	KMOVW       R9, K1
+	VMOVUPS     192(R14), Z3
+	MOVWLZX     6(R11), R10
+	KMOVW       R10, K1
 	VMULPS.Z    Z30, Z3, K1, Z3
-	VMOVUPS     192(R12), Z25
+	VMOVUPS     192(R13), Z25
 	VMOVUPS     192(DX), Z26
 	VFMADD231PS 192(CX), Z25, Z26
 	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z3, K1, Z3
-	TESTQ       DI, DI
-	JZ          none196
+	TESTQ       R8, R8
+	JZ          none197
 	VMOVAPS     Z0, Z26
-	VADDPS      (DI), Z26, Z26
-	VMOVUPS     Z26, (DI)
+	VADDPS      (R8), Z26, Z26
+	VMOVUPS     Z26, (R8)
 	VMOVAPS     Z1, Z26
-	VADDPS      64(DI), Z26, Z26
-	VMOVUPS     Z26, 64(DI)
+	VADDPS      64(R8), Z26, Z26
+	VMOVUPS     Z26, 64(R8)
 	VMOVAPS     Z2, Z26
-	VADDPS      128(DI), Z26, Z26
-	VMOVUPS     Z26, 128(DI)
+	VADDPS      128(R8), Z26, Z26
+	VMOVUPS     Z26, 128(R8)
 	VMOVAPS     Z3, Z26
-	VADDPS      192(DI), Z26, Z26
-	VMOVUPS     Z26, 192(DI)
-
-none196:
-	TESTQ   SI, SI
-	JZ      none197
-	VMOVAPS Z0, Z26
-	VMULPS  (R12), Z26, Z26
-	VADDPS  (SI), Z26, Z26
-	VMOVUPS Z26, (SI)
-	VMOVAPS Z1, Z26
-	VMULPS  64(R12), Z26, Z26
-	VADDPS  64(SI), Z26, Z26
-	VMOVUPS Z26, 64(SI)
-	VMOVAPS Z2, Z26
-	VMULPS  128(R12), Z26, Z26
-	VADDPS  128(SI), Z26, Z26
-	VMOVUPS Z26, 128(SI)
-	VMOVAPS Z3, Z26
-	VMULPS  192(R12), Z26, Z26
-	VADDPS  192(SI), Z26, Z26
-	VMOVUPS Z26, 192(SI)
+	VADDPS      192(R8), Z26, Z26
+	VMOVUPS     Z26, 192(R8)
 
 none197:
+	TESTQ   DI, DI
+	JZ      none198
+	VMOVAPS Z0, Z26
+	VMULPS  (R13), Z26, Z26
+	VADDPS  (DI), Z26, Z26
+	VMOVUPS Z26, (DI)
+	VMOVAPS Z1, Z26
+	VMULPS  64(R13), Z26, Z26
+	VADDPS  64(DI), Z26, Z26
+	VMOVUPS Z26, 64(DI)
+	VMOVAPS Z2, Z26
+	VMULPS  128(R13), Z26, Z26
+	VADDPS  128(DI), Z26, Z26
+	VMOVUPS Z26, 128(DI)
+	VMOVAPS Z3, Z26
+	VMULPS  192(R13), Z26, Z26
+	VADDPS  192(DI), Z26, Z26
+	VMOVUPS Z26, 192(DI)
+
+none198:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z27
-	VMULPS        (R12), Z0, Z28
+	VMULPS        (R13), Z0, Z28
 	VMULPS        64(CX), Z1, Z1
 	VADDPS        Z1, Z27, Z27
-	VFMADD231PS   64(R12), Z1, Z28
+	VFMADD231PS   64(R13), Z1, Z28
 	VMULPS        128(CX), Z2, Z2
 	VADDPS        Z2, Z27, Z27
-	VFMADD231PS   128(R12), Z2, Z28
+	VFMADD231PS   128(R13), Z2, Z28
 	VMULPS        192(CX), Z3, Z3
 	VADDPS        Z3, Z27, Z27
-	VFMADD231PS   192(R12), Z3, Z28
+	VFMADD231PS   192(R13), Z3, Z28
 	VEXTRACTF64X4 $0x01, Z27, Y26
 	VADDPS        Y26, Y27, Y27
 	VEXTRACTF32X4 $0x01, Y27, X26
@@ -5295,27 +5339,43 @@ none197:
 	VBROADCASTSS  X28, Z28
 	VMULPS        Z31, Z27, Z27
 	VMULPS        Z31, Z28, Z28
-	VBROADCASTSS  (R11), Z25
+	VBROADCASTSS  (R12), Z25
 	VSUBPS        Z27, Z0, Z0
-	VFNMADD231PS  (R12), Z28, Z0
+	VFNMADD231PS  (R13), Z28, Z0
 	VMULPS        Z25, Z0, Z0
-	VMOVUPS       Z0, (R8)
+	VMOVUPS       Z0, (R9)
 	VSUBPS        Z27, Z1, Z1
-	VFNMADD231PS  64(R12), Z28, Z1
+	VFNMADD231PS  64(R13), Z28, Z1
 	VMULPS        Z25, Z1, Z1
-	VMOVUPS       Z1, 64(R8)
+	VMOVUPS       Z1, 64(R9)
 	VSUBPS        Z27, Z2, Z2
-	VFNMADD231PS  128(R12), Z28, Z2
+	VFNMADD231PS  128(R13), Z28, Z2
 	VMULPS        Z25, Z2, Z2
-	VMOVUPS       Z2, 128(R8)
+	VMOVUPS       Z2, 128(R9)
 	VSUBPS        Z27, Z3, Z3
-	VFNMADD231PS  192(R12), Z28, Z3
+	VFNMADD231PS  192(R13), Z28, Z3
 	VMULPS        Z25, Z3, Z3
-	VMOVUPS       Z3, 192(R8)
-	INCQ          BX
-	JMP           row194
+	VMOVUPS       Z3, 192(R9)
+	TESTQ         SI, SI
+	JZ            none199
+	VMOVAPS       Z0, Z26
+	VADDPS        (SI), Z26, Z26
+	VMOVUPS       Z26, (SI)
+	VMOVAPS       Z1, Z26
+	VADDPS        64(SI), Z26, Z26
+	VMOVUPS       Z26, 64(SI)
+	VMOVAPS       Z2, Z26
+	VADDPS        128(SI), Z26, Z26
+	VMOVUPS       Z26, 128(SI)
+	VMOVAPS       Z3, Z26
+	VADDPS        192(SI), Z26, Z26
+	VMOVUPS       Z26, 192(SI)
 
-end195:
+none199:
+	INCQ BX
+	JMP  row195
+
+end196:
 	VZEROUPPER
 	RET
 
@@ -5331,18 +5391,18 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next198:
+next200:
 	CMPQ    DI, AX
-	JGE     end199
+	JGE     end201
 	VMULPS  (BX)(DI*4), Z0, Z2
 	VADDPS  (DX)(DI*4), Z2, Z2
 	VMULPS  (SI)(DI*4), Z1, Z3
 	VADDPS  Z3, Z2, Z2
 	VMOVUPS Z2, (CX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next198
+	JMP     next200
 
-end199:
+end201:
 	VZEROUPPER
 	RET
 
@@ -5358,9 +5418,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next200:
+next202:
 	CMPQ    DI, AX
-	JGE     end201
+	JGE     end203
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -5371,9 +5431,9 @@ next200:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next200
+	JMP     next202
 
-end201:
+end203:
 	VZEROUPPER
 	RET
 
@@ -5395,10 +5455,10 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VPBROADCASTD R9, Z2
 	MOVQ         16(SI), SI
 
-receiver202:
+receiver204:
 	MOVQ       count+0(FP), R9
 	CMPQ       AX, R9
-	JGE        done203
+	JGE        done205
 	MOVQ       offsets+16(FP), R10
 	MOVQ       receivers+8(FP), R9
 	MOVQ       count+0(FP), R11
@@ -5421,12 +5481,12 @@ receiver202:
 	MOVQ       8(R10)(R9*8), R9
 	SUBQ       R11, R9
 
-loop204:
+loop206:
 	CMPQ R9, $0x10
-	JL   rest205
+	JL   rest207
 	MOVL $0x0000ffff, R10
 
-part206:
+part208:
 	KMOVW         R10, K1
 	KMOVW         R10, K2
 	VMOVDQU32.Z   (CX)(R11*4), K1, Z3
@@ -5466,16 +5526,16 @@ part206:
 	ADDQ          R10, SI
 	ADDQ          $0x10, R11
 	SUBQ          $0x10, R9
-	JMP           loop204
+	JMP           loop206
 
-rest205:
+rest207:
 	TESTQ R9, R9
-	JLE   bounds207
+	JLE   bounds209
 	MOVL  $0x0000ffff, R10
 	BZHIL R9, R10, R10
-	JMP   part206
+	JMP   part208
 
-bounds207:
+bounds209:
 	MOVQ bounds0+64(FP), R9
 	MOVL DI, (R9)(AX*4)
 	MOVQ bounds1+72(FP), R9
@@ -5483,9 +5543,9 @@ bounds207:
 	MOVQ bounds2+80(FP), R9
 	MOVL SI, (R9)(AX*4)
 	INCQ AX
-	JMP  receiver202
+	JMP  receiver204
 
-done203:
+done205:
 	MOVQ counts+136(FP), AX
 	MOVQ DI, (AX)
 	MOVQ R8, 8(AX)
@@ -5504,19 +5564,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row208:
+row210:
 	TESTQ  BX, BX
-	JLE    end210
+	JLE    end212
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column209:
+column211:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column209
+	JL            column211
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5531,9 +5591,9 @@ column209:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row208
+	JMP           row210
 
-end210:
+end212:
 	VZEROUPPER
 	RET
 
@@ -5555,9 +5615,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next211:
+next213:
 	TESTQ       AX, AX
-	JLE         end212
+	JLE         end214
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -5571,9 +5631,9 @@ next211:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next211
+	JMP         next213
 
-end212:
+end214:
 	VZEROUPPER
 	RET
 
@@ -5584,9 +5644,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors213:
+vectors215:
 	CMPQ    DX, $0x00000040
-	JL      rest214
+	JL      rest216
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5602,21 +5662,21 @@ vectors213:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors213
+	JMP     vectors215
 
-rest214:
-vectors215:
+rest216:
+vectors217:
 	CMPQ    DX, $0x00000010
-	JL      rest216
+	JL      rest218
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors215
+	JMP     vectors217
 
-rest216:
+rest218:
 	VZEROUPPER
 	RET
 
@@ -5628,18 +5688,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors217:
+vectors219:
 	CMPQ    DX, $0x00000010
-	JL      rest218
+	JL      rest220
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors217
+	JMP     vectors219
 
-rest218:
+rest220:
 	VZEROUPPER
 	RET
 
@@ -5652,9 +5712,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors219:
+vectors221:
 	CMPQ      BX, $0x00000010
-	JL        rest220
+	JL        rest222
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5664,9 +5724,9 @@ vectors219:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors219
+	JMP       vectors221
 
-rest220:
+rest222:
 	VZEROUPPER
 	RET
 
@@ -5680,9 +5740,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors221:
+vectors223:
 	CMPQ    CX, $0x00000040
-	JL      rest222
+	JL      rest224
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5697,20 +5757,20 @@ vectors221:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors221
+	JMP     vectors223
 
-rest222:
-vectors223:
+rest224:
+vectors225:
 	CMPQ    CX, $0x00000010
-	JL      rest224
+	JL      rest226
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors223
+	JMP     vectors225
 
-rest224:
+rest226:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5739,9 +5799,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors225:
+vectors227:
 	CMPQ    SI, $0x00000010
-	JL      rest226
+	JL      rest228
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5768,9 +5828,9 @@ vectors225:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors225
+	JMP     vectors227
 
-rest226:
+rest228:
 	VZEROUPPER
 	RET
 
@@ -5795,7 +5855,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row227:
+row229:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5823,7 +5883,7 @@ row227:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word228:
+word230:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5841,10 +5901,10 @@ word228:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word228
+	JNZ          word230
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row227
+	JNZ          row229
 	VZEROUPPER
 	RET
 
@@ -5868,12 +5928,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down229:
+down231:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across230:
+across232:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5925,10 +5985,10 @@ across230:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across230
+	JNZ         across232
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down229
+	JNZ         down231
 	VZEROUPPER
 	RET

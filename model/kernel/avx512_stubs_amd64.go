@@ -47,22 +47,22 @@ func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32
 // normalize32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 
 // normalizeBackward32AVX512 is portable.NormalizeBackward for rows of 32.
 //
 //go:noescape
-func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
 // normalize64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
 
 // normalizeBackward64AVX512 is portable.NormalizeBackward for rows of 64.
 //
 //go:noescape
-func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byScale *float32, byShift *float32)
+func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
 // foldAVX512 is portable.Fold for whole vectors.
 //

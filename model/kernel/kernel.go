@@ -155,16 +155,17 @@ type Gradients struct {
 }
 
 // Update is the last part of a node update, for n rows of Dim:
-// output = own + dropout(relu(scale * layer_norm(linear) + shift)).
+// output = own + dropout(relu(scale * layer_norm(linear + bias) + shift)).
 type Update struct {
 	Dim int
 	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
 	// Deviation and Kept. Rows begin Stride entries apart, or Dim where Stride is 0.
 	Rows, At []int32
 	Stride   int
-	// Linear is the linear map's output, bias included, [.., Dim]. Normalize replaces it by
-	// its normalized values (before scale and shift), which NormalizeBackward reads.
-	Linear []float32
+	// Linear is the linear map's output, [.., Dim], without its Bias, [Dim], or nil for none.
+	// Normalize replaces it by the normalized values of their sum (before scale and shift),
+	// which NormalizeBackward reads.
+	Linear, Bias []float32
 	// Deviation receives 1 / sqrt(variance + eps) of each row, [..].
 	Deviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
@@ -181,8 +182,8 @@ type Update struct {
 func (u *Update) stride() int { return max(u.Stride, u.Dim) }
 
 // UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
-// rows of At; Scale and Shift, [Dim], are added to where they are not nil.
+// rows of At; Bias, Scale and Shift, [Dim], are added to where they are not nil.
 type UpdateGradients struct {
-	Linear       []float32
-	Scale, Shift []float32
+	Linear             []float32
+	Bias, Scale, Shift []float32
 }

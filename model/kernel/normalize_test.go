@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// newUpdate makes an update of n rows; bits say what it has: affine, dropout, own.
+// newUpdate makes an update of n rows; bits say what it has: affine, dropout, own, bias.
 func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
 	u := &Update{Dim: dim, Rows: permutation(rng, n), At: permutation(rng, n), Linear: normal(rng, n*dim), Deviation: make([]float32, n), Output: make([]float32, n*dim)}
 	if bits&1 != 0 {
@@ -22,6 +22,9 @@ func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
 	}
 	if bits&4 != 0 {
 		u.Own = normal(rng, n*dim)
+	}
+	if bits&8 != 0 {
+		u.Bias = normal(rng, dim)
 	}
 	return u
 }
@@ -103,6 +106,11 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	what := fmt.Sprintf("dim %d, %d rows, options %b", dim, n, bits)
 	u := newUpdate(rng, dim, n, bits)
 	linear, scale, shift := widen(u.Linear), widen(u.Scale), widen(u.Shift)
+	for i := range linear {
+		if u.Bias != nil {
+			linear[i] += float64(u.Bias[i%dim])
+		}
+	}
 	var inverse, normalized []float64
 	output := make([]float64, n*dim)
 	for i := range n {
@@ -126,7 +134,11 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 
 	gradient := normal(rng, n*dim)
 	byLinear, byScale, byShift := backward64(u, linear, scale, shift, widen(gradient))
-	g := &UpdateGradients{Scale: make([]float32, dim), Shift: make([]float32, dim)}
+	byBias := make([]float64, dim)
+	for i, v := range byLinear {
+		byBias[i%dim] += v
+	}
+	g := &UpdateGradients{Bias: make([]float32, dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
 	var check func(*testing.T, string)
 	g.Linear, check = guarded(n * dim)
 	k.NormalizeBackward(u, gradient, g)
@@ -135,6 +147,9 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	compare(t, what+": gradient of linear", g.Linear, byLinear, func(i int) float64 { return 1e-4 * (1 + inverse[i/dim]) })
 	compare(t, what+": gradient of scale", g.Scale, byScale, sums)
 	compare(t, what+": gradient of shift", g.Shift, byShift, sums)
+	compare(t, what+": gradient of bias", g.Bias, byBias, func(int) float64 {
+		return 1e-4 * (1 + slices.Max(append(inverse, 0))) * math.Sqrt(float64(n+1))
+	})
 
 	// In place, and without the sums.
 	u.At = u.Rows
@@ -146,7 +161,7 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 func TestNormalize(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
-		for bits := range 8 {
+		for bits := range 16 {
 			for _, dim := range []int{3, 16, 32, 48, 64} {
 				for n := range 12 {
 					checkUpdate(t, k, rng, dim, n, bits)
@@ -157,7 +172,7 @@ func TestNormalize(t *testing.T) {
 			}
 		}
 		for dim := 1; dim <= 300; dim++ {
-			checkUpdate(t, k, rng, dim, 3, rng.IntN(8))
+			checkUpdate(t, k, rng, dim, 3, rng.IntN(16))
 		}
 	})
 }
@@ -196,7 +211,7 @@ func TestNormalizeEdges(t *testing.T) {
 // The gradient itself, in float64, against central differences.
 func TestNormalizeGradientOfTheTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
-	for bits := range 8 {
+	for bits := range 16 {
 		u := newUpdate(rng, 5, 4, bits)
 		linear, scale, shift, gradient := widen(u.Linear), widen(u.Scale), widen(u.Shift), widen(normal(rng, 20))
 		loss := func() float64 {

@@ -11,6 +11,9 @@ func (portable) Normalize(u *Update) {
 	for n, at := range u.At {
 		i, o := int(at), int(u.Rows[n])
 		row := u.Linear[i*d : (i+1)*d]
+		if u.Bias != nil {
+			add(row, u.Bias[:d])
+		}
 		u.Deviation[i] = normalizeRow(row)
 		out := u.Output[o*stride:][:d]
 		if u.Scale != nil {
@@ -139,6 +142,9 @@ func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradie
 			scaleRow(into, u.Scale)
 		}
 		normalizeRowBackward(into, row, u.Deviation[i])
+		if g.Bias != nil {
+			add(g.Bias[:d], into)
+		}
 	}
 }
 

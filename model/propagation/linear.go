@@ -29,13 +29,10 @@ func (p *Propagator) fold(parts *[3][]float32, degree int32, fixed int) []float3
 	return l.matrix
 }
 
-// multiply applies the linear map to a chunk's features, lane by lane.
+// multiply applies the linear map to a chunk's features, lane by lane; the bias comes later.
 func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
-	for i := 0; layer.bias != nil && i < len(m.linear); i += d {
-		copy(m.linear[i:i+d], layer.bias)
-	}
 	for _, r := range c.runs {
 		for lane := range p.lanes {
 			first, last := lane*c.count+r.first, lane*c.count+r.last
@@ -44,10 +41,10 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 				p.multiplyMixed(layer, c.degrees[r.first:r.last], features, linear)
 				continue
 			}
-			matrix, add := p.fold(&layer.maps, r.degree, d*d), layer.bias != nil
+			matrix := p.fold(&layer.maps, r.degree, d*d)
 			// A state that was not there before is zero, and so are its products.
-			p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], r.fresh, width-d, d, add)
-			p.kernel.Multiply(linear[r.fresh*d:], features[r.fresh*width:], matrix, last-first-r.fresh, width, d, add)
+			p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], r.fresh, width-d, d, false)
+			p.kernel.Multiply(linear[r.fresh*d:], features[r.fresh*width:], matrix, last-first-r.fresh, width, d, false)
 		}
 	}
 }
@@ -56,7 +53,7 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 // row.
 func (p *Propagator) multiplyMixed(layer *layerWeights, degrees []int32, features, linear []float32) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
-	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, layer.bias != nil)
+	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, false)
 	if layer.maps[1] == nil {
 		return
 	}

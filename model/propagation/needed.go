@@ -17,7 +17,8 @@ const maskedAges = 64
 func (p *Propagator) wanted(age, level int) []int32 {
 	switch {
 	case p.sharing():
-		return p.layout.Leaders[p.layout.LeaderLevels[level]:p.layout.LeaderLevels[level+1]]
+		alike := &p.layout.Ages[age]
+		return alike.Leaders[alike.LeaderLevels[level]:alike.LeaderLevels[level+1]]
 	case p.needed.all:
 		return p.identity[p.layout.Levels[level]:p.layout.Levels[level+1]]
 	}

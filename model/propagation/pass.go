@@ -151,7 +151,7 @@ func (p *Propagator) dropping() bool { return p.query.Training && p.dropout.thre
 func (p *Propagator) updateOf(x *pass, part int, rows, at []int32, m memory) kernel.Update {
 	layer := &p.weights.layers[x.layer]
 	update := kernel.Update{
-		Dim: p.configuration.Dim, Rows: rows, At: at, Linear: m.linear, Deviation: m.deviation,
+		Dim: p.configuration.Dim, Rows: rows, At: at, Linear: m.linear, Bias: layer.bias, Deviation: m.deviation,
 		Scale: layer.scale, Shift: layer.shift, Own: x.parts[part].own, Output: x.parts[part].output,
 	}
 	if p.dropping() {
@@ -170,17 +170,12 @@ func (p *Propagator) backward(x *pass, into *layerGradients) {
 	for c.next() {
 		m := p.remembered(x, c)
 		linear := p.scratch.update[:c.count*d]
-		p.scratch.updateGradients = kernel.UpdateGradients{Linear: linear, Scale: into.scale, Shift: into.shift}
+		p.scratch.updateGradients = kernel.UpdateGradients{Linear: linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
 		for i := range x.parts {
 			if rows := c.rows(i); len(rows) > 0 {
 				p.scratch.normalize = p.updateOf(x, i, rows, c.at[i], m)
 				p.kernel.NormalizeBackward(&p.scratch.normalize, x.parts[i].gradient, &p.scratch.updateGradients)
 				p.passResidual(&x.parts[i], rows)
-			}
-		}
-		if into.bias != nil {
-			for i := range c.count {
-				p.kernel.Add(into.bias, linear[i*d:(i+1)*d])
 			}
 		}
 		features := p.scratch.features[:c.count*width]

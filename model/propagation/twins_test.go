@@ -49,7 +49,9 @@ func TestTwinsAreCopied(t *testing.T) {
 			if err := shared.Forward(w, q); err != nil {
 				t.Fatal(err)
 			}
-			copied += len(shared.layout.Twins)
+			for _, alike := range shared.layout.Ages {
+				copied += len(alike.Twins)
+			}
 			q.Candidates = everyone
 			if err := alone.Forward(w, q); err != nil {
 				t.Fatal(err)

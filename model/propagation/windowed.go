@@ -1,6 +1,9 @@
 package propagation
 
-import "tagnet/model/kernel"
+import (
+	"tagnet/model/kernel"
+	"tagnet/model/window"
+)
 
 // forwardWindow is TAGNet's propagation. tables[k] holds every reached entity's state of age
 // k, the one after layer dist + k. In layer t the entities at distance t - k update their
@@ -26,38 +29,42 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 	}
 	p.identity = numbers(p.identity, n)
 	p.want(p.query.Candidates, ages)
+	if p.sharing() {
+		begin := p.clock()
+		p.layout.FindAlike(window.Distinction{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages})
+		p.since(begin, layoutPhase)
+	}
 	if p.query.Training {
 		p.memory.reserve(p.updates(ages), p.weights.width(), c.Dim, p.keptWords())
 	}
 	for t := 1; t <= c.Layers; t++ {
 		p.windowPass(t)
 		for i := range p.pass.parts {
-			p.sent += countSent(&p.pass.parts[i]) * int64(p.lanes)
+			p.sent += p.heard(&p.pass.parts[i], t) * int64(p.lanes)
 		}
 		p.forward(&p.pass)
-		p.copyTwins(t)
+		if p.sharing() {
+			p.copyTwins(t)
+		}
 	}
 }
 
-// copyTwins gives the twins of layer t's receivers their states.
+// copyTwins gives the states of layer t that are alike to all that share them.
 func (p *Propagator) copyTwins(t int) {
-	if !p.sharing() {
-		return
-	}
 	row := p.row()
 	for i := range p.pass.parts {
 		x := &p.pass.parts[i]
-		level := t - x.age
-		for _, twin := range p.layout.Twins[p.layout.TwinLevels[level]:p.layout.TwinLevels[level+1]] {
+		alike, level := &p.layout.Ages[x.age], t-x.age
+		twins := alike.Twins[alike.TwinLevels[level]:alike.TwinLevels[level+1]]
+		for _, twin := range twins {
 			copy(x.output[int(twin.Position)*row:int(twin.Position+1)*row], x.output[int(twin.Of)*row:])
-			p.sent += int64(p.lanes) * x.heard(twin.Of)
-			p.updated += int64(p.lanes)
 		}
+		p.updated += int64(p.lanes * len(twins))
 	}
 }
 
-// sharing tells whether twins share their states: not while training, where each has its own
-// dropout and its own gradient.
+// sharing tells whether states that are alike are computed once: not while training, where
+// each has its own dropout and its own gradient.
 func (p *Propagator) sharing() bool { return !p.query.Training && p.needed.all }
 
 // numbers gives a list the numbers 0 to n-1.
@@ -78,17 +85,8 @@ func (p *Propagator) weigh(n int) {
 		return
 	}
 	for i, degree := range p.layout.Degrees {
-		p.copies[i] = float32(degree - p.admitted(i))
+		p.copies[i] = float32(degree - p.layout.Admitted(int32(i)))
 	}
-}
-
-// admitted is the number of senders that the edge constraint admits at a position.
-func (p *Propagator) admitted(i int) (count int32) {
-	for k := range p.layout.Kinds {
-		bounds := p.layout.Kinds[k].Bounds
-		count += bounds[i+1] - bounds[i]
-	}
-	return count
 }
 
 // windowPass describes layer t: a part for each level whose entities the layer updates, those
@@ -148,22 +146,32 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 	return r
 }
 
-// countSent is the number of messages that a part's receivers read.
-func countSent(x *part) (sent int64) {
-	for _, row := range x.rows {
-		sent += x.heard(row)
+// heard is the number of messages that a part's receivers hear in layer t, twins included.
+func (p *Propagator) heard(x *part, t int) (messages int64) {
+	if !p.needed.all {
+		return countSent(x)
 	}
-	return sent
-}
-
-// heard is the number of messages that one receiver reads.
-func (x *part) heard(row int32) (messages int64) {
+	lo, hi := p.layout.Levels[t-x.age], p.layout.Levels[t-x.age+1]
 	for k := range x.receivers.Kinds {
 		if senders := &x.receivers.Kinds[k]; senders.States != nil {
-			messages += int64(senders.Bounds[row+1] - senders.Bounds[row])
+			messages += int64(senders.Bounds[hi] - senders.Bounds[lo])
 		}
 	}
 	return messages
+}
+
+// countSent is the number of messages that a part's receivers read.
+func countSent(x *part) (sent int64) {
+	for k := range x.receivers.Kinds {
+		senders := &x.receivers.Kinds[k]
+		if senders.States == nil {
+			continue
+		}
+		for _, row := range x.rows {
+			sent += int64(senders.Bounds[row+1] - senders.Bounds[row])
+		}
+	}
+	return sent
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and

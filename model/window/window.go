@@ -25,17 +25,18 @@ type Layout struct {
 	Levels []int32
 	// Kinds are the admitted senders of all positions: parents, siblings and children.
 	Kinds [3]kernel.Parted
-	// Leaders are the positions whose states are computed, level by level, the others' are
-	// copied as Twins says. LeaderLevels and TwinLevels have the first of each level, [hops+2].
-	Leaders                  []int32
-	Twins                    []Twin
-	LeaderLevels, TwinLevels []int32
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
+	// Ages say by age which states are equal; FindAlike fills them.
+	Ages []Alike
 
 	positions []int32 // of each entity
-	byDegree  []int32 // all entities by ascending degree, twins together
-	class     []int32 // of each entity: see classes
+	byDegree  []int32 // all entities by ascending degree
+	hops      int     // of the last Fill, as delta
+	delta     int
+	allAges   []Alike // as many as there ever were
+	compared  bool    // whether Ages are those of the last Fill
+	slots     []int32 // of FindAlike's hash table
 	graph     *graph.Graph
 	kernel    kernel.Kernel
 	partition kernel.Partition
@@ -47,15 +48,15 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 	l := &Layout{graph: g, kernel: k, positions: make([]int32, g.Entities)}
 	l.partition = kernel.Partition{Offsets: g.Offsets, Senders: g.Senders, Relations: g.Relations, Positions: l.positions}
 	if sibling != nil && sibling.graph == g {
-		l.byDegree, l.class = sibling.byDegree, sibling.class
+		l.byDegree = sibling.byDegree
 		return l
 	}
-	l.byDegree, l.class = make([]int32, g.Entities), classes(g)
+	l.byDegree = make([]int32, g.Entities)
 	for o := range l.byDegree {
 		l.byDegree[o] = int32(o)
 	}
 	slices.SortFunc(l.byDegree, func(u, v int32) int {
-		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(l.class[u], l.class[v]), cmp.Compare(u, v))
+		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(u, v))
 	})
 	return l
 }
@@ -65,8 +66,8 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 // too from 1 on, children too from 2 on (the edge constraint of the paper's equation 7,
 // given that distances differ by one at most).
 func (l *Layout) Fill(distances []uint8, hops, delta int, removal graph.Removal) {
+	l.hops, l.delta, l.compared = hops, delta, false
 	l.order(distances, hops)
-	l.findTwins(removal)
 	l.weigh()
 	l.start()
 	for level := 0; level <= hops; level++ {
@@ -96,12 +97,20 @@ func (l *Layout) FillAll(removal graph.Removal) {
 	l.part(0, n, removal)
 }
 
-// ByDegree are all entities of the graph by ascending degree, twins together, [V]. It is a
-// view.
+// ByDegree are all entities of the graph by ascending degree, [V]. It is a view.
 func (l *Layout) ByDegree() []int32 { return l.byDegree }
 
 // Position is where a reached entity stands.
 func (l *Layout) Position(entity int32) int32 { return l.positions[entity] }
+
+// Admitted is the number of senders that the edge constraint admits at a position.
+func (l *Layout) Admitted(position int32) (count int32) {
+	for k := range l.Kinds {
+		bounds := l.Kinds[k].Bounds
+		count += bounds[position+1] - bounds[position]
+	}
+	return count
+}
 
 // Count is the number n of positions.
 func (l *Layout) Count() int { return len(l.Entities) }

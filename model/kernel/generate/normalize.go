@@ -17,7 +17,7 @@ type updater struct {
 	i, count                    reg.GPVirtual // the row's place, of so many
 	row, at                     reg.GPVirtual // its rows in the tables and in linear
 	linear, deviation           reg.GPVirtual
-	scale, shift, kept          reg.GPVirtual
+	bias, scale, shift, kept    reg.GPVirtual
 	values                      []reg.VecPhysical
 	x, scratch, sum, product    reg.VecPhysical
 	zeroes, keptScale, oneOfDim reg.VecPhysical
@@ -120,11 +120,12 @@ func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
 func (m *machine) normalize(dim int) {
 	name := fmt.Sprintf("normalize%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
+	u.bias = pointer("bias")
 	if u.wide {
 		u.normalizeFours()
 	}
@@ -153,6 +154,7 @@ func (u *updater) finish(values []reg.VecPhysical) {
 func (u *updater) normalizeRow() {
 	for j, v := range u.values {
 		VMOVUPS(u.part(u.linear, j), v)
+		VADDPS(u.part(u.bias, j), v, v)
 		if j == 0 {
 			VMOVAPS(v, u.sum)
 		} else {
@@ -186,12 +188,12 @@ func (u *updater) normalizeRow() {
 // normalizeBackward writes the gradient of normalize.
 func (m *machine) normalizeBackward(dim int) {
 	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byScale, byShift *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
-	byScale, byShift := pointer("byScale"), pointer("byShift")
+	byBias, byScale, byShift := pointer("byBias"), pointer("byScale"), pointer("byShift")
 	u.eachRow(func() {
 		gradient, byLinear := u.rowOf("gradient", u.row), u.rowOf("byLinear", u.at)
 		for j, v := range u.values {
@@ -204,6 +206,7 @@ func (m *machine) normalizeBackward(dim int) {
 		u.addWhere(byShift, func(int) {})
 		u.addWhere(byScale, func(j int) { VMULPS(u.part(u.linear, j), u.scratch, u.scratch) })
 		u.takeBack(byLinear)
+		u.addWhere(byBias, func(int) {})
 	})
 }
 

@@ -44,6 +44,7 @@ func (f *fours) normalize() {
 		f.aim(r)
 		for j, v := range row {
 			VMOVUPS(f.part(f.linear, j), v)
+			VADDPS(f.part(f.bias, j), v, v)
 			f.add(v, f.sums[r], j == 0, func() { VADDPS(v, f.sums[r], f.sums[r]) })
 		}
 	}

@@ -1,0 +1,194 @@
+package window
+
+import (
+	"math/bits"
+	"slices"
+
+	"tagnet/model/kernel"
+)
+
+// Alike says, for one age, which positions' states are computed and which are copies of
+// another's. Entities of a level whose set of messages is the same, as far as that age has
+// heard, have the same state, whatever is asked: their parents are alike and so are the
+// relations from them, and the same goes for their siblings and children. In WN18RR, where many
+// hang on one hub by one relation, that is every other state; in a dense graph every eighth.
+type Alike struct {
+	// Leaders are the positions whose states are computed, level by level, in order.
+	Leaders []int32
+	// Twins are the others, level by level.
+	Twins []Twin
+	// LeaderLevels and TwinLevels have the first of each level, and the number of all after
+	// the last, [hops+2].
+	LeaderLevels, TwinLevels []int32
+
+	leader []int32 // of each position, itself where it is none's twin
+	shared []bool  // by position: a leader with a twin
+}
+
+// Twin is a position whose state is that of another.
+type Twin struct{ Position, Of int32 }
+
+// Distinction is what else makes states differ.
+type Distinction struct {
+	// Empties counts messages that say nothing but their relation, as TransE's do: those of
+	// senders that were not reached yet.
+	Empties bool
+	// Admitted is whether the number of admitted senders matters, as it does where the others
+	// send a degree message.
+	Admitted bool
+}
+
+// mostCompared is how many messages an entity may hear to be compared with others: hardly
+// any two that hear more are alike, and most that are have heard one.
+const mostCompared = 4
+
+// FindAlike fills Ages for what Fill laid out, once.
+func (l *Layout) FindAlike(d Distinction) {
+	if l.compared {
+		return
+	}
+	l.compared = true
+	ages := min(l.delta, l.hops) + 1
+	l.beginAges(ages)
+	for layer := 1; layer <= l.hops; layer++ {
+		for age := 0; age < min(ages, layer+1); age++ {
+			l.compare(age, layer-age, d)
+		}
+	}
+}
+
+// beginAges empties Ages. The source's first state is nobody's twin, and no layer computes it.
+func (l *Layout) beginAges(ages int) {
+	for len(l.allAges) < ages {
+		l.allAges = append(l.allAges, Alike{})
+	}
+	l.Ages = l.allAges[:ages]
+	for age := range l.Ages {
+		a := &l.Ages[age]
+		a.leader, a.Leaders, a.Twins = resize(a.leader, l.Count()), a.Leaders[:0], a.Twins[:0]
+		a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels[:0], 0), append(a.TwinLevels[:0], 0)
+		if cap(a.shared) < l.Count() {
+			a.shared = make([]bool, l.Count(), cap(a.leader))
+		}
+		a.shared = a.shared[:l.Count()]
+		clear(a.shared)
+	}
+	l.Ages[0].leader[0] = 0
+	l.Ages[0].LeaderLevels, l.Ages[0].TwinLevels = append(l.Ages[0].LeaderLevels, 0), append(l.Ages[0].TwinLevels, 0)
+}
+
+// compare parts the positions of a level into leaders and twins at an age.
+func (l *Layout) compare(age, level int, d Distinction) {
+	a := &l.Ages[age]
+	lo, hi := l.Levels[level], l.Levels[level+1]
+	slots := l.emptySlots(int(hi - lo))
+	last := uint64(len(slots) - 1)
+	for i := lo; i < hi; i++ {
+		hash, comparable := l.hash(i, age)
+		a.leader[i] = i
+		if comparable {
+			at := hash & last
+			for slots[at] != 0 && !l.alike(slots[at]-1, i, age, d) {
+				at = (at + 1) & last
+			}
+			if other := slots[at] - 1; other >= 0 {
+				a.leader[i], a.shared[other] = other, true
+				a.Twins = append(a.Twins, Twin{i, other})
+				continue
+			}
+			slots[at] = i + 1
+		}
+		a.Leaders = append(a.Leaders, i)
+	}
+	a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels, int32(len(a.Leaders))), append(a.TwinLevels, int32(len(a.Twins)))
+}
+
+// emptySlots is a hash table for so many positions: each slot one more than a position, or 0.
+func (l *Layout) emptySlots(positions int) []int32 {
+	size := 16
+	for size < 2*positions {
+		size *= 2
+	}
+	l.slots = resize(l.slots, size)
+	clear(l.slots)
+	return l.slots
+}
+
+// hash mixes what the state of a position depends on. It says no where the position can have
+// no twin, or is not worth comparing.
+func (l *Layout) hash(i int32, age int) (uint64, bool) {
+	hash := uint64(l.Degrees[i])
+	if age > 0 {
+		before := &l.Ages[age-1]
+		own := before.leader[i]
+		if !before.shared[own] {
+			return 0, false // it had no twin before
+		}
+		hash |= uint64(own) << 32
+	}
+	hash = mix(hash)
+	heard := int32(0)
+	for k := 0; k <= min(age, 2); k++ {
+		kind := &l.Kinds[k]
+		first, end := kind.Bounds[i], kind.Bounds[i+1]
+		if heard += end - first; heard > mostCompared {
+			return 0, false
+		}
+		leader := l.Ages[age-k].leader
+		for e := first; e < end; e++ {
+			hash = mix(hash ^ (uint64(leader[kind.Senders[e]])<<32 | uint64(kind.Relations[e])))
+		}
+	}
+	return hash, true
+}
+
+// mix spreads every bit of a value over all bits.
+func mix(value uint64) uint64 {
+	high, low := bits.Mul64(value, 0x9e3779b97f4a7c15)
+	return high ^ low
+}
+
+// alike tells whether two positions of a level, whose states were alike before, are at an age.
+func (l *Layout) alike(i, j int32, age int, d Distinction) bool {
+	if l.Degrees[i] != l.Degrees[j] || age > 0 && l.Ages[age-1].leader[i] != l.Ages[age-1].leader[j] {
+		return false
+	}
+	if d.Admitted && l.Admitted(i) != l.Admitted(j) {
+		return false
+	}
+	for k := range l.Kinds {
+		switch {
+		case k <= age:
+			if !sameMessages(&l.Kinds[k], i, j, l.Ages[age-k].leader) {
+				return false
+			}
+		case d.Empties:
+			if !sameRelations(&l.Kinds[k], i, j) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameMessages tells whether two positions hear the same relations from senders that are
+// alike, in the same order: sums then have the same bits.
+func sameMessages(kind *kernel.Parted, i, j int32, leader []int32) bool {
+	first, other := kind.Bounds[i], kind.Bounds[j]
+	count := kind.Bounds[i+1] - first
+	if kind.Bounds[j+1]-other != count {
+		return false
+	}
+	for e := range count {
+		if kind.Relations[first+e] != kind.Relations[other+e] ||
+			leader[kind.Senders[first+e]] != leader[kind.Senders[other+e]] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRelations tells whether two positions hear the same relations, in the same order.
+func sameRelations(kind *kernel.Parted, i, j int32) bool {
+	return slices.Equal(kind.Relations[kind.Bounds[i]:kind.Bounds[i+1]], kind.Relations[kind.Bounds[j]:kind.Bounds[j+1]])
+}
