@@ -5491,6 +5491,7 @@ part208:
 	KMOVW         R10, K2
 	VMOVDQU32.Z   (CX)(R11*4), K1, Z3
 	VMOVDQU32.Z   (DX)(R11*4), K1, Z5
+	VPXORD        Z4, Z4, Z4
 	VPGATHERDD    (BX)(Z3*4), K2, Z4
 	VPCMPD        $0x01, Z0, Z4, K1, K3
 	VPCMPD        $0x01, Z1, Z4, K1, K4

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -84,62 +85,68 @@ func (l *Layout) compare(age, level int, d Distinction) {
 	slots := l.emptySlots(int(hi - lo))
 	last := uint64(len(slots) - 1)
 	for i := lo; i < hi; i++ {
-		hash, comparable := l.hash(i, age)
 		a.leader[i] = i
-		if comparable {
-			at := hash & last
-			for slots[at] != 0 && !l.alike(slots[at]-1, i, age, d) {
+		hash := l.hash(i, age)
+		if hash != alone {
+			at, slot := hash&last, hash&^math.MaxUint32|uint64(i)
+			for slots[at] != 0 && !(slots[at]>>32 == hash>>32 && l.alike(int32(slots[at]), i, age, d)) {
 				at = (at + 1) & last
 			}
-			if other := slots[at] - 1; other >= 0 {
+			if slots[at] != 0 {
+				other := int32(slots[at])
 				a.leader[i], a.shared[other] = other, true
 				a.Twins = append(a.Twins, Twin{i, other})
 				continue
 			}
-			slots[at] = i + 1
+			slots[at] = slot
 		}
 		a.Leaders = append(a.Leaders, i)
 	}
 	a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels, int32(len(a.Leaders))), append(a.TwinLevels, int32(len(a.Twins)))
 }
 
-// emptySlots is a hash table for so many positions: each slot one more than a position, or 0.
-func (l *Layout) emptySlots(positions int) []int32 {
+// emptySlots is a hash table for so many positions: a slot is the upper half of a hash and a
+// position, or 0.
+func (l *Layout) emptySlots(positions int) []uint64 {
 	size := 16
 	for size < 2*positions {
 		size *= 2
 	}
-	l.slots = resize(l.slots, size)
+	if cap(l.slots) < size {
+		l.slots = make([]uint64, size)
+	}
+	l.slots = l.slots[:size]
 	clear(l.slots)
 	return l.slots
 }
 
-// hash mixes what the state of a position depends on. It says no where the position can have
-// no twin, or is not worth comparing.
-func (l *Layout) hash(i int32, age int) (uint64, bool) {
+// alone is the hash of a position that can have no twin, or is not worth comparing.
+const alone = 0
+
+// hash mixes what the state of a position depends on.
+func (l *Layout) hash(i int32, age int) uint64 {
 	hash := uint64(l.Degrees[i])
 	if age > 0 {
 		before := &l.Ages[age-1]
 		own := before.leader[i]
 		if !before.shared[own] {
-			return 0, false // it had no twin before
+			return alone // it had no twin before
 		}
 		hash |= uint64(own) << 32
 	}
-	hash = mix(hash)
 	heard := int32(0)
 	for k := 0; k <= min(age, 2); k++ {
-		kind := &l.Kinds[k]
+		kind, leader := &l.Kinds[k], l.Ages[age-k].leader
 		first, end := kind.Bounds[i], kind.Bounds[i+1]
 		if heard += end - first; heard > mostCompared {
-			return 0, false
+			return alone
 		}
-		leader := l.Ages[age-k].leader
-		for e := first; e < end; e++ {
-			hash = mix(hash ^ (uint64(leader[kind.Senders[e]])<<32 | uint64(kind.Relations[e])))
+		relations := kind.Relations[first:end]
+		for e, sender := range kind.Senders[first:end] {
+			hash = mix(hash ^ (uint64(leader[sender])<<32 | uint64(relations[e])))
 		}
 	}
-	return hash, true
+	return hash | 1<<63 // not alone
 }
 
 // mix spreads every bit of a value over all bits.

@@ -32,11 +32,12 @@ type Layout struct {
 
 	positions []int32 // of each entity
 	byDegree  []int32 // all entities by ascending degree
+	degrees   []int32 // of byDegree
 	hops      int     // of the last Fill, as delta
 	delta     int
-	allAges   []Alike // as many as there ever were
-	compared  bool    // whether Ages are those of the last Fill
-	slots     []int32 // of FindAlike's hash table
+	allAges   []Alike  // as many as there ever were
+	compared  bool     // whether Ages are those of the last Fill
+	slots     []uint64 // of FindAlike's hash table
 	graph     *graph.Graph
 	kernel    kernel.Kernel
 	partition kernel.Partition
@@ -48,16 +49,19 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 	l := &Layout{graph: g, kernel: k, positions: make([]int32, g.Entities)}
 	l.partition = kernel.Partition{Offsets: g.Offsets, Senders: g.Senders, Relations: g.Relations, Positions: l.positions}
 	if sibling != nil && sibling.graph == g {
-		l.byDegree = sibling.byDegree
+		l.byDegree, l.degrees = sibling.byDegree, sibling.degrees
 		return l
 	}
-	l.byDegree = make([]int32, g.Entities)
+	l.byDegree, l.degrees = make([]int32, g.Entities), make([]int32, g.Entities)
 	for o := range l.byDegree {
 		l.byDegree[o] = int32(o)
 	}
 	slices.SortFunc(l.byDegree, func(u, v int32) int {
 		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(u, v))
 	})
+	for i, o := range l.byDegree {
+		l.degrees[i] = int32(g.Degree(o))
+	}
 	return l
 }
 
@@ -68,7 +72,6 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 func (l *Layout) Fill(distances []uint8, hops, delta int, removal graph.Removal) {
 	l.hops, l.delta, l.compared = hops, delta, false
 	l.order(distances, hops)
-	l.weigh()
 	l.start()
 	for level := 0; level <= hops; level++ {
 		start, end, next := l.Levels[level], l.Levels[level+1], l.Levels[min(level+2, hops+1)]
@@ -91,7 +94,7 @@ func (l *Layout) FillAll(removal graph.Removal) {
 		l.positions[o] = int32(i)
 	}
 	l.Levels = append(l.Levels[:0], 0, n)
-	l.weigh()
+	l.Degrees = append(l.Degrees[:0], l.degrees...)
 	l.start()
 	l.partition.Thresholds = [3]int32{n, n, n}
 	l.part(0, n, removal)
@@ -126,18 +129,18 @@ func (l *Layout) order(distances []uint8, hops int) {
 		reached += counts[level]
 		l.Levels = append(l.Levels, reached)
 	}
-	l.Entities = resize(l.Entities, int(reached))
+	l.Entities, l.Degrees = resize(l.Entities, int(reached)), resize(l.Degrees, int(reached))
 	for o := range l.positions {
 		l.positions[o] = kernel.Unreached
 	}
-	for _, o := range l.byDegree {
+	for i, o := range l.byDegree {
 		distance := distances[o]
 		if int(distance) > hops {
 			continue
 		}
 		at := next[distance]
 		next[distance]++
-		l.Entities[at] = o
+		l.Entities[at], l.Degrees[at] = o, l.degrees[i]
 		l.positions[o] = at
 	}
 }
@@ -160,14 +163,6 @@ func countDistances(distances []uint8) (counts [256]int32) {
 		counts[d] = turns[0][d] + turns[1][d] + turns[2][d] + turns[3][d]
 	}
 	return counts
-}
-
-// weigh sets the degrees that the entities have in the whole graph.
-func (l *Layout) weigh() {
-	l.Degrees = resize(l.Degrees, len(l.Entities))
-	for i, o := range l.Entities {
-		l.Degrees[i] = int32(l.graph.Degree(o))
-	}
 }
 
 func (l *Layout) start() {

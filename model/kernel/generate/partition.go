@@ -54,6 +54,7 @@ func (m *machine) partition() {
 	KMOVW(all, gather)
 	VMOVDQU32_Z(Mem{Base: senders, Index: e, Scale: 4}, read, sender)
 	VMOVDQU32_Z(Mem{Base: relations, Index: e, Scale: 4}, read, relation)
+	VPXORD(position, position, position) // or it waits for the gather before
 	VPGATHERDD(Mem{Base: positions, Index: sender, Scale: 4}, gather, position)
 	for kind, threshold := range thresholds {
 		VPCMPD(U8(1), threshold, position, read, kinds[kind]) // less than
