@@ -15,7 +15,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
-	"tagnet/model/search"
 	stage "tagnet/stages/graph"
 )
 
@@ -92,12 +91,9 @@ func (b *bench) measure(ctx context.Context) (result, error) {
 type seat struct {
 	*bench
 	propagator *propagation.Propagator
-	searcher   *search.Searcher
-	distances  []uint8
 	lesson     *lesson // where the way back is timed too
 
 	phases            propagation.Phases
-	searching         time.Duration
 	messages, updates int64
 }
 
@@ -106,18 +102,11 @@ func (b *bench) seats() []*seat {
 	first := propagation.New(b.graph, b.configuration, b.kernel)
 	seats := make([]*seat, b.threads)
 	for i := range seats {
-		s := &seat{bench: b, propagator: first.Sibling(), searcher: search.NewSearcher(b.graph), distances: make([]uint8, b.graph.Entities)}
+		s := &seat{bench: b, propagator: first.Sibling()}
 		s.propagator.Measure(&s.phases)
 		seats[i] = s
 	}
 	return seats
-}
-
-// search times a search.
-func (s *seat) search(source int32, removal graph.Removal) {
-	begin := time.Now()
-	s.searcher.Search(source, s.configuration.Layers, removal, s.distances)
-	s.searching += time.Since(begin)
 }
 
 // count takes note of what the last propagation did.
@@ -133,7 +122,7 @@ func (b *bench) run(ctx context.Context, seats []*seat, count int, task func(s *
 		if err := task(s, i%count); err != nil {
 			return result{}, err
 		}
-		s.phases, s.searching, s.messages, s.updates = propagation.Phases{}, 0, 0, 0
+		s.phases, s.messages, s.updates = propagation.Phases{}, 0, 0
 	}
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -165,7 +154,7 @@ func (b *bench) result(seats []*seat, total time.Duration) result {
 	for _, s := range seats {
 		r.Messages += float64(s.messages) / n
 		r.Updates += float64(s.updates) / n
-		r.SearchMS += perQuery(s.searching + s.phases.Layout)
+		r.SearchMS += perQuery(s.phases.Layout)
 		r.MessagesMS += perQuery(s.phases.Messages)
 		r.DenseMS += perQuery(s.phases.Dense)
 	}

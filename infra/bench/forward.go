@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"tagnet/model/graph"
 	"tagnet/model/propagation"
 )
 
@@ -28,7 +27,7 @@ func (b *bench) questions() (out []question, relations []int32) {
 	return out, relations
 }
 
-// measureForward times searches and propagations.
+// measureForward times propagations, with their searches.
 func (b *bench) measureForward(ctx context.Context) (result, error) {
 	questions, relations := b.questions()
 	b.weights.Embed(b.kernel, relations)
@@ -37,9 +36,8 @@ func (b *bench) measureForward(ctx context.Context) (result, error) {
 
 // answer propagates all queries of a source, two at a time.
 func (s *seat) answer(q question) error {
-	s.search(q.source, graph.Removal{})
 	for i := 0; i < len(q.relations); i++ {
-		query := propagation.Query{Source: q.source, Relation: q.relations[i], Distances: s.distances}
+		query := propagation.Query{Source: q.source, Relation: q.relations[i]}
 		var err error
 		if i+1 < len(q.relations) {
 			i++

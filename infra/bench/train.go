@@ -109,9 +109,8 @@ func (l *lesson) learn(q tables.Query, key int) error {
 	if err := l.sampler.Draw(s.seed, uint64(key), q.Answer, known, l.entities[1:]); err != nil {
 		return err
 	}
-	s.search(q.Source, removal)
 	l.query = propagation.Query{
-		Source: q.Source, Relation: q.Relation, Distances: s.distances, Removal: removal,
+		Source: q.Source, Relation: q.Relation, Removal: removal,
 		Candidates: l.entities, Training: true, Seed: sampling.Seed(s.seed, uint64(key)),
 	}
 	_, err := l.head.Run(q.Relation, l.entities, 1, l.heads)

@@ -23,7 +23,8 @@ type assembly struct {
 	// fold and unfold do whole vectors; part is nil where the variant cannot compress.
 	fold   func(count int, out, a, b, c *float32, x, y float32)
 	unfold func(count int, a, b, c, gradient *float32, x, y float32)
-	part   func(count int, receivers *int32, offsets *int64, senders, relations, positions *int32, threshold0, threshold1, threshold2 int32,
+	part   func(count int, receivers *int32, offsets *int64, senders, relations *int32,
+		rows *int32, reached *uint64, parents, siblings, children, unreached int32,
 		bounds0, bounds1, bounds2, senders0, relations0, senders1, relations1, senders2, relations2 *int32, counts *int64)
 	score func(count, width int, values, hidden, output *float32, bias float32)
 	peak  func(rounds int)

@@ -6,18 +6,14 @@ func (s *assembly) Part(p *Partition, kinds *[3]Parted) {
 		s.portable.Part(p, kinds)
 		return
 	}
-	n := len(p.Receivers)
-	var rows [3]*int32
 	for k := range kinds {
-		kind := &kinds[k]
-		p.counts[k] = int64(len(kind.Senders))
-		at := len(kind.Bounds)
-		kind.Bounds = append(kind.Bounds, p.Receivers...) // room for as many
-		rows[k] = &kind.Bounds[at]
+		p.counts[k] = int64(len(kinds[k].Senders))
 	}
-	s.part(n, &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations), &p.Positions[0],
-		p.Thresholds[0], p.Thresholds[1], p.Thresholds[2],
-		rows[0], rows[1], rows[2],
+	parents, siblings, children, unreached := p.limits()
+	at := 2 * p.First
+	s.part(len(p.Receivers), &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
+		&p.Rows[0], &p.Reached[0], parents, siblings, children, unreached,
+		&kinds[0].Bounds[at], &kinds[1].Bounds[at], &kinds[2].Bounds[at],
 		beginning(kinds[0].Senders), beginning(kinds[0].Relations), beginning(kinds[1].Senders), beginning(kinds[1].Relations),
 		beginning(kinds[2].Senders), beginning(kinds[2].Relations), &p.counts[0])
 	for k := range kinds {

@@ -848,8 +848,8 @@ none67:
 	TESTQ   SI, SI
 	JZ      skip68
 	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip68
 	MOVQ    senders0+32(FP), R9
@@ -888,8 +888,8 @@ skip68:
 	TESTQ   SI, SI
 	JZ      skip70
 	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip70
 	MOVQ    senders1+56(FP), R9
@@ -928,8 +928,8 @@ skip70:
 	TESTQ   SI, SI
 	JZ      skip72
 	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip72
 	MOVQ    senders2+80(FP), R9
@@ -1172,8 +1172,8 @@ none77:
 	TESTQ   DI, DI
 	JZ      skip78
 	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip78
 	MOVQ    senders0+32(FP), R10
@@ -1237,8 +1237,8 @@ skip78:
 	TESTQ   DI, DI
 	JZ      skip80
 	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip80
 	MOVQ    senders1+56(FP), R10
@@ -1302,8 +1302,8 @@ skip80:
 	TESTQ   DI, DI
 	JZ      skip82
 	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), BX
 	CMPQ    R9, BX
 	JGE     skip82
 	MOVQ    senders2+80(FP), R8

@@ -2205,8 +2205,8 @@ none127:
 	TESTQ   SI, SI
 	JZ      skip128
 	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip128
 	MOVQ    senders0+32(FP), R9
@@ -2239,8 +2239,8 @@ skip128:
 	TESTQ   SI, SI
 	JZ      skip130
 	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip130
 	MOVQ    senders1+56(FP), R9
@@ -2273,8 +2273,8 @@ skip130:
 	TESTQ   SI, SI
 	JZ      skip132
 	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip132
 	MOVQ    senders2+80(FP), R9
@@ -2451,8 +2451,8 @@ none137:
 	TESTQ   DI, DI
 	JZ      skip138
 	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip138
 	MOVQ    senders0+32(FP), R10
@@ -2496,8 +2496,8 @@ skip138:
 	TESTQ   DI, DI
 	JZ      skip140
 	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip140
 	MOVQ    senders1+56(FP), R10
@@ -2541,8 +2541,8 @@ skip140:
 	TESTQ   DI, DI
 	JZ      skip142
 	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), BX
 	CMPQ    R9, BX
 	JGE     skip142
 	MOVQ    senders2+80(FP), R8
@@ -2638,8 +2638,8 @@ none146:
 	TESTQ   SI, SI
 	JZ      skip147
 	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip147
 	MOVQ    senders0+32(FP), R9
@@ -2679,8 +2679,8 @@ skip147:
 	TESTQ   SI, SI
 	JZ      skip149
 	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip149
 	MOVQ    senders1+56(FP), R9
@@ -2720,8 +2720,8 @@ skip149:
 	TESTQ   SI, SI
 	JZ      skip151
 	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip151
 	MOVQ    senders2+80(FP), R9
@@ -2961,8 +2961,8 @@ none156:
 	TESTQ   DI, DI
 	JZ      skip157
 	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip157
 	MOVQ    senders0+32(FP), R10
@@ -3023,8 +3023,8 @@ skip157:
 	TESTQ   DI, DI
 	JZ      skip159
 	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip159
 	MOVQ    senders1+56(FP), R10
@@ -3085,8 +3085,8 @@ skip159:
 	TESTQ   DI, DI
 	JZ      skip161
 	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), BX
 	CMPQ    R9, BX
 	JGE     skip161
 	MOVQ    senders2+80(FP), R8
@@ -3219,8 +3219,8 @@ none165:
 	TESTQ   SI, SI
 	JZ      skip166
 	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip166
 	MOVQ    senders0+32(FP), R9
@@ -3274,8 +3274,8 @@ skip166:
 	TESTQ   SI, SI
 	JZ      skip168
 	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip168
 	MOVQ    senders1+56(FP), R9
@@ -3329,8 +3329,8 @@ skip168:
 	TESTQ   SI, SI
 	JZ      skip170
 	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*4), R8
-	MOVLQSX 4(DI)(BX*4), DI
+	MOVLQSX (DI)(BX*8), R8
+	MOVLQSX 4(DI)(BX*8), DI
 	CMPQ    R8, DI
 	JGE     skip170
 	MOVQ    senders2+80(FP), R9
@@ -3696,8 +3696,8 @@ none175:
 	TESTQ   DI, DI
 	JZ      skip176
 	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip176
 	MOVQ    senders0+32(FP), R10
@@ -3792,8 +3792,8 @@ skip176:
 	TESTQ   DI, DI
 	JZ      skip178
 	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), R8
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), R8
 	CMPQ    R9, R8
 	JGE     skip178
 	MOVQ    senders1+56(FP), R10
@@ -3888,8 +3888,8 @@ skip178:
 	TESTQ   DI, DI
 	JZ      skip180
 	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*4), R9
-	MOVLQSX 4(R8)(BX*4), BX
+	MOVLQSX (R8)(BX*8), R9
+	MOVLQSX 4(R8)(BX*8), BX
 	CMPQ    R9, BX
 	JGE     skip180
 	MOVQ    senders2+80(FP), R8
@@ -5437,23 +5437,25 @@ end203:
 	VZEROUPPER
 	RET
 
-// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
-// Requires: AVX, AVX512F, BMI2, CMOV, MMX+, POPCNT
-TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
+// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, MMX+, POPCNT
+TEXT ·partitionAVX512(SB), NOSPLIT, $0-152
 	MOVQ         senders+24(FP), CX
 	MOVQ         relations+32(FP), DX
-	MOVQ         positions+40(FP), BX
+	MOVQ         rows+40(FP), BX
 	XORQ         AX, AX
-	MOVQ         counts+136(FP), SI
-	MOVL         threshold0+48(FP), DI
+	MOVQ         counts+144(FP), SI
+	MOVL         parents+56(FP), DI
 	VPBROADCASTD DI, Z0
 	MOVQ         (SI), DI
-	MOVL         threshold1+52(FP), R8
+	MOVL         siblings+60(FP), R8
 	VPBROADCASTD R8, Z1
 	MOVQ         8(SI), R8
-	MOVL         threshold2+56(FP), R9
+	MOVL         children+64(FP), R9
 	VPBROADCASTD R9, Z2
 	MOVQ         16(SI), SI
+	MOVL         unreached+68(FP), R9
+	VPBROADCASTD R9, Z3
 
 receiver204:
 	MOVQ       count+0(FP), R9
@@ -5480,6 +5482,12 @@ receiver204:
 	MOVQ       (R10)(R9*8), R11
 	MOVQ       8(R10)(R9*8), R9
 	SUBQ       R11, R9
+	MOVQ       bounds0+72(FP), R10
+	MOVL       DI, (R10)(AX*8)
+	MOVQ       bounds1+80(FP), R10
+	MOVL       R8, (R10)(AX*8)
+	MOVQ       bounds2+88(FP), R10
+	MOVL       SI, (R10)(AX*8)
 
 loop206:
 	CMPQ R9, $0x10
@@ -5487,43 +5495,64 @@ loop206:
 	MOVL $0x0000ffff, R10
 
 part208:
-	KMOVW         R10, K1
-	KMOVW         R10, K2
-	VMOVDQU32.Z   (CX)(R11*4), K1, Z3
-	VMOVDQU32.Z   (DX)(R11*4), K1, Z5
-	VPXORD        Z4, Z4, Z4
-	VPGATHERDD    (BX)(Z3*4), K2, Z4
-	VPCMPD        $0x01, Z0, Z4, K1, K3
-	VPCMPD        $0x01, Z1, Z4, K1, K4
-	VPCMPD        $0x01, Z2, Z4, K1, K5
-	KANDNW        K5, K4, K5
-	KANDNW        K4, K3, K4
+	KMOVW       R10, K1
+	KMOVW       K1, K2
+	VMOVDQU32.Z (CX)(R11*4), K1, Z4
+	VMOVDQU32.Z (DX)(R11*4), K1, Z6
+	VPXORD      Z5, Z5, Z5
+	VPGATHERDD  (BX)(Z4*4), K2, Z5
+	VPCMPEQD    Z3, Z5, K1, K6
+	VPCMPD      $0x01, Z0, Z5, K1, K3
+	VPCMPD      $0x01, Z1, Z5, K1, K4
+	VPCMPEQD    Z2, Z5, K1, K5
+	KANDNW      K4, K3, K4
+	KORTESTW    K6, K6
+	JZ          known210
+	MOVQ        reached+48(FP), R12
+	KMOVW       K6, R10
+
+reach211:
+	TZCNTL  R10, R13
+	ADDQ    R11, R13
+	MOVLQSX (CX)(R13*4), R13
+	MOVL    $0x7ffffffe, (BX)(R13*4)
+	MOVL    $0x00000001, R14
+	SHLXQ   R13, R14, R14
+	SHRQ    $0x06, R13
+	ORQ     R14, (R12)(R13*8)
+	BLSRL   R10, R10
+	JNZ     reach211
+	VPXORD  Z7, Z7, Z7
+	VPCMPD  $0x05, Z7, Z2, K6, K6
+	KORW    K6, K5, K5
+
+known210:
 	KMOVW         K3, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z4, K3, Z6
-	MOVQ          senders0+88(FP), R12
-	VMOVDQU32     Z6, (R12)(DI*4)
-	VPCOMPRESSD.Z Z5, K3, Z6
-	MOVQ          relations0+96(FP), R12
-	VMOVDQU32     Z6, (R12)(DI*4)
+	VPCOMPRESSD.Z Z5, K3, Z7
+	MOVQ          senders0+96(FP), R12
+	VMOVDQU32     Z7, (R12)(DI*4)
+	VPCOMPRESSD.Z Z6, K3, Z7
+	MOVQ          relations0+104(FP), R12
+	VMOVDQU32     Z7, (R12)(DI*4)
 	ADDQ          R10, DI
 	KMOVW         K4, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z4, K4, Z6
-	MOVQ          senders1+104(FP), R12
-	VMOVDQU32     Z6, (R12)(R8*4)
-	VPCOMPRESSD.Z Z5, K4, Z6
-	MOVQ          relations1+112(FP), R12
-	VMOVDQU32     Z6, (R12)(R8*4)
+	VPCOMPRESSD.Z Z5, K4, Z7
+	MOVQ          senders1+112(FP), R12
+	VMOVDQU32     Z7, (R12)(R8*4)
+	VPCOMPRESSD.Z Z6, K4, Z7
+	MOVQ          relations1+120(FP), R12
+	VMOVDQU32     Z7, (R12)(R8*4)
 	ADDQ          R10, R8
 	KMOVW         K5, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z4, K5, Z6
-	MOVQ          senders2+120(FP), R12
-	VMOVDQU32     Z6, (R12)(SI*4)
-	VPCOMPRESSD.Z Z5, K5, Z6
-	MOVQ          relations2+128(FP), R12
-	VMOVDQU32     Z6, (R12)(SI*4)
+	VPCOMPRESSD.Z Z4, K5, Z7
+	MOVQ          senders2+128(FP), R12
+	VMOVDQU32     Z7, (R12)(SI*4)
+	VPCOMPRESSD.Z Z6, K5, Z7
+	MOVQ          relations2+136(FP), R12
+	VMOVDQU32     Z7, (R12)(SI*4)
 	ADDQ          R10, SI
 	ADDQ          $0x10, R11
 	SUBQ          $0x10, R9
@@ -5531,23 +5560,23 @@ part208:
 
 rest207:
 	TESTQ R9, R9
-	JLE   bounds209
+	JLE   end209
 	MOVL  $0x0000ffff, R10
 	BZHIL R9, R10, R10
 	JMP   part208
 
-bounds209:
-	MOVQ bounds0+64(FP), R9
-	MOVL DI, (R9)(AX*4)
-	MOVQ bounds1+72(FP), R9
-	MOVL R8, (R9)(AX*4)
-	MOVQ bounds2+80(FP), R9
-	MOVL SI, (R9)(AX*4)
+end209:
+	MOVQ bounds0+72(FP), R9
+	MOVL DI, 4(R9)(AX*8)
+	MOVQ bounds1+80(FP), R9
+	MOVL R8, 4(R9)(AX*8)
+	MOVQ bounds2+88(FP), R9
+	MOVL SI, 4(R9)(AX*8)
 	INCQ AX
 	JMP  receiver204
 
 done205:
-	MOVQ counts+136(FP), AX
+	MOVQ counts+144(FP), AX
 	MOVQ DI, (AX)
 	MOVQ R8, 8(AX)
 	MOVQ SI, 16(AX)
@@ -5565,19 +5594,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row210:
+row212:
 	TESTQ  BX, BX
-	JLE    end212
+	JLE    end214
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column211:
+column213:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column211
+	JL            column213
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5592,9 +5621,9 @@ column211:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row210
+	JMP           row212
 
-end212:
+end214:
 	VZEROUPPER
 	RET
 
@@ -5616,9 +5645,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next213:
+next215:
 	TESTQ       AX, AX
-	JLE         end214
+	JLE         end216
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -5632,9 +5661,9 @@ next213:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next213
+	JMP         next215
 
-end214:
+end216:
 	VZEROUPPER
 	RET
 
@@ -5645,9 +5674,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors215:
+vectors217:
 	CMPQ    DX, $0x00000040
-	JL      rest216
+	JL      rest218
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5663,21 +5692,21 @@ vectors215:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors215
+	JMP     vectors217
 
-rest216:
-vectors217:
+rest218:
+vectors219:
 	CMPQ    DX, $0x00000010
-	JL      rest218
+	JL      rest220
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors217
+	JMP     vectors219
 
-rest218:
+rest220:
 	VZEROUPPER
 	RET
 
@@ -5689,18 +5718,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors219:
+vectors221:
 	CMPQ    DX, $0x00000010
-	JL      rest220
+	JL      rest222
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors219
+	JMP     vectors221
 
-rest220:
+rest222:
 	VZEROUPPER
 	RET
 
@@ -5713,9 +5742,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors221:
+vectors223:
 	CMPQ      BX, $0x00000010
-	JL        rest222
+	JL        rest224
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5725,9 +5754,9 @@ vectors221:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors221
+	JMP       vectors223
 
-rest222:
+rest224:
 	VZEROUPPER
 	RET
 
@@ -5741,9 +5770,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors223:
+vectors225:
 	CMPQ    CX, $0x00000040
-	JL      rest224
+	JL      rest226
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5758,20 +5787,20 @@ vectors223:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors223
+	JMP     vectors225
 
-rest224:
-vectors225:
+rest226:
+vectors227:
 	CMPQ    CX, $0x00000010
-	JL      rest226
+	JL      rest228
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors225
+	JMP     vectors227
 
-rest226:
+rest228:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5800,9 +5829,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors227:
+vectors229:
 	CMPQ    SI, $0x00000010
-	JL      rest228
+	JL      rest230
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5829,9 +5858,9 @@ vectors227:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors227
+	JMP     vectors229
 
-rest228:
+rest230:
 	VZEROUPPER
 	RET
 
@@ -5856,7 +5885,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row229:
+row231:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5884,7 +5913,7 @@ row229:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word230:
+word232:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5902,10 +5931,10 @@ word230:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word230
+	JNZ          word232
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row229
+	JNZ          row231
 	VZEROUPPER
 	RET
 
@@ -5929,12 +5958,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down231:
+down233:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across232:
+across234:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5986,10 +6015,10 @@ across232:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across232
+	JNZ         across234
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down231
+	JNZ         down233
 	VZEROUPPER
 	RET

@@ -77,7 +77,7 @@ func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float
 // partitionAVX512 is portable.Part, 16 senders at once.
 //
 //go:noescape
-func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, positions *int32, threshold0 int32, threshold1 int32, threshold2 int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
+func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
 
 // scoreAVX512 is portable.Score for whole vectors.
 //

@@ -56,11 +56,12 @@ func benchRun(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
 	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Own: aligned(rng, n*dim)}
 	for k := range r.Kinds {
-		r.Kinds[k] = Senders{States: aligned(rng, entities*dim), Bounds: []int32{0}}
+		r.Kinds[k] = Senders{States: aligned(rng, entities*dim)}
 	}
 	for i := range n {
 		for k := range r.Kinds {
 			senders := &r.Kinds[k]
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 			for range (each + 2 - k) / 3 {
 				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))

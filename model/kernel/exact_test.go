@@ -82,7 +82,7 @@ func (e *exact) members(i int) []member {
 			continue
 		}
 		senders := &r.Kinds[kind]
-		for at := senders.Bounds[i]; at < senders.Bounds[i+1]; at++ {
+		for at := senders.Bounds[2*i]; at < senders.Bounds[2*i+1]; at++ {
 			u, q := int(senders.Entities[at])*d, int(senders.Relations[at])*d
 			x, w := table[u:u+d], e.relations[q:q+d]
 			out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {

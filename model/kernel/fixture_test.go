@@ -90,12 +90,12 @@ func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o 
 		if !o.without[k] {
 			senders.States = o.draw(rng, entities*dim)
 		}
-		senders.Bounds = append(senders.Bounds, 0)
 	}
 	for i := range n {
 		count := 0
 		for k := range r.Kinds {
 			senders := &r.Kinds[k]
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 			for range lengths(i, k) {
 				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))

@@ -36,8 +36,8 @@ type Kernel interface {
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)
 
-	// Part parts the senders of some receivers into three kinds. Within a kind they keep the
-	// order that they have in the graph.
+	// Part parts the senders of some receivers into three kinds, and reaches those that were
+	// not reached yet. Within a kind they keep the order that they have in the graph.
 	Part(p *Partition, kinds *[3]Parted)
 
 	// Score is the last layer of an MLP, for hidden [n, m] and output [m]: it sets values, [n],
@@ -118,7 +118,7 @@ type Receivers struct {
 
 // Senders are those of one kind, of all receivers that there are, in compressed sparse form.
 type Senders struct {
-	// Bounds is [rows+1]: the senders of receiver o are Bounds[o] to Bounds[o+1].
+	// Bounds is [2 rows]: the senders of receiver o are Bounds[2 o] to Bounds[2 o + 1].
 	Bounds []int32
 	// Entities are rows of States, Relations rows of the relation embeddings.
 	Entities, Relations []int32

@@ -9,13 +9,13 @@ import (
 
 // pageEnd copies x to the end of a page that has none behind it: to read one number too many
 // ends the test program.
-func pageEnd[T float32 | int32 | uint32](t *testing.T, x []T) []T {
+func pageEnd[T float32 | int32 | uint32 | uint64 | uint8](t *testing.T, x []T) []T {
 	t.Helper()
 	if len(x) == 0 {
 		return nil
 	}
-	page := syscall.Getpagesize()
-	size := (4*len(x)+page-1)/page*page + page
+	page, bytes := syscall.Getpagesize(), int(unsafe.Sizeof(x[0]))*len(x)
+	size := (bytes+page-1)/page*page + page
 	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Skipf("no memory map: %v", err)
@@ -24,7 +24,7 @@ func pageEnd[T float32 | int32 | uint32](t *testing.T, x []T) []T {
 	if err := syscall.Mprotect(memory[size-page:], syscall.PROT_NONE); err != nil {
 		t.Skipf("no memory protection: %v", err)
 	}
-	out := unsafe.Slice((*T)(unsafe.Pointer(&memory[size-page-4*len(x)])), len(x))
+	out := unsafe.Slice((*T)(unsafe.Pointer(&memory[size-page-bytes])), len(x))
 	copy(out, x)
 	return out
 }
@@ -55,12 +55,12 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			k.Aggregate(r, features)
 			k.AggregateBackward(r, features, pageEnd(t, normal(rng, len(features))), g)
 
-			u := newUpdate(rng, dim, 5, 7)
+			u := newUpdate(rng, dim, 5, 15)
 			u.Linear, u.Deviation, u.Output, u.Own = pageEnd(t, u.Linear), pageEnd(t, u.Deviation), pageEnd(t, u.Output), pageEnd(t, u.Own)
 			u.Rows, u.At = pageEnd(t, u.Rows), pageEnd(t, u.At)
-			u.Scale, u.Shift, u.Kept = pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
+			u.Bias, u.Scale, u.Shift, u.Kept = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
 			k.Normalize(u)
-			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
+			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
 		}
 	})
 }
@@ -70,8 +70,9 @@ func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
 		rng := rand.New(rand.NewPCG(43, 44))
 		for length := range 40 {
 			p := newPartition(rng, 3, 3, func(int) int { return length })
-			p.Senders, p.Relations, p.Positions = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Positions)
-			p.Receivers = pageEnd(t, []int32{0, 1, 2})
+			p.Senders, p.Relations, p.Reached = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Reached)
+			p.Rows = pageEnd(t, p.Rows)
+			p.Receivers, p.First = pageEnd(t, []int32{0, 1, 2}), 0
 			kinds := parted(rng, p)
 			for i := range kinds {
 				kind, used := &kinds[i], len(kinds[i].Senders)

@@ -7,13 +7,20 @@ import (
 	"testing"
 )
 
-// newPartition makes receivers with lengths(i) senders each.
+// newPartition makes entities of which each has lengths(i) senders, some of them reached.
 func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) int) *Partition {
-	p := &Partition{Positions: make([]int32, entities), Offsets: []int64{0}}
-	for o := range p.Positions {
-		p.Positions[o] = int32(rng.IntN(entities))
-		if rng.IntN(5) == 0 {
-			p.Positions[o] = Unreached
+	p := &Partition{Offsets: []int64{0}, Reached: make([]uint64, entities/64+1), Rows: make([]int32, entities)}
+	p.Admitted, p.Onward = 1+rng.IntN(3), rng.IntN(2) == 0
+	p.Begin = int32(rng.IntN(entities))
+	p.End = p.Begin + int32(rng.IntN(entities))
+	for o := range p.Rows {
+		switch rng.IntN(4) {
+		case 0:
+			p.Rows[o] = Unreached
+		case 1:
+			p.Rows[o] = Fresh
+		default:
+			p.Rows[o] = rng.Int32N(p.End + 1)
 		}
 	}
 	for i := range entities {
@@ -23,15 +30,10 @@ func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) i
 		}
 		p.Offsets = append(p.Offsets, int64(len(p.Senders)))
 	}
-	for range receivers {
-		p.Receivers = append(p.Receivers, int32(rng.IntN(entities)))
+	for _, o := range rng.Perm(entities)[:min(receivers, entities)] {
+		p.Receivers = append(p.Receivers, int32(o))
 	}
-	first, second, third := rng.IntN(entities+1), rng.IntN(entities+1), rng.IntN(entities+1)
-	sorted := []int{first, second, third}
-	slices.Sort(sorted)
-	for k, v := range sorted {
-		p.Thresholds[k] = int32(v)
-	}
+	p.First = int32(rng.IntN(entities - len(p.Receivers) + 1))
 	return p
 }
 
@@ -49,32 +51,46 @@ func parted(rng *rand.Rand, p *Partition) *[3]Parted {
 		for i := range before {
 			kind.Senders[i], kind.Relations[i] = int32(-i), int32(-2*i)
 		}
-		kind.Bounds = []int32{int32(before)}
+		kind.Bounds = make([]int32, 2*len(p.Rows))
 	}
 	return &kinds
 }
 
-// partedPlainly is what Part must leave.
-func partedPlainly(p *Partition, kinds *[3]Parted) *[3]Parted {
-	out := *kinds
+// partedPlainly is what Part must leave in the kinds, in the rows and in what is reached.
+func partedPlainly(p *Partition, kinds *[3]Parted) (out [3]Parted, rows []int32, reached []uint64) {
+	rows, reached = slices.Clone(p.Rows), slices.Clone(p.Reached)
 	for k := range out {
 		out[k] = Parted{slices.Clone(kinds[k].Bounds), slices.Clone(kinds[k].Senders), slices.Clone(kinds[k].Relations)}
 	}
-	for _, o := range p.Receivers {
+	for i, o := range p.Receivers {
+		at := int(p.First) + i
+		for k := range out {
+			out[k].Bounds[2*at] = int32(len(out[k].Senders))
+		}
 		for e := p.Offsets[o]; e < p.Offsets[o+1]; e++ {
-			position := p.Positions[p.Senders[e]]
-			for k, threshold := range p.Thresholds {
-				if position < threshold {
-					out[k].Senders, out[k].Relations = append(out[k].Senders, position), append(out[k].Relations, p.Relations[e])
-					break
-				}
+			u := p.Senders[e]
+			if rows[u] == Unreached && p.Onward {
+				rows[u] = Fresh
+				reached[u/64] |= 1 << (u % 64)
+			}
+			kind, sender := 3, rows[u]
+			switch {
+			case rows[u] < p.Begin:
+				kind = 0
+			case rows[u] < p.End:
+				kind = 1
+			case rows[u] == Fresh:
+				kind, sender = 2, u
+			}
+			if kind < p.Admitted {
+				out[kind].Senders, out[kind].Relations = append(out[kind].Senders, sender), append(out[kind].Relations, p.Relations[e])
 			}
 		}
 		for k := range out {
-			out[k].Bounds = append(out[k].Bounds, int32(len(out[k].Senders)))
+			out[k].Bounds[2*at+1] = int32(len(out[k].Senders))
 		}
 	}
-	return &out
+	return out, rows, reached
 }
 
 func TestPart(t *testing.T) {
@@ -82,18 +98,23 @@ func TestPart(t *testing.T) {
 		rng := rand.New(rand.NewPCG(41, 42))
 		check := func(what string, p *Partition) {
 			kinds := parted(rng, p)
-			want := partedPlainly(p, kinds)
+			want, rows, reached := partedPlainly(p, kinds)
 			k.Part(p, kinds)
 			for i := range kinds {
 				if !slices.Equal(kinds[i].Bounds, want[i].Bounds) || !slices.Equal(kinds[i].Senders, want[i].Senders) || !slices.Equal(kinds[i].Relations, want[i].Relations) {
 					t.Fatalf("%s: kind %d is %v, want %v", what, i, kinds[i], want[i])
 				}
 			}
+			if !slices.Equal(p.Rows, rows) || !slices.Equal(p.Reached, reached) {
+				t.Fatalf("%s: rows %v, want %v; reached %x, want %x", what, p.Rows, rows, p.Reached, reached)
+			}
 		}
-		for range 100 {
-			check("short lists", newPartition(rng, 1+rng.IntN(30), rng.IntN(20), func(int) int { return rng.IntN(7) }))
+		for range 300 {
+			check("short lists", newPartition(rng, 1+rng.IntN(100), rng.IntN(20), func(int) int { return rng.IntN(7) }))
 		}
-		check("every length", newPartition(rng, 301, 400, func(i int) int { return i }))
+		for range 5 {
+			check("every length", newPartition(rng, 301, 301, func(i int) int { return i }))
+		}
 	})
 }
 
@@ -131,13 +152,18 @@ func BenchmarkPart(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, degree := range []int{4, 37} {
 		p := newPartition(rng, 15000, 10000, func(int) int { return degree })
-		p.Thresholds = [3]int32{2000, 10000, 15000}
+		p.Begin, p.End, p.Admitted, p.Onward = 2000, 10000, 3, true
+		for o := range p.Rows {
+			if p.Rows[o] = rng.Int32N(15000); p.Rows[o] >= p.End {
+				p.Rows[o] = Fresh
+			}
+		}
 		kinds := parted(rng, p)
 		eachVariantBench(b, fmt.Sprintf("degree%d", degree), func(b *testing.B, k Kernel) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range kinds {
-					kinds[i] = Parted{kinds[i].Bounds[:1], kinds[i].Senders[:0], kinds[i].Relations[:0]}
+					kinds[i].Senders, kinds[i].Relations = kinds[i].Senders[:0], kinds[i].Relations[:0]
 				}
 				k.Part(p, kinds)
 			}

@@ -44,7 +44,7 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 	}
 	for kind := range r.Kinds {
 		if senders := &r.Kinds[kind]; senders.States != nil {
-			r.gather(&set, lane, row[:d], senders, senders.Bounds[o], senders.Bounds[o+1])
+			r.gather(&set, lane, row[:d], senders, senders.Bounds[2*o], senders.Bounds[2*o+1])
 		}
 	}
 	set.finish(r.Reduction, r.Divisor[o])

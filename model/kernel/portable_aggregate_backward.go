@@ -67,7 +67,7 @@ func (s *shares) scatterRow(r *Receivers, o int, features, gradient []float32, g
 	}
 	for kind := range r.Kinds {
 		if senders := &r.Kinds[kind]; senders.States != nil {
-			s.scatter(r, g, kind, senders.Bounds[o], senders.Bounds[o+1])
+			s.scatter(r, g, kind, senders.Bounds[2*o], senders.Bounds[2*o+1])
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (r *Receivers) shareSenders(shares []share, o, at int, g *Gradients) {
 		if senders.States == nil {
 			continue
 		}
-		for e := senders.Bounds[o]; e < senders.Bounds[o+1]; e++ {
+		for e := senders.Bounds[2*o]; e < senders.Bounds[2*o+1]; e++ {
 			u, q := int(senders.Entities[e])*r.Dim+at, int(senders.Relations[e])*r.Dim+at
 			shareProduct(shares, senders.States[u:u+n], r.RelationEmbeddings[q:q+n], into[u:u+n], g.RelationEmbeddings[q:q+n])
 		}

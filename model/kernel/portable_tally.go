@@ -64,7 +64,7 @@ func (r *Receivers) tallySenders(tallies []tally, o, at int) {
 		if senders.States == nil {
 			continue
 		}
-		begin, end := senders.Bounds[o], senders.Bounds[o+1]
+		begin, end := senders.Bounds[2*o], senders.Bounds[2*o+1]
 		entities, relations := senders.Entities[begin:end], senders.Relations[begin:end]
 		relations = relations[:len(entities)]
 		for i, entity := range entities {

@@ -21,10 +21,6 @@ import (
 // Example is one training query (Source, Relation, ?) with its answer.
 type Example struct {
 	Source, Relation, Answer int32
-	// Distances has the hops from Source to each of the V entities in the whole graph, before
-	// the answer's edge is removed; those beyond the model's layers count as unreached. Nil
-	// where they are to be searched.
-	Distances []uint8
 	// Known are the answers of (Source, Relation) known while training, in ascending order.
 	Known []int32
 	// Key tells this asking of the query from all others: negatives and dropout derive from

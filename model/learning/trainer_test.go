@@ -16,7 +16,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/sampling"
-	"tagnet/model/search"
 )
 
 const entities, baseRelations = 60, 3
@@ -190,39 +189,6 @@ func TestStepDependsOnSeedAndKeys(t *testing.T) {
 	}
 }
 
-// Distances that are given, even searched too far, change nothing against searching.
-func TestGivenDistances(t *testing.T) {
-	g, facts := family(t)
-	for _, remove := range []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone} {
-		c := variants()["window"]
-		c.Layers, c.Delta, c.DegreeMessages, c.Remove = 2, 3, true, remove
-		examples := ask(g, facts)
-		searched, err := newTrainer(t, g, c, 1).differentiate(examples, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept := 0
-		trainer := newTrainer(t, g, c, 1)
-		for i := range examples {
-			examples[i].Distances = make([]uint8, entities)
-			trainer.workers[0].searcher.Search(examples[i].Source, 9, graph.Removal{}, examples[i].Distances)
-			if trainer.workers[0].searcher.Keeps(trainer.workers[0].removal(examples[i])) {
-				kept++
-			}
-		}
-		given, err := trainer.differentiate(examples, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if given != searched {
-			t.Errorf("remove %s: %+v with distances given, %+v with distances searched", remove, given, searched)
-		}
-		if kept == 0 || (remove == configuration.RemoveTriple && kept == len(examples)) {
-			t.Errorf("remove %s: %d of %d examples keep their distances: the test tests nothing", remove, kept, len(examples))
-		}
-	}
-}
-
 func TestTrainingLearns(t *testing.T) {
 	g, facts := family(t)
 	examples := ask(g, facts)
@@ -268,7 +234,6 @@ func TestStepNamesWhatIsWrong(t *testing.T) {
 		{"source", func(e *Example) { e.Source = entities }, "outside 0..59"},
 		{"answer", func(e *Example) { e.Answer = -1 }, "outside 0..59"},
 		{"relation", func(e *Example) { e.Relation = 6 }, "outside 0..5"},
-		{"distances", func(e *Example) { e.Distances = make([]uint8, 3) }, "3 distances for 60 entities"},
 		{"negatives", func(e *Example) { e.Negatives = make([]int32, 3) }, "3 negatives, want 9"},
 		{"a negative", func(e *Example) { e.Negatives = append(make([]int32, 8), entities) }, "negative 60"},
 		{"everything known", func(e *Example) { e.Known = everything }, "strict_negatives"},
@@ -376,10 +341,6 @@ func BenchmarkStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	examples := ask(g, facts[:8])
-	for i := range examples {
-		examples[i].Distances = make([]uint8, v)
-		search.NewSearcher(g).Search(examples[i].Source, 6, graph.Removal{}, examples[i].Distances)
-	}
 	for _, replicas := range []int{1, 2} {
 		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) {
 			c := configuration.Default()

@@ -8,7 +8,6 @@ import (
 	"tagnet/model/head"
 	"tagnet/model/propagation"
 	"tagnet/model/sampling"
-	"tagnet/model/search"
 )
 
 // worker takes one query at a time, with buffers of its own. It is also the propagation that
@@ -16,11 +15,9 @@ import (
 type worker struct {
 	trainer    *Trainer
 	propagator *propagation.Propagator
-	searcher   *search.Searcher
 	sampler    *sampling.Sampler
 	head       *head.Head[float32]
 
-	distances []uint8
 	entities  []int32 // the answer, then the negatives
 	query     propagation.Query
 	gradients *propagation.Gradients // the current query's
@@ -31,9 +28,7 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 	w := &worker{
 		trainer:    t,
 		propagator: propagator,
-		searcher:   search.NewSearcher(t.graph),
 		sampler:    sampling.New(t.graph.Entities, c.StrictNegatives),
-		distances:  make([]uint8, t.graph.Entities),
 		entities:   make([]int32, 1+c.Negatives),
 	}
 	var err error
@@ -52,10 +47,8 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	} else if err := w.sampler.Draw(seed, e.Key, e.Answer, e.Known, w.entities[1:]); err != nil {
 		return outcome{err: err}
 	}
-	removal := w.removal(e)
 	w.query = propagation.Query{
-		Source: e.Source, Relation: e.Relation, Removal: removal,
-		Distances:  w.distancesOf(e, removal),
+		Source: e.Source, Relation: e.Relation, Removal: w.removal(e),
 		Candidates: w.entities,
 		Training:   true, Seed: sampling.Seed(seed, e.Key, 2), // the sampler takes the keys before it
 	}
@@ -72,8 +65,6 @@ func (w *worker) check(e Example) error {
 		return fmt.Errorf("an entity is outside 0..%d", g.Entities-1)
 	case e.Relation < 0 || int(e.Relation) >= g.RelationCount():
 		return fmt.Errorf("the relation is outside 0..%d", g.RelationCount()-1)
-	case e.Distances != nil && len(e.Distances) != g.Entities:
-		return fmt.Errorf("%d distances for %d entities", len(e.Distances), g.Entities)
 	case e.Negatives != nil && len(e.Negatives) != len(w.entities)-1:
 		return fmt.Errorf("%d negatives, want %d", len(e.Negatives), len(w.entities)-1)
 	}
@@ -96,20 +87,6 @@ func (w *worker) removal(e Example) graph.Removal {
 		Source: e.Source, Answer: e.Answer,
 		Relation: e.Relation, Inverse: w.trainer.graph.Inverse(e.Relation),
 	}
-}
-
-// distancesOf returns the distances in the query's graph: those of the whole graph where the
-// removal changes none and they are given, else those of another search.
-func (w *worker) distancesOf(e Example, removal graph.Removal) []uint8 {
-	c := w.trainer.configuration
-	if !c.Windowed() {
-		return nil
-	}
-	if e.Distances != nil && w.searcher.Keeps(removal) {
-		return e.Distances
-	}
-	w.searcher.Search(e.Source, c.Layers, removal, w.distances)
-	return w.distances
 }
 
 // Depth, Width, Forward, Candidates and Backward are the propagation as the head sees it.

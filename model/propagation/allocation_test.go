@@ -8,7 +8,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/search"
 )
 
 // steady is a propagator with queries to run over and over, as a worker does.
@@ -16,7 +15,6 @@ type steady struct {
 	propagator *Propagator
 	weights    *Weights
 	queries    []Query
-	searcher   *search.Searcher
 	entities   []int32
 	states     []float32
 	valid      []int32
@@ -48,21 +46,14 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
-	s.searcher = search.NewSearcher(g)
 	for i := range 8 {
 		q := Query{Source: int32(i), Relation: int32(i), Training: training}
-		s.search(&q)
 		s.queries = append(s.queries, q)
 	}
 	s.entities = []int32{1, 2, 3, 4, 5, 6, 7}
 	s.states = make([]float32, len(s.entities)*s.propagator.Depth()*s.propagator.Width())
 	s.valid = make([]int32, len(s.entities))
 	return s
-}
-
-func (s *steady) search(q *Query) {
-	q.Distances = make([]uint8, s.propagator.graph.Entities)
-	s.searcher.Search(q.Source, s.propagator.configuration.Layers, q.Removal, q.Distances)
 }
 
 func (s *steady) run(t testing.TB, i int) {

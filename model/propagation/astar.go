@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/kernel"
+	"tagnet/model/search"
 )
 
 // LayerCount is what A*Net's choice did in one layer of the last query.
@@ -23,8 +24,11 @@ type LayerCount struct {
 // twice that while training.
 type astar struct {
 	propagator *Propagator
-	current    []int32 // version of each entity
-	visited    []int32 // entities that have a version of their own
+	searcher   *search.Searcher // nil without a window, as distances
+	distances  []uint8          // of each entity from the source
+	rows       []int32          // 0, 1, 2, ..: of a layer's receivers
+	current    []int32          // version of each entity
+	visited    []int32          // entities that have a version of their own
 	versions   int
 
 	states     []float32 // [versions, dim]
@@ -62,11 +66,15 @@ type astarLayer struct {
 }
 
 func newAStar(p *Propagator) *astar {
-	return &astar{
+	a := &astar{
 		propagator: p, current: make([]int32, p.graph.Entities), layers: make([]astarLayer, p.configuration.Layers),
 		query: make([]float32, p.configuration.Dim), queryGradient: make([]float32, p.configuration.Dim),
 		choice: newChoice(p.layout.ByDegree()),
 	}
+	if p.configuration.Windowed() {
+		a.searcher, a.distances = search.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
+	}
+	return a
 }
 
 // LayerCounts are those of the last Forward, a layer each; nil for policies without A*Net.
@@ -88,9 +96,13 @@ func (p *Propagator) Priorities(scores []float32) {
 	}
 }
 
-func (a *astar) forward() {
+// forward propagates; searched says that the distances are those of the query before.
+func (a *astar) forward(searched bool) {
 	a.begin()
 	p := a.propagator
+	if a.searcher != nil && !searched {
+		a.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Removal, a.distances)
+	}
 	for t := range a.layers {
 		layer := &a.layers[t]
 		a.choose(t, layer)
@@ -182,12 +194,14 @@ func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))
 func (a *astar) pass(t int) {
 	p, layer := a.propagator, &a.layers[t]
 	d, n := p.configuration.Dim, len(layer.entities)
-	p.identity = numbers(p.identity, n)
+	for i := len(a.rows); i < n; i++ {
+		a.rows = append(a.rows, int32(i))
+	}
 	x := &p.pass
 	*x = pass{layer: t, parts: x.parts[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: n}
 	source := slices.Index(layer.entities, p.query.Source)
 	for _, rows := range aroundSource(source, n) {
-		part := part{rows: p.identity[rows[0]:rows[1]], own: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
+		part := part{rows: a.rows[rows[0]:rows[1]], own: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
 		part.receivers = kernel.Receivers{
 			Dim: d, Message: p.message, Reduction: p.reduction,
 			RelationEmbeddings: p.relations[t], Own: layer.own, Divisor: layer.divisor,

@@ -96,7 +96,7 @@ func (a *astar) chooseEdges(count int) {
 
 // admit leaves the edges that a window admits in layer t.
 func (a *astar) admit(t int) {
-	distances, delta := a.propagator.query.Distances, a.propagator.configuration.Delta
+	distances, delta := a.distances, a.propagator.configuration.Delta
 	layers := a.propagator.configuration.Layers
 	kept := a.choice.edges[:0]
 	for _, e := range a.choice.edges {
@@ -119,11 +119,11 @@ func (a *astar) group(layer *astarLayer) {
 		c.count[e.head]++
 	}
 	slices.SortFunc(layer.entities, func(u, v int32) int { return cmp.Compare(c.rank[u], c.rank[v]) })
-	layer.bounds, layer.degrees = append(layer.bounds[:0], 0), layer.degrees[:0]
+	layer.bounds, layer.degrees = layer.bounds[:0], layer.degrees[:0]
 	next := int32(0)
 	for _, o := range layer.entities {
 		end := next + c.count[o]
-		layer.bounds = append(layer.bounds, end)
+		layer.bounds = append(layer.bounds, next, end)
 		layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Removal)))
 		c.count[o], next = next, end // from here on, where the entity's next edge goes
 	}

@@ -3,23 +3,23 @@ package propagation
 import "tagnet/model/kernel"
 
 // forwardFull is NBFNet's propagation: every entity listens to all its senders in every
-// layer. tables[t] holds every entity's state after layer t, positions ordered by degree.
+// layer. tables[t] holds every entity's state after layer t, rows ordered by degree.
 func (p *Propagator) forwardFull(laidOut bool) {
 	c := p.configuration
 	d := c.Dim
 	if !laidOut {
 		p.layout.FillAll(p.query.Removal)
-		p.weigh(p.layout.Count())
+		p.weigh()
 	}
 	n := p.layout.Count()
 	p.tables = growTables(p.tables, c.Layers+1, n*d)
 	clear(p.tables[0])
-	source := int(p.layout.Position(p.query.Source))
+	source := int(p.layout.Row(p.query.Source))
 	copy(p.tables[0][source*d:(source+1)*d], p.embedding)
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
 	}
-	p.identity, p.needed.all = numbers(p.identity, n), true
+	p.needed.all = true
 	for t := 1; t <= c.Layers; t++ {
 		p.fullPass(t)
 		for i := range p.pass.parts {
@@ -40,11 +40,11 @@ func aroundSource(source, n int) [3][2]int {
 
 // fullPass describes layer t.
 func (p *Propagator) fullPass(t int) {
-	n, source := p.layout.Count(), int(p.layout.Position(p.query.Source))
+	n, source := p.layout.Count(), int(p.layout.Row(p.query.Source))
 	x := &p.pass
 	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
 	for _, rows := range aroundSource(source, n) {
-		part := part{rows: p.identity[rows[0]:rows[1]], own: p.tables[t-1], output: p.tables[t], receivers: p.receivers(t - 1)}
+		part := part{rows: p.layout.All()[rows[0]:rows[1]], own: p.tables[t-1], output: p.tables[t], receivers: p.receivers(t - 1)}
 		part.receivers.Own = part.own
 		part.receivers.Kinds[0].States = p.tables[t-1]
 		if rows[0] == source {
@@ -74,6 +74,6 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		}
 		p.backward(&p.pass, layer)
 	}
-	source := int(p.layout.Position(p.query.Source))
+	source := int(p.layout.Row(p.query.Source))
 	p.kernel.Add(into.Query, p.gradients[0][source*d:(source+1)*d])
 }

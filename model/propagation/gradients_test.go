@@ -56,7 +56,7 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 	var relations []int32
 	total := 0.0
 	for _, q := range c.Queries {
-		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Distances: q.Distances, Removal: q.Removal, Training: true}
+		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true}
 		h.slot = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
 		into := network.NewGradients()
 		loss, err := network.Run(q.Relation, append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)

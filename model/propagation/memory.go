@@ -9,10 +9,10 @@ import (
 // Memory bounds the bytes of one propagator over a graph of V entities, E edges and R2
 // relations, all of which a source may reach:
 //
-//	layout      window.Memory, 33 V + 30 E
+//	layout      window.Memory, 68 V + 38 E, and 21 V ages + 32 V while scoring in a window
 //	states      4 V dim ages lanes, and as much of gradients while training
 //	way back    4 V ages (width + dim + 2), while training alone
-//	rows        25 V, and 13 V ages while training
+//	rows        8 V, and 13 V ages while training
 //	relations   4 R2 dim layers (1 + 2 for two lanes), where they depend on the query
 //	scratch     of a chunk of 128 rows, and of the matrix of a degree
 //
@@ -26,7 +26,11 @@ func Memory(g *graph.Graph, c configuration.Configuration, training bool) int64 
 	if c.Policy == configuration.PolicyWindow && !training {
 		lanes = 2
 	}
-	total := window.Memory(g) + scratchMemory(c, lanes, training)
+	compared := 0 // ages
+	if c.Policy == configuration.PolicyWindow && !training {
+		compared = min(c.Delta, c.Layers) + 1
+	}
+	total := window.Memory(g, compared) + scratchMemory(c, lanes, training)
 	if c.Dependent {
 		total += 4 * layers * relations * d
 		if lanes > 1 {
@@ -40,7 +44,7 @@ func Memory(g *graph.Graph, c configuration.Configuration, training bool) int64 
 	if c.Policy == configuration.PolicyFull {
 		ages, tables = layers, layers+1
 	}
-	total += 4*entities*d*lanes*tables + 25*entities
+	total += 4*entities*d*lanes*tables + 8*entities
 	if c.Message == configuration.MessageTransE {
 		total += 4 * entities * d * lanes // zeros
 	}

@@ -5,22 +5,22 @@ package propagation
 // lesser part; the states that nobody asks for get no gradient either.
 type needed struct {
 	all   bool      // everything is, and the rest says nothing
-	masks []uint64  // by position: bit k for its state of age k
-	rows  [][]int32 // by age: the positions wanted, in order
+	masks []uint64  // by row: bit k for its state of age k
+	rows  [][]int32 // by age: the rows wanted, in order
 	from  [][]int32 // by age and level: where its rows begin; [levels+1]
 }
 
 // maskedAges is how many ages a mask has bits for. Wider windows want all updates.
 const maskedAges = 64
 
-// wanted returns the positions of a level whose state of an age is to be computed.
+// wanted returns the rows of a level whose state of an age is to be computed.
 func (p *Propagator) wanted(age, level int) []int32 {
 	switch {
 	case p.sharing():
 		alike := &p.layout.Ages[age]
 		return alike.Leaders[alike.LeaderLevels[level]:alike.LeaderLevels[level+1]]
 	case p.needed.all:
-		return p.identity[p.layout.Levels[level]:p.layout.Levels[level+1]]
+		return p.layout.Level(level)
 	}
 	from := p.needed.from[age]
 	return p.needed.rows[age][from[level]:from[level+1]]
@@ -46,9 +46,9 @@ func (p *Propagator) want(candidates []int32, ages int) {
 	}
 	need.masks = cleared(need.masks, p.layout.Count())
 	for _, entity := range candidates {
-		first, last, position := p.ages(entity)
+		first, last, row := p.ages(entity)
 		for age := first; age <= last; age++ {
-			need.masks[position] |= 1 << age
+			need.masks[row] |= 1 << age
 		}
 	}
 	for t := p.configuration.Layers; t >= 1; t-- {
@@ -64,7 +64,7 @@ func (p *Propagator) want(candidates []int32, ages int) {
 // before and the children's of two before.
 func (p *Propagator) wantSenders(level, age int) {
 	masks := p.needed.masks
-	for i := p.layout.Levels[level]; i < p.layout.Levels[level+1]; i++ {
+	for _, i := range p.layout.Level(level) {
 		if masks[i]>>age&1 == 0 {
 			continue
 		}
@@ -73,7 +73,7 @@ func (p *Propagator) wantSenders(level, age int) {
 		}
 		for k := 0; k <= min(age, 2); k++ {
 			kind, bit := &p.layout.Kinds[k], uint64(1)<<(age-k)
-			for _, sender := range kind.Senders[kind.Bounds[i]:kind.Bounds[i+1]] {
+			for _, sender := range kind.Senders[kind.Bounds[2*i]:kind.Bounds[2*i+1]] {
 				masks[sender] |= bit
 			}
 		}
@@ -90,7 +90,7 @@ func (p *Propagator) listWanted(ages int) {
 		rows, from := need.rows[age][:0], need.from[age]
 		for level := range levels {
 			from[level] = int32(len(rows))
-			for i := p.layout.Levels[level]; i < p.layout.Levels[level+1]; i++ {
+			for _, i := range p.layout.Level(level) {
 				if need.masks[i]>>age&1 != 0 {
 					rows = append(rows, i)
 				}

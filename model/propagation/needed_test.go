@@ -31,7 +31,6 @@ func compareNeeded(t *testing.T, c configuration.Configuration) {
 		if senders, relations := some.propagator.graph.In(removed.Source); len(senders) > 0 {
 			removed.Removal = graph.Removal{Active: true, OneHop: true, Source: removed.Source, Answer: senders[0],
 				Relation: some.propagator.graph.Inverse(relations[0]), Inverse: relations[0]}
-			some.search(&removed)
 		}
 		some.queries[i], all.queries[i] = removed, removed
 		some.queries[i].Candidates = some.entities

@@ -12,9 +12,6 @@ import (
 // Query is one question (source, relation, ?) and the graph it is asked in.
 type Query struct {
 	Source, Relation int32
-	// Distances has the hops from Source to each of the V entities in the query's graph, as
-	// search.Searcher gives them. The policies without a window do not read it.
-	Distances []uint8
 	// Removal is what is not in the query's graph.
 	Removal graph.Removal
 	// Candidates are the entities whose final states will be read: within a window, only what
@@ -56,9 +53,8 @@ type Propagator struct {
 	gradients [][]float32 // of tables, [n, dim]
 	zeros     []float32   // a table of states before anything arrived
 	discarded []float32   // where gradients of zeros go
-	divisor   []float32   // 1 / (degree + 1) by position
-	copies    []float32   // of the degree message, by position
-	identity  []int32     // 0, 1, 2, ..: rows of a table, where all are meant
+	divisor   []float32   // 1 / (degree + 1) by row
+	copies    []float32   // of the degree message, by row
 	needed    needed
 	pass      pass
 	firstRows []int  // where each layer's updates begin in memory, [layers+1]
@@ -155,7 +151,7 @@ func (p *Propagator) propagate(w *Weights, q Query, lanes int, asked [2]int32) e
 	p.embed()
 	switch {
 	case p.configuration.Prioritized():
-		p.astar.forward()
+		p.astar.forward(same)
 	case p.configuration.Policy == configuration.PolicyFull:
 		p.forwardFull(sameRemoval)
 	default:
@@ -232,12 +228,6 @@ func (p *Propagator) check(w *Weights, q Query, asked []int32) error {
 			return fmt.Errorf("propagating: relation %d is outside 0..%d", relation, w.relations-1)
 		}
 	}
-	if p.configuration.Windowed() && len(q.Distances) != p.graph.Entities {
-		return fmt.Errorf("propagating: %d distances for %d entities", len(q.Distances), p.graph.Entities)
-	}
-	if p.configuration.Windowed() && q.Distances[q.Source] != 0 {
-		return fmt.Errorf("propagating: the distances are not those of source %d", q.Source)
-	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")
 	}
@@ -277,30 +267,30 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 	d, depth := p.configuration.Dim, p.Depth()
 	clear(states[:len(entities)*depth*d])
 	for i, entity := range entities {
-		first, last, position := p.ages(entity)
+		first, last, row := p.ages(entity)
 		valid[i] = int32(last - first + 1)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			copy(states[at:at+d], p.tables[age][position*d:(position+1)*d])
+			copy(states[at:at+d], p.tables[age][row*d:(row+1)*d])
 		}
 	}
 }
 
 // ages returns which tables hold the states that a candidate's final state is made of, none
 // where last < first, and its row in them.
-func (p *Propagator) ages(entity int32) (first, last, position int) {
+func (p *Propagator) ages(entity int32) (first, last, row int) {
+	row = int(p.layout.Row(entity))
 	if p.configuration.Policy == configuration.PolicyFull {
-		return p.configuration.Layers, p.configuration.Layers, int(p.layout.Position(entity))
+		return p.configuration.Layers, p.configuration.Layers, row
 	}
-	distance := int(p.query.Distances[entity])
-	if distance > p.configuration.Layers {
+	if row == kernel.Unreached {
 		return 0, -1, 0
 	}
-	last = min(p.configuration.Delta, p.configuration.Layers-distance)
+	last = min(p.configuration.Delta, p.configuration.Layers-p.layout.Distance(int32(row)))
 	if !p.configuration.Specific() {
 		first = last
 	}
-	return first, last, int(p.layout.Position(entity))
+	return first, last, row
 }
 
 // Backward takes the gradient of the candidates' states, laid out as Candidates gives them,
@@ -332,10 +322,10 @@ func (p *Propagator) seed(entities []int32, gradient []float32) {
 	p.gradients = growTables(p.gradients, len(p.tables), n*d)
 	p.clearGradients()
 	for i, entity := range entities {
-		first, last, position := p.ages(entity)
+		first, last, row := p.ages(entity)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			p.kernel.Add(p.gradients[age][position*d:(position+1)*d], gradient[at:at+d])
+			p.kernel.Add(p.gradients[age][row*d:(row+1)*d], gradient[at:at+d])
 		}
 	}
 }
@@ -367,7 +357,7 @@ func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]f
 	}
 }
 
-// finalStates are the tables of positions lo to hi, all of one level, in one lane.
+// finalStates are the tables of rows lo to hi, all of one level, in one lane.
 func (p *Propagator) finalStates(lane, lo, hi int) [][]float32 {
 	d, row := p.configuration.Dim, p.row()
 	first, last, _ := p.ages(p.layout.Entities[lo])

@@ -12,7 +12,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/reference"
-	"tagnet/model/search"
 )
 
 // randomGraph has loops, parallel relations and entities without any edge.
@@ -102,9 +101,8 @@ func TestMatchesReference(t *testing.T) {
 				source := int32(rng.IntN(g.Entities))
 				q := Query{
 					Source: source, Relation: int32(rng.IntN(g.RelationCount())), Training: true, Seed: seed,
-					Removal: randomRemoval(g, c, source), Distances: make([]uint8, g.Entities),
+					Removal: randomRemoval(g, c, source),
 				}
-				search.NewSearcher(g).Search(source, c.Layers, q.Removal, q.Distances)
 				name := fmt.Sprintf("seed %d, %s, query %d, %s", seed, k.Name(), number, c.Policy)
 				compareWithReference(t, name, p, weights, model, q, rng)
 			}
@@ -154,7 +152,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 			for age := range int(valid[i]) {
 				layer := c.Layers
 				if c.Specific() {
-					layer = int(q.Distances[o]) + age
+					layer = int(want.Distances[o]) + age
 				}
 				for j := range c.Dim {
 					at := (i*p.Depth()+age)*c.Dim + j

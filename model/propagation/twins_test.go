@@ -9,7 +9,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/search"
 )
 
 // TestTwinsAreCopied holds states that are shared among twins to those that each computes for
@@ -44,8 +43,7 @@ func TestTwinsAreCopied(t *testing.T) {
 		shared, alone := New(g, c, k), New(g, c, k)
 		copied := 0
 		for source := range int32(60) {
-			q := Query{Source: source, Relation: source % 6, Distances: make([]uint8, entities)}
-			search.NewSearcher(g).Search(source, c.Layers, q.Removal, q.Distances)
+			q := Query{Source: source, Relation: source % 6}
 			if err := shared.Forward(w, q); err != nil {
 				t.Fatal(err)
 			}

@@ -15,19 +15,18 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 	row := p.row()
 	if !laidOut {
 		begin := p.clock()
-		p.layout.Fill(p.query.Distances, c.Layers, c.Delta, p.query.Removal)
-		p.weigh(p.layout.Count())
+		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.query.Removal)
+		p.weigh()
 		p.since(begin, layoutPhase)
 	}
 	n := p.layout.Count()
 	ages := min(c.Delta, c.Layers) + 1
 	p.tables = growTables(p.tables, ages, n*row)
-	copy(p.tables[0][:row], p.embedding) // the source stands at position 0
+	copy(p.tables[0], p.embedding) // the source stands in row 0
 	if p.message == kernel.TransE {
 		p.zeros = grow(p.zeros, n*row)
 		clear(p.zeros)
 	}
-	p.identity = numbers(p.identity, n)
 	p.want(p.query.Candidates, ages)
 	if p.sharing() {
 		begin := p.clock()
@@ -57,7 +56,7 @@ func (p *Propagator) copyTwins(t int) {
 		alike, level := &p.layout.Ages[x.age], t-x.age
 		twins := alike.Twins[alike.TwinLevels[level]:alike.TwinLevels[level+1]]
 		for _, twin := range twins {
-			copy(x.output[int(twin.Position)*row:int(twin.Position+1)*row], x.output[int(twin.Of)*row:])
+			copy(x.output[int(twin.Row)*row:int(twin.Row+1)*row], x.output[int(twin.Of)*row:])
 		}
 		p.updated += int64(p.lanes * len(twins))
 	}
@@ -67,25 +66,18 @@ func (p *Propagator) copyTwins(t int) {
 // each has its own dropout and its own gradient.
 func (p *Propagator) sharing() bool { return !p.query.Training && p.needed.all }
 
-// numbers gives a list the numbers 0 to n-1.
-func numbers(list []int32, n int) []int32 {
-	for i := len(list); i < n; i++ {
-		list = append(list, int32(i))
-	}
-	return list[:max(n, len(list))]
-}
-
-// weigh computes each position's share in a mean, and its number of degree messages.
-func (p *Propagator) weigh(n int) {
-	p.divisor, p.copies = grow(p.divisor, n), grow(p.copies, n)
-	for i, degree := range p.layout.Degrees {
-		p.divisor[i] = 1 / (float32(degree) + 1)
+// weigh computes each row's share in a mean, and its number of degree messages.
+func (p *Propagator) weigh() {
+	p.divisor = grow(p.divisor, p.layout.Count())
+	for row, degree := range p.layout.Degrees {
+		p.divisor[row] = 1 / (float32(degree) + 1)
 	}
 	if !p.configuration.DegreeMessages {
 		return
 	}
-	for i, degree := range p.layout.Degrees {
-		p.copies[i] = float32(degree - p.layout.Admitted(int32(i)))
+	p.copies = grow(p.copies, p.layout.Count())
+	for row, degree := range p.layout.Degrees {
+		p.copies[row] = float32(degree - p.layout.Admitted(int32(row)))
 	}
 }
 
@@ -124,13 +116,13 @@ func (p *Propagator) windowPart(t, age int) part {
 		x.receivers.Initial = p.embedding
 		// At age 1 the source's children, if admitted, are empty; nobody else's boundary is
 		// other than the zero that an empty message is.
-		children := p.layout.Kinds[2].Bounds
-		x.receivers.InitialWithZero = age == 1 && children[1] > children[0] && p.message != kernel.TransE
+		children := p.layout.Senders(2, 0) > 0
+		x.receivers.InitialWithZero = age == 1 && children && p.message != kernel.TransE
 	}
 	return x
 }
 
-// receivers describes the layout's positions to the kernel, without states.
+// receivers describes the layout's rows to the kernel, without states.
 func (p *Propagator) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
 		Dim: p.row(), Lanes: p.lanes, Message: p.message, Reduction: p.reduction,
@@ -151,10 +143,9 @@ func (p *Propagator) heard(x *part, t int) (messages int64) {
 	if !p.needed.all {
 		return countSent(x)
 	}
-	lo, hi := p.layout.Levels[t-x.age], p.layout.Levels[t-x.age+1]
 	for k := range x.receivers.Kinds {
-		if senders := &x.receivers.Kinds[k]; senders.States != nil {
-			messages += int64(senders.Bounds[hi] - senders.Bounds[lo])
+		if x.receivers.Kinds[k].States != nil {
+			messages += int64(p.layout.Senders(k, t-x.age))
 		}
 	}
 	return messages
@@ -168,7 +159,7 @@ func countSent(x *part) (sent int64) {
 			continue
 		}
 		for _, row := range x.rows {
-			sent += int64(senders.Bounds[row+1] - senders.Bounds[row])
+			sent += int64(senders.Bounds[2*row+1] - senders.Bounds[2*row])
 		}
 	}
 	return sent

@@ -64,15 +64,15 @@ func (s *Scorer) Worker() *Worker {
 }
 
 // Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
-// relations[i], ?). distances are those of the source in the whole graph. Entities that
-// were not reached all get the same score. Questions of one source are cheaper together: the
-// search and its layout serve all, and within a window two at a time are propagated.
-func (w *Worker) Scores(source int32, relations []int32, distances []uint8, scores [][]float32) error {
+// relations[i], ?). Entities that were not reached all get the same score. Questions of one
+// source are cheaper together: the search and its layout serve all, and within a window two at
+// a time are propagated.
+func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: room for %d questions, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
-	query := propagation.Query{Source: source, Distances: distances}
+	query := propagation.Query{Source: source}
 	for i := 0; i < len(relations); {
 		query.Relation = relations[i]
 		var err error

@@ -9,7 +9,6 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/scoring"
-	"tagnet/model/search"
 )
 
 // TestGoldenScores compares all entities' scores with the golden ones, on graphs that lack what
@@ -30,7 +29,7 @@ func TestGoldenScores(t *testing.T) {
 						t.Fatal(err)
 					}
 					scores := make([]float32, g.Entities)
-					if err := scorer.Worker().Scores(q.Source, []int32{q.Relation}, q.Distances, [][]float32{scores}); err != nil {
+					if err := scorer.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
@@ -75,19 +74,17 @@ func TestQuestionsTogether(t *testing.T) {
 					t.Fatal(err)
 				}
 				source, together, alone := int32(1), scorer.Worker(), scorer.Worker()
-				distances := make([]uint8, c.Graph.Entities)
-				search.NewSearcher(c.Graph).Search(source, c.Configuration.Layers, graph.Removal{}, distances)
 				var relations []int32
 				var scores [][]float32
 				for relation := range int32(min(5, c.Graph.RelationCount())) {
 					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
 				}
-				if err := together.Scores(source, relations, distances, scores); err != nil {
+				if err := together.Scores(source, relations, scores); err != nil {
 					t.Fatal(err)
 				}
 				sent, one := int64(0), make([]float32, c.Graph.Entities)
 				for i, relation := range relations {
-					if err := alone.Scores(source, []int32{relation}, distances, [][]float32{one}); err != nil {
+					if err := alone.Scores(source, []int32{relation}, [][]float32{one}); err != nil {
 						t.Fatal(err)
 					}
 					sent += alone.Sent()

@@ -8,13 +8,13 @@ import (
 	"tagnet/model/kernel"
 )
 
-// Alike says, for one age, which positions' states are computed and which are copies of
-// another's. Entities of a level whose set of messages is the same, as far as that age has
-// heard, have the same state, whatever is asked: their parents are alike and so are the
-// relations from them, and the same goes for their siblings and children. In WN18RR, where many
-// hang on one hub by one relation, that is every other state; in a dense graph every eighth.
+// Alike says, for one age, which rows' states are computed and which are copies of another's.
+// Entities of a level whose set of messages is the same, as far as that age has heard, have
+// the same state, whatever is asked: their parents are alike and so are the relations from
+// them, and the same goes for their siblings and children. In WN18RR, where many hang on one hub
+// by one relation, that is every other state; in FB15k-237 every eleventh.
 type Alike struct {
-	// Leaders are the positions whose states are computed, level by level, in order.
+	// Leaders are the rows whose states are computed, level by level, in order.
 	Leaders []int32
 	// Twins are the others, level by level.
 	Twins []Twin
@@ -22,12 +22,12 @@ type Alike struct {
 	// the last, [hops+2].
 	LeaderLevels, TwinLevels []int32
 
-	leader []int32 // of each position, itself where it is none's twin
-	shared []bool  // by position: a leader with a twin
+	leader []int32 // of each row, itself where it is none's twin, [n]
+	shared []bool  // by row: a leader with a twin, [n]
 }
 
-// Twin is a position whose state is that of another.
-type Twin struct{ Position, Of int32 }
+// Twin is a row whose state is that of another.
+type Twin struct{ Row, Of int32 }
 
 // Distinction is what else makes states differ.
 type Distinction struct {
@@ -66,29 +66,28 @@ func (l *Layout) beginAges(ages int) {
 	l.Ages = l.allAges[:ages]
 	for age := range l.Ages {
 		a := &l.Ages[age]
-		a.leader, a.Leaders, a.Twins = resize(a.leader, l.Count()), a.Leaders[:0], a.Twins[:0]
+		a.Leaders, a.Twins = a.Leaders[:0], a.Twins[:0]
 		a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels[:0], 0), append(a.TwinLevels[:0], 0)
-		if cap(a.shared) < l.Count() {
-			a.shared = make([]bool, l.Count(), cap(a.leader))
-		}
-		a.shared = a.shared[:l.Count()]
+		a.leader = resize(a.leader, l.Count())
+		a.shared = resize(a.shared, l.Count())
 		clear(a.shared)
 	}
-	l.Ages[0].leader[0] = 0
-	l.Ages[0].LeaderLevels, l.Ages[0].TwinLevels = append(l.Ages[0].LeaderLevels, 0), append(l.Ages[0].TwinLevels, 0)
+	first := &l.Ages[0]
+	first.leader[0] = 0
+	first.LeaderLevels, first.TwinLevels = append(first.LeaderLevels, 0), append(first.TwinLevels, 0)
 }
 
-// compare parts the positions of a level into leaders and twins at an age.
+// compare parts the rows of a level into leaders and twins at an age.
 func (l *Layout) compare(age, level int, d Distinction) {
 	a := &l.Ages[age]
-	lo, hi := l.Levels[level], l.Levels[level+1]
-	slots := l.emptySlots(int(hi - lo))
+	rows := l.Level(level)
+	slots := l.emptySlots(len(rows))
 	last := uint64(len(slots) - 1)
-	for i := lo; i < hi; i++ {
+	for _, i := range rows {
 		a.leader[i] = i
 		hash := l.hash(i, age)
 		if hash != alone {
-			at, slot := hash&last, hash&^math.MaxUint32|uint64(i)
+			at := hash & last
 			for slots[at] != 0 && !(slots[at]>>32 == hash>>32 && l.alike(int32(slots[at]), i, age, d)) {
 				at = (at + 1) & last
 			}
@@ -98,18 +97,18 @@ func (l *Layout) compare(age, level int, d Distinction) {
 				a.Twins = append(a.Twins, Twin{i, other})
 				continue
 			}
-			slots[at] = slot
+			slots[at] = hash&^math.MaxUint32 | uint64(i)
 		}
 		a.Leaders = append(a.Leaders, i)
 	}
 	a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels, int32(len(a.Leaders))), append(a.TwinLevels, int32(len(a.Twins)))
 }
 
-// emptySlots is a hash table for so many positions: a slot is the upper half of a hash and a
-// position, or 0.
-func (l *Layout) emptySlots(positions int) []uint64 {
+// emptySlots is a hash table for so many rows: a slot is the upper half of a hash and a row,
+// or 0.
+func (l *Layout) emptySlots(rows int) []uint64 {
 	size := 16
-	for size < 2*positions {
+	for size < 2*rows {
 		size *= 2
 	}
 	if cap(l.slots) < size {
@@ -120,10 +119,10 @@ func (l *Layout) emptySlots(positions int) []uint64 {
 	return l.slots
 }
 
-// alone is the hash of a position that can have no twin, or is not worth comparing.
+// alone is the hash of a row that can have no twin, or is not worth comparing.
 const alone = 0
 
-// hash mixes what the state of a position depends on.
+// hash mixes what the state in a row depends on.
 func (l *Layout) hash(i int32, age int) uint64 {
 	hash := uint64(l.Degrees[i])
 	if age > 0 {
@@ -137,7 +136,7 @@ func (l *Layout) hash(i int32, age int) uint64 {
 	heard := int32(0)
 	for k := 0; k <= min(age, 2); k++ {
 		kind, leader := &l.Kinds[k], l.Ages[age-k].leader
-		first, end := kind.Bounds[i], kind.Bounds[i+1]
+		first, end := kind.Bounds[2*i], kind.Bounds[2*i+1]
 		if heard += end - first; heard > mostCompared {
 			return alone
 		}
@@ -155,7 +154,7 @@ func mix(value uint64) uint64 {
 	return high ^ low
 }
 
-// alike tells whether two positions of a level, whose states were alike before, are at an age.
+// alike tells whether two rows of a level, whose states were alike before, are at an age.
 func (l *Layout) alike(i, j int32, age int, d Distinction) bool {
 	if l.Degrees[i] != l.Degrees[j] || age > 0 && l.Ages[age-1].leader[i] != l.Ages[age-1].leader[j] {
 		return false
@@ -178,12 +177,12 @@ func (l *Layout) alike(i, j int32, age int, d Distinction) bool {
 	return true
 }
 
-// sameMessages tells whether two positions hear the same relations from senders that are
+// sameMessages tells whether two rows hear the same relations from senders that are
 // alike, in the same order: sums then have the same bits.
 func sameMessages(kind *kernel.Parted, i, j int32, leader []int32) bool {
-	first, other := kind.Bounds[i], kind.Bounds[j]
-	count := kind.Bounds[i+1] - first
-	if kind.Bounds[j+1]-other != count {
+	first, other := kind.Bounds[2*i], kind.Bounds[2*j]
+	count := kind.Bounds[2*i+1] - first
+	if kind.Bounds[2*j+1]-other != count {
 		return false
 	}
 	for e := range count {
@@ -195,7 +194,7 @@ func sameMessages(kind *kernel.Parted, i, j int32, leader []int32) bool {
 	return true
 }
 
-// sameRelations tells whether two positions hear the same relations, in the same order.
+// sameRelations tells whether two rows hear the same relations, in the same order.
 func sameRelations(kind *kernel.Parted, i, j int32) bool {
-	return slices.Equal(kind.Relations[kind.Bounds[i]:kind.Bounds[i+1]], kind.Relations[kind.Bounds[j]:kind.Bounds[j+1]])
+	return slices.Equal(kind.Relations[kind.Bounds[2*i]:kind.Bounds[2*i+1]], kind.Relations[kind.Bounds[2*j]:kind.Bounds[2*j+1]])
 }

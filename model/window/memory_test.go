@@ -7,7 +7,6 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
-	"tagnet/model/search"
 )
 
 // TestMemoryBoundsALayout fills layouts from several sources and compares what they hold with
@@ -27,23 +26,20 @@ func TestMemoryBoundsALayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		distances, searcher := make([]uint8, test.entities), search.NewSearcher(g)
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		l := NewLayout(g, k, nil)
 		for source := range int32(20) {
-			searcher.Search(source, 6, graph.Removal{}, distances)
-			l.Fill(distances, 6, test.delta, graph.Removal{})
+			l.Fill(source, 6, test.delta, graph.Removal{})
+			l.FindAlike(Distinction{})
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		held, bound := int64(after.HeapAlloc)-int64(before.HeapAlloc), Memory(g)
+		held, bound := int64(after.HeapAlloc)-int64(before.HeapAlloc), Memory(g, test.delta+1)
 		if held > bound || bound > 2*held {
 			t.Errorf("%+v: %d bytes are held, the formula says %d", test, held, bound)
 		}
 		runtime.KeepAlive(l)
-		runtime.KeepAlive(searcher)
-		runtime.KeepAlive(distances)
 	}
 }

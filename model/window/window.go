@@ -1,184 +1,150 @@
 package window
 
 import (
-	"cmp"
+	"math/bits"
 	"slices"
 
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 )
 
-// Layout is the part of a graph that a search from one source reached, renumbered in the
-// order in which the propagation works: positions 0..n-1, level by level, and within a
-// level by degree, so that entities whose update shares a matrix stand together.
+// Layout is the part of a graph that a search from one source reaches, as the propagation
+// works through it: in rows 0..n-1 of every table, level by level, and within a level by degree,
+// so that entities whose update shares a matrix stand together.
 //
 // Every edge has its reciprocal, so the distances of its ends differ by one at most: the
 // senders of an entity are parents (one hop nearer), siblings and children. They stand in
 // this order, which makes the messages of every layer contiguous.
 //
-// A Layout is filled anew for each source and keeps its arrays: about 32 bytes per reached
-// entity, 8 per edge between reached ones, and 12 per entity of the graph.
+// A Layout is filled anew for each source and keeps its arrays; see Memory.
 type Layout struct {
-	// Entities has the entity at each position, [n].
+	// Entities has the entity in each row, [n].
 	Entities []int32
-	// Levels has the first position of each level, and n after the last, [hops+2].
+	// Levels has the first row of each level, and n after the last, [hops+2].
 	Levels []int32
-	// Kinds are the admitted senders of all positions: parents, siblings and children.
+	// Kinds are the admitted senders of all rows: parents, siblings and children.
 	Kinds [3]kernel.Parted
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
 	// Ages say by age which states are equal; FindAlike fills them.
 	Ages []Alike
 
-	positions []int32 // of each entity
-	byDegree  []int32 // all entities by ascending degree
-	degrees   []int32 // of byDegree
-	hops      int     // of the last Fill, as delta
+	graph     *graph.Graph
+	ranked    *ranked
+	kernel    kernel.Kernel
+	partition kernel.Partition
+	ranks     []int32    // by row
+	numbers   []int32    // 0, 1, 2, ..: rows as lists
+	ends      [3][]int32 // of each kind, the senders up to each level; [hops+2]
+	hops      int        // of the last Fill, as delta
 	delta     int
 	allAges   []Alike  // as many as there ever were
 	compared  bool     // whether Ages are those of the last Fill
 	slots     []uint64 // of FindAlike's hash table
-	graph     *graph.Graph
-	kernel    kernel.Kernel
-	partition kernel.Partition
 }
 
-// NewLayout returns an empty layout for sources of g. It orders the entities by degree,
-// which layouts for the same graph may share: pass nil, or another layout of g.
+// NewLayout returns an empty layout for sources of g. It ranks the entities, which layouts for
+// the same graph may share: pass nil, or another layout of g.
 func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
-	l := &Layout{graph: g, kernel: k, positions: make([]int32, g.Entities)}
-	l.partition = kernel.Partition{Offsets: g.Offsets, Senders: g.Senders, Relations: g.Relations, Positions: l.positions}
+	l := &Layout{graph: g, kernel: k}
 	if sibling != nil && sibling.graph == g {
-		l.byDegree, l.degrees = sibling.byDegree, sibling.degrees
-		return l
+		l.ranked = sibling.ranked
+	} else {
+		l.ranked = newRanked(g)
 	}
-	l.byDegree, l.degrees = make([]int32, g.Entities), make([]int32, g.Entities)
-	for o := range l.byDegree {
-		l.byDegree[o] = int32(o)
-	}
-	slices.SortFunc(l.byDegree, func(u, v int32) int {
-		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(u, v))
-	})
-	for i, o := range l.byDegree {
-		l.degrees[i] = int32(g.Degree(o))
+	r := l.ranked
+	l.partition = kernel.Partition{
+		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
+		Rows: make([]int32, g.Entities), Reached: make([]uint64, (g.Entities+63)/64),
 	}
 	return l
 }
 
-// Fill lays out what is at most hops away, from distances as search.Searcher gives them
-// (larger ones count as unreached). Senders are admitted by delta: parents at 0, siblings
-// too from 1 on, children too from 2 on (the edge constraint of the paper's equation 7,
-// given that distances differ by one at most).
-func (l *Layout) Fill(distances []uint8, hops, delta int, removal graph.Removal) {
+// Fill searches from a source and lays out what is at most hops away. Senders are admitted by
+// delta: parents at 0, siblings too from 1 on, children too from 2 on (the edge constraint of
+// the paper's equation 7, given that distances differ by one at most).
+func (l *Layout) Fill(source int32, hops, delta int, removal graph.Removal) {
+	l.start()
 	l.hops, l.delta, l.compared = hops, delta, false
-	l.order(distances, hops)
-	l.start()
-	for level := 0; level <= hops; level++ {
-		start, end, next := l.Levels[level], l.Levels[level+1], l.Levels[min(level+2, hops+1)]
-		l.partition.Thresholds = [3]int32{start, end, next}
-		if delta < 2 {
-			l.partition.Thresholds[2] = end
-		}
-		if delta < 1 {
-			l.partition.Thresholds = [3]int32{start, start, start}
-		}
-		l.part(start, end, removal)
+	l.partition.Admitted = min(delta, 2) + 1
+	l.partition.Reach(l.ranked.ranks[source])
+	for level := range hops + 1 {
+		l.addLevel()
+		l.partition.Onward = level < hops
+		l.part(l.Levels[level], l.Levels[level+1], removal)
+		l.endLevel()
 	}
 }
 
-// FillAll lays out the whole graph as one level, by degree; all senders count as parents.
+// FillAll lays out the whole graph as one level; all senders count as parents.
 func (l *Layout) FillAll(removal graph.Removal) {
-	l.Entities = append(l.Entities[:0], l.byDegree...)
-	n := int32(len(l.Entities))
-	for i, o := range l.Entities {
-		l.positions[o] = int32(i)
-	}
-	l.Levels = append(l.Levels[:0], 0, n)
-	l.Degrees = append(l.Degrees[:0], l.degrees...)
 	l.start()
-	l.partition.Thresholds = [3]int32{n, n, n}
+	for rank := range int32(l.graph.Entities) {
+		l.add(rank)
+	}
+	n := int32(len(l.ranks))
+	l.Levels = append(l.Levels, n)
+	l.partition.Admitted, l.partition.Onward, l.partition.Begin, l.partition.End = 1, false, n, n
 	l.part(0, n, removal)
+	l.endLevel()
 }
 
-// ByDegree are all entities of the graph by ascending degree, [V]. It is a view.
-func (l *Layout) ByDegree() []int32 { return l.byDegree }
-
-// Position is where a reached entity stands.
-func (l *Layout) Position(entity int32) int32 { return l.positions[entity] }
-
-// Admitted is the number of senders that the edge constraint admits at a position.
-func (l *Layout) Admitted(position int32) (count int32) {
-	for k := range l.Kinds {
-		bounds := l.Kinds[k].Bounds
-		count += bounds[position+1] - bounds[position]
-	}
-	return count
-}
-
-// Count is the number n of positions.
-func (l *Layout) Count() int { return len(l.Entities) }
-
-// order sorts the reached entities by level, then degree, by counting.
-func (l *Layout) order(distances []uint8, hops int) {
-	counts := countDistances(distances)
-	l.Levels = append(l.Levels[:0], 0)
-	var next [256]int32
-	reached := int32(0)
-	for level := 0; level <= hops; level++ {
-		next[level] = reached
-		reached += counts[level]
-		l.Levels = append(l.Levels, reached)
-	}
-	l.Entities, l.Degrees = resize(l.Entities, int(reached)), resize(l.Degrees, int(reached))
-	for o := range l.positions {
-		l.positions[o] = kernel.Unreached
-	}
-	for i, o := range l.byDegree {
-		distance := distances[o]
-		if int(distance) > hops {
-			continue
-		}
-		at := next[distance]
-		next[distance]++
-		l.Entities[at], l.Degrees[at] = o, l.degrees[i]
-		l.positions[o] = at
-	}
-}
-
-// countDistances counts how often each stands there. Four lists of counts take turns: most
-// distances are equal to the one before, and to add to a number just stored takes a while.
-func countDistances(distances []uint8) (counts [256]int32) {
-	var turns [4][256]int32
-	i := 0
-	for ; i+4 <= len(distances); i += 4 {
-		turns[0][distances[i]]++
-		turns[1][distances[i+1]]++
-		turns[2][distances[i+2]]++
-		turns[3][distances[i+3]]++
-	}
-	for ; i < len(distances); i++ {
-		turns[0][distances[i]]++
-	}
-	for d := range counts {
-		counts[d] = turns[0][d] + turns[1][d] + turns[2][d] + turns[3][d]
-	}
-	return counts
-}
-
+// start empties the layout.
 func (l *Layout) start() {
+	for i := range l.partition.Rows {
+		l.partition.Rows[i] = kernel.Unreached
+	}
+	l.ranks, l.Entities, l.Degrees, l.Levels = l.ranks[:0], l.Entities[:0], l.Degrees[:0], append(l.Levels[:0], 0)
 	for k := range l.Kinds {
 		kind := &l.Kinds[k]
-		kind.Bounds = append(kind.Bounds[:0], 0)
 		kind.Senders, kind.Relations = kind.Senders[:0], kind.Relations[:0]
+		l.ends[k] = append(l.ends[k][:0], 0)
 	}
 }
 
-// part parts the senders of positions lo to hi. Those that may have lost an edge to a removal
-// are done apart from the others.
+// add gives an entity the next row.
+func (l *Layout) add(rank int32) {
+	l.partition.Rows[rank] = int32(len(l.ranks))
+	l.ranks = append(l.ranks, rank)
+	l.Entities = append(l.Entities, l.ranked.entities[rank])
+	l.Degrees = append(l.Degrees, l.ranked.degrees[rank])
+}
+
+// addLevel gives the entities that were just reached their rows, which those that hear them
+// as children have waited for.
+func (l *Layout) addLevel() {
+	for i, word := range l.partition.Reached {
+		if word == 0 {
+			continue
+		}
+		l.partition.Reached[i] = 0
+		for ; word != 0; word &= word - 1 {
+			l.add(int32(64*i + bits.TrailingZeros64(word)))
+		}
+	}
+	l.partition.Begin, l.partition.End = l.Levels[len(l.Levels)-1], int32(len(l.ranks))
+	l.Levels = append(l.Levels, l.partition.End)
+	if levels := len(l.ends[2]); levels > 1 {
+		children, rows := l.Kinds[2].Senders[l.ends[2][levels-2]:], l.partition.Rows
+		for i, child := range children {
+			children[i] = rows[child]
+		}
+	}
+}
+
+// endLevel notes where the senders of a level end.
+func (l *Layout) endLevel() {
+	for k := range l.Kinds {
+		l.ends[k] = append(l.ends[k], int32(len(l.Kinds[k].Senders)))
+	}
+}
+
+// part parts the senders of rows lo to hi. Those that may have lost an edge to a removal are
+// done apart from the others.
 func (l *Layout) part(lo, hi int32, removal graph.Removal) {
 	l.reserve(lo, hi)
 	for i := lo; removal.Active && i < hi; i++ {
-		if o := l.Entities[i]; removal.Touches(o) {
+		if removal.Touches(l.Entities[i]) {
 			l.partRun(lo, i)
 			l.partTouched(i, removal)
 			lo = i + 1
@@ -187,7 +153,7 @@ func (l *Layout) part(lo, hi int32, removal graph.Removal) {
 	l.partRun(lo, hi)
 }
 
-// reserve makes room for the senders of positions lo to hi, of whatever kind.
+// reserve makes room for the senders of rows lo to hi, of whatever kind.
 func (l *Layout) reserve(lo, hi int32) {
 	most := kernel.PartitionSlack
 	for _, degree := range l.Degrees[lo:hi] {
@@ -196,42 +162,90 @@ func (l *Layout) reserve(lo, hi int32) {
 	for k := range l.Kinds {
 		kind := &l.Kinds[k]
 		kind.Senders, kind.Relations = slices.Grow(kind.Senders, most), slices.Grow(kind.Relations, most)
+		kind.Bounds = resize(kind.Bounds, 2*int(hi))
 	}
 }
 
 func (l *Layout) partRun(lo, hi int32) {
-	l.partition.Receivers = l.Entities[lo:hi]
+	l.partition.Receivers, l.partition.First = l.ranks[lo:hi], lo
 	l.kernel.Part(&l.partition, &l.Kinds)
 }
 
-// partTouched parts the senders of one entity, without the removed edges.
-func (l *Layout) partTouched(i int32, removal graph.Removal) {
-	o := l.Entities[i]
-	senders, relations := l.graph.In(o)
-	for j, u := range senders {
-		if removal.Removes(u, relations[j], o) {
-			l.Degrees[i]--
+// partTouched parts the senders of one row, without the removed edges.
+func (l *Layout) partTouched(row int32, removal graph.Removal) {
+	p := &l.partition
+	l.bound(2 * row)
+	senders, relations := l.ranked.in(l.ranks[row])
+	for j, sender := range senders {
+		if removal.Removes(l.ranked.entities[sender], relations[j], l.Entities[row]) {
+			l.Degrees[row]--
 			continue
 		}
-		position := l.positions[u]
-		for k, threshold := range l.partition.Thresholds {
-			if position < threshold {
-				kind := &l.Kinds[k]
-				kind.Senders, kind.Relations = append(kind.Senders, position), append(kind.Relations, relations[j])
-				break
-			}
+		if p.Onward && p.Rows[sender] == kernel.Unreached {
+			p.Reach(sender)
+		}
+		if k, who := p.Kind(sender); k < p.Admitted {
+			kind := &l.Kinds[k]
+			kind.Senders, kind.Relations = append(kind.Senders, who), append(kind.Relations, relations[j])
 		}
 	}
+	l.bound(2*row + 1)
+}
+
+// bound notes where the lists end now.
+func (l *Layout) bound(at int32) {
 	for k := range l.Kinds {
-		kind := &l.Kinds[k]
-		kind.Bounds = append(kind.Bounds, int32(len(kind.Senders)))
+		l.Kinds[k].Bounds[at] = int32(len(l.Kinds[k].Senders))
 	}
 }
 
-// resize gives a slice n entries, of any value, without allocating where it is large enough.
-func resize(s []int32, n int) []int32 {
+// ByDegree are all entities of the graph by ascending degree, [V]. It is a view.
+func (l *Layout) ByDegree() []int32 { return l.ranked.entities }
+
+// Row is where an entity stands, or kernel.Unreached.
+func (l *Layout) Row(entity int32) int32 { return l.partition.Rows[l.ranked.ranks[entity]] }
+
+// Distance is the fewest edges from the source of the last Fill to the entity in a row.
+func (l *Layout) Distance(row int32) (level int) {
+	for row >= l.Levels[level+1] {
+		level++
+	}
+	return level
+}
+
+// Level are the rows of a level. It is a view.
+func (l *Layout) Level(level int) []int32 { return l.All()[l.Levels[level]:l.Levels[level+1]] }
+
+// All are all rows. It is a view.
+func (l *Layout) All() []int32 {
+	for i := len(l.numbers); i < len(l.ranks); i++ {
+		l.numbers = append(l.numbers, int32(i))
+	}
+	return l.numbers[:len(l.ranks)]
+}
+
+// Count is the number n of rows.
+func (l *Layout) Count() int { return len(l.ranks) }
+
+// Senders is how many senders of a kind the rows of a level have, all together.
+func (l *Layout) Senders(kind, level int) int {
+	return int(l.ends[kind][level+1] - l.ends[kind][level])
+}
+
+// Admitted is the number of senders that the edge constraint admits for a row.
+func (l *Layout) Admitted(row int32) (count int32) {
+	for k := range l.Kinds {
+		bounds := l.Kinds[k].Bounds
+		count += bounds[2*row+1] - bounds[2*row]
+	}
+	return count
+}
+
+// resize gives a slice n entries, of which those that were there stay, without allocating
+// where it is large enough.
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]int32, n, n+n/4)
+		return append(make([]T, 0, n+n/4), s...)[:n]
 	}
 	return s[:n]
 }

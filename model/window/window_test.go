@@ -66,9 +66,8 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 					Relation: g.Inverse(relations[0]), Inverse: relations[0],
 				}
 			}
-			// Distances may reach farther than the window's layers.
-			search.NewSearcher(g).Search(source, hops+rng.IntN(2), removal, distances)
-			l.Fill(distances, hops, delta, removal)
+			search.NewSearcher(g).Search(source, hops, removal, distances)
+			l.Fill(source, hops, delta, removal)
 			check(t, l, g, distances, hops, delta, removal)
 		}
 	}
@@ -77,19 +76,24 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, removal graph.Removal) {
 	t.Helper()
 	reached := 0
-	for _, distance := range distances {
-		if int(distance) <= hops {
+	for o, distance := range distances {
+		if distance != search.Unreached {
 			reached++
 		}
+		row := l.Row(int32(o))
+		if reached := row != kernel.Unreached; reached != (distance != search.Unreached) || reached && l.Distance(row) != int(distance) {
+			t.Fatalf("entity %d is in row %d, want distance %d", o, row, distance)
+		}
 	}
-	if l.Count() != reached || int(l.Levels[hops+1]) != reached {
-		t.Fatalf("%d positions, levels end at %d, want %d", l.Count(), l.Levels[hops+1], reached)
+	if l.Count() != reached || len(l.Levels) != hops+2 || int(l.Levels[hops+1]) != reached {
+		t.Fatalf("%d rows, levels %v, want %d", l.Count(), l.Levels, reached)
 	}
 	for level := range hops + 1 {
-		for i := l.Levels[level]; i < l.Levels[level+1]; i++ {
+		var senders [3]int
+		for j, i := range l.Level(level) {
 			o := l.Entities[i]
-			if int(distances[o]) != level || l.Position(o) != i {
-				t.Fatalf("entity %d at position %d (%d), level %d, has distance %d", o, i, l.Position(o), level, distances[o])
+			if int(distances[o]) != level || l.Row(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
+				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Row(o), level, distances[o])
 			}
 			if int(l.Degrees[i]) != g.DegreeWithout(o, removal) {
 				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, removal))
@@ -97,16 +101,57 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			var got []edge
 			for kind := range 3 {
 				parted := l.Kinds[kind]
-				for j := parted.Bounds[i]; j < parted.Bounds[i+1]; j++ {
-					u := l.Entities[parted.Senders[j]]
+				for e := parted.Bounds[2*i]; e < parted.Bounds[2*i+1]; e++ {
+					u := l.Entities[parted.Senders[e]]
 					if int(distances[u])-level != kind-1 {
 						t.Fatalf("sender %d of %d is of kind %d at distances %d and %d", u, o, kind, distances[u], level)
 					}
-					got = append(got, edge{u, parted.Relations[j]})
+					got = append(got, edge{u, parted.Relations[e]})
+					senders[kind]++
 				}
 			}
 			if want := admitted(g, o, distances, hops, delta, removal); !slices.Equal(sorted(got), sorted(want)) {
 				t.Fatalf("entity %d at distance %d, delta %d, admits %v, want %v", o, level, delta, got, want)
+			}
+			if int(l.Admitted(i)) != len(got) {
+				t.Fatalf("entity %d admits %d senders, want %d", o, l.Admitted(i), len(got))
+			}
+		}
+		for kind, want := range senders {
+			if l.Senders(kind, level) != want {
+				t.Fatalf("level %d has %d senders of kind %d, want %d", level, l.Senders(kind, level), kind, want)
+			}
+		}
+	}
+}
+
+func TestFillAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	for range 100 {
+		g := randomGraph(t, rng)
+		l := NewLayout(g, kernel.Available()[0], nil)
+		for range 3 {
+			var removal graph.Removal
+			source := int32(rng.IntN(g.Entities))
+			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
+				removal = graph.Removal{Active: true, Source: source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
+			}
+			l.FillAll(removal)
+			for row := range int32(g.Entities) {
+				o := l.Entities[row]
+				var got, want []edge
+				for e := l.Kinds[0].Bounds[2*row]; e < l.Kinds[0].Bounds[2*row+1]; e++ {
+					got = append(got, edge{l.Entities[l.Kinds[0].Senders[e]], l.Kinds[0].Relations[e]})
+				}
+				senders, relations := g.In(o)
+				for i, u := range senders {
+					if !removal.Removes(u, relations[i], o) {
+						want = append(want, edge{u, relations[i]})
+					}
+				}
+				if !slices.Equal(got, want) || int(l.Degrees[row]) != len(want) || l.Row(o) != row {
+					t.Fatalf("entity %d hears %v, want %v; its degree is %d", o, got, want, l.Degrees[row])
+				}
 			}
 		}
 	}
@@ -122,14 +167,12 @@ func BenchmarkFill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	distances := make([]uint8, g.Entities)
-	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)
 	for _, k := range kernel.Available() {
 		b.Run(k.Name(), func(b *testing.B) {
 			l := NewLayout(g, k, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Fill(distances, 6, 2, graph.Removal{})
+				l.Fill(0, 6, 2, graph.Removal{})
 			}
 		})
 	}

@@ -11,23 +11,13 @@ import (
 )
 
 // Deck is what batches are drawn from: the training facts, and for each of their queries the
-// known answers and the source's distances. It holds the rows as the bundles do, compressed:
-//
-//	sources x (entities/2, compressed to a few hundred to a few thousand bytes) + questions x 48
-//	+ known answers x 4 + facts x 12
-//
-// bytes. A Deck serves one goroutine.
+// known answers. It holds the bundles that it was made of, and 12 bytes a fact. A Deck serves
+// one goroutine.
 type Deck struct {
-	entities      int
 	baseRelations int32
 	facts         []Fact
 	groups        []bundle.Group
 	places        map[[2]int32]place
-	reader        *bundle.RowReader
-
-	// rows are the distances of the last batch, by source; free are arrays for the next.
-	rows map[int32][]uint8
-	free [][]uint8
 }
 
 // place is where in groups a question stands.
@@ -36,14 +26,7 @@ type place struct{ group, question int32 }
 // NewDeck takes the bundles of the training split, over a graph with that many entities and
 // base relations. Each fact must be asked in both directions.
 func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, error) {
-	reader, err := bundle.NewRowReader(entities)
-	if err != nil {
-		return nil, err
-	}
-	d := &Deck{
-		entities: entities, baseRelations: int32(baseRelations),
-		places: map[[2]int32]place{}, reader: reader, rows: map[int32][]uint8{},
-	}
+	d := &Deck{baseRelations: int32(baseRelations), places: map[[2]int32]place{}}
 	type numbered struct {
 		number int64
 		fact   Fact
@@ -84,12 +67,7 @@ func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, erro
 func (d *Deck) Facts() []Fact { return d.facts }
 
 // Examples turns a batch's draws into examples. What it returns is good until the next call.
-// Queries that share a source share its distances.
-func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []learning.Example) ([]learning.Example, error) {
-	for source, row := range d.rows {
-		d.free = append(d.free, row)
-		delete(d.rows, source)
-	}
+func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []learning.Example) []learning.Example {
 	into = into[:0]
 	for _, draw := range draws {
 		f := d.facts[draw.Fact]
@@ -98,33 +76,11 @@ func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []learning.Ex
 			source, relation, answer, side = f.Tail, f.Relation+d.baseRelations, f.Head, 1
 		}
 		p := d.places[[2]int32{source, relation}]
-		g := &d.groups[p.group]
-		distances, err := d.distances(g)
-		if err != nil {
-			return nil, err
-		}
 		into = append(into, learning.Example{
 			Source: source, Relation: relation, Answer: answer,
-			Distances: distances, Known: g.Questions[p.question].Known,
-			Key: sampling.Seed(seed, purposeQuery, uint64(epoch), uint64(draw.Fact), side),
+			Known: d.groups[p.group].Questions[p.question].Known,
+			Key:   sampling.Seed(seed, purposeQuery, uint64(epoch), uint64(draw.Fact), side),
 		})
 	}
-	return into, nil
-}
-
-func (d *Deck) distances(g *bundle.Group) ([]uint8, error) {
-	if row, ok := d.rows[g.Source]; ok {
-		return row, nil
-	}
-	var row []uint8
-	if n := len(d.free); n > 0 {
-		row, d.free = d.free[n-1], d.free[:n-1]
-	} else {
-		row = make([]uint8, d.entities)
-	}
-	if err := d.reader.Read(g.Distances, row); err != nil {
-		return nil, fmt.Errorf("distances of source %d: %w", g.Source, err)
-	}
-	d.rows[g.Source] = row
-	return row, nil
+	return into
 }

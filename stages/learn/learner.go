@@ -223,15 +223,12 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	l.solver.LearningRate = l.learningRate()
 	batches := l.schedule()
 	var examples []learning.Example
-	var err error
 	for l.partial.Step < len(batches) {
 		if ctx.Err() != nil {
 			return l.stop(ctx)
 		}
 		draws := batches[l.partial.Step]
-		if examples, err = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples); err != nil {
-			return err
-		}
+		examples = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples)
 		seed := sampling.Seed(uint64(l.Seed), purposeStep, uint64(l.epoch), uint64(l.partial.Step))
 		result, err := l.trainer.Step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {

@@ -12,7 +12,6 @@ import (
 //
 //	weights      12 a parameter with the solver's state, and 8 while a checkpoint is written
 //	gradients    of each query of a batch, and the rest of what model/learning shares
-//	rows         the distances of a batch, an entity a byte
 //	order        24 a fact: an epoch's batches
 //
 // and for each thread its worker of model/learning. Validation takes the place of a batch and of
@@ -20,10 +19,9 @@ import (
 func Memory(g *graph.Graph, c configuration.Configuration, replicas, facts int) (fixed []budget.Part, thread int64) {
 	shared, worker := learning.Memory(g, c, replicas)
 	validation, scorer := score.Memory(g, c, 0)
-	rows := int64(c.BatchSize) * int64(g.Entities)
 	return []budget.Part{
 		{Name: "weights and solver", Bytes: 20 * learning.Parameters(g, c)},
-		{Name: "a batch", Bytes: max(shared, validation) + rows + 24*int64(facts)},
+		{Name: "a batch", Bytes: max(shared, validation) + 24*int64(facts)},
 	}, max(worker, scorer)
 }
 

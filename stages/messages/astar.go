@@ -216,7 +216,7 @@ func (s *seat) choose(q question) ([]chosen, error) {
 		s.searcher.Search(q.source, layers, modelgraph.Removal{}, s.distances)
 		s.levels = messages.CountLevels(s.fn.graph, s.distances, layers)
 	}
-	err := s.propagator.Forward(s.fn.weights, propagation.Query{Source: q.source, Relation: q.relation, Distances: s.distances})
+	err := s.propagator.Forward(s.fn.weights, propagation.Query{Source: q.source, Relation: q.relation})
 	if err != nil {
 		return nil, fmt.Errorf("propagating from %s: %w", s.fn.loaded.Of(s.fn.Params.Split).Entities[q.source], err)
 	}

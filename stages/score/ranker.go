@@ -16,8 +16,8 @@ import (
 // Worker scores all entities for one question at a time; model/scoring has it.
 type Worker interface {
 	// Scores sets each of scores, one entry per entity, to the logits of (source, relation, ?)
-	// for each of relations. distances are the source's.
-	Scores(source int32, relations []int32, distances []uint8, scores [][]float32) error
+	// for each of relations.
+	Scores(source int32, relations []int32, scores [][]float32) error
 	// Sent is the number of messages that the last call sent.
 	Sent() int64
 }
@@ -129,7 +129,7 @@ func (s *seat) portion(g *bundle.Group, questions []bundle.Question, out []Quest
 		for _, q := range questions[:together] {
 			s.relations = append(s.relations, q.Relation)
 		}
-		if err := s.worker.Scores(g.Source, s.relations, s.distances, s.scores[:together]); err != nil {
+		if err := s.worker.Scores(g.Source, s.relations, s.scores[:together]); err != nil {
 			return 0, fmt.Errorf("scoring (%d, %v, ?): %w", g.Source, s.relations, err)
 		}
 		sent += s.worker.Sent()

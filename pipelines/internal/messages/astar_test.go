@@ -8,10 +8,8 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model/configuration"
-	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
-	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/graph"
@@ -102,10 +100,9 @@ func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	if err := w.Load(k, p); err != nil {
 		t.Fatal(err)
 	}
-	propagator, searcher, distances := propagation.New(g, record.Configuration, k), search.NewSearcher(g), make([]uint8, g.Entities)
+	propagator := propagation.New(g, record.Configuration, k)
 	for _, q := range queries {
-		searcher.Search(q.Source, record.Configuration.Layers, modelgraph.Removal{}, distances)
-		if err := propagator.Forward(w, propagation.Query{Source: q.Source, Relation: q.Relation, Distances: distances}); err != nil {
+		if err := propagator.Forward(w, propagation.Query{Source: q.Source, Relation: q.Relation}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range propagator.LayerCounts() {

@@ -1,0 +1,52 @@
+package window
+
+import (
+	"cmp"
+	"slices"
+
+	"tagnet/model/graph"
+)
+
+// ranked is a graph whose entities are renumbered by ascending degree, so that those whose
+// update shares a matrix stand together, and those that everybody reads stand together too.
+// Layouts for one graph share it.
+type ranked struct {
+	entities []int32 // by rank
+	ranks    []int32 // of each entity
+	degrees  []int32 // by rank
+
+	// The edges by receiver, in the graph's order, as ranks.
+	offsets            []int64
+	senders, relations []int32
+}
+
+func newRanked(g *graph.Graph) *ranked {
+	r := &ranked{
+		entities: make([]int32, g.Entities), ranks: make([]int32, g.Entities), degrees: make([]int32, g.Entities),
+		offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges()), relations: make([]int32, 0, g.Edges()),
+	}
+	for o := range r.entities {
+		r.entities[o] = int32(o)
+	}
+	slices.SortFunc(r.entities, func(u, v int32) int {
+		return cmp.Or(cmp.Compare(g.Degree(u), g.Degree(v)), cmp.Compare(u, v))
+	})
+	for i, o := range r.entities {
+		r.ranks[o], r.degrees[i] = int32(i), int32(g.Degree(o))
+	}
+	for i, o := range r.entities {
+		senders, relations := g.In(o)
+		for _, u := range senders {
+			r.senders = append(r.senders, r.ranks[u])
+		}
+		r.relations = append(r.relations, relations...)
+		r.offsets[i+1] = int64(len(r.senders))
+	}
+	return r
+}
+
+// in are the edges that enter an entity.
+func (r *ranked) in(rank int32) (senders, relations []int32) {
+	from, to := r.offsets[rank], r.offsets[rank+1]
+	return r.senders[from:to], r.relations[from:to]
+}
