@@ -83,9 +83,13 @@ func (l *Layout) compare(age, level int, d Distinction) {
 	rows := l.Level(level)
 	slots := l.emptySlots(len(rows))
 	last := uint64(len(slots) - 1)
+	parents := l.Kinds[0].Bounds
 	for _, i := range rows {
 		a.leader[i] = i
-		hash := l.hash(i, age)
+		hash := uint64(alone)
+		if parents[2*i+1]-parents[2*i] <= mostCompared && (age == 0 || l.Ages[age-1].hasTwin(i)) {
+			hash = l.hash(i, age)
+		}
 		if hash != alone {
 			at := hash & last
 			for slots[at] != 0 && !(slots[at]>>32 == hash>>32 && l.alike(int32(slots[at]), i, age, d)) {
@@ -119,19 +123,17 @@ func (l *Layout) emptySlots(rows int) []uint64 {
 	return l.slots
 }
 
-// alone is the hash of a row that can have no twin, or is not worth comparing.
+// hasTwin tells whether another row has the same state: no two are alike that were not before.
+func (a *Alike) hasTwin(row int32) bool { return a.shared[a.leader[row]] }
+
+// alone is the hash of a row that is not worth comparing.
 const alone = 0
 
 // hash mixes what the state in a row depends on.
 func (l *Layout) hash(i int32, age int) uint64 {
 	hash := uint64(l.Degrees[i])
 	if age > 0 {
-		before := &l.Ages[age-1]
-		own := before.leader[i]
-		if !before.shared[own] {
-			return alone // it had no twin before
-		}
-		hash |= uint64(own) << 32
+		hash |= uint64(l.Ages[age-1].leader[i]) << 32
 	}
 	heard := int32(0)
 	for k := 0; k <= min(age, 2); k++ {
