@@ -3,7 +3,6 @@ package analyze
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
@@ -100,10 +99,14 @@ func (f *flags) describeMessages(e *command.Environment, a analysis.Analysis, la
 // mean writes a mean of counts.
 func mean(v float64) string { return progress.Count(int64(v + 0.5)) }
 
-// percent writes a share with two decimals; what is nearly nothing is not rounded to it.
+// percent writes a share with two decimals; what is nearly nothing or nearly all is not
+// rounded to it.
 func percent(share float64) string {
-	if share > 0 && share < 0.00005 {
+	switch {
+	case share > 0 && share < 0.00005:
 		return "<0.01%"
+	case share < 1 && share > 0.99995:
+		return ">99.99%"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%8.2f%%", 100*share))
+	return fmt.Sprintf("%.2f%%", 100*share)
 }

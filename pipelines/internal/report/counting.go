@@ -77,14 +77,15 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 		Title: "Messages saved by delta", Description: "Share of messages that are not sent.",
 		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1},
 	}
-	caption := fmt.Sprintf("Of those that %d layers send without truncation", layers)
+	caption := fmt.Sprintf("Of those that %d layers send without truncation.", layers)
 	if len(splits) > 1 {
-		caption += ", by the window; dotted: and by not sending what is empty"
+		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and by not sending what is empty. %s", layers, inside)
 	}
-	for _, m := range splits {
+	for i, m := range splits {
 		window, empty := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
 		if colour := splitColour(m.Split); len(splits) > 1 {
-			window, empty = chart.Series{Name: m.Split, Colour: colour}, chart.Series{Colour: colour, Dashed: true}
+			window = chart.Series{Name: m.Split, Colour: colour, Mark: mark(i, splits)}
+			empty = chart.Series{Colour: colour, Dashed: true, Mark: window.Mark}
 		}
 		for _, one := range ofLayers(m, layers) {
 			window.Points = append(window.Points, chart.Point{X: float64(one.Delta), Y: one.Decrease})
@@ -94,7 +95,16 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 			c.Series = append(c.Series, window, empty)
 		}
 	}
-	return newFigure("messages-saved", "Messages saved by delta", caption+".", c.SVG())
+	return newFigure("messages-saved", "Messages saved by delta", caption, c.SVG())
+}
+
+// inside explains mark.
+const inside = "Where splits agree, their points lie inside each other."
+
+// mark is the radius of the points of the i-th split: those that are drawn first are larger, so
+// that each is seen where lines lie upon each other.
+func mark(i int, splits []messages.Summary) float64 {
+	return 2.8 + 1.8*float64(len(splits)-1-i)
 }
 
 // prunedFigure shows how much of what the window leaves out is empty, by delta.
@@ -103,8 +113,8 @@ func prunedFigure(splits []messages.Summary, layers int) figure {
 		Title: "What is pruned", Description: "Share of the pruned messages that are empty.",
 		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "empty, of what is pruned", Format: wholePercent, Zero: true, Most: 1},
 	}
-	for _, m := range splits {
-		series := chart.Series{Name: m.Split, Colour: splitColour(m.Split)}
+	for i, m := range splits {
+		series := chart.Series{Name: m.Split, Colour: splitColour(m.Split), Mark: mark(i, splits)}
 		for _, one := range ofLayers(m, layers) {
 			series.Points = append(series.Points, chart.Point{X: float64(one.Delta), Y: emptyShare(one)})
 		}

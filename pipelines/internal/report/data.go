@@ -30,11 +30,14 @@ func (e *evidence) dataPart() section {
 	if e.analysis != nil {
 		s.Figures = append(s.Figures, degreeFigure(*e.analysis))
 	}
-	switch {
-	case len(e.distances) == 1:
-		s.Figures = append(s.Figures, distanceFigure(e.distances[0]))
-	case len(e.distances) > 1:
-		s.Figures = append(s.Figures, distancesFigure(e.distances), beside(distancesTable(e.distances)))
+	switch shown := heldOut(e.distances); {
+	case len(shown) == 1:
+		s.Figures = append(s.Figures, distanceFigure(shown[0]))
+	case len(shown) > 1:
+		s.Figures = append(s.Figures, distancesFigure(shown))
+	}
+	if len(e.distances) > 1 {
+		s.Figures = append(s.Figures, beside(distancesTable(e.distances)))
 	}
 	return s
 }
@@ -53,6 +56,16 @@ func splitTable(g *graph.Summary) table {
 		}
 	}
 	return t
+}
+
+// heldOut are the splits but train, if there are others: a training question has its own fact in
+// the graph, so that its answer is next to it.
+func heldOut(splits []distance.Distribution) []distance.Distribution {
+	shown := slices.DeleteFunc(slices.Clone(splits), func(d distance.Distribution) bool { return d.Split == "train" })
+	if len(shown) == 0 {
+		return splits
+	}
+	return shown
 }
 
 // whole is the number of a distribution's queries.
@@ -110,7 +123,6 @@ func distancesFigure(splits []distance.Distribution) figure {
 		c.Series = append(c.Series, d.Split)
 		c.Colours = append(c.Colours, splitColour(d.Split))
 	}
-	caption := "By the fewest edges between where a question starts and its answer. " + outOfReach
 	for _, name := range farthest(splits...) {
 		group := chart.Group{Name: shortDistance(name)}
 		for _, d := range splits {
@@ -119,15 +131,12 @@ func distancesFigure(splits []distance.Distribution) figure {
 		}
 		c.Groups = append(c.Groups, group)
 	}
-	if slices.Contains(c.Series, "train") {
-		caption += " A training question still has its own fact here, which training leaves out."
-	}
-	return newFigure(distancesName, howFar, caption, c.SVG())
+	return newFigure(distancesName, howFar, "By the fewest edges between where a question starts and its answer. "+outOfReach, c.SVG())
 }
 
 // distancesTable has the same in numbers.
 func distancesTable(splits []distance.Distribution) table {
-	t := table{Title: howFar + ", in numbers", Note: "Questions by the fewest edges from source to answer.", Head: []cell{text("Edges")}}
+	t := table{Title: howFar + ", in numbers", Note: "Questions by the fewest edges from source to answer. A training question has its own fact in the graph here, which training leaves out.", Head: []cell{text("Edges")}}
 	for _, d := range splits {
 		t.Head = append(t.Head, number(d.Split))
 	}

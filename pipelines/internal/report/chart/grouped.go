@@ -53,7 +53,7 @@ func (g Grouped) SVG() string {
 			}
 		}
 	}
-	left += 14
+	left += 20
 	top := 8 + c.legend(g.Series, g.fill)
 	if g.Label != "" {
 		c.text(left-10, top+12, "end", "soft", g.Label)

@@ -13,9 +13,12 @@ type Point struct{ X, Y float64 }
 type Series struct {
 	Name   string
 	Points []Point
-	// Dashed draws the line as dots, Colour takes another colour than the next one, from 1.
+	// Dashed draws the line as dots; Colour takes another colour than the next one, from 1.
 	Dashed bool
 	Colour int
+	// Mark is the radius of the points; 0 is the usual one. Larger ones below show where lines
+	// lie upon each other.
+	Mark float64
 }
 
 func (s Series) colour(i int) int {
@@ -78,7 +81,7 @@ func (c *canvas) beside(y scale) float64 {
 		return left
 	}
 	c.add(`<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle" class="soft">%s</text>`, (y.from+y.to)/2, html.EscapeString(y.axis.Label))
-	return left + 16
+	return left + 20
 }
 
 // frame draws the grid, the ticks and the labels of the axes.
@@ -111,9 +114,13 @@ func (c *canvas) line(series Series, colour int, x, y scale) {
 	if len(series.Points) > 40 {
 		return
 	}
+	radius := series.Mark
+	if radius == 0 {
+		radius = 3.2
+	}
 	for _, p := range series.Points {
 		if finite(p.X) && finite(p.Y) {
-			c.add(`<circle cx="%.1f" cy="%.1f" r="3.2" class="%s"><title>%s</title></circle>`, x.at(p.X), y.at(p.Y), fill(colour),
+			c.add(`<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`, x.at(p.X), y.at(p.Y), radius, fill(colour),
 				html.EscapeString(fmt.Sprintf("%s %s: %s %s", x.axis.Label, x.axis.format(p.X), series.Name, y.axis.format(p.Y))))
 		}
 	}
