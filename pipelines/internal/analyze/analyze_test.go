@@ -3,6 +3,7 @@ package analyze
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -12,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/analysis"
 	"tagnet/stages/distance"
 	"tagnet/stages/messages"
@@ -248,6 +251,42 @@ func TestInterrupted(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, want %d (%v)", len(got), len(want), err)
+	}
+}
+
+// TestCountsOfAnEarlierVersion holds that messages which were counted before there were counts by
+// layer are refused, with the command that counts them anew.
+func TestCountsOfAnEarlierVersion(t *testing.T) {
+	root := t.TempDir()
+	arguments := []string{"--workspace", root, "--dataset", dataset(t, "e"), "--layers", "2", "--deltas", "0", "--splits", "test"}
+	if code, _, stderr := run(arguments...); code != 0 {
+		t.Fatal(stderr)
+	}
+	w := workspace.New(root)
+	m, err := manifest.Read(t.Context(), w.Messages("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := messages.ReadSummary(t.Context(), w.Messages("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ByLayer = nil
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "messages", "test", messages.SummaryFile), string(text))
+	if err := os.Remove(filepath.Join(root, "messages", "test", manifest.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
+	if err := stage.Publish(t.Context(), m.Rows); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := run(arguments...)
+	if want := "--split test --layers 2 --deltas 0 --force makes it anew"; code != command.ExitFailure || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d: %q, want a line that says %q", code, stderr, want)
 	}
 }
 

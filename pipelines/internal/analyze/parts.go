@@ -24,8 +24,9 @@ type part struct {
 	folder    string
 	pipeline  command.Pipeline
 	arguments []string
-	// serves tells whether what is there will do; nil takes any.
-	serves func(ctx context.Context, w workspace.Workspace) (bool, error)
+	// serves tells whether a folder that is whole will do; nil takes any. Its error is one that
+	// --force mends.
+	serves func(ctx context.Context, folder string) (bool, error)
 }
 
 // parts are those of a split.
@@ -33,8 +34,7 @@ func (f *flags) parts(split string) []part {
 	hops := max(leastHops, slices.Max(f.layerList))
 	return []part{
 		{workspace.DistancesFolder(split), distances.Pipeline(), []string{"--split", split, "--max_hops", fmt.Sprint(hops)}, nil},
-		{workspace.MessagesFolder(split), messages.Pipeline(), []string{"--split", split, "--layers", f.layers, "--deltas", f.deltas},
-			func(ctx context.Context, w workspace.Workspace) (bool, error) { return f.counted(ctx, w, split) }},
+		{workspace.MessagesFolder(split), messages.Pipeline(), []string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.counted},
 	}
 }
 
@@ -76,19 +76,22 @@ func (p part) done(ctx context.Context, w workspace.Workspace) (bool, error) {
 	if _, err := w.Require(ctx, p.folder, p.again()); err != nil || p.serves == nil {
 		return err == nil, err
 	}
-	return p.serves(ctx, w)
+	serves, err := p.serves(ctx, w.Path(p.folder))
+	if err != nil {
+		return false, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(p.again()))
+	}
+	return serves, nil
 }
 
-// counted tells whether the messages of a split were counted for all layers and deltas that
-// are wanted.
-func (f *flags) counted(ctx context.Context, w workspace.Workspace, split string) (bool, error) {
-	s, err := counts.ReadSummary(ctx, w.Messages(split))
+// counted tells whether a messages/SPLIT folder has counts for all layers and deltas that are
+// wanted.
+func (f *flags) counted(ctx context.Context, folder string) (bool, error) {
+	s, err := counts.ReadSummary(ctx, folder)
 	if err != nil {
 		return false, err
 	}
 	if len(s.ByLayer) == 0 {
-		return false, fmt.Errorf("%s has no counts by layer, for an earlier version wrote it: %s --force counts anew",
-			w.Messages(split), w.Command("go run ./pipelines/messages --split "+split))
+		return false, fmt.Errorf("%s has no counts by layer, for an earlier version of tagnet wrote it", folder)
 	}
 	for _, layers := range f.layerList {
 		for _, delta := range f.deltaList {
