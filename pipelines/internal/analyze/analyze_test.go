@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -95,6 +96,21 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 				compareSources(t, workspace, split, a.Splits[split])
 			}
 			compareRows(t, workspace, a)
+			m, err := manifest.Read(t.Context(), filepath.Join(workspace, "graph"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]int{analysis.Training: 1}
+			if inductive {
+				want[analysis.Inference] = 1
+			}
+			got := map[string]int{}
+			for _, shard := range Shards("graph", m) {
+				got[shard.Graph]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("shards of edges %v, want %v", got, want)
+			}
 		})
 	}
 }

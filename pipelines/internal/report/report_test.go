@@ -68,6 +68,10 @@ func TestWholePage(t *testing.T) {
 		}
 		checkXML(t, figure, string(text))
 	}
+	distances, err := os.ReadFile(filepath.Join(root, "report", "distances.svg"))
+	if err != nil || !strings.Contains(string(distances), ">valid<") || strings.Contains(string(distances), ">train<") {
+		t.Errorf("the figure of distances shows other splits than test and valid (%v)", err)
+	}
 	again, _ := run(t, root)
 	if again != page {
 		t.Error("the same workspace gave another page")
