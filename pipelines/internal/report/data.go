@@ -174,7 +174,7 @@ func degreeFigure(a analysis.Analysis) figure {
 	if a.InferenceGraph != nil {
 		graphs = append(graphs, *a.InferenceGraph)
 		c.Series = []string{analysis.Training + " graph", analysis.Inference + " graph"}
-		caption = fmt.Sprintf(" in the training graph, %s in the inference graph", count(a.InferenceGraph.MostEdges))
+		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
 	}
 	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })
 	for i, d := range longest.Degrees {
@@ -192,7 +192,7 @@ func degreeFigure(a analysis.Analysis) figure {
 			c.Groups = append(c.Groups, group)
 		}
 	}
-	return newFigure("degrees", "How many edges entities have", fmt.Sprintf("By powers of two. A fact is two edges, its own and the reciprocal; the most that one entity has are %s%s.",
+	return newFigure("degrees", "How many edges entities have", fmt.Sprintf("By powers of two. A fact is two edges, its own and the reciprocal; the most that one entity has is %s%s.",
 		count(a.MostEdges), caption), c.SVG())
 }
 

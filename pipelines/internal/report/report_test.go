@@ -47,7 +47,7 @@ func TestWholePage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"about fb15k-237", "14,541 entities", "272,115 facts", "40,932 questions", "All 237 relations",
-		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "one entity has are 8,642", "Layer by layer", "408,173", "What is pruned", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
+		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "one entity has is 8,642", "Layer by layer", "408,173", "What is pruned", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -135,7 +135,7 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		not   []string
 	}{
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
-		{"only the graph", func(f fixture) { f.graph() }, []string{"14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
+		{"only the graph", func(f fixture) { f.graph() }, []string{"What the data say about fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
 		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: and by", "in numbers", "A training question"}, nil},
