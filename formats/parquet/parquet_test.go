@@ -44,6 +44,14 @@ func sampleCounts(n int) []MessageCount {
 	return rows
 }
 
+func sampleShares(n int) []Share {
+	rows := make([]Share, n)
+	for i := range rows {
+		rows[i] = Share{[]string{"training", "inference"}[i%2], "test", "message", "kept_empty", 6, int32(i % 7), int32(i%3) - 1, 1<<50 + int64(i), 1 / float64(i+3)}
+	}
+	return rows
+}
+
 // suite runs every test on one type of row.
 func suite[R Row](t *testing.T, sample func(n int) []R) {
 	ctx := t.Context()
@@ -90,6 +98,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
 func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
+func TestShares(t *testing.T)        { suite(t, sampleShares) }
 
 func TestMoreRowsThanAGroup(t *testing.T) {
 	want := sampleCounts(rowsPerGroup + 1)

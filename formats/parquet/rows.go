@@ -50,9 +50,28 @@ type MessageCount struct {
 	AStar int64
 }
 
+// Share is a part of a whole that the analysis of a data set counts: a row of
+// analysis.parquet. The parts of one whole do not overlap; their shares add up to 1.
+type Share struct {
+	// Graph is "training" or "inference". Split is the one whose queries are asked, "" where
+	// the graph itself is counted.
+	Graph, Split string
+	// What is counted: "degree" counts entities, "distance" queries, "message" messages.
+	What string
+	// Part names the part. Of degrees: "0", "1", "2-3", "4-7" and so on, in edges of both
+	// directions. Of distances: "0", "1" and so on, and "unreached". Of messages: "sent",
+	// "kept_empty", "pruned_empty", "pruned_redundant".
+	Part string
+	// Layers, Layer and Delta say which messages, Layer 0 those of all layers; -1 elsewhere.
+	Layers, Layer, Delta int32
+	// Count is the size of the part, Share its fraction of the whole.
+	Count int64
+	Share float64
+}
+
 // Row is any of the rows that this package writes.
 type Row interface {
-	Ranking | Prediction | MessageCount
+	Ranking | Prediction | MessageCount | Share
 }
 
 var rankings = table[Ranking]{"rankings", []column[Ranking]{
@@ -95,9 +114,21 @@ var messageCounts = table[MessageCount]{"messages", []column[MessageCount]{
 	int64Column("astar", func(r *MessageCount) *int64 { return &r.AStar }),
 }}
 
+var shares = table[Share]{"shares", []column[Share]{
+	textColumn("graph", func(r *Share) *string { return &r.Graph }),
+	textColumn("split", func(r *Share) *string { return &r.Split }),
+	textColumn("what", func(r *Share) *string { return &r.What }),
+	textColumn("part", func(r *Share) *string { return &r.Part }),
+	int32Column("layers", func(r *Share) *int32 { return &r.Layers }),
+	int32Column("layer", func(r *Share) *int32 { return &r.Layer }),
+	int32Column("delta", func(r *Share) *int32 { return &r.Delta }),
+	int64Column("count", func(r *Share) *int64 { return &r.Count }),
+	float64Column("share", func(r *Share) *float64 { return &r.Share }),
+}}
+
 // tableOf returns the table that holds rows of the type.
 func tableOf[R Row]() table[R] {
-	for _, t := range []any{rankings, predictions, messageCounts} {
+	for _, t := range []any{rankings, predictions, messageCounts, shares} {
 		if t, ok := t.(table[R]); ok {
 			return t
 		}

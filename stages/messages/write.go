@@ -33,6 +33,8 @@ type Summary struct {
 	// Remove is what left the graph of each query.
 	Remove         string          `json:"remove"`
 	Configurations []Configuration `json:"configurations"`
+	// ByLayer parts each configuration by layer, in the order of Configurations.
+	ByLayer []LayerSum `json:"by_layer"`
 	// AStar is what a model of A*Net chose, with a checkpoint.
 	AStar *AStar `json:"astar,omitempty"`
 }
@@ -89,6 +91,31 @@ type Configuration struct {
 	KeptPerQuery float64 `json:"kept_per_query"`
 }
 
+// LayerSum is the counts of one layer of a configuration, summed over all queries; they are as
+// in Configuration.
+type LayerSum struct {
+	Layers          int   `json:"layers"`
+	Delta           int   `json:"delta"`
+	Layer           int   `json:"layer"`
+	NBFNet          int64 `json:"nbfnet"`
+	Kept            int64 `json:"kept"`
+	KeptEmpty       int64 `json:"kept_empty"`
+	PrunedEmpty     int64 `json:"pruned_empty"`
+	PrunedRedundant int64 `json:"pruned_redundant"`
+}
+
+// layerSums are the sums of a configuration's layers.
+func layerSums(layers, delta int, sums []messages.Counts) []LayerSum {
+	list := make([]LayerSum, len(sums))
+	for i, c := range sums {
+		list[i] = LayerSum{
+			Layers: layers, Delta: delta, Layer: i + 1, NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty,
+			PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant,
+		}
+	}
+	return list
+}
+
 // newConfiguration derives the shares and means of summed counts.
 func newConfiguration(layers, delta int, c messages.Counts, queries int64) Configuration {
 	share := func(sent int64) float64 { return 1 - float64(sent)/float64(max(1, c.Edges)) }
@@ -142,15 +169,20 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	rows := make([]parquet.MessageCount, 0, len(all)*perSource)
 	for _, layers := range f.Params.Layers {
 		for _, delta := range f.Params.Deltas {
-			var sum messages.Counts
+			sums := make([]messages.Counts, layers)
 			for _, c := range all {
 				for layer := 1; layer <= layers; layer++ {
 					counts := c.Levels.Layer(layers, layer, delta)
-					sum = sum.Plus(counts.Times(c.Queries))
+					sums[layer-1] = sums[layer-1].Plus(counts.Times(c.Queries))
 					rows = append(rows, row(view.Entities[c.Source], c.Queries, layers, layer, delta, counts))
 				}
 			}
-			summary.Configurations = append(summary.Configurations, newConfiguration(layers, delta, sum, summary.Queries))
+			var whole messages.Counts
+			for _, sum := range sums {
+				whole = whole.Plus(sum)
+			}
+			summary.Configurations = append(summary.Configurations, newConfiguration(layers, delta, whole, summary.Queries))
+			summary.ByLayer = append(summary.ByLayer, layerSums(layers, delta, sums)...)
 		}
 	}
 	if f.Params.AStar != nil {

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tagnet/formats/names"
@@ -119,4 +121,20 @@ func OneOf(name, value string, choices ...string) error {
 		}
 	}
 	return FlagError(name, fmt.Sprintf("%q", value), "one of "+strings.Join(choices, ", "))
+}
+
+// Numbers parses a flag's comma-separated numbers, each from least to most and none twice.
+func Numbers(name, text string, least, most int) ([]int, error) {
+	var numbers []int
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < least || n > most {
+			return nil, FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("numbers from %d to %d, separated by commas", least, most))
+		}
+		if slices.Contains(numbers, n) {
+			return nil, FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("each number once, but %d stands twice", n))
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -21,8 +19,8 @@ import (
 	"tagnet/stages/messages"
 )
 
-// mostDelta bounds --deltas: beyond the number of layers a delta changes nothing.
-const mostDelta = 100
+// MostDelta bounds --deltas: beyond the number of layers a delta changes nothing.
+const MostDelta = 100
 
 type flags struct {
 	split, layers, deltas, remove, checkpoint, kernel string
@@ -78,29 +76,11 @@ func (f *flags) check() error {
 		return command.FlagError("remove", f.remove, "none, unless --split is train: nothing is removed at evaluation")
 	}
 	var err error
-	if f.layerList, err = list("layers", f.layers, 1, configuration.MaxLayers); err != nil {
+	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
 		return err
 	}
-	f.deltaList, err = list("deltas", f.deltas, 0, mostDelta)
+	f.deltaList, err = command.Numbers("deltas", f.deltas, 0, MostDelta)
 	return err
-}
-
-// list parses a flag's comma-separated numbers.
-func list(name, text string, least, most int) ([]int, error) {
-	var numbers []int
-	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || n < least || n > most {
-			return nil, command.FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("numbers from %d to %d, separated by commas", least, most))
-		}
-		for _, before := range numbers {
-			if before == n {
-				return nil, command.FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("each number once, but %d stands twice", n))
-			}
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers, nil
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/analysis"
 	"tagnet/stages/distance"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
@@ -34,6 +35,7 @@ type evidence struct {
 	evaluations []evaluation
 	questions   []answered
 	messages    []messages.Summary
+	analysis    *analysis.Analysis
 	gaps        map[string][]gap // by section
 	damage      error            // of the first file that is damaged
 }
@@ -66,6 +68,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e.readEvaluations(ctx, w)
 	e.readQuestions(ctx, w)
 	e.readMessages(ctx, w)
+	e.readAnalysis(ctx, w)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -221,6 +224,24 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 	if len(e.messages) == 0 {
 		e.missing(messagesSection, "Messages were not counted yet. That is done by", w.Command("go run ./pipelines/messages --split test"), nil)
 	}
+}
+
+// readAnalysis reads the degrees, if they were counted.
+func (e *evidence) readAnalysis(ctx context.Context, w workspace.Workspace) {
+	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
+	if err != nil || !there {
+		return
+	}
+	const command = "go run ./pipelines/analyze"
+	var a analysis.Analysis
+	if err = e.whole(ctx, w, workspace.AnalysisFolder, command); err == nil {
+		a, err = analysis.Read(ctx, w.Analysis())
+	}
+	if err != nil {
+		e.missing(dataSection, "The degrees of the graph cannot be shown. They are counted by", w.Command(command), err)
+		return
+	}
+	e.analysis = &a
 }
 
 // splitsIn lists the folders below a folder of the workspace: test first, then valid and

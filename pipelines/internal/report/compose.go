@@ -10,6 +10,9 @@ import (
 // compose lays out the page.
 func (e *evidence) compose() page {
 	title := "What the model learned"
+	if e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0 {
+		title = "What the data say"
+	}
 	switch {
 	case e.graph == nil || e.graph.Dataset == "":
 	case e.graph.Dataset == "sample":

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/report/chart"
@@ -22,8 +23,12 @@ func (e *evidence) messagesPart() section {
 	c := e.chosen(m)
 	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages from entities that nothing has reached yet are not sent either%s.",
 		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
-	s.Figures = append(s.Figures, savedFigure(m, c.Layers), partsFigure(m, c.Layers))
-	s.Tables = append(s.Tables, messageTable(m))
+	s.Figures = append(s.Figures, savedFigure(e.messages, c.Layers), partsFigure(m, c.Layers))
+	if f := layersFigure(m, c); f.SVG != "" {
+		s.Figures = append(s.Figures, f)
+	}
+	s.Figures = append(s.Figures, prunedFigure(e.messages, c.Layers))
+	s.Tables = append(s.Tables, messageTable(e.messages))
 	if m.AStar != nil {
 		s.Tables = append(s.Tables, choicesTable(m))
 	}
@@ -66,43 +71,132 @@ func ofLayers(m messages.Summary, layers int) []messages.Configuration {
 	return list
 }
 
-// savedFigure shows the share of messages saved by delta.
-func savedFigure(m messages.Summary, layers int) figure {
-	paper, ours := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
-	for _, c := range ofLayers(m, layers) {
-		paper.Points = append(paper.Points, chart.Point{X: float64(c.Delta), Y: c.Decrease})
-		ours.Points = append(ours.Points, chart.Point{X: float64(c.Delta), Y: c.DecreaseWithoutEmpty})
-	}
-	return newFigure("messages-saved", "Messages saved by delta", fmt.Sprintf("Of those that %d layers send without truncation.", layers), chart.Lines{
+// savedFigure shows the share of messages saved by delta, of one split or several.
+func savedFigure(splits []messages.Summary, layers int) figure {
+	c := chart.Lines{
 		Title: "Messages saved by delta", Description: "Share of messages that are not sent.",
-		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1}, Series: []chart.Series{paper, ours},
-	}.SVG())
+		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1},
+	}
+	caption := fmt.Sprintf("Of those that %d layers send without truncation.", layers)
+	if len(splits) > 1 {
+		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and by not sending what is empty. %s", layers, inside)
+	}
+	for i, m := range splits {
+		window, empty := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
+		if colour := splitColour(m.Split); len(splits) > 1 {
+			window = chart.Series{Name: m.Split, Colour: colour, Mark: mark(i, splits)}
+			empty = chart.Series{Colour: colour, Dashed: true, Mark: window.Mark}
+		}
+		for _, one := range ofLayers(m, layers) {
+			window.Points = append(window.Points, chart.Point{X: float64(one.Delta), Y: one.Decrease})
+			empty.Points = append(empty.Points, chart.Point{X: float64(one.Delta), Y: one.DecreaseWithoutEmpty})
+		}
+		if len(window.Points) > 0 {
+			c.Series = append(c.Series, window, empty)
+		}
+	}
+	return newFigure("messages-saved", "Messages saved by delta", caption, c.SVG())
+}
+
+// inside explains mark.
+const inside = "Where splits agree, their points lie inside each other."
+
+// mark is the radius of the points of the i-th split: those that are drawn first are larger, so
+// that each is seen where lines lie upon each other.
+func mark(i int, splits []messages.Summary) float64 {
+	return 2.8 + 1.8*float64(len(splits)-1-i)
+}
+
+// prunedFigure shows how much of what the window leaves out is empty, by delta.
+func prunedFigure(splits []messages.Summary, layers int) figure {
+	c := chart.Lines{
+		Title: "What is pruned", Description: "Share of the pruned messages that are empty.",
+		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "empty, of what is pruned", Format: wholePercent, Zero: true, Most: 1},
+	}
+	for i, m := range splits {
+		series := chart.Series{Name: m.Split, Colour: splitColour(m.Split), Mark: mark(i, splits)}
+		for _, one := range ofLayers(m, layers) {
+			series.Points = append(series.Points, chart.Point{X: float64(one.Delta), Y: emptyShare(one)})
+		}
+		if len(series.Points) > 0 {
+			c.Series = append(c.Series, series)
+		}
+	}
+	return newFigure("messages-pruned", "What is pruned", fmt.Sprintf("With %s. What is not empty is redundant: sparse graphs with long ways prune more that is empty, dense ones more that is redundant.",
+		plural(int64(layers), "layer", "layers")), c.SVG())
+}
+
+// emptyShare is the part of a configuration's pruned messages that is empty; NaN if it prunes
+// nothing.
+func emptyShare(c messages.Configuration) float64 {
+	return float64(c.PrunedEmpty) / float64(c.PrunedEmpty+c.PrunedRedundant)
+}
+
+// partNames and partColours are what becomes of a message.
+var (
+	partNames   = []string{"sent", "kept, but empty", "pruned: redundant", "pruned: empty"}
+	partColours = []int{1, 2, 5, 6}
+)
+
+// parts are the pieces of a bar, in the order of partNames.
+func parts(kept, keptEmpty, prunedEmpty, prunedRedundant int64) []chart.Part {
+	pieces := make([]chart.Part, len(partNames))
+	for i, n := range []int64{kept - keptEmpty, keptEmpty, prunedRedundant, prunedEmpty} {
+		pieces[i] = chart.Part{Value: float64(n), Note: "(" + count(n) + ")"}
+	}
+	return pieces
 }
 
 // partsFigure shows what becomes of the messages, by delta.
 func partsFigure(m messages.Summary, layers int) figure {
 	c := chart.Stacked{Title: "What becomes of the messages", Description: "Shares of the messages of untruncated propagation.", Label: "delta",
-		Parts: []string{"sent", "kept, but empty", "pruned: redundant", "pruned: empty"}, Colours: []int{1, 2, 5, 6}}
+		Whole: "messages without truncation", Parts: partNames, Colours: partColours}
 	for _, one := range ofLayers(m, layers) {
-		note := func(n int64) string { return "(" + count(n) + ")" }
-		c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Delta), Parts: []chart.Part{
-			{Value: float64(one.Kept - one.KeptEmpty), Note: note(one.Kept - one.KeptEmpty)},
-			{Value: float64(one.KeptEmpty), Note: note(one.KeptEmpty)},
-			{Value: float64(one.PrunedRedundant), Note: note(one.PrunedRedundant)},
-			{Value: float64(one.PrunedEmpty), Note: note(one.PrunedEmpty)},
-		}})
+		c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Delta), Parts: parts(one.Kept, one.KeptEmpty, one.PrunedEmpty, one.PrunedRedundant)})
 	}
-	return newFigure("messages-parts", "What becomes of them", "An empty message comes from an entity that nothing has reached yet; a redundant one would arrive after the window has closed.", c.SVG())
+	return newFigure("messages-parts", "What becomes of them", "Of the "+m.Split+" split. An empty message comes from an entity that nothing has reached yet; a redundant one would arrive after the window has closed.", c.SVG())
 }
 
-// messageTable has a row for each number of layers and each delta.
-func messageTable(m messages.Summary) table {
-	t := table{Title: "Messages per question", Note: "Means over the questions of the " + m.Split + " split. Kept counts empty messages as the paper does; sent leaves them out.", Head: []cell{
-		text("Layers"), number("Delta"), number("Untruncated"), number("Kept"), number("Sent"), number("Saved"), number("Saved without empty")}}
-	n := float64(max(1, m.Queries))
-	for _, c := range m.Configurations {
-		t.Rows = append(t.Rows, []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.NBFNet) / n)), number(short(float64(c.Kept) / n)),
-			number(short(float64(c.Kept-c.KeptEmpty) / n)), bar(percent(c.Decrease), c.Decrease), bar(percent(c.DecreaseWithoutEmpty), c.DecreaseWithoutEmpty)})
+// layersFigure shows what becomes of the messages in each layer of a configuration; without an
+// SVG where that was not counted.
+func layersFigure(m messages.Summary, of messages.Configuration) figure {
+	c := chart.Stacked{Title: "What becomes of the messages by layer", Description: "Shares of the messages of untruncated propagation in each layer.", Label: "layer",
+		Whole: "messages of the layer without truncation", Parts: partNames, Colours: partColours}
+	for _, one := range m.ByLayer {
+		if one.Layers == of.Layers && one.Delta == of.Delta {
+			c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Layer), Parts: parts(one.Kept, one.KeptEmpty, one.PrunedEmpty, one.PrunedRedundant)})
+		}
+	}
+	if len(c.Rows) == 0 {
+		return figure{}
+	}
+	return newFigure("messages-layers", "Layer by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. Early layers have reached little, so most of what they would send is empty; in late ones the windows of near entities have closed.",
+		m.Split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c.SVG())
+}
+
+// messageTable has a row for each split, number of layers and delta.
+func messageTable(splits []messages.Summary) table {
+	t := table{Title: "Messages per question", Note: "Means over the questions of the " + splits[0].Split + " split. Kept counts empty messages as the paper does; sent leaves them out. What is pruned is either empty or redundant.", Head: []cell{
+		text("Layers"), number("Delta"), number("Untruncated"), number("Kept"), number("Sent"), number("Saved"), number("Saved without empty"), number("Pruned: empty"), number("redundant")}}
+	if len(splits) > 1 {
+		t.Note = strings.Replace(t.Note, "the "+splits[0].Split+" split", "each split", 1)
+		t.Head = append([]cell{text("Split")}, t.Head...)
+	}
+	for _, m := range splits {
+		n := float64(max(1, m.Queries))
+		for _, c := range m.Configurations {
+			row := []cell{text(strconv.Itoa(c.Layers)), number(strconv.Itoa(c.Delta)), number(short(float64(c.NBFNet) / n)), number(short(float64(c.Kept) / n)),
+				number(short(float64(c.Kept-c.KeptEmpty) / n)), bar(percent(c.Decrease), c.Decrease), bar(percent(c.DecreaseWithoutEmpty), c.DecreaseWithoutEmpty)}
+			row = append(row, number(percent(emptyShare(c))), number(percent(1-emptyShare(c))))
+			if len(splits) > 1 {
+				row[0] = number(row[0].Text)
+				row = append([]cell{text(m.Split)}, row...)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	if len(splits) > 1 {
+		t.Head[1] = number(t.Head[1].Text)
 	}
 	return t
 }

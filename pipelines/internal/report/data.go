@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"tagnet/pipelines/internal/report/chart"
+	"tagnet/stages/analysis"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
@@ -25,8 +27,17 @@ func (e *evidence) dataPart() section {
 			s.Figures = append(s.Figures, beside(t))
 		}
 	}
-	if len(e.distances) > 0 {
-		s.Figures = append(s.Figures, distanceFigure(e.distances[0]))
+	if e.analysis != nil {
+		s.Figures = append(s.Figures, degreeFigure(*e.analysis))
+	}
+	switch shown := heldOut(e.distances); {
+	case len(shown) == 1:
+		s.Figures = append(s.Figures, distanceFigure(shown[0]))
+	case len(shown) > 1:
+		s.Figures = append(s.Figures, distancesFigure(shown))
+	}
+	if len(e.distances) > 1 {
+		s.Figures = append(s.Figures, beside(distancesTable(e.distances)))
 	}
 	return s
 }
@@ -47,26 +58,142 @@ func splitTable(g *graph.Summary) table {
 	return t
 }
 
+// heldOut are the splits but train, if there are others: a training question has its own fact in
+// the graph, so that its answer is next to it.
+func heldOut(splits []distance.Distribution) []distance.Distribution {
+	shown := slices.DeleteFunc(slices.Clone(splits), func(d distance.Distribution) bool { return d.Split == "train" })
+	if len(shown) == 0 {
+		return splits
+	}
+	return shown
+}
+
+// whole is the number of a distribution's queries.
+func whole(d distance.Distribution) (sum int64) {
+	for _, n := range d.ByDistance {
+		sum += n
+	}
+	return sum
+}
+
+// farthest are the distances of some splits, without those at the end where nobody is.
+func farthest(splits ...distance.Distribution) []string {
+	sum := map[string]int64{}
+	for _, d := range splits {
+		for name, n := range d.ByDistance {
+			sum[name] += n
+		}
+	}
+	names := distanceNames(sum)
+	for len(names) > 1 && sum[names[len(names)-1]] == 0 {
+		names = names[:len(names)-1]
+	}
+	return names
+}
+
+// What the figures of distances are called, and what is said below all of them.
+const (
+	distancesName = "distances"
+	howFar        = "How far answers are"
+	outOfReach    = "Beyond the layers of a model an answer is out of reach."
+)
+
 // distanceFigure shows the share of questions at each distance.
 func distanceFigure(d distance.Distribution) figure {
-	var whole int64
-	for _, n := range d.ByDistance {
-		whole += n
-	}
+	all := whole(d)
 	c := chart.Bars{
 		Title: "Distance of the answers", Description: "Share of the questions of the " + d.Split + " split by the distance of their answer.",
-		Label: "edges from source to answer", Y: chart.Axis{Format: wholePercent}, Format: percent,
+		Label: "edges from source to answer", Y: chart.Axis{Label: "questions", Format: wholePercent}, Format: percent,
 	}
-	names := distanceNames(d.ByDistance)
-	for len(names) > 1 && d.ByDistance[names[len(names)-1]] == 0 {
-		names = names[:len(names)-1] // nobody is as far as was searched
-	}
-	for _, name := range names {
+	for _, name := range farthest(d) {
 		n := d.ByDistance[name]
-		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: float64(n) / float64(max(1, whole)), Note: "(" + plural(n, "question", "questions") + ")"})
+		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: float64(n) / float64(max(1, all)), Note: "(" + plural(n, "question", "questions") + ")"})
 	}
-	return newFigure("distances", "How far answers are", fmt.Sprintf("Of %s of the %s split, by the fewest edges between where they start and the answer. Beyond the layers of a model an answer is out of reach.",
-		plural(whole, "question", "questions"), d.Split), c.SVG())
+	return newFigure(distancesName, howFar, fmt.Sprintf("Of %s of the %s split, by the fewest edges between where they start and the answer. %s",
+		plural(all, "question", "questions"), d.Split, outOfReach), c.SVG())
+}
+
+// distancesFigure shows the same of several splits.
+func distancesFigure(splits []distance.Distribution) figure {
+	c := chart.Grouped{
+		Title: "Distance of the answers", Description: "Share of the questions of each split by the distance of their answer.",
+		Label: "edges", X: chart.Axis{Label: "questions of the split", Format: wholePercent, Most: 1}, Format: percent,
+	}
+	for _, d := range splits {
+		c.Series = append(c.Series, d.Split)
+		c.Colours = append(c.Colours, splitColour(d.Split))
+	}
+	for _, name := range farthest(splits...) {
+		group := chart.Group{Name: shortDistance(name)}
+		for _, d := range splits {
+			n := d.ByDistance[name]
+			group.Bars = append(group.Bars, chart.Bar{Value: float64(n) / float64(max(1, whole(d))), Note: "(" + plural(n, "question", "questions") + ")"})
+		}
+		c.Groups = append(c.Groups, group)
+	}
+	return newFigure(distancesName, howFar, "By the fewest edges between where a question starts and its answer. "+outOfReach, c.SVG())
+}
+
+// distancesTable has the same in numbers.
+func distancesTable(splits []distance.Distribution) table {
+	t := table{Title: howFar + ", in numbers", Note: "Questions by the fewest edges from source to answer. A training question has its own fact in the graph here, which training leaves out.", Head: []cell{text("Edges")}}
+	for _, d := range splits {
+		t.Head = append(t.Head, number(d.Split))
+	}
+	for _, name := range farthest(splits...) {
+		row := []cell{text(shortDistance(name))}
+		for _, d := range splits {
+			row = append(row, number(count(d.ByDistance[name])))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// splitColour gives each split the same colour in all figures, apart for the colour-blind too.
+func splitColour(split string) int {
+	switch split {
+	case "test":
+		return 1
+	case "valid":
+		return 2
+	case "train":
+		return 5
+	}
+	return 4
+}
+
+// degreeFigure shows how many edges enter the entities.
+func degreeFigure(a analysis.Analysis) figure {
+	c := chart.Grouped{
+		Title: "Degrees", Description: "Share of the entities by how many edges enter them.",
+		Label: "edges", X: chart.Axis{Label: "entities", Format: wholePercent, Most: 1}, Format: percent,
+	}
+	graphs, caption := []analysis.Graph{a.Graph}, ""
+	c.Series = []string{analysis.Training}
+	if a.InferenceGraph != nil {
+		graphs = append(graphs, *a.InferenceGraph)
+		c.Series = []string{analysis.Training + " graph", analysis.Inference + " graph"}
+		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
+	}
+	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })
+	for i, d := range longest.Degrees {
+		group := chart.Group{Name: d.Name()}
+		empty := true
+		for _, g := range graphs {
+			var of analysis.Degree
+			if i < len(g.Degrees) {
+				of = g.Degrees[i]
+			}
+			empty = empty && of.Entities == 0
+			group.Bars = append(group.Bars, chart.Bar{Value: of.Share, Note: "(" + plural(of.Entities, "entity", "entities") + ")"})
+		}
+		if i > 0 || !empty {
+			c.Groups = append(c.Groups, group)
+		}
+	}
+	return newFigure("degrees", "How many edges entities have", fmt.Sprintf("By powers of two. A fact is two edges, its own and the reciprocal; the most that one entity has is %s%s.",
+		count(a.MostEdges), caption), c.SVG())
 }
 
 // shortDistance fits a distance below a column.

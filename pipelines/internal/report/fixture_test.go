@@ -13,6 +13,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/analysis"
 	"tagnet/stages/distance"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
@@ -74,6 +75,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}
+	folders = append(folders, workspace.AnalysisFolder)
 	var inputs map[string]string
 	for i, folder := range folders {
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
@@ -101,6 +103,24 @@ func (f fixture) all() {
 	f.evaluation("test")
 	f.tables("test")
 	f.messages()
+	f.analysis()
+}
+
+// analysis writes what analyze adds: other splits' distances and messages, the layers of the
+// test split's, and degrees.
+func (f fixture) analysis() {
+	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
+		f.write("distances/"+split+"/distribution.json", distance.Distribution{Split: split, Queries: queries,
+			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
+		f.write("messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
+			{Layers: 6, Delta: 2, NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
+	}
+	a := analysis.Analysis{Dataset: "fb15k-237", Graph: analysis.Graph{Entities: 14541, MostEdges: 8642}}
+	for _, d := range []analysis.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
+		d.Share = float64(d.Entities) / 14541
+		a.Degrees = append(a.Degrees, d)
+	}
+	f.write("analysis/analysis.json", a)
 }
 
 func (f fixture) graph() {
@@ -148,6 +168,9 @@ func (f fixture) messages() {
 		pruned := whole - kept
 		m.Configurations = append(m.Configurations, messages.Configuration{Layers: 6, Delta: delta, NBFNet: whole, Kept: kept, KeptEmpty: empty,
 			PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2, Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
+	}
+	for layer := range int64(6) {
+		m.ByLayer = append(m.ByLayer, messages.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200})
 	}
 	f.write("messages/test/summary.json", m)
 }

@@ -47,7 +47,7 @@ func TestWholePage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"about fb15k-237", "14,541 entities", "272,115 facts", "40,932 questions", "All 237 relations",
-		"66.7% fewer", "epoch-012", "--layers", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
+		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "one entity has is 8,642", "Layer by layer", "408,173", "What is pruned", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -58,8 +58,8 @@ func TestWholePage(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	figures, err := filepath.Glob(filepath.Join(root, "report", "*.svg"))
-	if err != nil || len(figures) != 7 {
-		t.Errorf("%d figures beside the page, want 7: %v", len(figures), figures)
+	if err != nil || len(figures) != 10 {
+		t.Errorf("%d figures beside the page, want 10: %v", len(figures), figures)
 	}
 	for _, figure := range figures {
 		text, err := os.ReadFile(figure)
@@ -67,6 +67,10 @@ func TestWholePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkXML(t, figure, string(text))
+	}
+	distances, err := os.ReadFile(filepath.Join(root, "report", "distances.svg"))
+	if err != nil || !strings.Contains(string(distances), ">valid<") || strings.Contains(string(distances), ">train<") {
+		t.Errorf("the figure of distances shows other splits than test and valid (%v)", err)
 	}
 	again, _ := run(t, root)
 	if again != page {
@@ -131,9 +135,11 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		not   []string
 	}{
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
-		{"only the graph", func(f fixture) { f.graph() }, []string{"14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
+		{"only the graph", func(f fixture) { f.graph() }, []string{"What the data say about fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
+		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: and by", "in numbers", "A training question"}, nil},
+		{"degrees without a manifest of their graph", func(f fixture) { f.writeText("analysis/analysis.json", `{"degrees": [`) }, []string{"degrees of the graph cannot be shown", "./pipelines/analyze"}, []string{"edges entities have"}},
 		{"damaged metrics", func(f fixture) { f.writeText("evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
 		{"damaged log", func(f fixture) { f.training(); f.writeText("training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep") }, []string{"training.jsonl:2"}, nil},
 		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},

@@ -42,11 +42,17 @@ func (w Workspace) Evaluation(split string) string { return w.Path(EvaluationFol
 // Messages holds the message counts of a split.
 func (w Workspace) Messages(split string) string { return w.Path(MessagesFolder(split)) }
 
+// Analysis holds what analyze says about the data set.
+func (w Workspace) Analysis() string { return w.Path(AnalysisFolder) }
+
 // Report holds the page.
 func (w Workspace) Report() string { return w.Path("report") }
 
 // GraphFolder is the graph's folder below the workspace, the key of Manifest.Inputs.
 const GraphFolder = "graph"
+
+// AnalysisFolder is the analysis of the data set below the workspace.
+const AnalysisFolder = "analysis"
 
 // DistancesFolder is a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }

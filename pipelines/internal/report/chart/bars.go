@@ -40,10 +40,7 @@ func (b Bars) SVG() string {
 		write = axis.format
 	}
 	y := newScale(axis, values, 4).over(height-46, 24)
-	left := 12.0
-	for _, tick := range y.ticks {
-		left = max(left, 14+textWidth(axis.format(tick)))
-	}
+	left := c.beside(y)
 	c.frame(scale{axis: Axis{Label: b.Label}, from: left, to: width - 6}, y)
 	step := (width - 6 - left) / float64(max(1, len(b.Bars)))
 	wide := min(step*0.72, 58)
@@ -81,6 +78,8 @@ type Stacked struct {
 	Title, Description string
 	// Label stands above the names of the rows.
 	Label string
+	// Whole names what the shares below the rows are of; "" draws no axis.
+	Whole string
 	// Parts are the names of the parts, Colours those of the parts from 1; nil takes the first.
 	Parts   []string
 	Colours []int
@@ -108,6 +107,12 @@ func (s Stacked) SVG() string {
 		c.text(left-10, top+12, "end", "soft", s.Label)
 		top += 20
 	}
+	right, below := width-6.0, 4
+	if s.Whole != "" {
+		right, below = width-20, 46 // half of the last tick stands out
+		percents := Axis{Label: s.Whole, Format: func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }, Zero: true, Most: 1}
+		c.columns(newScale(percents, []float64{1}, 5).over(left, right), top-4, top+float64(len(s.Rows))*row)
+	}
 	for i, r := range s.Rows {
 		y := top + float64(i)*row
 		whole := 0.0
@@ -121,12 +126,12 @@ func (s Stacked) SVG() string {
 				continue
 			}
 			share := part.Value / whole
-			wide := share * (width - 6 - left)
+			wide := share * (right - left)
 			c.add(`<rect x="%.1f" y="%.1f" width="%.2f" height="%d" class="%s"><title>%s</title></rect>`, x, y, wide, row-7, s.fill(j),
 				html.EscapeString(fmt.Sprintf("%s, %s: %.2f%% %s", r.Name, s.Parts[j], 100*share, part.Note)))
 			x += wide
 		}
 	}
-	c.height = int(top) + len(s.Rows)*row + 4
+	c.height = int(top) + len(s.Rows)*row + below
 	return c.svg(s.Title, s.Description)
 }

@@ -3,8 +3,11 @@ package chart
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -44,7 +47,43 @@ func TestChartsOfAnything(t *testing.T) {
 	for _, rows := range [][]Stack{nil, {{"0", nil}}, {{"1", []Part{{0, ""}, {0, ""}}}}, {{"2", []Part{{3, "<"}, {1, ""}}}}} {
 		wellFormed(t, Stacked{Title: "parts", Parts: []string{"a", "b"}, Rows: rows}.SVG())
 	}
+	for _, rows := range [][]Stack{nil, {{"0", nil}}} {
+		wellFormed(t, Stacked{Title: "parts of a whole", Whole: "all & more", Rows: rows}.SVG())
+	}
+	for _, groups := range [][]Group{nil, {{"0", nil}}, {{"1 < 2", []Bar{{"", nan, ""}, {"", 0, `"`}}}, {"3", []Bar{{"", 0.5, ""}, {"", 1, ""}, {"", inf, ""}}}}} {
+		wellFormed(t, Grouped{Title: "groups", Label: "at", Series: []string{"a & b", "c"}, Groups: groups}.SVG())
+	}
 	wellFormed(t, string(File(Bars{Title: "a file", Bars: []Bar{{"a", 1, ""}}}.SVG())))
+}
+
+// TestGroupedStaysInside holds that no bar, and no value behind it, leaves the chart, and that
+// bars are as long as their values say.
+func TestGroupedStaysInside(t *testing.T) {
+	g := Grouped{Label: "edges", X: Axis{Label: "share", Most: 1}, Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) },
+		Series: []string{"a", "b"}, Groups: []Group{{"1", []Bar{{"", 1, ""}, {"", 0.5, ""}}}, {"2-3", []Bar{{"", 0.25, ""}, {"", 0, ""}}}}}
+	svg := g.SVG()
+	wellFormed(t, svg)
+	var wide []float64
+	for _, found := range regexp.MustCompile(`<rect x="([0-9.]+)" y="[0-9.]+" width="([0-9.]+)" height="13"`).FindAllStringSubmatch(svg, -1) {
+		x, err1 := strconv.ParseFloat(found[1], 64)
+		w, err2 := strconv.ParseFloat(found[2], 64)
+		if err1 != nil || err2 != nil || x+w > width-textWidth("100.0%") {
+			t.Errorf("a bar from %s, %s wide, leaves no room for its value", found[1], found[2])
+		}
+		wide = append(wide, w)
+	}
+	if len(wide) != 4 || !(math.Abs(wide[0]-2*wide[1]) < 0.3) || !(math.Abs(wide[1]-2*wide[2]) < 0.3) || wide[3] != 0 {
+		t.Errorf("bars are %v wide", wide)
+	}
+}
+
+// TestLegendLeavesNamelessSeriesOut holds that a dotted line without a name has no sign.
+func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
+	points := []Point{{0, 1}, {1, 2}}
+	svg := Lines{Series: []Series{{Name: "a", Points: points}, {Points: points, Dashed: true}, {Name: "b", Points: points}}}.SVG()
+	if n := strings.Count(svg, "h18"); n != 2 {
+		t.Errorf("%d signs, want 2", n)
+	}
 }
 
 func TestScale(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 const Style = `.chart{--c0:#2563a8;--c1:#c8641b;--c2:#2f855a;--c3:#8a5fb0;--c4:#9aa0a8;--c5:#cfd2d6;--ink:#23272e;--soft:#68707c;--grid:#e4e1d9;
 font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 @media (prefers-color-scheme:dark){.chart{--c0:#6aa9ea;--c1:#eb9a57;--c2:#62bd8d;--c3:#b995dd;--c4:#6d7580;--c5:#3d434c;--ink:#e6e3db;--soft:#9aa2ad;--grid:#2e343d}}
-.chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--soft)}
+.chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .small{font-size:11.5px}.chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--soft)}
 .chart .line{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}.chart .dashed{stroke-dasharray:1 5}
 .chart .s0{stroke:var(--c0)}.chart .s1{stroke:var(--c1)}.chart .s2{stroke:var(--c2)}.chart .s3{stroke:var(--c3)}.chart .s4{stroke:var(--c4)}.chart .s5{stroke:var(--c5)}
 .chart .f0{fill:var(--c0)}.chart .f1{fill:var(--c1)}.chart .f2{fill:var(--c2)}.chart .f3{fill:var(--c3)}.chart .f4{fill:var(--c4)}.chart .f5{fill:var(--c5)}`
@@ -38,21 +38,32 @@ func (c *canvas) text(x, y float64, anchor, class, text string) {
 	c.add(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, html.EscapeString(text))
 }
 
-// legend writes the names of the series, in as many rows as they need, and returns the
-// height that it takes.
+// legend writes the names of the series, each behind a square of its colour, in as many rows
+// as they need, and returns the height that it takes.
 func (c *canvas) legend(names []string, classOf func(int) string) float64 {
+	return c.keys(names, 11, func(i int, x, y float64) {
+		c.add(`<rect x="%.1f" y="%.1f" width="11" height="11" rx="2" class="%s"/>`, x, y-10, classOf(i))
+	})
+}
+
+// keys is a legend whose signs, so wide, are drawn by sign on the line y. Series without a name
+// are not in it.
+func (c *canvas) keys(names []string, wide float64, sign func(i int, x, y float64)) float64 {
 	if len(names) < 2 {
 		return 0
 	}
 	x, y := 4.0, 14.0
 	for i, name := range names {
-		wide := 26 + textWidth(name)
-		if x > 4 && x+wide > width {
+		if name == "" {
+			continue
+		}
+		step := wide + 15 + textWidth(name)
+		if x > 4 && x+step > width {
 			x, y = 4, y+19
 		}
-		c.add(`<rect x="%.1f" y="%.1f" width="11" height="11" rx="2" class="%s"/>`, x, y-10, classOf(i))
-		c.text(x+16, y, "start", "", name)
-		x += wide + 8
+		sign(i, x, y)
+		c.text(x+wide+5, y, "start", "", name)
+		x += step + 8
 	}
 	return y + 8
 }

@@ -1,0 +1,180 @@
+package analyze
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/messages"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/report"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
+)
+
+// flags are the pipeline's own, and what they say.
+type flags struct {
+	dataset, inference, onBadLine string
+	splits, layers, deltas        string
+	splitList                     []string
+	layerList, deltaList          []int
+}
+
+// Pipeline is go run ./pipelines/analyze.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name:    "analyze",
+		Summary: "Analyses a data set as the paper does: degrees, how far answers are, what truncation saves and what it prunes. Runs preprocess, distances, messages and report where they are due. Needs no model.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
+			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
+			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does at a line that is no fact")
+			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits whose queries are analysed; without the flag those that have queries")
+			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
+			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
+		},
+		Run: f.run,
+	}
+}
+
+// settings decides the content of analysis/, beside its inputs.
+type settings struct {
+	Splits []string `json:"splits"`
+	Layers []int    `json:"layers"`
+	Deltas []int    `json:"deltas"`
+}
+
+func (f *flags) check() error {
+	f.splitList = nil
+	for split := range strings.SplitSeq(f.splits, ",") {
+		split = strings.TrimSpace(split)
+		if err := command.OneOf("splits", split, workspace.Splits...); err != nil {
+			return err
+		}
+		if slices.Contains(f.splitList, split) {
+			return command.FlagError("splits", fmt.Sprintf("%q", f.splits), fmt.Sprintf("each split once, but %s stands twice", split))
+		}
+		f.splitList = append(f.splitList, split)
+	}
+	if f.dataset == "" && f.inference != "" {
+		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
+	}
+	var err error
+	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
+		return err
+	}
+	f.deltaList, err = command.Numbers("deltas", f.deltas, 0, messages.MostDelta)
+	return err
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.preprocess(ctx, e); err != nil {
+		return err
+	}
+	if err := f.chooseSplits(ctx, e); err != nil {
+		return err
+	}
+	e.Say("")
+	anew := false
+	for _, split := range f.splitList {
+		for _, part := range f.parts(split) {
+			made, err := part.make(ctx, e)
+			if err != nil {
+				return err
+			}
+			anew = anew || made
+		}
+	}
+	made, err := f.analyse(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := f.page(ctx, e, anew || made); err != nil {
+		return err
+	}
+	return f.describe(ctx, e)
+}
+
+// preprocess makes the graph of --dataset. Without that flag it takes the one that is there,
+// or if there is none the sample.
+func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
+	w := e.Workspace
+	if f.dataset == "" {
+		_, err := manifest.Read(ctx, w.Graph())
+		if err == nil {
+			e.Say("no --dataset: analysing the graph in %s", w.Graph())
+			_, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
+			return err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s --force makes it anew", err, w.Command("go run ./pipelines/preprocess"))
+		}
+	}
+	arguments := []string{"--workspace", w.Root(), "--seed", fmt.Sprint(e.Seed), "--on_bad_line", f.onBadLine}
+	if f.dataset != "" {
+		arguments = append(arguments, "--dataset", f.dataset)
+	}
+	if f.inference != "" {
+		arguments = append(arguments, "--inference", f.inference)
+	}
+	if e.Force {
+		arguments = append(arguments, "--force")
+	}
+	return e.Embed(ctx, preprocess.Pipeline(), arguments...)
+}
+
+// chooseSplits leaves out splits without queries, unless --splits names them.
+func (f *flags) chooseSplits(ctx context.Context, e *command.Environment) error {
+	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
+	if err != nil {
+		return err
+	}
+	named := false
+	e.Flags.Visit(func(given *flag.Flag) { named = named || given.Name == "splits" })
+	if named {
+		return nil // distances says which file is empty
+	}
+	f.splitList = slices.DeleteFunc(f.splitList, func(split string) bool {
+		if s.Queries[split] > 0 {
+			return false
+		}
+		e.Say("left out: the %s split, which has no queries", split)
+		return true
+	})
+	return nil
+}
+
+// quiet is the environment for a pipeline whose tables are shown at the end, all together.
+func quiet(e *command.Environment) *command.Environment {
+	silent := *e
+	silent.Out = io.Discard
+	return &silent
+}
+
+// page makes the report, where something is new or there is none.
+func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) error {
+	url := storage.Join(e.Workspace.Report(), "index.html")
+	if !anew {
+		there, err := storage.Exists(ctx, url)
+		if err != nil {
+			return err
+		}
+		if there {
+			return nil
+		}
+	}
+	return quiet(e).Embed(ctx, report.Pipeline(), "--workspace", e.Workspace.Root())
+}

@@ -1,0 +1,120 @@
+package analyze
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/analysis"
+	"tagnet/stages/graph"
+)
+
+// analyse makes analysis/, unless it is there already of what is there now, and returns
+// whether it did. What it is made from took long; it itself does not, so that an analysis of
+// other splits or deltas gives way without --force.
+func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, error) {
+	w := e.Workspace
+	m, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
+	if err != nil {
+		return false, err
+	}
+	stage, err := f.stage(ctx, w, m)
+	if err != nil {
+		return false, err
+	}
+	if !e.Force {
+		done, err := current(ctx, stage)
+		if err != nil {
+			return false, err
+		}
+		if done {
+			e.Say("%s is complete with the same configuration; --force makes all of it anew", w.Analysis())
+			return false, nil
+		}
+	}
+	if _, err := stage.Begin(ctx, true); err != nil {
+		return false, err
+	}
+	if err := f.write(ctx, e, m); err != nil {
+		stage.Abandon()
+		return false, err
+	}
+	return true, stage.Publish(ctx, map[string]int64{"splits": int64(len(f.splitList))})
+}
+
+// stage is the folder analysis/ and all that decides it.
+func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Manifest) (workspace.Stage, error) {
+	folders := []string{workspace.GraphFolder}
+	for _, split := range f.splitList {
+		folders = append(folders, workspace.DistancesFolder(split), workspace.MessagesFolder(split))
+	}
+	inputs, err := w.Inputs(ctx, folders...)
+	return workspace.Stage{
+		Workspace: w, Name: "analyze", Folder: workspace.AnalysisFolder,
+		Configuration: settings{f.splitList, f.layerList, f.deltaList}, Inputs: inputs, Vocabulary: m.Vocabulary,
+		Command: fmt.Sprintf("go run ./pipelines/analyze --splits %s --layers %s --deltas %s", strings.Join(f.splitList, ","), f.layers, f.deltas),
+	}, err
+}
+
+// current tells whether the stage's folder is whole, of what its inputs are now, and made with
+// the stage's configuration. What is wrong with it does not matter: it is made anew.
+func current(ctx context.Context, s workspace.Stage) (bool, error) {
+	m, err := s.Workspace.Require(ctx, s.Folder, s.Command)
+	if err != nil {
+		return false, ctx.Err()
+	}
+	wanted, err := json.Marshal(s.Configuration)
+	if err != nil {
+		return false, fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
+	}
+	different, err := workspace.Differences(m.Configuration, wanted)
+	return len(different) == 0, err
+}
+
+// write runs the Beam pipeline.
+func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Manifest) error {
+	shards := Shards(e.Workspace.Graph(), m)
+	params := analysis.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis()}
+	for _, split := range f.splitList {
+		params.Splits = append(params.Splits, analysis.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
+	}
+	bar := e.Progress.Begin("analysis", int64(len(shards)), "shards of edges")
+	defer bar.End()
+	defer bar.Follow(ctx, "shards_counted")()
+	if _, err := e.RunBeam(ctx, Build(shards, params)); err != nil {
+		return err
+	}
+	bar.Set(int64(len(shards)))
+	return nil
+}
+
+// Shards are the files of edges of a graph/ folder with this manifest: those of the training
+// graph, and those of the inference graph if there is one.
+func Shards(folder string, m manifest.Manifest) []analysis.EdgeShard {
+	var shards []analysis.EdgeShard
+	training := map[string]bool{}
+	for _, f := range graph.EdgeFiles(m, "train") {
+		training[f.Name] = true
+		shards = append(shards, analysis.EdgeShard{Graph: analysis.Training, URL: storage.Join(folder, f.Name)})
+	}
+	for _, f := range graph.EdgeFiles(m, "test") {
+		if !training[f.Name] {
+			shards = append(shards, analysis.EdgeShard{Graph: analysis.Inference, URL: storage.Join(folder, f.Name)})
+		}
+	}
+	return shards
+}
+
+// Build makes the Beam pipeline that analyses the graphs whose edges are in these shards.
+func Build(shards []analysis.EdgeShard, p analysis.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	analysis.Analyze(s, beam.CreateList(s, shards), p)
+	return pipeline
+}
