@@ -3,7 +3,6 @@ package messages
 import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/model/search"
 )
 
 // Corrector corrects the levels of a source for what a training query takes out of its graph,
@@ -13,29 +12,31 @@ import (
 // all of its queries together cost at most a few times the edges of the graph, however many
 // they are; most often it is far less.
 //
-// Memory: 13 bytes an entity. It is not for concurrent use: each worker has its own, and
-// corrects without allocating.
+// Memory: 13 bytes an entity, and lists of those that move for one query, 8 bytes each. It is not for
+// concurrent use: each worker has its own, and allocates only while these lists still grow.
 type Corrector struct {
 	graph  *graph.Graph
 	gates  gates
 	source int32
 	hops   int
 	whole  Levels
-	// before are the distances in the whole graph. after is a copy of them, but for those that
-	// are moved right now, if the gates of the source are known.
-	before, after []uint8
-	known         bool
-	tally         tally
+	before []uint8 // the distances in the whole graph
+	places []place // the same, but for those that are moved right now
+	known  bool    // places and the gates are those of the source
+	moved  []int32 // the entities of a gate
+	// placed are, by new distance, those that moved; who was given another since counts there.
+	placed [configuration.MaxLayers + 1][]int32
+	tally  tally
 }
 
 // NewCorrector returns a corrector of counts over g.
 func NewCorrector(g *graph.Graph) *Corrector {
-	return &Corrector{graph: g, gates: newGates(g), after: make([]uint8, g.Entities)}
+	return &Corrector{graph: g, gates: newGates(g), places: make([]place, g.Entities)}
 }
 
 // Of makes source the one whose levels are corrected: distances are those of a search in the whole
-// graph, hops (1 to configuration.MaxLayers) those of CountLevels, and whole what it returned.
-// The distances are read until the next call.
+// graph, hops (1 to configuration.MaxLayers) those of the search and of CountLevels, and whole what that
+// returned. The distances are read until the next call.
 func (c *Corrector) Of(source int32, distances []uint8, hops int, whole Levels) {
 	c.source, c.before, c.hops, c.whole = source, distances, min(hops, configuration.MaxLayers), whole
 	c.known = false
@@ -68,74 +69,86 @@ func (c *Corrector) Without(removal graph.Removal) Levels {
 func (c *Corrector) correct(l *Levels, gate int32) {
 	if !c.known {
 		c.gates.find(c.source, c.before, c.hops)
-		copy(c.after, c.before)
+		for o, distance := range c.before {
+			c.places[o] = stay(distance)
+		}
 		c.known = true
 	}
-	c.move(gate)
+	c.moved = c.moved[:0]
 	for o := gate; o != noPath; o = c.gates.link[o] {
-		senders, _ := c.graph.In(o)
-		c.tally.count(senders, o, c.before, c.after)
+		c.moved = append(c.moved, o)
+		c.places[o] = c.places[o].at(unreached)
 	}
+	c.leave()
+	c.arrive()
 	c.tally.apply(l, c.hops)
-	for o := gate; o != noPath; o = c.gates.link[o] {
-		c.after[o] = c.before[o]
+	for _, o := range c.moved {
+		c.places[o] = stay(c.before[o])
 	}
 }
 
-// move sets the new distances of a gate's entities: first from the neighbours that stay where
-// they are, then from one another, nearest first.
-func (c *Corrector) move(gate int32) {
-	for o := gate; o != noPath; o = c.gates.link[o] {
-		c.after[o] = search.Unreached
-	}
-	for o := gate; o != noPath; o = c.gates.link[o] {
-		c.after[o] = c.beside(o)
-	}
-	for distance, more := 2, true; more && distance < c.hops; distance++ {
-		more = c.relax(gate, uint8(distance))
+// leave takes the edges of those that move from their levels, and places each where it is by way of
+// neighbours that stay: these are on its old level or the next. Only the source is nearer, and
+// its edges are gone.
+func (c *Corrector) leave() {
+	for _, o := range c.moved {
+		level := c.places[o].before()
+		senders, _ := c.graph.In(o)
+		nearest := unreached
+		for rest := senders; len(rest) > 0; {
+			part := rest[:min(chunk, len(rest))]
+			rest = rest[len(part):]
+			seen := around(0)
+			for _, u := range part {
+				seen += leaving[level][c.places[u]]
+			}
+			nearest = min(nearest, seen.nearest(level))
+			c.tally.take(level, seen)
+		}
+		c.put(o, nearest+1)
 	}
 }
 
-// beside is the new distance of an entity by way of neighbours that do not move. None of them
-// was nearer to the source than the entity but the source itself, whose edges to the gate are gone.
-func (c *Corrector) beside(o int32) uint8 {
-	level, nearest := c.before[o], uint8(search.Unreached)
-	senders, _ := c.graph.In(o)
-	for _, u := range senders {
-		if distance := c.before[u]; distance >= level && distance < nearest && distance == c.after[u] {
-			nearest = distance
-			if distance == level { // nearer there is none
-				break
+// put notes a new distance, if it is one of the hops.
+func (c *Corrector) put(o int32, distance int) {
+	if distance <= c.hops {
+		c.places[o] = c.places[o].at(distance)
+		c.placed[distance] = append(c.placed[distance], o)
+	}
+}
+
+// arrive adds the edges of those that moved to their new levels, nearest first, so that they serve
+// one another: an edge between two of them is added by the one that arrives later, or by both,
+// a half each, if that is together.
+func (c *Corrector) arrive() {
+	for distance := 2; distance <= c.hops; distance++ {
+		for _, o := range c.placed[distance] {
+			if c.places[o].after() != distance { // it arrived before
+				continue
+			}
+			neighbours, _ := c.graph.In(o)
+			for rest := neighbours; len(rest) > 0; {
+				part := rest[:min(chunk, len(rest))]
+				rest = rest[len(part):]
+				seen := around(0)
+				for _, u := range part {
+					seen += arriving[distance][c.places[u]]
+				}
+				c.tally.give(distance, seen)
+				if distance < c.hops && seen.farther() {
+					c.pull(part, distance+1)
+				}
 			}
 		}
+		c.placed[distance] = c.placed[distance][:0]
 	}
-	return c.next(nearest)
 }
 
-// next is the distance of who is reached from a distance.
-func (c *Corrector) next(distance uint8) uint8 {
-	if int(distance) >= c.hops {
-		return search.Unreached
-	}
-	return distance + 1
-}
-
-// relax takes a gate's entities that come to lie at a distance to those of their neighbours that
-// are farther than one more. It is false when none was so far.
-func (c *Corrector) relax(gate int32, distance uint8) (more bool) {
-	for o := gate; o != noPath; o = c.gates.link[o] {
-		if c.after[o] > distance+1 {
-			more = true
-		}
-		if c.after[o] != distance {
-			continue
-		}
-		neighbours, _ := c.graph.In(o)
-		for _, u := range neighbours {
-			if c.after[u] > distance+1 && c.after[u] != c.before[u] {
-				c.after[u] = distance + 1
-			}
+// pull puts those of some neighbours that moved farther to a distance.
+func (c *Corrector) pull(neighbours []int32, distance int) {
+	for _, u := range neighbours {
+		if p := c.places[u]; p.moves() && p.after() > distance {
+			c.put(u, distance)
 		}
 	}
-	return more
 }

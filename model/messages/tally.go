@@ -2,34 +2,31 @@ package messages
 
 import "tagnet/model/configuration"
 
-// tally is by how much the edges between each two levels change, [receiver][sender], when some
-// entities move: an edge between two that move counts once at either end, and one to an entity
-// that stays twice at the end that moves. The last level is that of the unreached.
-type tally [tallied][tallied]int64
-
-const tallied = 16
-
-// A level is the last four bits of a distance, and all of them are set where it is unreached.
-var _ [tallied - 1 - configuration.MaxLayers - 1]struct{}
-
-// count moves the edges that enter an entity.
-func (t *tally) count(senders []int32, receiver int32, before, after []uint8) {
-	from, to := &t[before[receiver]%tallied], &t[after[receiver]%tallied]
-	for _, u := range senders {
-		ends := int64(1)
-		if before[u] == after[u] {
-			ends = 2
-		}
-		from[before[u]%tallied] -= ends
-		to[after[u]%tallied] += ends
-	}
+// tally is by how much the levels of a source change, in halves of edges.
+type tally struct {
+	between, within [configuration.MaxLayers + 2]int64
 }
 
-// apply changes the levels up to hops accordingly, and clears the tally.
+// take takes what lies around an entity that leaves a level.
+func (t *tally) take(level int, a around) {
+	t.between[level] -= a.count(0)
+	t.within[level] -= a.count(1)
+	t.between[level+1] -= a.count(2)
+}
+
+// give adds what lies around an entity that arrives at a distance.
+func (t *tally) give(distance int, a around) {
+	t.between[distance] += a.count(0)
+	t.within[distance] += a.count(1)
+	t.between[distance+1] += a.count(2)
+}
+
+// apply changes the levels up to hops accordingly, and clears the tally. An edge within a level
+// is counted with its reciprocal, so that a half of either is one; one between levels is not.
 func (t *tally) apply(l *Levels, hops int) {
 	for distance := 1; distance <= hops; distance++ {
-		l.Within[distance] += t[distance][distance]
-		l.Between[distance] += (t[distance][distance-1] + t[distance-1][distance]) / 2
+		l.Within[distance] += t.within[distance]
+		l.Between[distance] += t.between[distance] / 2
 	}
 	*t = tally{}
 }

@@ -40,7 +40,8 @@ type CountParams struct {
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, 64 rows of V bytes for each thread, and at the end all rows of messages.parquet.
+// graph, 64 rows of V bytes for each thread, with a removal what a messages.Corrector holds for each, and at
+// the end all rows of messages.parquet.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
