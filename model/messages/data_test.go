@@ -94,7 +94,7 @@ func (a *anew) levels(hops int, removal graph.Removal) Levels {
 		for from, n := range edges[to] {
 			l.Edges += n
 			switch {
-			case to == unreachable || from == unreachable:
+			case n == 0 || to == unreachable || from == unreachable:
 			case to == from:
 				l.Within[to] += n
 			case to > from:
