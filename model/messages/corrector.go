@@ -12,8 +12,8 @@ import (
 // all of its queries together cost at most a few times the edges of the graph, however many
 // they are; most often it is far less.
 //
-// Memory: 13 bytes an entity, and lists of those that move for one query, 8 bytes each. It is not for
-// concurrent use: each worker has its own, and allocates only while these lists still grow.
+// Memory: 13 bytes an entity, and lists of those that move for one query, about 8 bytes each. It is
+// not for concurrent use: each worker has its own, and allocates only while these lists still grow.
 type Corrector struct {
 	graph  *graph.Graph
 	gates  gates

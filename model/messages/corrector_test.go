@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -235,58 +234,5 @@ func TestCorrectingDoesNotAllocate(t *testing.T) {
 	})
 	if each > 1 { // the searcher's list, once
 		t.Errorf("%v allocations", each)
-	}
-}
-
-// BenchmarkTrainingQueries compares, for the training queries of some sources, the correction with
-// a search and a count of each query's graph. The graph is sparse with hubs, as graphs of
-// knowledge are.
-func BenchmarkTrainingQueries(b *testing.B) {
-	const entities, hops = 15000, 6
-	random := rand.New(rand.NewPCG(1, 2))
-	facts := make([]graph.Fact, 18*entities)
-	for i := range facts {
-		hub := random.Float64()
-		facts[i] = graph.Fact{Head: random.Int32N(entities), Relation: random.Int32N(200), Tail: int32(hub * hub * hub * entities)}
-	}
-	g, err := graph.New(entities, 200, facts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	searcher, corrector, distances := search.NewSearcher(g), NewCorrector(g), make([]uint8, entities)
-	changed := make([]uint8, entities)
-	for _, oneHop := range []bool{false, true} {
-		removals := removalsOf(g, facts, oneHop)
-		bySource := make([][]graph.Removal, entities)
-		for _, r := range removals {
-			bySource[r.Source] = append(bySource[r.Source], r)
-		}
-		b.Run(fmt.Sprintf("one_hop=%v/correct", oneHop), func(b *testing.B) {
-			queries := 0
-			for i := range b.N {
-				source := int32(i*7919) % entities
-				if len(bySource[source]) == 0 {
-					continue
-				}
-				b.StopTimer() // the source's own search serves every query
-				searcher.Search(source, hops, graph.Removal{}, distances)
-				whole := CountLevels(g, distances, hops)
-				b.StartTimer()
-				corrector.Of(source, distances, hops, whole)
-				for _, removal := range bySource[source] {
-					corrector.Without(removal)
-					queries++
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(queries), "ns/query")
-		})
-		b.Run(fmt.Sprintf("one_hop=%v/search-and-count", oneHop), func(b *testing.B) {
-			for i := range b.N {
-				removal := removals[i*7919%len(removals)]
-				searcher.Search(removal.Source, hops, removal, changed)
-				CountLevels(g, changed, hops)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/query")
-		})
 	}
 }

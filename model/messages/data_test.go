@@ -2,11 +2,13 @@ package messages
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"tagnet/formats/triples"
 	"tagnet/model/graph"
@@ -14,7 +16,7 @@ import (
 )
 
 // dataset reads the training facts of a dataset that lies beside the project.
-func dataset(t *testing.T, name string) (*graph.Graph, []graph.Fact) {
+func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
 	t.Helper()
 	const data = "../../../shared/data"
 	if _, err := os.Stat(data); err != nil {
@@ -143,5 +145,50 @@ func TestTrainingQueriesOfRealData(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkTrainingQueries takes the training queries of a source an iteration: the correction of all
+// of them, and beside it, for some, a search and a count of the query's graph.
+func BenchmarkTrainingQueries(b *testing.B) {
+	const hops, some = 6, 3
+	for _, name := range []string{"fb15k-237", "wn18rr"} {
+		g, facts := dataset(b, name)
+		for _, oneHop := range []bool{false, true} {
+			bySource := make([][]graph.Removal, g.Entities)
+			for _, r := range removalsOf(g, facts, oneHop) {
+				bySource[r.Source] = append(bySource[r.Source], r)
+			}
+			b.Run(fmt.Sprintf("%s/one_hop=%v", name, oneHop), func(b *testing.B) {
+				searcher, corrector, distances := search.NewSearcher(g), NewCorrector(g), make([]uint8, g.Entities)
+				var correcting, searching time.Duration
+				corrected, searched := 0, 0
+				random := rand.New(rand.NewPCG(1, 2))
+				for range b.N {
+					removals := bySource[random.IntN(g.Entities)] // none is without
+					searcher.Search(removals[0].Source, hops, graph.Removal{}, distances)
+					whole := CountLevels(g, distances, hops)
+					begin := time.Now()
+					corrector.Of(removals[0].Source, distances, hops, whole)
+					for _, removal := range removals {
+						corrector.Without(removal)
+					}
+					correcting += time.Since(begin)
+					corrected += len(removals)
+					begin = time.Now()
+					for range some {
+						removal := removals[random.IntN(len(removals))]
+						searcher.Search(removal.Source, hops, removal, distances)
+						CountLevels(g, distances, hops)
+					}
+					searching += time.Since(begin)
+					searched += some
+				}
+				correct, anew := float64(correcting.Nanoseconds())/float64(corrected), float64(searching.Nanoseconds())/float64(searched)
+				b.ReportMetric(correct, "ns/corrected")
+				b.ReportMetric(anew, "ns/searched")
+				b.ReportMetric(anew/correct, "ratio")
+			})
+		}
 	}
 }

@@ -21,7 +21,7 @@ func (p place) moves() bool           { return p.before() != p.after() }
 func (p place) at(distance int) place { return p&15 | place(distance)<<4 }
 
 // around counts what lies around an entity that moves, 12 bits each: halves of edges to the level
-// before, to its own and to the next, and two kinds of neighbours that matter for where it, or they, move.
+// before, to its own and to the next, and neighbours of two kinds, which matter for where they move.
 // An edge has two halves: both count at the entity if the neighbour stays where it is, else one
 // may count at either end.
 type around uint64
@@ -83,7 +83,7 @@ func tabulate(edge func(level int, p place) (halves, distance, kind int)) *[unre
 	for level := range table {
 		for p := range table[level] {
 			halves, distance, kind := edge(level, place(p))
-			if side := distance - level + 1; side >= 0 && side <= 2 && distance != unreached {
+			if side := distance - level + 1; side >= 0 && side <= 2 {
 				table[level][p] += around(halves) << (aroundBits * side)
 			}
 			if kind > 0 {
