@@ -39,11 +39,13 @@ type Prediction struct {
 // messages.parquet.
 type MessageCount struct {
 	Source string
-	// Queries is the number of queries that share the source, and so these counts.
+	// Queries is the number of queries that share the source, and so these counts. Only where
+	// something is removed from the graph of each, as while training, the counts differ from query
+	// to query; the row then has their sum.
 	Queries int64
 	// Layers is the depth of the model, Layer the one counted, from 1.
 	Layers, Layer, Delta int32
-	// Edges are those of the whole graph: what NBFNet sends in a layer. The four others
+	// Edges are those of a query's graph: what NBFNet sends in a layer. The four others
 	// part them: kept, kept though empty, pruned as empty, pruned as redundant.
 	Edges, Kept, KeptEmpty, PrunedEmpty, PrunedRedundant int64
 	// AStar is the number of messages that A*Net selects in the layer, 0 without a checkpoint.

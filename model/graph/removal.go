@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Removal is what leaves the graph of one training query: nothing (the zero value), the
 // fact's edge with its reciprocal, or every edge between its two ends.
 type Removal struct {
@@ -41,4 +43,23 @@ func (g *Graph) DegreeWithout(o int32, r Removal) int {
 		}
 	}
 	return degree
+}
+
+// Between is the number of edges that lead from a removal's answer to its source: those that
+// leave with the removal, and those that are left. By reciprocity as many lead back, unless the
+// two are the same entity; then its loops are counted, both edges of each.
+func (g *Graph) Between(r Removal) (removed, left int64) {
+	if !r.Active {
+		return 0, 0
+	}
+	senders, relations := g.In(r.Source)
+	first, _ := slices.BinarySearch(senders, r.Answer)
+	for i := first; i < len(senders) && senders[i] == r.Answer; i++ {
+		if r.Removes(r.Answer, relations[i], r.Source) {
+			removed++
+		} else {
+			left++
+		}
+	}
+	return removed, left
 }

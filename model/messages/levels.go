@@ -40,58 +40,23 @@ func CountLevels(g *graph.Graph, distances []uint8, hops int) Levels {
 	return l
 }
 
-// Without is the levels of the graph without what a removal takes away, for one that changes
-// no distance (search.Searcher.Keeps tells). Where distances change, search and count anew,
-// with CountLevelsWithout.
-func (l Levels) Without(g *graph.Graph, removal graph.Removal) Levels {
-	if !removal.Active {
-		return l
+// Plus is the levels of two queries, or of two sums of such, in one: the counts that follow
+// from it are the sums of theirs.
+func (l Levels) Plus(m Levels) Levels {
+	l.Edges += m.Edges
+	for distance := range l.Between {
+		l.Between[distance] += m.Between[distance]
+		l.Within[distance] += m.Within[distance]
 	}
-	removed := int64(0) // edges that enter the answer
-	senders, relations := g.In(removal.Answer)
-	for i, u := range senders {
-		if removal.Removes(u, relations[i], removal.Answer) {
-			removed++
-		}
-	}
-	if removal.Source == removal.Answer {
-		l.Edges -= removed
-		l.Within[0] -= removed
-		return l
-	}
-	l.Edges -= 2 * removed // each with its reciprocal
-	l.Between[1] -= removed
 	return l
 }
 
-// CountLevelsWithout is CountLevels for the graph without what a removal takes away; the
-// distances are those of that graph.
-func CountLevelsWithout(g *graph.Graph, distances []uint8, hops int, removal graph.Removal) Levels {
-	l := CountLevels(g, distances, hops)
-	if !removal.Active {
-		return l
-	}
-	ends := []int32{removal.Source, removal.Answer}
-	if removal.Source == removal.Answer {
-		ends = ends[:1]
-	}
-	for _, o := range ends {
-		senders, relations := g.In(o)
-		for i, u := range senders {
-			if !removal.Removes(u, relations[i], o) {
-				continue
-			}
-			l.Edges--
-			if int(distances[o]) > min(hops, configuration.MaxLayers) {
-				continue
-			}
-			switch int(distances[o]) - int(distances[u]) {
-			case 0:
-				l.Within[distances[o]]--
-			case 1:
-				l.Between[distances[o]]--
-			}
-		}
+// Times is the sum of the levels of n queries that are alike.
+func (l Levels) Times(n int64) Levels {
+	l.Edges *= n
+	for distance := range l.Between {
+		l.Between[distance] *= n
+		l.Within[distance] *= n
 	}
 	return l
 }

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/model/search"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
@@ -42,7 +40,8 @@ type CountParams struct {
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, 64 rows of V bytes for each thread, and at the end all rows of messages.parquet.
+// graph, 64 rows of V bytes for each thread, with a removal what a messages.Corrector holds for each, and at
+// the end all rows of messages.parquet.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -65,15 +64,9 @@ func init() {
 type countFn struct {
 	Params CountParams
 
-	graph     *modelgraph.Graph
-	queries   []tables.Query // sorted by source
-	searchers sync.Pool      // of *single
-}
-
-// single searches from one source without a removed edge.
-type single struct {
-	searcher  *search.Searcher
-	distances []uint8
+	graph    *modelgraph.Graph
+	queries  []tables.Query // sorted by source
+	trainers sync.Pool      // of *trainer
 }
 
 // Setup loads the graph, once per process.
@@ -86,9 +79,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 		return err
 	}
 	f.graph = loaded.Of(f.Params.Split).Graph
-	f.searchers.New = func() any {
-		return &single{search.NewSearcher(f.graph), make([]uint8, f.graph.Entities)}
-	}
+	f.trainers.New = func() any { return &trainer{corrector: messages.NewCorrector(f.graph)} }
 	f.queries, err = loaded.Queries(ctx, f.Params.Split)
 	return err
 }
@@ -100,8 +91,8 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 		return err
 	}
 	var all []Counted
-	err := distance.Sweep(ctx, f.graph, shard.Sources, slices.Max(f.Params.Layers), f.count, func(_ int32, rows []Counted) error {
-		all = append(all, rows...)
+	err := distance.Sweep(ctx, f.graph, shard.Sources, slices.Max(f.Params.Layers), f.count, func(_ int32, row Counted) error {
+		all = append(all, row)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
 	})
@@ -117,42 +108,12 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 }
 
 // count counts the queries of one source, whose distances are those of the whole graph.
-func (f *countFn) count(source int32, distances []uint8) ([]Counted, error) {
-	queries := distance.QueriesOf(f.queries, source)
-	hops := slices.Max(f.Params.Layers)
-	whole := messages.CountLevels(f.graph, distances, hops)
-	if f.Params.Remove == configuration.RemoveNone {
-		return []Counted{{source, int64(len(queries)), whole}}, nil
+func (f *countFn) count(source int32, distances []uint8) (Counted, error) {
+	whole := messages.CountLevels(f.graph, distances, slices.Max(f.Params.Layers))
+	if f.Params.Remove != configuration.RemoveNone {
+		return f.countTraining(source, distances, whole), nil
 	}
-	alone := f.searchers.Get().(*single)
-	defer f.searchers.Put(alone)
-	counts := map[messages.Levels]int64{}
-	for _, q := range queries {
-		removal := modelgraph.Removal{
-			Active: true, OneHop: f.Params.Remove == configuration.RemoveOneHop,
-			Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: f.graph.Inverse(q.Relation),
-		}
-		if alone.searcher.Keeps(removal) {
-			counts[whole.Without(f.graph, removal)]++
-			continue
-		}
-		alone.searcher.Search(source, hops, removal, alone.distances)
-		counts[messages.CountLevelsWithout(f.graph, alone.distances, hops, removal)]++
-	}
-	rows := make([]Counted, 0, len(counts))
-	for levels, n := range counts {
-		rows = append(rows, Counted{source, n, levels})
-	}
-	sortCounted(rows)
-	return rows, nil
-}
-
-// sortCounted orders counts by source and, of one source, by their levels.
-func sortCounted(rows []Counted) {
-	slices.SortFunc(rows, func(a, b Counted) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Levels.Edges, b.Levels.Edges),
-			slices.Compare(a.Levels.Between[:], b.Levels.Between[:]), slices.Compare(a.Levels.Within[:], b.Levels.Within[:]))
-	})
+	return Counted{source, int64(len(distance.QueriesOf(f.queries, source))), whole}, nil
 }
 
 // check returns an error for parameters that cannot be counted.

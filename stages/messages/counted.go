@@ -12,7 +12,8 @@ import (
 	"tagnet/model/messages"
 )
 
-// Counted is some queries of a source that send the same messages.
+// Counted is the queries of a source: the levels of each of them, which are the same, or, where
+// each has a graph of its own because something is removed from it, the sum of theirs.
 type Counted struct {
 	Source  int32
 	Queries int64

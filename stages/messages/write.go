@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/configuration"
 	"tagnet/model/messages"
 	"tagnet/stages/graph"
 )
@@ -153,7 +154,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 		}
 		all, choices = append(all, rows...), append(choices, choice...)
 	}
-	sortCounted(all)
+	slices.SortFunc(all, func(a, b Counted) int { return cmp.Compare(a.Source, b.Source) })
 	view := f.loaded.Of(f.Params.Split)
 	summary := Summary{Split: f.Params.Split, Edges: view.Graph.Edges(), Remove: f.Params.Remove}
 	for _, c := range all {
@@ -173,7 +174,11 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 			for _, c := range all {
 				for layer := 1; layer <= layers; layer++ {
 					counts := c.Levels.Layer(layers, layer, delta)
-					sums[layer-1] = sums[layer-1].Plus(counts.Times(c.Queries))
+					if f.Params.Remove == configuration.RemoveNone { // else they are summed already
+						sums[layer-1] = sums[layer-1].Plus(counts.Times(c.Queries))
+					} else {
+						sums[layer-1] = sums[layer-1].Plus(counts)
+					}
 					rows = append(rows, row(view.Entities[c.Source], c.Queries, layers, layer, delta, counts))
 				}
 			}

@@ -1,0 +1,194 @@
+package messages
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"tagnet/formats/triples"
+	"tagnet/model/graph"
+	"tagnet/model/search"
+)
+
+// dataset reads the training facts of a dataset that lies beside the project.
+func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
+	t.Helper()
+	const data = "../../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the datasets are not at %s", data)
+	}
+	file, err := os.Open(filepath.Join(data, name, "train.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	entities, relations := map[string]int32{}, map[string]int32{}
+	id := func(ids map[string]int32, name string) int32 {
+		if _, ok := ids[name]; !ok {
+			ids[name] = int32(len(ids))
+		}
+		return ids[name]
+	}
+	var facts []graph.Fact
+	each := func(_ int, f triples.Triple) error {
+		facts = append(facts, graph.Fact{Head: id(entities, f.Head), Relation: id(relations, f.Relation), Tail: id(entities, f.Tail)})
+		return nil
+	}
+	if err := triples.Read(name, file, each, func(bad triples.BadLine) error { return bad }); err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.New(len(entities), len(relations), facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, facts
+}
+
+// anew searches a query's graph with a queue and counts its edges one by one: plain, but for graphs
+// of some size.
+type anew struct {
+	graph *graph.Graph
+	level []uint8 // of each entity; unreachable where it is not reached
+	queue []int32
+}
+
+const unreachable = 31
+
+func (a *anew) levels(hops int, removal graph.Removal) Levels {
+	for o := range a.level {
+		a.level[o] = unreachable
+	}
+	a.level[removal.Source] = 0
+	a.queue = append(a.queue[:0], removal.Source)
+	for i := 0; i < len(a.queue) && int(a.level[a.queue[i]]) < hops; i++ {
+		u := a.queue[i]
+		neighbours, relations := a.graph.In(u)
+		for j, o := range neighbours {
+			if a.level[o] == unreachable && !removal.Removes(o, relations[j], u) {
+				a.level[o] = a.level[u] + 1
+				a.queue = append(a.queue, o)
+			}
+		}
+	}
+	var edges [unreachable + 1][unreachable + 1]int64 // by the levels of receiver and sender
+	for o := range int32(a.graph.Entities) {
+		senders, relations := a.graph.In(o)
+		row := &edges[a.level[o]]
+		if !removal.Touches(o) {
+			for _, u := range senders {
+				row[a.level[u]]++
+			}
+			continue
+		}
+		for i, u := range senders {
+			if !removal.Removes(u, relations[i], o) {
+				row[a.level[u]]++
+			}
+		}
+	}
+	var l Levels
+	for to := range edges {
+		for from, n := range edges[to] {
+			l.Edges += n
+			switch {
+			case n == 0 || to == unreachable || from == unreachable:
+			case to == from:
+				l.Within[to] += n
+			case to > from:
+				l.Between[to] += n
+			}
+		}
+	}
+	return l
+}
+
+// TestTrainingQueriesOfRealData compares with a search and a count of each query's graph: every
+// query of the small inductive graphs, and a sample of the others, of FB15k-237 a thousand.
+// TAGNET_TEST_ALL=1 takes every query of all inductive graphs, which takes minutes.
+func TestTrainingQueriesOfRealData(t *testing.T) {
+	const hops, every = 6, -1
+	for name, sample := range map[string]int{
+		"fb15k-237": 1000, "wn18rr": 300,
+		"inductive/fb237_v1": every, "inductive/fb237_v2": 300, "inductive/fb237_v3": 300, "inductive/fb237_v4": 300,
+		"inductive/fb237_v1_ind": every, "inductive/fb237_v2_ind": every, "inductive/fb237_v3_ind": 300, "inductive/fb237_v4_ind": 300,
+		"inductive/WN18RR_v1": every, "inductive/WN18RR_v2": 300, "inductive/WN18RR_v3": 300, "inductive/WN18RR_v4": 300,
+		"inductive/WN18RR_v1_ind": every, "inductive/WN18RR_v2_ind": every, "inductive/WN18RR_v3_ind": 300, "inductive/WN18RR_v4_ind": 300,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, facts := dataset(t, name)
+			removals := append(removalsOf(g, facts, false), removalsOf(g, facts, true)...)
+			if os.Getenv("TAGNET_TEST_ALL") != "" && filepath.Dir(name) == "inductive" {
+				sample = every
+			}
+			if sample != every {
+				random := rand.New(rand.NewPCG(1, 2))
+				random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
+				removals = removals[:sample]
+			}
+			// Those of a source together, as the stage has them.
+			slices.SortStableFunc(removals, func(a, b graph.Removal) int { return cmp.Compare(a.Source, b.Source) })
+			corrector, searcher, distances := NewCorrector(g), search.NewSearcher(g), make([]uint8, g.Entities)
+			brute := anew{graph: g, level: make([]uint8, g.Entities)}
+			for i, removal := range removals {
+				if i == 0 || removals[i-1].Source != removal.Source {
+					searcher.Search(removal.Source, hops, graph.Removal{}, distances)
+					corrector.Of(removal.Source, distances, hops, CountLevels(g, distances, hops))
+				}
+				if got, want := corrector.Without(removal), brute.levels(hops, removal); got != want {
+					t.Fatalf("%+v:\n%+v, want\n%+v", removal, got, want)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTrainingQueries takes the training queries of a source an iteration: the correction of all
+// of them, and beside it, for some, a search and a count of the query's graph.
+func BenchmarkTrainingQueries(b *testing.B) {
+	const hops, some = 6, 3
+	for _, name := range []string{"fb15k-237", "wn18rr"} {
+		g, facts := dataset(b, name)
+		for _, oneHop := range []bool{false, true} {
+			bySource := make([][]graph.Removal, g.Entities)
+			for _, r := range removalsOf(g, facts, oneHop) {
+				bySource[r.Source] = append(bySource[r.Source], r)
+			}
+			b.Run(fmt.Sprintf("%s/one_hop=%v", name, oneHop), func(b *testing.B) {
+				searcher, corrector, distances := search.NewSearcher(g), NewCorrector(g), make([]uint8, g.Entities)
+				var correcting, searching time.Duration
+				corrected, searched := 0, 0
+				random := rand.New(rand.NewPCG(1, 2))
+				for range b.N {
+					removals := bySource[random.IntN(g.Entities)] // none is without
+					searcher.Search(removals[0].Source, hops, graph.Removal{}, distances)
+					whole := CountLevels(g, distances, hops)
+					begin := time.Now()
+					corrector.Of(removals[0].Source, distances, hops, whole)
+					for _, removal := range removals {
+						corrector.Without(removal)
+					}
+					correcting += time.Since(begin)
+					corrected += len(removals)
+					begin = time.Now()
+					for range some {
+						removal := removals[random.IntN(len(removals))]
+						searcher.Search(removal.Source, hops, removal, distances)
+						CountLevels(g, distances, hops)
+					}
+					searching += time.Since(begin)
+					searched += some
+				}
+				correct, anew := float64(correcting.Nanoseconds())/float64(corrected), float64(searching.Nanoseconds())/float64(searched)
+				b.ReportMetric(correct, "ns/corrected")
+				b.ReportMetric(anew, "ns/searched")
+				b.ReportMetric(anew/correct, "ratio")
+			})
+		}
+	}
+}
