@@ -113,13 +113,15 @@ func TestWithoutEqualsSearchingAndCountingAnew(t *testing.T) {
 		corrector, distances := NewCorrector(g), make([]uint8, entities)
 		removals := append(removalsOf(g, facts, false), removalsOf(g, facts, true)...)
 		random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
-		searcher := search.NewSearcher(g)
+		searcher, before, after := search.NewSearcher(g), make([]uint8, entities), make([]uint8, entities)
 		for _, removal := range removals {
 			got, want := corrected(corrector, distances, hops, removal), plain(g, hops, removal)
 			if got != want {
 				t.Fatalf("trial %d, %d hops, %+v of %v:\n%+v, want\n%+v", trial, hops, removal, facts, got, want)
 			}
-			if !searcher.Keeps(removal) {
+			searcher.Search(removal.Source, hops, graph.Removal{}, before)
+			searcher.Search(removal.Source, hops, removal, after)
+			if string(before) != string(after) {
 				moved++
 			}
 		}

@@ -117,19 +117,3 @@ func (s *Searcher) adjoins(o int32, distance uint8, removal graph.Removal, dista
 	}
 	return false
 }
-
-// Keeps tells whether a removal changes no distance from its source: distances of the whole
-// graph then serve the query. That is so when another edge still joins the two ends, or when
-// they are the same entity.
-func (s *Searcher) Keeps(removal graph.Removal) bool {
-	if !removal.Active || removal.Source == removal.Answer {
-		return true
-	}
-	neighbours, relations := s.graph.In(removal.Source)
-	for i, o := range neighbours {
-		if o == removal.Answer && !removal.Removes(o, relations[i], removal.Source) {
-			return true
-		}
-	}
-	return false
-}

@@ -71,10 +71,6 @@ func TestSearchMatchesRelaxation(t *testing.T) {
 					}
 				}
 			}
-			whole := relaxed(g, source, 8, graph.Removal{})
-			if searcher.Keeps(removal) && string(whole) != string(relaxed(g, source, 8, removal)) {
-				t.Fatalf("Keeps(%+v) is true, yet a distance changes", removal)
-			}
 		}
 	}
 }
