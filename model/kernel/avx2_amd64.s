@@ -2728,3 +2728,1154 @@ across122:
 	JNZ         down121
 	VZEROUPPER
 	RET
+
+// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX2
+TEXT ·pullAVX2(SB), NOSPLIT, $0-72
+	MOVQ frontier+24(FP), AX
+	MOVQ listed+56(FP), DX
+	XORQ CX, CX
+
+entity123:
+	MOVQ     count+0(FP), BX
+	CMPQ     CX, BX
+	JGE      end126
+	MOVQ     CX, BX
+	VPCMPEQD Y11, Y11, Y11
+	MOVQ     reached+32(FP), SI
+	SHLQ     $0x05, BX
+	VPXOR    (SI)(BX*1), Y11, Y0
+	VPTEST   Y0, Y0
+	JEQ      skip124
+	VXORPS   Y1, Y1, Y1
+	MOVQ     offsets+8(FP), BX
+	MOVQ     senders+16(FP), SI
+	MOVQ     (BX)(CX*8), DI
+	MOVQ     8(BX)(CX*8), BX
+	SUBQ     DI, BX
+	LEAQ     (SI)(DI*4), DI
+
+fours127:
+	SUBQ    $0x04, BX
+	JLT     rest128
+	MOVLQSX (DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 4(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 8(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 12(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	VPTEST  Y0, Y1
+	JCS     full125
+	ADDQ    $0x10, DI
+	JMP     fours127
+
+rest128:
+	ADDQ $0x04, BX
+	JEQ  done129
+
+one130:
+	MOVLQSX (DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	ADDQ    $0x04, DI
+	DECQ    BX
+	JNE     one130
+
+done129:
+full125:
+	VPAND   Y1, Y0, Y1
+	VPTEST  Y1, Y1
+	JEQ     skip124
+	MOVQ    CX, BX
+	MOVQ    next+40(FP), SI
+	SHLQ    $0x05, BX
+	VMOVDQU Y1, (SI)(BX*1)
+	MOVQ    found+48(FP), BX
+	MOVL    CX, (BX)(DX*4)
+	INCQ    DX
+
+skip124:
+	INCQ CX
+	JMP  entity123
+
+end126:
+	MOVQ DX, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX2
+TEXT ·pushAVX2(SB), NOSPLIT, $0-80
+	MOVQ reached+40(FP), AX
+	MOVQ next+48(FP), CX
+	MOVQ listed+64(FP), BX
+	XORQ DX, DX
+
+entity131:
+	MOVQ    count+0(FP), SI
+	CMPQ    DX, SI
+	JGE     end132
+	MOVQ    active+8(FP), SI
+	MOVLQSX (SI)(DX*4), SI
+	MOVQ    SI, DI
+	MOVQ    frontier+32(FP), R8
+	SHLQ    $0x05, DI
+	VMOVDQU (R8)(DI*1), Y0
+	MOVQ    offsets+16(FP), DI
+	MOVQ    senders+24(FP), R8
+	MOVQ    (DI)(SI*8), R9
+	MOVQ    8(DI)(SI*8), SI
+	SUBQ    R9, SI
+	LEAQ    (R8)(R9*4), R9
+
+fours133:
+	SUBQ    $0x04, SI
+	JLT     rest134
+	MOVLQSX (R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y4
+	VPANDN  Y0, Y4, Y4
+	VPTEST  Y4, Y4
+	JEQ     known136
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+
+known136:
+	MOVLQSX 4(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y5
+	VPANDN  Y0, Y5, Y5
+	VPTEST  Y5, Y5
+	JEQ     known137
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+
+known137:
+	MOVLQSX 8(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y6
+	VPANDN  Y0, Y6, Y6
+	VPTEST  Y6, Y6
+	JEQ     known138
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+
+known138:
+	MOVLQSX 12(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y7
+	VPANDN  Y0, Y7, Y7
+	VPTEST  Y7, Y7
+	JEQ     known139
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+
+known139:
+	ADDQ $0x10, R9
+	JMP  fours133
+
+rest134:
+	ADDQ $0x04, SI
+	JEQ  done135
+
+one140:
+	MOVLQSX (R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y4
+	VPANDN  Y0, Y4, Y4
+	VPTEST  Y4, Y4
+	JEQ     known141
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+
+known141:
+	ADDQ $0x04, R9
+	DECQ SI
+	JNE  one140
+
+done135:
+	INCQ DX
+	JMP  entity131
+
+end132:
+	MOVQ BX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX2
+TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-88
+	XORQ    AX, AX
+	MOVQ    planes+64(FP), CX
+	VMOVDQU (CX), Y2
+	VMOVDQU 32(CX), Y3
+	MOVQ    frontier+24(FP), CX
+	MOVQ    listed+56(FP), BX
+	XORQ    DX, DX
+
+entity142:
+	MOVQ     count+0(FP), SI
+	CMPQ     DX, SI
+	JGE      end145
+	MOVQ     DX, SI
+	VPCMPEQD Y11, Y11, Y11
+	MOVQ     reached+32(FP), DI
+	SHLQ     $0x05, SI
+	VPXOR    (DI)(SI*1), Y11, Y0
+	VPTEST   Y0, Y0
+	JEQ      skip143
+	VXORPS   Y1, Y1, Y1
+	MOVQ     offsets+8(FP), SI
+	MOVQ     senders+16(FP), DI
+	MOVQ     (SI)(DX*8), R8
+	MOVQ     8(SI)(DX*8), SI
+	SUBQ     R8, SI
+	LEAQ     (DI)(R8*4), R8
+
+fours146:
+	CMPQ    AX, $0x00002000
+	JGE     full149
+	SUBQ    $0x04, SI
+	JLT     rest147
+	MOVLQSX (R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y4
+	VPOR    Y4, Y1, Y1
+	MOVLQSX 4(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y5
+	VPOR    Y5, Y1, Y1
+	MOVLQSX 8(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y6
+	VPOR    Y6, Y1, Y1
+	MOVLQSX 12(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y7
+	VPOR    Y7, Y1, Y1
+	VPAND   Y4, Y2, Y8
+	VPXOR   Y4, Y2, Y11
+	VPXOR   Y5, Y11, Y2
+	VPAND   Y5, Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y6, Y2, Y9
+	VPXOR   Y6, Y2, Y11
+	VPXOR   Y7, Y11, Y2
+	VPAND   Y7, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VPAND   Y8, Y3, Y10
+	VPXOR   Y8, Y3, Y11
+	VPXOR   Y9, Y11, Y3
+	VPAND   Y9, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	MOVQ    pending+72(FP), DI
+	VMOVDQU Y10, (DI)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x10, R8
+	JMP     fours146
+
+rest147:
+	ADDQ $0x04, SI
+	JEQ  done148
+
+one150:
+	MOVLQSX (R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y4
+	VPOR    Y4, Y1, Y1
+	VPXOR   Y4, Y2, Y2
+	VPANDN  Y4, Y2, Y4
+	VPXOR   Y4, Y3, Y3
+	VPANDN  Y4, Y3, Y4
+	MOVQ    pending+72(FP), DI
+	VMOVDQU Y4, (DI)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x04, R8
+	DECQ    SI
+	JNE     one150
+
+done148:
+	VPAND   Y1, Y0, Y1
+	VPTEST  Y1, Y1
+	JEQ     skip143
+	MOVQ    DX, SI
+	MOVQ    next+40(FP), DI
+	SHLQ    $0x05, SI
+	VMOVDQU Y1, (DI)(SI*1)
+	MOVQ    found+48(FP), SI
+	MOVL    DX, (SI)(BX*4)
+	INCQ    BX
+
+skip143:
+	INCQ DX
+	JMP  entity142
+
+end145:
+	MOVQ    planes+64(FP), CX
+	MOVQ    pending+72(FP), DX
+	LEAQ    (DX)(AX*1), SI
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (SI)
+	VMOVDQU Y12, 32(SI)
+	VMOVDQU Y12, 64(SI)
+	VMOVDQU Y12, 96(SI)
+	VMOVDQU Y12, 128(SI)
+	VMOVDQU Y12, 160(SI)
+	VMOVDQU Y12, 192(SI)
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 128(CX), Y6
+
+eight151:
+	CMPQ    AX, $0x00
+	JLE     drained154
+	VMOVDQU (DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(DX), Y11, Y4
+	VPAND   32(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(DX), Y11, Y4
+	VPAND   96(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(DX), Y11, Y4
+	VPAND   160(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(DX), Y11, Y4
+	VPAND   224(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(CX), SI
+
+carry152:
+	VPTEST  Y7, Y7
+	JEQ     carried153
+	VMOVDQU (SI), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (SI)
+	ADDQ    $0x20, SI
+	JMP     carry152
+
+carried153:
+	ADDQ $0x00000100, DX
+	SUBQ $0x00000100, AX
+	JMP  eight151
+
+drained154:
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y6, 128(CX)
+	XORQ    AX, AX
+	MOVQ    planes+64(FP), AX
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	MOVQ    BX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+full149:
+	MOVQ    planes+64(FP), DI
+	MOVQ    pending+72(FP), R9
+	LEAQ    (R9)(AX*1), R10
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (R10)
+	VMOVDQU Y12, 32(R10)
+	VMOVDQU Y12, 64(R10)
+	VMOVDQU Y12, 96(R10)
+	VMOVDQU Y12, 128(R10)
+	VMOVDQU Y12, 160(R10)
+	VMOVDQU Y12, 192(R10)
+	VMOVDQU 64(DI), Y4
+	VMOVDQU 96(DI), Y5
+	VMOVDQU 128(DI), Y6
+
+eight155:
+	CMPQ    AX, $0x00
+	JLE     drained158
+	VMOVDQU (R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(R9), Y11, Y4
+	VPAND   32(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(R9), Y11, Y4
+	VPAND   96(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(R9), Y11, Y4
+	VPAND   160(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(R9), Y11, Y4
+	VPAND   224(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(DI), R10
+
+carry156:
+	VPTEST  Y7, Y7
+	JEQ     carried157
+	VMOVDQU (R10), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (R10)
+	ADDQ    $0x20, R10
+	JMP     carry156
+
+carried157:
+	ADDQ $0x00000100, R9
+	SUBQ $0x00000100, AX
+	JMP  eight155
+
+drained158:
+	VMOVDQU Y4, 64(DI)
+	VMOVDQU Y5, 96(DI)
+	VMOVDQU Y6, 128(DI)
+	XORQ    AX, AX
+	JMP     fours146
+
+// func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX2
+TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
+	XORQ    AX, AX
+	MOVQ    planes+72(FP), CX
+	VMOVDQU (CX), Y2
+	VMOVDQU 32(CX), Y3
+	MOVQ    reached+40(FP), CX
+	MOVQ    next+48(FP), DX
+	MOVQ    listed+64(FP), SI
+	XORQ    BX, BX
+
+entity159:
+	MOVQ    count+0(FP), DI
+	CMPQ    BX, DI
+	JGE     end160
+	MOVQ    active+8(FP), DI
+	MOVLQSX (DI)(BX*4), DI
+	MOVQ    DI, R8
+	MOVQ    frontier+32(FP), R9
+	SHLQ    $0x05, R8
+	VMOVDQU (R9)(R8*1), Y0
+	MOVQ    offsets+16(FP), R8
+	MOVQ    senders+24(FP), R9
+	MOVQ    (R8)(DI*8), R10
+	MOVQ    8(R8)(DI*8), DI
+	SUBQ    R10, DI
+	LEAQ    (R9)(R10*4), R10
+
+fours161:
+	CMPQ    AX, $0x00002000
+	JGE     full164
+	SUBQ    $0x04, DI
+	JLT     rest162
+	MOVLQSX (R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y4
+	VPANDN  Y0, Y4, Y4
+	VPTEST  Y4, Y4
+	JEQ     known165
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+
+known165:
+	MOVLQSX 4(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y5
+	VPANDN  Y0, Y5, Y5
+	VPTEST  Y5, Y5
+	JEQ     known166
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+
+known166:
+	MOVLQSX 8(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y6
+	VPANDN  Y0, Y6, Y6
+	VPTEST  Y6, Y6
+	JEQ     known167
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+
+known167:
+	MOVLQSX 12(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y7
+	VPANDN  Y0, Y7, Y7
+	VPTEST  Y7, Y7
+	JEQ     known168
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+
+known168:
+	VPAND   Y4, Y2, Y8
+	VPXOR   Y4, Y2, Y11
+	VPXOR   Y5, Y11, Y2
+	VPAND   Y5, Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y6, Y2, Y9
+	VPXOR   Y6, Y2, Y11
+	VPXOR   Y7, Y11, Y2
+	VPAND   Y7, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VPAND   Y8, Y3, Y10
+	VPXOR   Y8, Y3, Y11
+	VPXOR   Y9, Y11, Y3
+	VPAND   Y9, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	MOVQ    pending+80(FP), R8
+	VMOVDQU Y10, (R8)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x10, R10
+	JMP     fours161
+
+rest162:
+	ADDQ $0x04, DI
+	JEQ  done163
+
+one169:
+	MOVLQSX (R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y4
+	VPANDN  Y0, Y4, Y4
+	VPTEST  Y4, Y4
+	JEQ     known170
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+
+known170:
+	VPXOR   Y4, Y2, Y2
+	VPANDN  Y4, Y2, Y4
+	VPXOR   Y4, Y3, Y3
+	VPANDN  Y4, Y3, Y4
+	MOVQ    pending+80(FP), R8
+	VMOVDQU Y4, (R8)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x04, R10
+	DECQ    DI
+	JNE     one169
+
+done163:
+	INCQ BX
+	JMP  entity159
+
+end160:
+	MOVQ    planes+72(FP), CX
+	MOVQ    pending+80(FP), DX
+	LEAQ    (DX)(AX*1), BX
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (BX)
+	VMOVDQU Y12, 32(BX)
+	VMOVDQU Y12, 64(BX)
+	VMOVDQU Y12, 96(BX)
+	VMOVDQU Y12, 128(BX)
+	VMOVDQU Y12, 160(BX)
+	VMOVDQU Y12, 192(BX)
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 128(CX), Y6
+
+eight171:
+	CMPQ    AX, $0x00
+	JLE     drained174
+	VMOVDQU (DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(DX), Y11, Y4
+	VPAND   32(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(DX), Y11, Y4
+	VPAND   96(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(DX), Y11, Y4
+	VPAND   160(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(DX), Y11, Y4
+	VPAND   224(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(CX), BX
+
+carry172:
+	VPTEST  Y7, Y7
+	JEQ     carried173
+	VMOVDQU (BX), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (BX)
+	ADDQ    $0x20, BX
+	JMP     carry172
+
+carried173:
+	ADDQ $0x00000100, DX
+	SUBQ $0x00000100, AX
+	JMP  eight171
+
+drained174:
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y6, 128(CX)
+	XORQ    AX, AX
+	MOVQ    planes+72(FP), AX
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	MOVQ    SI, ret+88(FP)
+	VZEROUPPER
+	RET
+
+full164:
+	MOVQ    planes+72(FP), R8
+	MOVQ    pending+80(FP), R9
+	LEAQ    (R9)(AX*1), R11
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (R11)
+	VMOVDQU Y12, 32(R11)
+	VMOVDQU Y12, 64(R11)
+	VMOVDQU Y12, 96(R11)
+	VMOVDQU Y12, 128(R11)
+	VMOVDQU Y12, 160(R11)
+	VMOVDQU Y12, 192(R11)
+	VMOVDQU 64(R8), Y4
+	VMOVDQU 96(R8), Y5
+	VMOVDQU 128(R8), Y6
+
+eight175:
+	CMPQ    AX, $0x00
+	JLE     drained178
+	VMOVDQU (R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(R9), Y11, Y4
+	VPAND   32(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(R9), Y11, Y4
+	VPAND   96(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(R9), Y11, Y4
+	VPAND   160(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(R9), Y11, Y4
+	VPAND   224(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(R8), R11
+
+carry176:
+	VPTEST  Y7, Y7
+	JEQ     carried177
+	VMOVDQU (R11), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (R11)
+	ADDQ    $0x20, R11
+	JMP     carry176
+
+carried177:
+	ADDQ $0x00000100, R9
+	SUBQ $0x00000100, AX
+	JMP  eight175
+
+drained178:
+	VMOVDQU Y4, 64(R8)
+	VMOVDQU Y5, 96(R8)
+	VMOVDQU Y6, 128(R8)
+	XORQ    AX, AX
+	JMP     fours161
+
+// func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// Requires: AVX, AVX2
+TEXT ·markAVX2(SB), NOSPLIT, $0-48
+	MOVQ found+8(FP), AX
+	MOVQ next+16(FP), CX
+	MOVQ reached+24(FP), DX
+	MOVQ absent+32(FP), BX
+	MOVQ distance+40(FP), SI
+	XORQ DI, DI
+
+entity179:
+	MOVQ    count+0(FP), R8
+	CMPQ    DI, R8
+	JGE     end181
+	MOVLQSX (AX)(DI*4), R8
+	SHLQ    $0x05, R8
+	VMOVDQU (CX)(R8*1), Y0
+	VPOR    (DX)(R8*1), Y0, Y1
+	VMOVDQU Y1, (DX)(R8*1)
+	TESTQ   BX, BX
+	JEQ     skip180
+	SHLQ    $0x02, R8
+	BTQ     $0x00, SI
+	JCS     has182
+	VPOR    (BX)(R8*1), Y0, Y1
+	VMOVDQU Y1, (BX)(R8*1)
+
+has182:
+	BTQ     $0x01, SI
+	JCS     has183
+	VPOR    32(BX)(R8*1), Y0, Y1
+	VMOVDQU Y1, 32(BX)(R8*1)
+
+has183:
+	BTQ     $0x02, SI
+	JCS     has184
+	VPOR    64(BX)(R8*1), Y0, Y1
+	VMOVDQU Y1, 64(BX)(R8*1)
+
+has184:
+	BTQ     $0x03, SI
+	JCS     has185
+	VPOR    96(BX)(R8*1), Y0, Y1
+	VMOVDQU Y1, 96(BX)(R8*1)
+
+has185:
+skip180:
+	INCQ DI
+	JMP  entity179
+
+end181:
+	VZEROUPPER
+	RET
+
+// func transposeBitsAVX2(rows *uint64, out *byte, stride int, flip uint64)
+// Requires: AVX, AVX2
+TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         rows+0(FP), AX
+	VPBROADCASTQ flip+24(FP), Y9
+	MOVQ         $0x00000000ffffffff, CX
+	VMOVQ        CX, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x0000ffff0000ffff, CX
+	VMOVQ        CX, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x00ff00ff00ff00ff, CX
+	VMOVQ        CX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         $0x00000008, CX
+
+again186:
+	VPXOR        (AX), Y9, Y0
+	VPXOR        256(AX), Y9, Y1
+	VPXOR        512(AX), Y9, Y2
+	VPXOR        768(AX), Y9, Y3
+	VPXOR        1024(AX), Y9, Y4
+	VPXOR        1280(AX), Y9, Y5
+	VPXOR        1536(AX), Y9, Y6
+	VPXOR        1792(AX), Y9, Y7
+	VPSRLQ       $0x20, Y0, Y8
+	VPXOR        Y4, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x20, Y2, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x20, Y3, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSRLQ       $0x10, Y0, Y8
+	VPXOR        Y2, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x10, Y1, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x10, Y4, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x10, Y5, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSRLQ       $0x08, Y0, Y8
+	VPXOR        Y1, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x08, Y2, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x08, Y4, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x08, Y6, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VMOVDQU      Y0, (AX)
+	VMOVDQU      Y1, 256(AX)
+	VMOVDQU      Y2, 512(AX)
+	VMOVDQU      Y3, 768(AX)
+	VMOVDQU      Y4, 1024(AX)
+	VMOVDQU      Y5, 1280(AX)
+	VMOVDQU      Y6, 1536(AX)
+	VMOVDQU      Y7, 1792(AX)
+	ADDQ         $0x20, AX
+	DECQ         CX
+	JNE          again186
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         rows+0(FP), AX
+	MOVQ         stride+16(FP), DX
+	XORQ         BX, BX
+	MOVQ         out+8(FP), SI
+	MOVQ         DX, DI
+	SHLQ         $0x06, DI
+	ADDQ         SI, DI
+	MOVQ         DX, R8
+	SHLQ         $0x06, R8
+	ADDQ         DI, R8
+	MOVQ         DX, R9
+	SHLQ         $0x06, R9
+	ADDQ         R8, R9
+	MOVQ         $0x00000008, CX
+
+again187:
+	VMOVDQU      (AX), Y0
+	VMOVDQU      32(AX), Y1
+	VMOVDQU      64(AX), Y2
+	VMOVDQU      96(AX), Y3
+	VMOVDQU      128(AX), Y4
+	VMOVDQU      160(AX), Y5
+	VMOVDQU      192(AX), Y6
+	VMOVDQU      224(AX), Y7
+	VPSRLQ       $0x04, Y0, Y8
+	VPXOR        Y4, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSLLQ       $0x04, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x04, Y1, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x04, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x04, Y2, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x04, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x04, Y3, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x04, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSRLQ       $0x02, Y0, Y8
+	VPXOR        Y2, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSLLQ       $0x02, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x02, Y1, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x02, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x02, Y4, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x02, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x02, Y5, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x02, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSRLQ       $0x01, Y0, Y8
+	VPXOR        Y1, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSLLQ       $0x01, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x01, Y2, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x01, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x01, Y4, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x01, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x01, Y6, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x01, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VMOVLPS      X0, (SI)(BX*1)
+	VMOVHPS      X0, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y0, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X1, (SI)(BX*1)
+	VMOVHPS      X1, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y1, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X2, (SI)(BX*1)
+	VMOVHPS      X2, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y2, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X3, (SI)(BX*1)
+	VMOVHPS      X3, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y3, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X4, (SI)(BX*1)
+	VMOVHPS      X4, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y4, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X5, (SI)(BX*1)
+	VMOVHPS      X5, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y5, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X6, (SI)(BX*1)
+	VMOVHPS      X6, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y6, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	VMOVLPS      X7, (SI)(BX*1)
+	VMOVHPS      X7, (DI)(BX*1)
+	VEXTRACTI128 $0x01, Y7, X8
+	VMOVLPS      X8, (R8)(BX*1)
+	VMOVHPS      X8, (R9)(BX*1)
+	ADDQ         DX, BX
+	ADDQ         $0x00000100, AX
+	DECQ         CX
+	JNE          again187
+	VZEROUPPER
+	RET

@@ -5932,3 +5932,1152 @@ across230:
 	JNZ         down229
 	VZEROUPPER
 	RET
+
+// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·pullAVX512(SB), NOSPLIT, $0-72
+	MOVQ frontier+24(FP), AX
+	MOVQ listed+56(FP), DX
+	XORQ CX, CX
+
+entity231:
+	MOVQ       count+0(FP), BX
+	CMPQ       CX, BX
+	JGE        end234
+	MOVQ       CX, BX
+	VPTERNLOGD $0xff, Z11, Z11, Z11
+	MOVQ       reached+32(FP), SI
+	SHLQ       $0x06, BX
+	VPXORQ     (SI)(BX*1), Z11, Z0
+	VPTESTMQ   Z0, Z0, K1
+	KORTESTB   K1, K1
+	JEQ        skip232
+	VPXORD     Z1, Z1, Z1
+	MOVQ       offsets+8(FP), BX
+	MOVQ       senders+16(FP), SI
+	MOVQ       (BX)(CX*8), DI
+	MOVQ       8(BX)(CX*8), BX
+	SUBQ       DI, BX
+	LEAQ       (SI)(DI*4), DI
+
+fours235:
+	SUBQ     $0x04, BX
+	JLT      rest236
+	MOVLQSX  (DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  4(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  8(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  12(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	VPANDNQ  Z0, Z1, Z11
+	VPTESTMQ Z11, Z11, K1
+	KORTESTB K1, K1
+	JEQ      full233
+	ADDQ     $0x10, DI
+	JMP      fours235
+
+rest236:
+	ADDQ $0x04, BX
+	JEQ  done237
+
+one238:
+	MOVLQSX (DI), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	ADDQ    $0x04, DI
+	DECQ    BX
+	JNE     one238
+
+done237:
+full233:
+	VPANDQ    Z1, Z0, Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	JEQ       skip232
+	MOVQ      CX, BX
+	MOVQ      next+40(FP), SI
+	SHLQ      $0x06, BX
+	VMOVDQU64 Z1, (SI)(BX*1)
+	MOVQ      found+48(FP), BX
+	MOVL      CX, (BX)(DX*4)
+	INCQ      DX
+
+skip232:
+	INCQ CX
+	JMP  entity231
+
+end234:
+	MOVQ DX, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func pushAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·pushAVX512(SB), NOSPLIT, $0-80
+	MOVQ reached+40(FP), AX
+	MOVQ next+48(FP), CX
+	MOVQ listed+64(FP), BX
+	XORQ DX, DX
+
+entity239:
+	MOVQ      count+0(FP), SI
+	CMPQ      DX, SI
+	JGE       end240
+	MOVQ      active+8(FP), SI
+	MOVLQSX   (SI)(DX*4), SI
+	MOVQ      SI, DI
+	MOVQ      frontier+32(FP), R8
+	SHLQ      $0x06, DI
+	VMOVDQU64 (R8)(DI*1), Z0
+	MOVQ      offsets+16(FP), DI
+	MOVQ      senders+24(FP), R8
+	MOVQ      (DI)(SI*8), R9
+	MOVQ      8(DI)(SI*8), SI
+	SUBQ      R9, SI
+	LEAQ      (R8)(R9*4), R9
+
+fours241:
+	SUBQ      $0x04, SI
+	JLT       rest242
+	MOVLQSX   (R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	JEQ       known244
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+
+known244:
+	MOVLQSX   4(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPANDNQ   Z0, Z5, Z5
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	JEQ       known245
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	VPORQ     Z5, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+
+known245:
+	MOVLQSX   8(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPANDNQ   Z0, Z6, Z6
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	JEQ       known246
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	VPORQ     Z6, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+
+known246:
+	MOVLQSX   12(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z7
+	VPANDNQ   Z0, Z7, Z7
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       known247
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	VPORQ     Z7, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+
+known247:
+	ADDQ $0x10, R9
+	JMP  fours241
+
+rest242:
+	ADDQ $0x04, SI
+	JEQ  done243
+
+one248:
+	MOVLQSX   (R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	JEQ       known249
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+
+known249:
+	ADDQ $0x04, R9
+	DECQ SI
+	JNE  one248
+
+done243:
+	INCQ DX
+	JMP  entity239
+
+end240:
+	MOVQ BX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-88
+	XORQ      AX, AX
+	MOVQ      planes+64(FP), CX
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 64(CX), Z3
+	MOVQ      frontier+24(FP), CX
+	MOVQ      listed+56(FP), BX
+	XORQ      DX, DX
+
+entity250:
+	MOVQ       count+0(FP), SI
+	CMPQ       DX, SI
+	JGE        end253
+	MOVQ       DX, SI
+	VPTERNLOGD $0xff, Z11, Z11, Z11
+	MOVQ       reached+32(FP), DI
+	SHLQ       $0x06, SI
+	VPXORQ     (DI)(SI*1), Z11, Z0
+	VPTESTMQ   Z0, Z0, K1
+	KORTESTB   K1, K1
+	JEQ        skip251
+	VPXORD     Z1, Z1, Z1
+	MOVQ       offsets+8(FP), SI
+	MOVQ       senders+16(FP), DI
+	MOVQ       (SI)(DX*8), R8
+	MOVQ       8(SI)(DX*8), SI
+	SUBQ       R8, SI
+	LEAQ       (DI)(R8*4), R8
+
+fours254:
+	CMPQ       AX, $0x00004000
+	JGE        full257
+	SUBQ       $0x04, SI
+	JLT        rest255
+	MOVLQSX    (R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z4
+	VPORQ      Z4, Z1, Z1
+	MOVLQSX    4(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z5
+	VPORQ      Z5, Z1, Z1
+	MOVLQSX    8(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z6
+	VPORQ      Z6, Z1, Z1
+	MOVLQSX    12(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z7
+	VPORQ      Z7, Z1, Z1
+	VMOVDQA64  Z2, Z8
+	VPTERNLOGQ $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ $0x96, Z5, Z4, Z2
+	VMOVDQA64  Z2, Z9
+	VPTERNLOGQ $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ $0x96, Z7, Z6, Z2
+	VMOVDQA64  Z3, Z10
+	VPTERNLOGQ $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ $0x96, Z9, Z8, Z3
+	MOVQ       pending+72(FP), DI
+	VMOVDQU64  Z10, (DI)(AX*1)
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, R8
+	JMP        fours254
+
+rest255:
+	ADDQ $0x04, SI
+	JEQ  done256
+
+one258:
+	MOVLQSX   (R8), DI
+	SHLQ      $0x06, DI
+	VPANDQ    (CX)(DI*1), Z0, Z4
+	VPORQ     Z4, Z1, Z1
+	VPXORQ    Z4, Z2, Z2
+	VPANDNQ   Z4, Z2, Z4
+	VPXORQ    Z4, Z3, Z3
+	VPANDNQ   Z4, Z3, Z4
+	MOVQ      pending+72(FP), DI
+	VMOVDQU64 Z4, (DI)(AX*1)
+	ADDQ      $0x40, AX
+	ADDQ      $0x04, R8
+	DECQ      SI
+	JNE       one258
+
+done256:
+	VPANDQ    Z1, Z0, Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	JEQ       skip251
+	MOVQ      DX, SI
+	MOVQ      next+40(FP), DI
+	SHLQ      $0x06, SI
+	VMOVDQU64 Z1, (DI)(SI*1)
+	MOVQ      found+48(FP), SI
+	MOVL      DX, (SI)(BX*4)
+	INCQ      BX
+
+skip251:
+	INCQ DX
+	JMP  entity250
+
+end253:
+	MOVQ      planes+64(FP), CX
+	MOVQ      pending+72(FP), DX
+	LEAQ      (DX)(AX*1), SI
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (SI)
+	VMOVDQU64 Z12, 64(SI)
+	VMOVDQU64 Z12, 128(SI)
+	VMOVDQU64 Z12, 192(SI)
+	VMOVDQU64 Z12, 256(SI)
+	VMOVDQU64 Z12, 320(SI)
+	VMOVDQU64 Z12, 384(SI)
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 256(CX), Z6
+
+eight259:
+	CMPQ       AX, $0x00
+	JLE        drained262
+	VMOVDQU64  (DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 64(DX), Z12, Z4
+	VMOVDQU64  128(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 192(DX), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 320(DX), Z12, Z4
+	VMOVDQU64  384(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 448(DX), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(CX), SI
+
+carry260:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried261
+	VMOVDQU64 (SI), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (SI)
+	ADDQ      $0x40, SI
+	JMP       carry260
+
+carried261:
+	ADDQ $0x00000200, DX
+	SUBQ $0x00000200, AX
+	JMP  eight259
+
+drained262:
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z6, 256(CX)
+	XORQ      AX, AX
+	MOVQ      planes+64(FP), AX
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	MOVQ      BX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+full257:
+	MOVQ      planes+64(FP), DI
+	MOVQ      pending+72(FP), R9
+	LEAQ      (R9)(AX*1), R10
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (R10)
+	VMOVDQU64 Z12, 64(R10)
+	VMOVDQU64 Z12, 128(R10)
+	VMOVDQU64 Z12, 192(R10)
+	VMOVDQU64 Z12, 256(R10)
+	VMOVDQU64 Z12, 320(R10)
+	VMOVDQU64 Z12, 384(R10)
+	VMOVDQU64 128(DI), Z4
+	VMOVDQU64 192(DI), Z5
+	VMOVDQU64 256(DI), Z6
+
+eight263:
+	CMPQ       AX, $0x00
+	JLE        drained266
+	VMOVDQU64  (R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 64(R9), Z12, Z4
+	VMOVDQU64  128(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 192(R9), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 320(R9), Z12, Z4
+	VMOVDQU64  384(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 448(R9), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(DI), R10
+
+carry264:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried265
+	VMOVDQU64 (R10), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (R10)
+	ADDQ      $0x40, R10
+	JMP       carry264
+
+carried265:
+	ADDQ $0x00000200, R9
+	SUBQ $0x00000200, AX
+	JMP  eight263
+
+drained266:
+	VMOVDQU64 Z4, 128(DI)
+	VMOVDQU64 Z5, 192(DI)
+	VMOVDQU64 Z6, 256(DI)
+	XORQ      AX, AX
+	JMP       fours254
+
+// func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
+	XORQ      AX, AX
+	MOVQ      planes+72(FP), CX
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 64(CX), Z3
+	MOVQ      reached+40(FP), CX
+	MOVQ      next+48(FP), DX
+	MOVQ      listed+64(FP), SI
+	XORQ      BX, BX
+
+entity267:
+	MOVQ      count+0(FP), DI
+	CMPQ      BX, DI
+	JGE       end268
+	MOVQ      active+8(FP), DI
+	MOVLQSX   (DI)(BX*4), DI
+	MOVQ      DI, R8
+	MOVQ      frontier+32(FP), R9
+	SHLQ      $0x06, R8
+	VMOVDQU64 (R9)(R8*1), Z0
+	MOVQ      offsets+16(FP), R8
+	MOVQ      senders+24(FP), R9
+	MOVQ      (R8)(DI*8), R10
+	MOVQ      8(R8)(DI*8), DI
+	SUBQ      R10, DI
+	LEAQ      (R9)(R10*4), R10
+
+fours269:
+	CMPQ      AX, $0x00004000
+	JGE       full272
+	SUBQ      $0x04, DI
+	JLT       rest270
+	MOVLQSX   (R10), R8
+	MOVQ      R8, R9
+	SHLQ      $0x06, R9
+	VMOVDQU64 (CX)(R9*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	JEQ       known273
+	MOVQ      found+56(FP), R11
+	MOVL      R8, (R11)(SI*4)
+	VMOVDQU64 (DX)(R9*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     R8
+	MOVBQZX   R8, R8
+	ADDQ      R8, SI
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (DX)(R9*1)
+
+known273:
+	MOVLQSX   4(R10), R8
+	MOVQ      R8, R9
+	SHLQ      $0x06, R9
+	VMOVDQU64 (CX)(R9*1), Z5
+	VPANDNQ   Z0, Z5, Z5
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	JEQ       known274
+	MOVQ      found+56(FP), R11
+	MOVL      R8, (R11)(SI*4)
+	VMOVDQU64 (DX)(R9*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     R8
+	MOVBQZX   R8, R8
+	ADDQ      R8, SI
+	VPORQ     Z5, Z1, Z1
+	VMOVDQU64 Z1, (DX)(R9*1)
+
+known274:
+	MOVLQSX   8(R10), R8
+	MOVQ      R8, R9
+	SHLQ      $0x06, R9
+	VMOVDQU64 (CX)(R9*1), Z6
+	VPANDNQ   Z0, Z6, Z6
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	JEQ       known275
+	MOVQ      found+56(FP), R11
+	MOVL      R8, (R11)(SI*4)
+	VMOVDQU64 (DX)(R9*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     R8
+	MOVBQZX   R8, R8
+	ADDQ      R8, SI
+	VPORQ     Z6, Z1, Z1
+	VMOVDQU64 Z1, (DX)(R9*1)
+
+known275:
+	MOVLQSX   12(R10), R8
+	MOVQ      R8, R9
+	SHLQ      $0x06, R9
+	VMOVDQU64 (CX)(R9*1), Z7
+	VPANDNQ   Z0, Z7, Z7
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       known276
+	MOVQ      found+56(FP), R11
+	MOVL      R8, (R11)(SI*4)
+	VMOVDQU64 (DX)(R9*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     R8
+	MOVBQZX   R8, R8
+	ADDQ      R8, SI
+	VPORQ     Z7, Z1, Z1
+	VMOVDQU64 Z1, (DX)(R9*1)
+
+known276:
+	VMOVDQA64  Z2, Z8
+	VPTERNLOGQ $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ $0x96, Z5, Z4, Z2
+	VMOVDQA64  Z2, Z9
+	VPTERNLOGQ $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ $0x96, Z7, Z6, Z2
+	VMOVDQA64  Z3, Z10
+	VPTERNLOGQ $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ $0x96, Z9, Z8, Z3
+	MOVQ       pending+80(FP), R8
+	VMOVDQU64  Z10, (R8)(AX*1)
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, R10
+	JMP        fours269
+
+rest270:
+	ADDQ $0x04, DI
+	JEQ  done271
+
+one277:
+	MOVLQSX   (R10), R8
+	MOVQ      R8, R9
+	SHLQ      $0x06, R9
+	VMOVDQU64 (CX)(R9*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	JEQ       known278
+	MOVQ      found+56(FP), R11
+	MOVL      R8, (R11)(SI*4)
+	VMOVDQU64 (DX)(R9*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     R8
+	MOVBQZX   R8, R8
+	ADDQ      R8, SI
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (DX)(R9*1)
+
+known278:
+	VPXORQ    Z4, Z2, Z2
+	VPANDNQ   Z4, Z2, Z4
+	VPXORQ    Z4, Z3, Z3
+	VPANDNQ   Z4, Z3, Z4
+	MOVQ      pending+80(FP), R8
+	VMOVDQU64 Z4, (R8)(AX*1)
+	ADDQ      $0x40, AX
+	ADDQ      $0x04, R10
+	DECQ      DI
+	JNE       one277
+
+done271:
+	INCQ BX
+	JMP  entity267
+
+end268:
+	MOVQ      planes+72(FP), CX
+	MOVQ      pending+80(FP), DX
+	LEAQ      (DX)(AX*1), BX
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (BX)
+	VMOVDQU64 Z12, 64(BX)
+	VMOVDQU64 Z12, 128(BX)
+	VMOVDQU64 Z12, 192(BX)
+	VMOVDQU64 Z12, 256(BX)
+	VMOVDQU64 Z12, 320(BX)
+	VMOVDQU64 Z12, 384(BX)
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 256(CX), Z6
+
+eight279:
+	CMPQ       AX, $0x00
+	JLE        drained282
+	VMOVDQU64  (DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 64(DX), Z12, Z4
+	VMOVDQU64  128(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 192(DX), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 320(DX), Z12, Z4
+	VMOVDQU64  384(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 448(DX), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(CX), BX
+
+carry280:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried281
+	VMOVDQU64 (BX), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (BX)
+	ADDQ      $0x40, BX
+	JMP       carry280
+
+carried281:
+	ADDQ $0x00000200, DX
+	SUBQ $0x00000200, AX
+	JMP  eight279
+
+drained282:
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z6, 256(CX)
+	XORQ      AX, AX
+	MOVQ      planes+72(FP), AX
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	MOVQ      SI, ret+88(FP)
+	VZEROUPPER
+	RET
+
+full272:
+	MOVQ      planes+72(FP), R8
+	MOVQ      pending+80(FP), R9
+	LEAQ      (R9)(AX*1), R11
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (R11)
+	VMOVDQU64 Z12, 64(R11)
+	VMOVDQU64 Z12, 128(R11)
+	VMOVDQU64 Z12, 192(R11)
+	VMOVDQU64 Z12, 256(R11)
+	VMOVDQU64 Z12, 320(R11)
+	VMOVDQU64 Z12, 384(R11)
+	VMOVDQU64 128(R8), Z4
+	VMOVDQU64 192(R8), Z5
+	VMOVDQU64 256(R8), Z6
+
+eight283:
+	CMPQ       AX, $0x00
+	JLE        drained286
+	VMOVDQU64  (R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 64(R9), Z12, Z4
+	VMOVDQU64  128(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 192(R9), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 320(R9), Z12, Z4
+	VMOVDQU64  384(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 448(R9), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(R8), R11
+
+carry284:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried285
+	VMOVDQU64 (R11), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (R11)
+	ADDQ      $0x40, R11
+	JMP       carry284
+
+carried285:
+	ADDQ $0x00000200, R9
+	SUBQ $0x00000200, AX
+	JMP  eight283
+
+drained286:
+	VMOVDQU64 Z4, 128(R8)
+	VMOVDQU64 Z5, 192(R8)
+	VMOVDQU64 Z6, 256(R8)
+	XORQ      AX, AX
+	JMP       fours269
+
+// func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// Requires: AVX, AVX512F
+TEXT ·markAVX512(SB), NOSPLIT, $0-48
+	MOVQ found+8(FP), AX
+	MOVQ next+16(FP), CX
+	MOVQ reached+24(FP), DX
+	MOVQ absent+32(FP), BX
+	MOVQ distance+40(FP), SI
+	XORQ DI, DI
+
+entity287:
+	MOVQ      count+0(FP), R8
+	CMPQ      DI, R8
+	JGE       end289
+	MOVLQSX   (AX)(DI*4), R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (CX)(R8*1), Z0
+	VPORQ     (DX)(R8*1), Z0, Z1
+	VMOVDQU64 Z1, (DX)(R8*1)
+	TESTQ     BX, BX
+	JEQ       skip288
+	SHLQ      $0x02, R8
+	BTQ       $0x00, SI
+	JCS       has290
+	VPORQ     (BX)(R8*1), Z0, Z1
+	VMOVDQU64 Z1, (BX)(R8*1)
+
+has290:
+	BTQ       $0x01, SI
+	JCS       has291
+	VPORQ     64(BX)(R8*1), Z0, Z1
+	VMOVDQU64 Z1, 64(BX)(R8*1)
+
+has291:
+	BTQ       $0x02, SI
+	JCS       has292
+	VPORQ     128(BX)(R8*1), Z0, Z1
+	VMOVDQU64 Z1, 128(BX)(R8*1)
+
+has292:
+	BTQ       $0x03, SI
+	JCS       has293
+	VPORQ     192(BX)(R8*1), Z0, Z1
+	VMOVDQU64 Z1, 192(BX)(R8*1)
+
+has293:
+skip288:
+	INCQ DI
+	JMP  entity287
+
+end289:
+	VZEROUPPER
+	RET
+
+// func transposeBitsAVX512(rows *uint64, out *byte, stride int, flip uint64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-32
+	MOVQ         rows+0(FP), AX
+	VPBROADCASTQ flip+24(FP), Z9
+	MOVQ         $0x00000000ffffffff, CX
+	VMOVQ        CX, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x0000ffff0000ffff, CX
+	VMOVQ        CX, X11
+	VPBROADCASTQ X11, Z11
+	MOVQ         $0x00ff00ff00ff00ff, CX
+	VMOVQ        CX, X12
+	VPBROADCASTQ X12, Z12
+	MOVQ         $0x00000008, CX
+
+again294:
+	VPXORQ       (AX), Z9, Z0
+	VPXORQ       512(AX), Z9, Z1
+	VPXORQ       1024(AX), Z9, Z2
+	VPXORQ       1536(AX), Z9, Z3
+	VPXORQ       2048(AX), Z9, Z4
+	VPXORQ       2560(AX), Z9, Z5
+	VPXORQ       3072(AX), Z9, Z6
+	VPXORQ       3584(AX), Z9, Z7
+	VPSRLQ       $0x20, Z0, Z8
+	VPTERNLOGQ   $0x28, Z10, Z4, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x20, Z1, Z8
+	VPTERNLOGQ   $0x28, Z10, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSRLQ       $0x20, Z2, Z8
+	VPTERNLOGQ   $0x28, Z10, Z6, Z8
+	VPXORQ       Z8, Z6, Z6
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSRLQ       $0x20, Z3, Z8
+	VPTERNLOGQ   $0x28, Z10, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSRLQ       $0x10, Z0, Z8
+	VPTERNLOGQ   $0x28, Z11, Z2, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x10, Z1, Z8
+	VPTERNLOGQ   $0x28, Z11, Z3, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSRLQ       $0x10, Z4, Z8
+	VPTERNLOGQ   $0x28, Z11, Z6, Z8
+	VPXORQ       Z8, Z6, Z6
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSRLQ       $0x10, Z5, Z8
+	VPTERNLOGQ   $0x28, Z11, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSRLQ       $0x08, Z0, Z8
+	VPTERNLOGQ   $0x28, Z12, Z1, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x08, Z2, Z8
+	VPTERNLOGQ   $0x28, Z12, Z3, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSRLQ       $0x08, Z4, Z8
+	VPTERNLOGQ   $0x28, Z12, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSRLQ       $0x08, Z6, Z8
+	VPTERNLOGQ   $0x28, Z12, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z6, Z6
+	VMOVDQU64    Z0, (AX)
+	VMOVDQU64    Z1, 512(AX)
+	VMOVDQU64    Z2, 1024(AX)
+	VMOVDQU64    Z3, 1536(AX)
+	VMOVDQU64    Z4, 2048(AX)
+	VMOVDQU64    Z5, 2560(AX)
+	VMOVDQU64    Z6, 3072(AX)
+	VMOVDQU64    Z7, 3584(AX)
+	ADDQ         $0x40, AX
+	DECQ         CX
+	JNE          again294
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Z11
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Z12
+	MOVQ         rows+0(FP), AX
+	MOVQ         stride+16(FP), DX
+	XORQ         BX, BX
+	MOVQ         out+8(FP), SI
+	MOVQ         DX, DI
+	SHLQ         $0x06, DI
+	ADDQ         SI, DI
+	MOVQ         DX, R8
+	SHLQ         $0x06, R8
+	ADDQ         DI, R8
+	MOVQ         DX, R9
+	SHLQ         $0x06, R9
+	ADDQ         R8, R9
+	MOVQ         DX, R10
+	SHLQ         $0x06, R10
+	ADDQ         R9, R10
+	MOVQ         DX, R11
+	SHLQ         $0x06, R11
+	ADDQ         R10, R11
+	MOVQ         DX, R12
+	SHLQ         $0x06, R12
+	ADDQ         R11, R12
+	MOVQ         DX, R13
+	SHLQ         $0x06, R13
+	ADDQ         R12, R13
+	MOVQ         $0x00000008, CX
+
+again295:
+	VMOVDQU64     (AX), Z0
+	VMOVDQU64     64(AX), Z1
+	VMOVDQU64     128(AX), Z2
+	VMOVDQU64     192(AX), Z3
+	VMOVDQU64     256(AX), Z4
+	VMOVDQU64     320(AX), Z5
+	VMOVDQU64     384(AX), Z6
+	VMOVDQU64     448(AX), Z7
+	VPSRLQ        $0x04, Z0, Z8
+	VPTERNLOGQ    $0x28, Z10, Z4, Z8
+	VPXORQ        Z8, Z4, Z4
+	VPSLLQ        $0x04, Z8, Z8
+	VPXORQ        Z8, Z0, Z0
+	VPSRLQ        $0x04, Z1, Z8
+	VPTERNLOGQ    $0x28, Z10, Z5, Z8
+	VPXORQ        Z8, Z5, Z5
+	VPSLLQ        $0x04, Z8, Z8
+	VPXORQ        Z8, Z1, Z1
+	VPSRLQ        $0x04, Z2, Z8
+	VPTERNLOGQ    $0x28, Z10, Z6, Z8
+	VPXORQ        Z8, Z6, Z6
+	VPSLLQ        $0x04, Z8, Z8
+	VPXORQ        Z8, Z2, Z2
+	VPSRLQ        $0x04, Z3, Z8
+	VPTERNLOGQ    $0x28, Z10, Z7, Z8
+	VPXORQ        Z8, Z7, Z7
+	VPSLLQ        $0x04, Z8, Z8
+	VPXORQ        Z8, Z3, Z3
+	VPSRLQ        $0x02, Z0, Z8
+	VPTERNLOGQ    $0x28, Z11, Z2, Z8
+	VPXORQ        Z8, Z2, Z2
+	VPSLLQ        $0x02, Z8, Z8
+	VPXORQ        Z8, Z0, Z0
+	VPSRLQ        $0x02, Z1, Z8
+	VPTERNLOGQ    $0x28, Z11, Z3, Z8
+	VPXORQ        Z8, Z3, Z3
+	VPSLLQ        $0x02, Z8, Z8
+	VPXORQ        Z8, Z1, Z1
+	VPSRLQ        $0x02, Z4, Z8
+	VPTERNLOGQ    $0x28, Z11, Z6, Z8
+	VPXORQ        Z8, Z6, Z6
+	VPSLLQ        $0x02, Z8, Z8
+	VPXORQ        Z8, Z4, Z4
+	VPSRLQ        $0x02, Z5, Z8
+	VPTERNLOGQ    $0x28, Z11, Z7, Z8
+	VPXORQ        Z8, Z7, Z7
+	VPSLLQ        $0x02, Z8, Z8
+	VPXORQ        Z8, Z5, Z5
+	VPSRLQ        $0x01, Z0, Z8
+	VPTERNLOGQ    $0x28, Z12, Z1, Z8
+	VPXORQ        Z8, Z1, Z1
+	VPSLLQ        $0x01, Z8, Z8
+	VPXORQ        Z8, Z0, Z0
+	VPSRLQ        $0x01, Z2, Z8
+	VPTERNLOGQ    $0x28, Z12, Z3, Z8
+	VPXORQ        Z8, Z3, Z3
+	VPSLLQ        $0x01, Z8, Z8
+	VPXORQ        Z8, Z2, Z2
+	VPSRLQ        $0x01, Z4, Z8
+	VPTERNLOGQ    $0x28, Z12, Z5, Z8
+	VPXORQ        Z8, Z5, Z5
+	VPSLLQ        $0x01, Z8, Z8
+	VPXORQ        Z8, Z4, Z4
+	VPSRLQ        $0x01, Z6, Z8
+	VPTERNLOGQ    $0x28, Z12, Z7, Z8
+	VPXORQ        Z8, Z7, Z7
+	VPSLLQ        $0x01, Z8, Z8
+	VPXORQ        Z8, Z6, Z6
+	VMOVLPS       X0, (SI)(BX*1)
+	VMOVHPS       X0, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z0, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z0, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z0, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X1, (SI)(BX*1)
+	VMOVHPS       X1, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z1, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z1, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z1, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X2, (SI)(BX*1)
+	VMOVHPS       X2, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z2, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z2, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z2, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X3, (SI)(BX*1)
+	VMOVHPS       X3, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z3, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z3, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z3, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X4, (SI)(BX*1)
+	VMOVHPS       X4, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z4, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z4, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z4, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X5, (SI)(BX*1)
+	VMOVHPS       X5, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z5, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z5, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z5, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X6, (SI)(BX*1)
+	VMOVHPS       X6, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z6, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z6, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z6, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	VMOVLPS       X7, (SI)(BX*1)
+	VMOVHPS       X7, (DI)(BX*1)
+	VEXTRACTI64X2 $0x01, Z7, X8
+	VMOVLPS       X8, (R8)(BX*1)
+	VMOVHPS       X8, (R9)(BX*1)
+	VEXTRACTI64X2 $0x02, Z7, X8
+	VMOVLPS       X8, (R10)(BX*1)
+	VMOVHPS       X8, (R11)(BX*1)
+	VEXTRACTI64X2 $0x03, Z7, X8
+	VMOVLPS       X8, (R12)(BX*1)
+	VMOVHPS       X8, (R13)(BX*1)
+	ADDQ          DX, BX
+	ADDQ          $0x00000200, AX
+	DECQ          CX
+	JNE           again295
+	VZEROUPPER
+	RET
