@@ -14,6 +14,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
+	"tagnet/model/multisource"
 	"tagnet/model/search"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
@@ -38,11 +39,14 @@ type CountParams struct {
 	Folder string
 	// AStar is the model whose choices are counted too; nil for none.
 	AStar *AStarParams
+	// Kernel names the variant of the kernels that search; see kernel.Named. It changes no result.
+	Kernel string
 }
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, 64 rows of V bytes for each thread, and at the end all rows of messages.parquet.
+// graph, for each thread what distance.SweepMemory says (for 512 sources 200 V bytes), and at
+// the end all rows of messages.parquet.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -99,8 +103,12 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	if err := shard.Decode(element); err != nil {
 		return err
 	}
+	params := distance.SweepParams{
+		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
+		Gather: multisource.Gather{Levels: true},
+	}
 	var all []Counted
-	err := distance.Sweep(ctx, f.graph, shard.Sources, slices.Max(f.Params.Layers), f.count, func(_ int32, rows []Counted) error {
+	err := distance.Sweep(ctx, params, f.count, func(_ int32, rows []Counted) error {
 		all = append(all, rows...)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -116,14 +124,13 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	return nil
 }
 
-// count counts the queries of one source, whose distances are those of the whole graph.
-func (f *countFn) count(source int32, distances []uint8) ([]Counted, error) {
-	queries := distance.QueriesOf(f.queries, source)
-	hops := slices.Max(f.Params.Layers)
-	whole := messages.CountLevels(f.graph, distances, hops)
+// count counts the queries of one source, whose levels are those of the whole graph.
+func (f *countFn) count(s *distance.Searched) ([]Counted, error) {
+	queries := distance.QueriesOf(f.queries, s.Source)
 	if f.Params.Remove == configuration.RemoveNone {
-		return []Counted{{source, int64(len(queries)), whole}}, nil
+		return []Counted{{s.Source, int64(len(queries)), s.Levels}}, nil
 	}
+	source, whole, hops := s.Source, s.Levels, slices.Max(f.Params.Layers)
 	alone := f.searchers.Get().(*single)
 	defer f.searchers.Put(alone)
 	counts := map[messages.Levels]int64{}
