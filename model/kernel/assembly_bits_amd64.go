@@ -3,17 +3,18 @@ package kernel
 // rowBits are the functions of Bits for rows of one vector.
 type rowBits struct {
 	words       int
-	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
-	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
+	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int) int
+	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int, planes, pending *uint64) int
 	push        func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
 	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
 	mark        func(count int, found *int32, next, reached, absent *uint64, distance int)
-	transpose   func(rows *uint64, out *byte, stride int, flip uint64)
+	transpose   func(rows *uint64)
+	lines       func(squares *uint64, out *byte, stride int)
 }
 
 var (
-	bitsAVX2   = rowBits{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2}
-	bitsAVX512 = rowBits{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512}
+	bitsAVX2   = rowBits{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, linesAVX2}
+	bitsAVX512 = rowBits{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, linesAVX512}
 )
 
 // Widths adds those of a vector to those of a word.
@@ -45,15 +46,13 @@ func (s *assembly) Pull(h *Hop, found []int32) []int32 {
 		return found
 	}
 	h.check(entities, found)
-	at := first(found[:cap(found)])
-	var count int
+	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
+	frontier, reached, next, absent := &h.Frontier[0], &h.Reached[0], &h.Next[0], first(h.Absent)
 	if c := h.Counters; c != nil {
-		count = b.pullCounted(entities, &h.Offsets[0], first(h.Senders), &h.Frontier[0], &h.Reached[0], &h.Next[0], at, len(found),
-			&c.planes[c.shift*c.words], &c.pending[0])
-	} else {
-		count = b.pull(entities, &h.Offsets[0], first(h.Senders), &h.Frontier[0], &h.Reached[0], &h.Next[0], at, len(found))
+		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, absent, h.Distance, all, len(found), c.plane(), &c.pending[0])
+		return found[:count]
 	}
-	return found[:count]
+	return found[:b.pull(entities, offsets, senders, frontier, reached, next, absent, h.Distance, all, len(found))]
 }
 
 // Push is like Pull.
@@ -66,53 +65,52 @@ func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 		return found
 	}
 	h.check(entities, found)
-	at := first(found[:cap(found)])
-	var count int
+	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
+	frontier, reached, next, before := &h.Frontier[0], &h.Reached[0], &h.Next[0], len(found)
 	if c := h.Counters; c != nil {
-		count = b.pushCounted(len(active), &active[0], &h.Offsets[0], first(h.Senders), &h.Frontier[0], &h.Reached[0], &h.Next[0], at, len(found),
-			&c.planes[c.shift*c.words], &c.pending[0])
+		found = found[:b.pushCounted(len(active), &active[0], offsets, senders, frontier, reached, next, all, before, c.plane(), &c.pending[0])]
 	} else {
-		count = b.push(len(active), &active[0], &h.Offsets[0], first(h.Senders), &h.Frontier[0], &h.Reached[0], &h.Next[0], at, len(found))
+		found = found[:b.push(len(active), &active[0], offsets, senders, frontier, reached, next, all, before)]
 	}
-	return found[:count]
-}
-
-// Mark leaves one word to portable.
-func (s *assembly) Mark(h *Hop, found []int32, distance int) {
-	b := s.rows(h.Words)
-	if b == nil {
-		s.portable.Mark(h, found, distance)
-		return
+	if fresh := found[before:]; len(fresh) > 0 {
+		b.mark(len(fresh), &fresh[0], next, reached, first(h.Absent), h.Distance)
 	}
-	if len(found) > 0 {
-		h.check(len(h.Offsets)-1, nil)
-		b.mark(len(found), &found[0], &h.Next[0], &h.Reached[0], first(h.Absent), distance)
-	}
+	return found
 }
 
 // TransposeBits leaves other widths to portable.
-func (s *assembly) TransposeBits(rows []uint64, words int, out []byte, stride int, flip bool) {
+func (s *assembly) TransposeBits(rows []uint64, words int) {
 	b := s.rows(words)
 	if b == nil {
-		s.portable.TransposeBits(rows, words, out, stride, flip)
+		s.portable.TransposeBits(rows, words)
 		return
 	}
-	_, _ = rows[64*words-1], out[(64*words-1)*stride+7]
-	turn := uint64(0)
-	if flip {
-		turn = ^turn
-	}
-	b.transpose(&rows[0], &out[0], stride, turn)
+	_ = rows[64*words-1]
+	b.transpose(&rows[0])
 }
+
+// PackBits is like TransposeBits.
+func (s *assembly) PackBits(absent []uint64, words int, out []byte, stride int) {
+	b := s.rows(words)
+	if b == nil {
+		s.portable.PackBits(absent, words, out, stride)
+		return
+	}
+	_, _ = absent[8*64*words-1], out[(64*words-1)*stride+63]
+	for square := range 8 {
+		b.transpose(&absent[square*64*words])
+	}
+	b.lines(&absent[0], &out[0], stride)
+}
+
+// plane is where the counters add now.
+func (s *Counters) plane() *uint64 { return &s.planes[s.shift*s.words] }
 
 // check ends in a panic where a table has fewer rows than there are entities, or a list no
 // room for them and one more.
 func (h *Hop) check(entities int, found []int32) {
 	n := entities * h.Words
-	if found != nil {
-		_ = found[:entities+1]
-	}
-	_, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n]
+	_, _, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n], found[:entities+1]
 	if h.Absent != nil {
 		_ = h.Absent[:4*n]
 	}

@@ -2729,11 +2729,11 @@ across122:
 	VZEROUPPER
 	RET
 
-// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
-// Requires: AVX, AVX2
-TEXT ·pullAVX2(SB), NOSPLIT, $0-72
+// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pullAVX2(SB), NOSPLIT, $0-88
 	MOVQ frontier+24(FP), AX
-	MOVQ listed+56(FP), DX
+	MOVQ listed+72(FP), DX
 	XORQ CX, CX
 
 entity123:
@@ -2753,11 +2753,12 @@ entity123:
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
+	JEQ      skip124
 	LEAQ     (SI)(DI*4), DI
 
 fours127:
-	SUBQ    $0x04, BX
-	JLT     rest128
+	CMPQ    BX, $0x04
+	JLE     last128
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2773,21 +2774,36 @@ fours127:
 	VPTEST  Y0, Y1
 	JCS     full125
 	ADDQ    $0x10, DI
+	SUBQ    $0x04, BX
 	JMP     fours127
 
-rest128:
-	ADDQ $0x04, BX
-	JEQ  done129
-
-one130:
-	MOVLQSX (DI), SI
+last128:
+	DECQ    BX
+	MOVQ    $0x00000000, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
-	ADDQ    $0x04, DI
-	DECQ    BX
-	JNE     one130
+	MOVQ    $0x00000001, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVQ    $0x00000002, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVQ    $0x00000003, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
 
-done129:
 full125:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
@@ -2796,31 +2812,64 @@ full125:
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
-	MOVQ    found+48(FP), BX
-	MOVL    CX, (BX)(DX*4)
+	MOVQ    found+64(FP), SI
+	MOVL    CX, (SI)(DX*4)
 	INCQ    DX
+	MOVQ    distance+56(FP), SI
+	MOVQ    absent+48(FP), DI
+	TESTQ   SI, SI
+	JLT     skip124
+	MOVQ    reached+32(FP), R8
+	VPOR    (R8)(BX*1), Y1, Y11
+	VMOVDQU Y11, (R8)(BX*1)
+	TESTQ   DI, DI
+	JEQ     skip124
+	SHLQ    $0x02, BX
+	BTQ     $0x00, SI
+	JCS     has129
+	VPOR    (DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, (DI)(BX*1)
 
+has129:
+	BTQ     $0x01, SI
+	JCS     has130
+	VPOR    32(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 32(DI)(BX*1)
+
+has130:
+	BTQ     $0x02, SI
+	JCS     has131
+	VPOR    64(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 64(DI)(BX*1)
+
+has131:
+	BTQ     $0x03, SI
+	JCS     has132
+	VPOR    96(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 96(DI)(BX*1)
+
+has132:
 skip124:
 	INCQ CX
 	JMP  entity123
 
 end126:
-	MOVQ DX, ret+64(FP)
+	MOVQ DX, ret+80(FP)
 	VZEROUPPER
 	RET
 
 // func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ reached+40(FP), AX
 	MOVQ next+48(FP), CX
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity131:
+entity133:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end132
+	JGE     end135
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2832,157 +2881,212 @@ entity131:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
+	JEQ     none134
 	LEAQ    (R8)(R9*4), R9
 
-fours133:
-	SUBQ    $0x04, SI
-	JLT     rest134
+fours136:
+	CMPQ    SI, $0x04
+	JLE     last137
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
 	VMOVDQU (AX)(R8*1), Y4
 	VPANDN  Y0, Y4, Y4
-	VPTEST  Y4, Y4
-	JEQ     known136
 	MOVQ    found+56(FP), R10
 	MOVL    DI, (R10)(BX*4)
 	VMOVDQU (CX)(R8*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   DI
-	MOVBQZX DI, DI
-	ADDQ    DI, BX
 	VPOR    Y4, Y1, Y1
 	VMOVDQU Y1, (CX)(R8*1)
-
-known136:
+	VPTEST  Y4, Y4
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
 	MOVLQSX 4(R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
 	VMOVDQU (AX)(R8*1), Y5
 	VPANDN  Y0, Y5, Y5
-	VPTEST  Y5, Y5
-	JEQ     known137
 	MOVQ    found+56(FP), R10
 	MOVL    DI, (R10)(BX*4)
 	VMOVDQU (CX)(R8*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   DI
-	MOVBQZX DI, DI
-	ADDQ    DI, BX
 	VPOR    Y5, Y1, Y1
 	VMOVDQU Y1, (CX)(R8*1)
-
-known137:
+	VPTEST  Y5, Y5
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
 	MOVLQSX 8(R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
 	VMOVDQU (AX)(R8*1), Y6
 	VPANDN  Y0, Y6, Y6
-	VPTEST  Y6, Y6
-	JEQ     known138
 	MOVQ    found+56(FP), R10
 	MOVL    DI, (R10)(BX*4)
 	VMOVDQU (CX)(R8*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   DI
-	MOVBQZX DI, DI
-	ADDQ    DI, BX
 	VPOR    Y6, Y1, Y1
 	VMOVDQU Y1, (CX)(R8*1)
-
-known138:
+	VPTEST  Y6, Y6
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
 	MOVLQSX 12(R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
 	VMOVDQU (AX)(R8*1), Y7
 	VPANDN  Y0, Y7, Y7
-	VPTEST  Y7, Y7
-	JEQ     known139
 	MOVQ    found+56(FP), R10
 	MOVL    DI, (R10)(BX*4)
 	VMOVDQU (CX)(R8*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   DI
-	MOVBQZX DI, DI
-	ADDQ    DI, BX
 	VPOR    Y7, Y1, Y1
 	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y7, Y7
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	ADDQ    $0x10, R9
+	SUBQ    $0x04, SI
+	JMP     fours136
 
-known139:
-	ADDQ $0x10, R9
-	JMP  fours133
-
-rest134:
-	ADDQ $0x04, SI
-	JEQ  done135
-
-one140:
-	MOVLQSX (R9), DI
+last137:
+	DECQ    SI
+	MOVQ    $0x00000000, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
 	VMOVDQU (AX)(R8*1), Y4
 	VPANDN  Y0, Y4, Y4
-	VPTEST  Y4, Y4
-	JEQ     known141
 	MOVQ    found+56(FP), R10
 	MOVL    DI, (R10)(BX*4)
 	VMOVDQU (CX)(R8*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   DI
-	MOVBQZX DI, DI
-	ADDQ    DI, BX
 	VPOR    Y4, Y1, Y1
 	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y4, Y4
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000001, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y5
+	VPANDN  Y0, Y5, Y5
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y5, Y5
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000002, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y6
+	VPANDN  Y0, Y6, Y6
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y6, Y6
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000003, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, SI
+	SHLQ    $0x05, SI
+	VMOVDQU (AX)(SI*1), Y7
+	VPANDN  Y0, Y7, Y7
+	MOVQ    found+56(FP), R8
+	MOVL    DI, (R8)(BX*4)
+	VMOVDQU (CX)(SI*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (CX)(SI*1)
+	VPTEST  Y7, Y7
+	SETNE   SI
+	ANDB    SI, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
 
-known141:
-	ADDQ $0x04, R9
-	DECQ SI
-	JNE  one140
-
-done135:
+none134:
 	INCQ DX
-	JMP  entity131
+	JMP  entity133
 
-end132:
+end135:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
 
-// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
-// Requires: AVX, AVX2
-TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-88
+// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-104
 	XORQ    AX, AX
-	MOVQ    planes+64(FP), CX
+	MOVQ    planes+80(FP), CX
 	VMOVDQU (CX), Y2
 	VMOVDQU 32(CX), Y3
 	MOVQ    frontier+24(FP), CX
-	MOVQ    listed+56(FP), BX
+	MOVQ    listed+72(FP), BX
 	XORQ    DX, DX
 
-entity142:
+entity138:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end145
+	JGE      end141
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      skip143
+	JEQ      skip139
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
+	JEQ      skip139
 	LEAQ     (DI)(R8*4), R8
 
-fours146:
+fours142:
 	CMPQ    AX, $0x00002000
-	JGE     full149
-	SUBQ    $0x04, SI
-	JLT     rest147
+	JGE     full144
+	CMPQ    SI, $0x04
+	JLE     last143
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3014,51 +3118,121 @@ fours146:
 	VPXOR   Y9, Y11, Y3
 	VPAND   Y9, Y11, Y11
 	VPOR    Y11, Y10, Y10
-	MOVQ    pending+72(FP), DI
+	MOVQ    pending+88(FP), DI
 	VMOVDQU Y10, (DI)(AX*1)
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
-	JMP     fours146
+	SUBQ    $0x04, SI
+	JMP     fours142
 
-rest147:
-	ADDQ $0x04, SI
-	JEQ  done148
+last143:
+	DECQ         SI
+	MOVQ         $0x00000000, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y4
+	VPOR         Y4, Y1, Y1
+	MOVQ         $0x00000001, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y5
+	VPOR         Y5, Y1, Y1
+	MOVQ         $0x00000002, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y6
+	VPOR         Y6, Y1, Y1
+	MOVQ         $0x00000003, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y7
+	VPOR         Y7, Y1, Y1
+	LEAQ         kept<>+0(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VPBROADCASTQ 32(DI), Y11
+	VPAND        Y11, Y5, Y5
+	VPBROADCASTQ 40(DI), Y11
+	VPAND        Y11, Y6, Y6
+	VPBROADCASTQ 48(DI), Y11
+	VPAND        Y11, Y7, Y7
+	VPAND        Y4, Y2, Y8
+	VPXOR        Y4, Y2, Y11
+	VPXOR        Y5, Y11, Y2
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPAND        Y6, Y2, Y9
+	VPXOR        Y6, Y2, Y11
+	VPXOR        Y7, Y11, Y2
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        Y8, Y3, Y10
+	VPXOR        Y8, Y3, Y11
+	VPXOR        Y9, Y11, Y3
+	VPAND        Y9, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	MOVQ         pending+88(FP), SI
+	VMOVDQU      Y10, (SI)(AX*1)
+	ADDQ         $0x20, AX
+	VPAND        Y1, Y0, Y1
+	VPTEST       Y1, Y1
+	JEQ          skip139
+	MOVQ         DX, SI
+	MOVQ         next+40(FP), DI
+	SHLQ         $0x05, SI
+	VMOVDQU      Y1, (DI)(SI*1)
+	MOVQ         found+64(FP), DI
+	MOVL         DX, (DI)(BX*4)
+	INCQ         BX
+	MOVQ         distance+56(FP), DI
+	MOVQ         absent+48(FP), R8
+	TESTQ        DI, DI
+	JLT          skip139
+	MOVQ         reached+32(FP), R9
+	VPOR         (R9)(SI*1), Y1, Y11
+	VMOVDQU      Y11, (R9)(SI*1)
+	TESTQ        R8, R8
+	JEQ          skip139
+	SHLQ         $0x02, SI
+	BTQ          $0x00, DI
+	JCS          has145
+	VPOR         (R8)(SI*1), Y1, Y11
+	VMOVDQU      Y11, (R8)(SI*1)
 
-one150:
-	MOVLQSX (R8), DI
-	SHLQ    $0x05, DI
-	VPAND   (CX)(DI*1), Y0, Y4
-	VPOR    Y4, Y1, Y1
-	VPXOR   Y4, Y2, Y2
-	VPANDN  Y4, Y2, Y4
-	VPXOR   Y4, Y3, Y3
-	VPANDN  Y4, Y3, Y4
-	MOVQ    pending+72(FP), DI
-	VMOVDQU Y4, (DI)(AX*1)
-	ADDQ    $0x20, AX
-	ADDQ    $0x04, R8
-	DECQ    SI
-	JNE     one150
+has145:
+	BTQ     $0x01, DI
+	JCS     has146
+	VPOR    32(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 32(R8)(SI*1)
 
-done148:
-	VPAND   Y1, Y0, Y1
-	VPTEST  Y1, Y1
-	JEQ     skip143
-	MOVQ    DX, SI
-	MOVQ    next+40(FP), DI
-	SHLQ    $0x05, SI
-	VMOVDQU Y1, (DI)(SI*1)
-	MOVQ    found+48(FP), SI
-	MOVL    DX, (SI)(BX*4)
-	INCQ    BX
+has146:
+	BTQ     $0x02, DI
+	JCS     has147
+	VPOR    64(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 64(R8)(SI*1)
 
-skip143:
+has147:
+	BTQ     $0x03, DI
+	JCS     has148
+	VPOR    96(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 96(R8)(SI*1)
+
+has148:
+skip139:
 	INCQ DX
-	JMP  entity142
+	JMP  entity138
 
-end145:
-	MOVQ    planes+64(FP), CX
-	MOVQ    pending+72(FP), DX
+end141:
+	MOVQ    planes+80(FP), CX
+	MOVQ    pending+88(FP), DX
 	LEAQ    (DX)(AX*1), SI
 	VXORPS  Y12, Y12, Y12
 	VMOVDQU Y12, (SI)
@@ -3072,9 +3246,9 @@ end145:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight151:
+eight149:
 	CMPQ    AX, $0x00
-	JLE     drained154
+	JLE     drained152
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3116,36 +3290,36 @@ eight151:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry152:
+carry150:
 	VPTEST  Y7, Y7
-	JEQ     carried153
+	JEQ     carried151
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry152
+	JMP     carry150
 
-carried153:
+carried151:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight151
+	JMP  eight149
 
-drained154:
+drained152:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
 	XORQ    AX, AX
-	MOVQ    planes+64(FP), AX
+	MOVQ    planes+80(FP), AX
 	VMOVDQU Y2, (AX)
 	VMOVDQU Y3, 32(AX)
-	MOVQ    BX, ret+80(FP)
+	MOVQ    BX, ret+96(FP)
 	VZEROUPPER
 	RET
 
-full149:
-	MOVQ    planes+64(FP), DI
-	MOVQ    pending+72(FP), R9
+full144:
+	MOVQ    planes+80(FP), DI
+	MOVQ    pending+88(FP), R9
 	LEAQ    (R9)(AX*1), R10
 	VXORPS  Y12, Y12, Y12
 	VMOVDQU Y12, (R10)
@@ -3159,9 +3333,9 @@ full149:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight155:
+eight153:
 	CMPQ    AX, $0x00
-	JLE     drained158
+	JLE     drained156
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3203,30 +3377,39 @@ eight155:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry156:
+carry154:
 	VPTEST  Y7, Y7
-	JEQ     carried157
+	JEQ     carried155
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry156
+	JMP     carry154
 
-carried157:
+carried155:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight155
+	JMP  eight153
 
-drained158:
+drained156:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours146
+	JMP     fours142
+
+DATA kept<>+0(SB)/8, $0xffffffffffffffff
+DATA kept<>+8(SB)/8, $0xffffffffffffffff
+DATA kept<>+16(SB)/8, $0xffffffffffffffff
+DATA kept<>+24(SB)/8, $0xffffffffffffffff
+DATA kept<>+32(SB)/8, $0x0000000000000000
+DATA kept<>+40(SB)/8, $0x0000000000000000
+DATA kept<>+48(SB)/8, $0x0000000000000000
+GLOBL kept<>(SB), RODATA|NOPTR, $56
 
 // func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	XORQ    AX, AX
 	MOVQ    planes+72(FP), CX
@@ -3237,10 +3420,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity159:
+entity157:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end160
+	JGE     end159
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3252,85 +3435,82 @@ entity159:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
+	JEQ     none158
 	LEAQ    (R9)(R10*4), R10
 
-fours161:
+fours160:
 	CMPQ    AX, $0x00002000
-	JGE     full164
-	SUBQ    $0x04, DI
-	JLT     rest162
+	JGE     full162
+	CMPQ    DI, $0x04
+	JLE     last161
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
 	VMOVDQU (CX)(R9*1), Y4
 	VPANDN  Y0, Y4, Y4
-	VPTEST  Y4, Y4
-	JEQ     known165
 	MOVQ    found+56(FP), R11
 	MOVL    R8, (R11)(SI*4)
 	VMOVDQU (DX)(R9*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   R8
-	MOVBQZX R8, R8
-	ADDQ    R8, SI
 	VPOR    Y4, Y1, Y1
 	VMOVDQU Y1, (DX)(R9*1)
-
-known165:
+	VPTEST  Y4, Y4
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
 	MOVLQSX 4(R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
 	VMOVDQU (CX)(R9*1), Y5
 	VPANDN  Y0, Y5, Y5
-	VPTEST  Y5, Y5
-	JEQ     known166
 	MOVQ    found+56(FP), R11
 	MOVL    R8, (R11)(SI*4)
 	VMOVDQU (DX)(R9*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   R8
-	MOVBQZX R8, R8
-	ADDQ    R8, SI
 	VPOR    Y5, Y1, Y1
 	VMOVDQU Y1, (DX)(R9*1)
-
-known166:
+	VPTEST  Y5, Y5
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
 	MOVLQSX 8(R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
 	VMOVDQU (CX)(R9*1), Y6
 	VPANDN  Y0, Y6, Y6
-	VPTEST  Y6, Y6
-	JEQ     known167
 	MOVQ    found+56(FP), R11
 	MOVL    R8, (R11)(SI*4)
 	VMOVDQU (DX)(R9*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   R8
-	MOVBQZX R8, R8
-	ADDQ    R8, SI
 	VPOR    Y6, Y1, Y1
 	VMOVDQU Y1, (DX)(R9*1)
-
-known167:
+	VPTEST  Y6, Y6
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
 	MOVLQSX 12(R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
 	VMOVDQU (CX)(R9*1), Y7
 	VPANDN  Y0, Y7, Y7
-	VPTEST  Y7, Y7
-	JEQ     known168
 	MOVQ    found+56(FP), R11
 	MOVL    R8, (R11)(SI*4)
 	VMOVDQU (DX)(R9*1), Y1
 	VPTEST  Y1, Y1
 	SETEQ   R8
-	MOVBQZX R8, R8
-	ADDQ    R8, SI
 	VPOR    Y7, Y1, Y1
 	VMOVDQU Y1, (DX)(R9*1)
-
-known168:
+	VPTEST  Y7, Y7
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
 	VPAND   Y4, Y2, Y8
 	VPXOR   Y4, Y2, Y11
 	VPXOR   Y5, Y11, Y2
@@ -3350,47 +3530,124 @@ known168:
 	VMOVDQU Y10, (R8)(AX*1)
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
-	JMP     fours161
+	SUBQ    $0x04, DI
+	JMP     fours160
 
-rest162:
-	ADDQ $0x04, DI
-	JEQ  done163
+last161:
+	DECQ         DI
+	MOVQ         $0x00000000, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y4
+	VPANDN       Y0, Y4, Y4
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y4, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y4, Y4
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000001, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y5
+	VPANDN       Y0, Y5, Y5
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y5, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y5, Y5
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000002, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y6
+	VPANDN       Y0, Y6, Y6
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y6, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y6, Y6
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000003, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y7
+	VPANDN       Y0, Y7, Y7
+	MOVQ         found+56(FP), R10
+	MOVL         R8, (R10)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y7, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y7, Y7
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	LEAQ         kept<>+0(SB), R8
+	SHLQ         $0x03, DI
+	SUBQ         DI, R8
+	VPBROADCASTQ 32(R8), Y11
+	VPAND        Y11, Y5, Y5
+	VPBROADCASTQ 40(R8), Y11
+	VPAND        Y11, Y6, Y6
+	VPBROADCASTQ 48(R8), Y11
+	VPAND        Y11, Y7, Y7
+	VPAND        Y4, Y2, Y8
+	VPXOR        Y4, Y2, Y11
+	VPXOR        Y5, Y11, Y2
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPAND        Y6, Y2, Y9
+	VPXOR        Y6, Y2, Y11
+	VPXOR        Y7, Y11, Y2
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        Y8, Y3, Y10
+	VPXOR        Y8, Y3, Y11
+	VPXOR        Y9, Y11, Y3
+	VPAND        Y9, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	MOVQ         pending+80(FP), DI
+	VMOVDQU      Y10, (DI)(AX*1)
+	ADDQ         $0x20, AX
 
-one169:
-	MOVLQSX (R10), R8
-	MOVQ    R8, R9
-	SHLQ    $0x05, R9
-	VMOVDQU (CX)(R9*1), Y4
-	VPANDN  Y0, Y4, Y4
-	VPTEST  Y4, Y4
-	JEQ     known170
-	MOVQ    found+56(FP), R11
-	MOVL    R8, (R11)(SI*4)
-	VMOVDQU (DX)(R9*1), Y1
-	VPTEST  Y1, Y1
-	SETEQ   R8
-	MOVBQZX R8, R8
-	ADDQ    R8, SI
-	VPOR    Y4, Y1, Y1
-	VMOVDQU Y1, (DX)(R9*1)
-
-known170:
-	VPXOR   Y4, Y2, Y2
-	VPANDN  Y4, Y2, Y4
-	VPXOR   Y4, Y3, Y3
-	VPANDN  Y4, Y3, Y4
-	MOVQ    pending+80(FP), R8
-	VMOVDQU Y4, (R8)(AX*1)
-	ADDQ    $0x20, AX
-	ADDQ    $0x04, R10
-	DECQ    DI
-	JNE     one169
-
-done163:
+none158:
 	INCQ BX
-	JMP  entity159
+	JMP  entity157
 
-end160:
+end159:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3406,9 +3663,9 @@ end160:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight171:
+eight163:
 	CMPQ    AX, $0x00
-	JLE     drained174
+	JLE     drained166
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3450,22 +3707,22 @@ eight171:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry172:
+carry164:
 	VPTEST  Y7, Y7
-	JEQ     carried173
+	JEQ     carried165
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry172
+	JMP     carry164
 
-carried173:
+carried165:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight171
+	JMP  eight163
 
-drained174:
+drained166:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3477,7 +3734,7 @@ drained174:
 	VZEROUPPER
 	RET
 
-full164:
+full162:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3493,9 +3750,9 @@ full164:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight175:
+eight167:
 	CMPQ    AX, $0x00
-	JLE     drained178
+	JLE     drained170
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3537,107 +3794,108 @@ eight175:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry176:
+carry168:
 	VPTEST  Y7, Y7
-	JEQ     carried177
+	JEQ     carried169
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry176
+	JMP     carry168
 
-carried177:
+carried169:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight175
+	JMP  eight167
 
-drained178:
+drained170:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours161
+	JMP     fours160
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
 // Requires: AVX, AVX2
 TEXT ·markAVX2(SB), NOSPLIT, $0-48
 	MOVQ found+8(FP), AX
 	MOVQ next+16(FP), CX
-	MOVQ reached+24(FP), DX
-	MOVQ absent+32(FP), BX
-	MOVQ distance+40(FP), SI
-	XORQ DI, DI
+	XORQ DX, DX
 
-entity179:
-	MOVQ    count+0(FP), R8
-	CMPQ    DI, R8
-	JGE     end181
-	MOVLQSX (AX)(DI*4), R8
-	SHLQ    $0x05, R8
-	VMOVDQU (CX)(R8*1), Y0
-	VPOR    (DX)(R8*1), Y0, Y1
-	VMOVDQU Y1, (DX)(R8*1)
-	TESTQ   BX, BX
-	JEQ     skip180
-	SHLQ    $0x02, R8
+entity171:
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
+	JGE     end173
+	MOVLQSX (AX)(DX*4), BX
+	SHLQ    $0x05, BX
+	VMOVDQU (CX)(BX*1), Y0
+	MOVQ    distance+40(FP), SI
+	MOVQ    absent+32(FP), DI
+	TESTQ   SI, SI
+	JLT     skip172
+	MOVQ    reached+24(FP), R8
+	VPOR    (R8)(BX*1), Y0, Y1
+	VMOVDQU Y1, (R8)(BX*1)
+	TESTQ   DI, DI
+	JEQ     skip172
+	SHLQ    $0x02, BX
 	BTQ     $0x00, SI
-	JCS     has182
-	VPOR    (BX)(R8*1), Y0, Y1
-	VMOVDQU Y1, (BX)(R8*1)
+	JCS     has174
+	VPOR    (DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, (DI)(BX*1)
 
-has182:
+has174:
 	BTQ     $0x01, SI
-	JCS     has183
-	VPOR    32(BX)(R8*1), Y0, Y1
-	VMOVDQU Y1, 32(BX)(R8*1)
+	JCS     has175
+	VPOR    32(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 32(DI)(BX*1)
 
-has183:
+has175:
 	BTQ     $0x02, SI
-	JCS     has184
-	VPOR    64(BX)(R8*1), Y0, Y1
-	VMOVDQU Y1, 64(BX)(R8*1)
+	JCS     has176
+	VPOR    64(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 64(DI)(BX*1)
 
-has184:
+has176:
 	BTQ     $0x03, SI
-	JCS     has185
-	VPOR    96(BX)(R8*1), Y0, Y1
-	VMOVDQU Y1, 96(BX)(R8*1)
+	JCS     has177
+	VPOR    96(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 96(DI)(BX*1)
 
-has185:
-skip180:
-	INCQ DI
-	JMP  entity179
+has177:
+skip172:
+	INCQ DX
+	JMP  entity171
 
-end181:
+end173:
 	VZEROUPPER
 	RET
 
-// func transposeBitsAVX2(rows *uint64, out *byte, stride int, flip uint64)
+// func transposeBitsAVX2(rows *uint64)
 // Requires: AVX, AVX2
-TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-32
-	MOVQ         rows+0(FP), AX
-	VPBROADCASTQ flip+24(FP), Y9
-	MOVQ         $0x00000000ffffffff, CX
-	VMOVQ        CX, X10
+TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         $0x0000ffff0000ffff, CX
-	VMOVQ        CX, X11
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X11
 	VPBROADCASTQ X11, Y11
-	MOVQ         $0x00ff00ff00ff00ff, CX
-	VMOVQ        CX, X12
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Y12
+	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again186:
-	VPXOR        (AX), Y9, Y0
-	VPXOR        256(AX), Y9, Y1
-	VPXOR        512(AX), Y9, Y2
-	VPXOR        768(AX), Y9, Y3
-	VPXOR        1024(AX), Y9, Y4
-	VPXOR        1280(AX), Y9, Y5
-	VPXOR        1536(AX), Y9, Y6
-	VPXOR        1792(AX), Y9, Y7
+again178:
+	VMOVDQU      (AX), Y0
+	VMOVDQU      256(AX), Y1
+	VMOVDQU      512(AX), Y2
+	VMOVDQU      768(AX), Y3
+	VMOVDQU      1024(AX), Y4
+	VMOVDQU      1280(AX), Y5
+	VMOVDQU      1536(AX), Y6
+	VMOVDQU      1792(AX), Y7
 	VPSRLQ       $0x20, Y0, Y8
 	VPXOR        Y4, Y8, Y8
 	VPAND        Y10, Y8, Y8
@@ -3718,9 +3976,9 @@ again186:
 	VMOVDQU      Y5, 1280(AX)
 	VMOVDQU      Y6, 1536(AX)
 	VMOVDQU      Y7, 1792(AX)
-	ADDQ         $0x20, AX
+	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again186
+	JNE          again178
 	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Y10
@@ -3731,151 +3989,158 @@ again186:
 	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Y12
 	MOVQ         rows+0(FP), AX
-	MOVQ         stride+16(FP), DX
-	XORQ         BX, BX
-	MOVQ         out+8(FP), SI
-	MOVQ         DX, DI
-	SHLQ         $0x06, DI
-	ADDQ         SI, DI
-	MOVQ         DX, R8
-	SHLQ         $0x06, R8
-	ADDQ         DI, R8
-	MOVQ         DX, R9
-	SHLQ         $0x06, R9
-	ADDQ         R8, R9
 	MOVQ         $0x00000008, CX
 
-again187:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      32(AX), Y1
-	VMOVDQU      64(AX), Y2
-	VMOVDQU      96(AX), Y3
-	VMOVDQU      128(AX), Y4
-	VMOVDQU      160(AX), Y5
-	VMOVDQU      192(AX), Y6
-	VMOVDQU      224(AX), Y7
-	VPSRLQ       $0x04, Y0, Y8
-	VPXOR        Y4, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSLLQ       $0x04, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x04, Y1, Y8
-	VPXOR        Y5, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSLLQ       $0x04, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSRLQ       $0x04, Y2, Y8
-	VPXOR        Y6, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VPSLLQ       $0x04, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSRLQ       $0x04, Y3, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x04, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSRLQ       $0x02, Y0, Y8
-	VPXOR        Y2, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSLLQ       $0x02, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x02, Y1, Y8
-	VPXOR        Y3, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSLLQ       $0x02, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSRLQ       $0x02, Y4, Y8
-	VPXOR        Y6, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VPSLLQ       $0x02, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSRLQ       $0x02, Y5, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x02, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSRLQ       $0x01, Y0, Y8
-	VPXOR        Y1, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSLLQ       $0x01, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x01, Y2, Y8
-	VPXOR        Y3, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSLLQ       $0x01, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSRLQ       $0x01, Y4, Y8
-	VPXOR        Y5, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSLLQ       $0x01, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSRLQ       $0x01, Y6, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x01, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VMOVLPS      X0, (SI)(BX*1)
-	VMOVHPS      X0, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y0, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X1, (SI)(BX*1)
-	VMOVHPS      X1, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y1, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X2, (SI)(BX*1)
-	VMOVHPS      X2, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y2, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X3, (SI)(BX*1)
-	VMOVHPS      X3, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y3, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X4, (SI)(BX*1)
-	VMOVHPS      X4, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y4, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X5, (SI)(BX*1)
-	VMOVHPS      X5, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y5, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X6, (SI)(BX*1)
-	VMOVHPS      X6, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y6, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	VMOVLPS      X7, (SI)(BX*1)
-	VMOVHPS      X7, (DI)(BX*1)
-	VEXTRACTI128 $0x01, Y7, X8
-	VMOVLPS      X8, (R8)(BX*1)
-	VMOVHPS      X8, (R9)(BX*1)
-	ADDQ         DX, BX
-	ADDQ         $0x00000100, AX
-	DECQ         CX
-	JNE          again187
+again179:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	VMOVDQU 64(AX), Y2
+	VMOVDQU 96(AX), Y3
+	VMOVDQU 128(AX), Y4
+	VMOVDQU 160(AX), Y5
+	VMOVDQU 192(AX), Y6
+	VMOVDQU 224(AX), Y7
+	VPSRLQ  $0x04, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x04, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x04, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x04, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x02, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x02, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x02, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x02, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x01, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x01, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x01, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x01, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, 128(AX)
+	VMOVDQU Y5, 160(AX)
+	VMOVDQU Y6, 192(AX)
+	VMOVDQU Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	DECQ    CX
+	JNE     again179
+	VZEROUPPER
+	RET
+
+// func linesAVX2(squares *uint64, out *byte, stride int)
+// Requires: AVX, AVX2
+TEXT ·linesAVX2(SB), NOSPLIT, $0-24
+	VPCMPEQD Y15, Y15, Y15
+	MOVQ     squares+0(FP), AX
+	MOVQ     stride+16(FP), CX
+	MOVQ     out+8(FP), BX
+	MOVQ     CX, SI
+	SHLQ     $0x06, SI
+	ADDQ     BX, SI
+	MOVQ     CX, DI
+	SHLQ     $0x06, DI
+	ADDQ     SI, DI
+	MOVQ     CX, R8
+	SHLQ     $0x06, R8
+	ADDQ     DI, R8
+	XORQ     R9, R9
+	MOVQ     $0x00000040, DX
+
+again180:
+	VPXOR       (AX), Y15, Y0
+	VPXOR       2048(AX), Y15, Y1
+	VPXOR       4096(AX), Y15, Y2
+	VPXOR       6144(AX), Y15, Y3
+	VPUNPCKLQDQ Y1, Y0, Y4
+	VPUNPCKHQDQ Y1, Y0, Y5
+	VPUNPCKLQDQ Y3, Y2, Y6
+	VPUNPCKHQDQ Y3, Y2, Y7
+	VPERM2I128  $0x20, Y6, Y4, Y0
+	VPERM2I128  $0x31, Y6, Y4, Y2
+	VPERM2I128  $0x20, Y7, Y5, Y1
+	VPERM2I128  $0x31, Y7, Y5, Y3
+	VMOVDQU     Y0, (BX)(R9*1)
+	VMOVDQU     Y1, (SI)(R9*1)
+	VMOVDQU     Y2, (DI)(R9*1)
+	VMOVDQU     Y3, (R8)(R9*1)
+	VPXOR       8192(AX), Y15, Y0
+	VPXOR       10240(AX), Y15, Y1
+	VPXOR       12288(AX), Y15, Y2
+	VPXOR       14336(AX), Y15, Y3
+	VPUNPCKLQDQ Y1, Y0, Y4
+	VPUNPCKHQDQ Y1, Y0, Y5
+	VPUNPCKLQDQ Y3, Y2, Y6
+	VPUNPCKHQDQ Y3, Y2, Y7
+	VPERM2I128  $0x20, Y6, Y4, Y0
+	VPERM2I128  $0x31, Y6, Y4, Y2
+	VPERM2I128  $0x20, Y7, Y5, Y1
+	VPERM2I128  $0x31, Y7, Y5, Y3
+	VMOVDQU     Y0, 32(BX)(R9*1)
+	VMOVDQU     Y1, 32(SI)(R9*1)
+	VMOVDQU     Y2, 32(DI)(R9*1)
+	VMOVDQU     Y3, 32(R8)(R9*1)
+	ADDQ        CX, R9
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNE         again180
 	VZEROUPPER
 	RET

@@ -100,7 +100,7 @@ func transposeAVX2(out *float32, a *float32, rows int, columns int, outRow int, 
 // pullAVX2 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
 
 // pushAVX2 is portable.Push for rows of one vector.
 //
@@ -110,14 +110,14 @@ func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier
 // pullCountedAVX2 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
 
 // pushCountedAVX2 is portable.Push for rows of one vector.
 //
 //go:noescape
 func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
 
-// markAVX2 is portable.Mark for rows of one vector.
+// markAVX2 is Hop.mark for rows of one vector.
 //
 //go:noescape
 func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
@@ -125,4 +125,9 @@ func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *ui
 // transposeBitsAVX2 is portable.TransposeBits for rows of one vector.
 //
 //go:noescape
-func transposeBitsAVX2(rows *uint64, out *byte, stride int, flip uint64)
+func transposeBitsAVX2(rows *uint64)
+
+// linesAVX2 is the second part of portable.PackBits for rows of one vector.
+//
+//go:noescape
+func linesAVX2(squares *uint64, out *byte, stride int)

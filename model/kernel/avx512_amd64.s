@@ -5933,11 +5933,11 @@ across230:
 	VZEROUPPER
 	RET
 
-// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·pullAVX512(SB), NOSPLIT, $0-72
+// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pullAVX512(SB), NOSPLIT, $0-88
 	MOVQ frontier+24(FP), AX
-	MOVQ listed+56(FP), DX
+	MOVQ listed+72(FP), DX
 	XORQ CX, CX
 
 entity231:
@@ -5958,11 +5958,12 @@ entity231:
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
+	JEQ        skip232
 	LEAQ       (SI)(DI*4), DI
 
 fours235:
-	SUBQ     $0x04, BX
-	JLT      rest236
+	CMPQ     BX, $0x04
+	JLE      last236
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -5980,21 +5981,36 @@ fours235:
 	KORTESTB K1, K1
 	JEQ      full233
 	ADDQ     $0x10, DI
+	SUBQ     $0x04, BX
 	JMP      fours235
 
-rest236:
-	ADDQ $0x04, BX
-	JEQ  done237
-
-one238:
-	MOVLQSX (DI), SI
+last236:
+	DECQ    BX
+	MOVQ    $0x00000000, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
-	ADDQ    $0x04, DI
-	DECQ    BX
-	JNE     one238
+	MOVQ    $0x00000001, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	MOVQ    $0x00000002, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	MOVQ    $0x00000003, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
 
-done237:
 full233:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
@@ -6004,31 +6020,64 @@ full233:
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
-	MOVQ      found+48(FP), BX
-	MOVL      CX, (BX)(DX*4)
+	MOVQ      found+64(FP), SI
+	MOVL      CX, (SI)(DX*4)
 	INCQ      DX
+	MOVQ      distance+56(FP), SI
+	MOVQ      absent+48(FP), DI
+	TESTQ     SI, SI
+	JLT       skip232
+	MOVQ      reached+32(FP), R8
+	VPORQ     (R8)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, (R8)(BX*1)
+	TESTQ     DI, DI
+	JEQ       skip232
+	SHLQ      $0x02, BX
+	BTQ       $0x00, SI
+	JCS       has237
+	VPORQ     (DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, (DI)(BX*1)
 
+has237:
+	BTQ       $0x01, SI
+	JCS       has238
+	VPORQ     64(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 64(DI)(BX*1)
+
+has238:
+	BTQ       $0x02, SI
+	JCS       has239
+	VPORQ     128(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 128(DI)(BX*1)
+
+has239:
+	BTQ       $0x03, SI
+	JCS       has240
+	VPORQ     192(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 192(DI)(BX*1)
+
+has240:
 skip232:
 	INCQ CX
 	JMP  entity231
 
 end234:
-	MOVQ DX, ret+64(FP)
+	MOVQ DX, ret+80(FP)
 	VZEROUPPER
 	RET
 
 // func pushAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ reached+40(FP), AX
 	MOVQ next+48(FP), CX
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity239:
+entity241:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end240
+	JGE       end243
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6040,147 +6089,207 @@ entity239:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
+	JEQ       none242
 	LEAQ      (R8)(R9*4), R9
 
-fours241:
-	SUBQ      $0x04, SI
-	JLT       rest242
+fours244:
+	CMPQ      SI, $0x04
+	JLE       last245
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
 	VMOVDQU64 (AX)(R8*1), Z4
 	VPANDNQ   Z0, Z4, Z4
-	VPTESTMQ  Z4, Z4, K1
-	KORTESTB  K1, K1
-	JEQ       known244
 	MOVQ      found+56(FP), R10
 	MOVL      DI, (R10)(BX*4)
 	VMOVDQU64 (CX)(R8*1), Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
 	SETEQ     DI
-	MOVBQZX   DI, DI
-	ADDQ      DI, BX
 	VPORQ     Z4, Z1, Z1
 	VMOVDQU64 Z1, (CX)(R8*1)
-
-known244:
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
 	MOVLQSX   4(R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
 	VMOVDQU64 (AX)(R8*1), Z5
 	VPANDNQ   Z0, Z5, Z5
-	VPTESTMQ  Z5, Z5, K1
-	KORTESTB  K1, K1
-	JEQ       known245
 	MOVQ      found+56(FP), R10
 	MOVL      DI, (R10)(BX*4)
 	VMOVDQU64 (CX)(R8*1), Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
 	SETEQ     DI
-	MOVBQZX   DI, DI
-	ADDQ      DI, BX
 	VPORQ     Z5, Z1, Z1
 	VMOVDQU64 Z1, (CX)(R8*1)
-
-known245:
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
 	MOVLQSX   8(R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
 	VMOVDQU64 (AX)(R8*1), Z6
 	VPANDNQ   Z0, Z6, Z6
-	VPTESTMQ  Z6, Z6, K1
-	KORTESTB  K1, K1
-	JEQ       known246
 	MOVQ      found+56(FP), R10
 	MOVL      DI, (R10)(BX*4)
 	VMOVDQU64 (CX)(R8*1), Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
 	SETEQ     DI
-	MOVBQZX   DI, DI
-	ADDQ      DI, BX
 	VPORQ     Z6, Z1, Z1
 	VMOVDQU64 Z1, (CX)(R8*1)
-
-known246:
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
 	MOVLQSX   12(R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
 	VMOVDQU64 (AX)(R8*1), Z7
 	VPANDNQ   Z0, Z7, Z7
-	VPTESTMQ  Z7, Z7, K1
-	KORTESTB  K1, K1
-	JEQ       known247
 	MOVQ      found+56(FP), R10
 	MOVL      DI, (R10)(BX*4)
 	VMOVDQU64 (CX)(R8*1), Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
 	SETEQ     DI
-	MOVBQZX   DI, DI
-	ADDQ      DI, BX
 	VPORQ     Z7, Z1, Z1
 	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	ADDQ      $0x10, R9
+	SUBQ      $0x04, SI
+	JMP       fours244
 
-known247:
-	ADDQ $0x10, R9
-	JMP  fours241
-
-rest242:
-	ADDQ $0x04, SI
-	JEQ  done243
-
-one248:
-	MOVLQSX   (R9), DI
+last245:
+	DECQ      SI
+	MOVQ      $0x00000000, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
 	VMOVDQU64 (AX)(R8*1), Z4
 	VPANDNQ   Z0, Z4, Z4
-	VPTESTMQ  Z4, Z4, K1
-	KORTESTB  K1, K1
-	JEQ       known249
 	MOVQ      found+56(FP), R10
 	MOVL      DI, (R10)(BX*4)
 	VMOVDQU64 (CX)(R8*1), Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
 	SETEQ     DI
-	MOVBQZX   DI, DI
-	ADDQ      DI, BX
 	VPORQ     Z4, Z1, Z1
 	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000001, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPANDNQ   Z0, Z5, Z5
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z5, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000002, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPANDNQ   Z0, Z6, Z6
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z6, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000003, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, SI
+	SHLQ      $0x06, SI
+	VMOVDQU64 (AX)(SI*1), Z7
+	VPANDNQ   Z0, Z7, Z7
+	MOVQ      found+56(FP), R8
+	MOVL      DI, (R8)(BX*4)
+	VMOVDQU64 (CX)(SI*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z7, Z1, Z1
+	VMOVDQU64 Z1, (CX)(SI*1)
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	SETNE     SI
+	ANDB      SI, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
 
-known249:
-	ADDQ $0x04, R9
-	DECQ SI
-	JNE  one248
-
-done243:
+none242:
 	INCQ DX
-	JMP  entity239
+	JMP  entity241
 
-end240:
+end243:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
 
-// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-88
+// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-104
 	XORQ      AX, AX
-	MOVQ      planes+64(FP), CX
+	MOVQ      planes+80(FP), CX
 	VMOVDQU64 (CX), Z2
 	VMOVDQU64 64(CX), Z3
 	MOVQ      frontier+24(FP), CX
-	MOVQ      listed+56(FP), BX
+	MOVQ      listed+72(FP), BX
 	XORQ      DX, DX
 
-entity250:
+entity246:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end253
+	JGE        end249
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6188,20 +6297,21 @@ entity250:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        skip251
+	JEQ        skip247
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
+	JEQ        skip247
 	LEAQ       (DI)(R8*4), R8
 
-fours254:
+fours250:
 	CMPQ       AX, $0x00004000
-	JGE        full257
-	SUBQ       $0x04, SI
-	JLT        rest255
+	JGE        full252
+	CMPQ       SI, $0x04
+	JLE        last251
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -6227,52 +6337,116 @@ fours254:
 	VMOVDQA64  Z3, Z10
 	VPTERNLOGQ $0xe8, Z9, Z8, Z10
 	VPTERNLOGQ $0x96, Z9, Z8, Z3
-	MOVQ       pending+72(FP), DI
+	MOVQ       pending+88(FP), DI
 	VMOVDQU64  Z10, (DI)(AX*1)
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
-	JMP        fours254
+	SUBQ       $0x04, SI
+	JMP        fours250
 
-rest255:
-	ADDQ $0x04, SI
-	JEQ  done256
+last251:
+	DECQ         SI
+	MOVQ         $0x00000000, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z4
+	VPORQ        Z4, Z1, Z1
+	MOVQ         $0x00000001, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z5
+	VPORQ        Z5, Z1, Z1
+	MOVQ         $0x00000002, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z6
+	VPORQ        Z6, Z1, Z1
+	MOVQ         $0x00000003, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z7
+	VPORQ        Z7, Z1, Z1
+	LEAQ         kept<>+0(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VPBROADCASTQ 32(DI), Z11
+	VPANDQ       Z11, Z5, Z5
+	VPBROADCASTQ 40(DI), Z11
+	VPANDQ       Z11, Z6, Z6
+	VPBROADCASTQ 48(DI), Z11
+	VPANDQ       Z11, Z7, Z7
+	VMOVDQA64    Z2, Z8
+	VPTERNLOGQ   $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ   $0x96, Z5, Z4, Z2
+	VMOVDQA64    Z2, Z9
+	VPTERNLOGQ   $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ   $0x96, Z7, Z6, Z2
+	VMOVDQA64    Z3, Z10
+	VPTERNLOGQ   $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ   $0x96, Z9, Z8, Z3
+	MOVQ         pending+88(FP), SI
+	VMOVDQU64    Z10, (SI)(AX*1)
+	ADDQ         $0x40, AX
+	VPANDQ       Z1, Z0, Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	JEQ          skip247
+	MOVQ         DX, SI
+	MOVQ         next+40(FP), DI
+	SHLQ         $0x06, SI
+	VMOVDQU64    Z1, (DI)(SI*1)
+	MOVQ         found+64(FP), DI
+	MOVL         DX, (DI)(BX*4)
+	INCQ         BX
+	MOVQ         distance+56(FP), DI
+	MOVQ         absent+48(FP), R8
+	TESTQ        DI, DI
+	JLT          skip247
+	MOVQ         reached+32(FP), R9
+	VPORQ        (R9)(SI*1), Z1, Z11
+	VMOVDQU64    Z11, (R9)(SI*1)
+	TESTQ        R8, R8
+	JEQ          skip247
+	SHLQ         $0x02, SI
+	BTQ          $0x00, DI
+	JCS          has253
+	VPORQ        (R8)(SI*1), Z1, Z11
+	VMOVDQU64    Z11, (R8)(SI*1)
 
-one258:
-	MOVLQSX   (R8), DI
-	SHLQ      $0x06, DI
-	VPANDQ    (CX)(DI*1), Z0, Z4
-	VPORQ     Z4, Z1, Z1
-	VPXORQ    Z4, Z2, Z2
-	VPANDNQ   Z4, Z2, Z4
-	VPXORQ    Z4, Z3, Z3
-	VPANDNQ   Z4, Z3, Z4
-	MOVQ      pending+72(FP), DI
-	VMOVDQU64 Z4, (DI)(AX*1)
-	ADDQ      $0x40, AX
-	ADDQ      $0x04, R8
-	DECQ      SI
-	JNE       one258
+has253:
+	BTQ       $0x01, DI
+	JCS       has254
+	VPORQ     64(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 64(R8)(SI*1)
 
-done256:
-	VPANDQ    Z1, Z0, Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	JEQ       skip251
-	MOVQ      DX, SI
-	MOVQ      next+40(FP), DI
-	SHLQ      $0x06, SI
-	VMOVDQU64 Z1, (DI)(SI*1)
-	MOVQ      found+48(FP), SI
-	MOVL      DX, (SI)(BX*4)
-	INCQ      BX
+has254:
+	BTQ       $0x02, DI
+	JCS       has255
+	VPORQ     128(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 128(R8)(SI*1)
 
-skip251:
+has255:
+	BTQ       $0x03, DI
+	JCS       has256
+	VPORQ     192(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 192(R8)(SI*1)
+
+has256:
+skip247:
 	INCQ DX
-	JMP  entity250
+	JMP  entity246
 
-end253:
-	MOVQ      planes+64(FP), CX
-	MOVQ      pending+72(FP), DX
+end249:
+	MOVQ      planes+80(FP), CX
+	MOVQ      pending+88(FP), DX
 	LEAQ      (DX)(AX*1), SI
 	VPXORD    Z12, Z12, Z12
 	VMOVDQU64 Z12, (SI)
@@ -6286,9 +6460,9 @@ end253:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight259:
+eight257:
 	CMPQ       AX, $0x00
-	JLE        drained262
+	JLE        drained260
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6316,37 +6490,37 @@ eight259:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry260:
+carry258:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried261
+	JEQ       carried259
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry260
+	JMP       carry258
 
-carried261:
+carried259:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight259
+	JMP  eight257
 
-drained262:
+drained260:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
 	XORQ      AX, AX
-	MOVQ      planes+64(FP), AX
+	MOVQ      planes+80(FP), AX
 	VMOVDQU64 Z2, (AX)
 	VMOVDQU64 Z3, 64(AX)
-	MOVQ      BX, ret+80(FP)
+	MOVQ      BX, ret+96(FP)
 	VZEROUPPER
 	RET
 
-full257:
-	MOVQ      planes+64(FP), DI
-	MOVQ      pending+72(FP), R9
+full252:
+	MOVQ      planes+80(FP), DI
+	MOVQ      pending+88(FP), R9
 	LEAQ      (R9)(AX*1), R10
 	VPXORD    Z12, Z12, Z12
 	VMOVDQU64 Z12, (R10)
@@ -6360,9 +6534,9 @@ full257:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight263:
+eight261:
 	CMPQ       AX, $0x00
-	JLE        drained266
+	JLE        drained264
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6390,31 +6564,40 @@ eight263:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry264:
+carry262:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried265
+	JEQ       carried263
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry264
+	JMP       carry262
 
-carried265:
+carried263:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight263
+	JMP  eight261
 
-drained266:
+drained264:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours254
+	JMP       fours250
+
+DATA kept<>+0(SB)/8, $0xffffffffffffffff
+DATA kept<>+8(SB)/8, $0xffffffffffffffff
+DATA kept<>+16(SB)/8, $0xffffffffffffffff
+DATA kept<>+24(SB)/8, $0xffffffffffffffff
+DATA kept<>+32(SB)/8, $0x0000000000000000
+DATA kept<>+40(SB)/8, $0x0000000000000000
+DATA kept<>+48(SB)/8, $0x0000000000000000
+GLOBL kept<>(SB), RODATA|NOPTR, $56
 
 // func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	XORQ      AX, AX
 	MOVQ      planes+72(FP), CX
@@ -6425,10 +6608,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity267:
+entity265:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end268
+	JGE       end267
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6440,93 +6623,90 @@ entity267:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
+	JEQ       none266
 	LEAQ      (R9)(R10*4), R10
 
-fours269:
-	CMPQ      AX, $0x00004000
-	JGE       full272
-	SUBQ      $0x04, DI
-	JLT       rest270
-	MOVLQSX   (R10), R8
-	MOVQ      R8, R9
-	SHLQ      $0x06, R9
-	VMOVDQU64 (CX)(R9*1), Z4
-	VPANDNQ   Z0, Z4, Z4
-	VPTESTMQ  Z4, Z4, K1
-	KORTESTB  K1, K1
-	JEQ       known273
-	MOVQ      found+56(FP), R11
-	MOVL      R8, (R11)(SI*4)
-	VMOVDQU64 (DX)(R9*1), Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	SETEQ     R8
-	MOVBQZX   R8, R8
-	ADDQ      R8, SI
-	VPORQ     Z4, Z1, Z1
-	VMOVDQU64 Z1, (DX)(R9*1)
-
-known273:
-	MOVLQSX   4(R10), R8
-	MOVQ      R8, R9
-	SHLQ      $0x06, R9
-	VMOVDQU64 (CX)(R9*1), Z5
-	VPANDNQ   Z0, Z5, Z5
-	VPTESTMQ  Z5, Z5, K1
-	KORTESTB  K1, K1
-	JEQ       known274
-	MOVQ      found+56(FP), R11
-	MOVL      R8, (R11)(SI*4)
-	VMOVDQU64 (DX)(R9*1), Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	SETEQ     R8
-	MOVBQZX   R8, R8
-	ADDQ      R8, SI
-	VPORQ     Z5, Z1, Z1
-	VMOVDQU64 Z1, (DX)(R9*1)
-
-known274:
-	MOVLQSX   8(R10), R8
-	MOVQ      R8, R9
-	SHLQ      $0x06, R9
-	VMOVDQU64 (CX)(R9*1), Z6
-	VPANDNQ   Z0, Z6, Z6
-	VPTESTMQ  Z6, Z6, K1
-	KORTESTB  K1, K1
-	JEQ       known275
-	MOVQ      found+56(FP), R11
-	MOVL      R8, (R11)(SI*4)
-	VMOVDQU64 (DX)(R9*1), Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	SETEQ     R8
-	MOVBQZX   R8, R8
-	ADDQ      R8, SI
-	VPORQ     Z6, Z1, Z1
-	VMOVDQU64 Z1, (DX)(R9*1)
-
-known275:
-	MOVLQSX   12(R10), R8
-	MOVQ      R8, R9
-	SHLQ      $0x06, R9
-	VMOVDQU64 (CX)(R9*1), Z7
-	VPANDNQ   Z0, Z7, Z7
-	VPTESTMQ  Z7, Z7, K1
-	KORTESTB  K1, K1
-	JEQ       known276
-	MOVQ      found+56(FP), R11
-	MOVL      R8, (R11)(SI*4)
-	VMOVDQU64 (DX)(R9*1), Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	SETEQ     R8
-	MOVBQZX   R8, R8
-	ADDQ      R8, SI
-	VPORQ     Z7, Z1, Z1
-	VMOVDQU64 Z1, (DX)(R9*1)
-
-known276:
+fours268:
+	CMPQ       AX, $0x00004000
+	JGE        full270
+	CMPQ       DI, $0x04
+	JLE        last269
+	MOVLQSX    (R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z4
+	VPANDNQ    Z0, Z4, Z4
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z4, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z4, Z4, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    4(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z5
+	VPANDNQ    Z0, Z5, Z5
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z5, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z5, Z5, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    8(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z6
+	VPANDNQ    Z0, Z6, Z6
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z6, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z6, Z6, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    12(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z7
+	VPANDNQ    Z0, Z7, Z7
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z7, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z7, Z7, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
 	VMOVDQA64  Z2, Z8
 	VPTERNLOGQ $0xe8, Z5, Z4, Z8
 	VPTERNLOGQ $0x96, Z5, Z4, Z2
@@ -6540,49 +6720,126 @@ known276:
 	VMOVDQU64  Z10, (R8)(AX*1)
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
-	JMP        fours269
+	SUBQ       $0x04, DI
+	JMP        fours268
 
-rest270:
-	ADDQ $0x04, DI
-	JEQ  done271
+last269:
+	DECQ         DI
+	MOVQ         $0x00000000, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z4
+	VPANDNQ      Z0, Z4, Z4
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z4, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z4, Z4, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000001, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z5
+	VPANDNQ      Z0, Z5, Z5
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z5, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z5, Z5, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000002, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z6
+	VPANDNQ      Z0, Z6, Z6
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z6, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z6, Z6, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000003, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z7
+	VPANDNQ      Z0, Z7, Z7
+	MOVQ         found+56(FP), R10
+	MOVL         R8, (R10)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z7, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z7, Z7, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	LEAQ         kept<>+0(SB), R8
+	SHLQ         $0x03, DI
+	SUBQ         DI, R8
+	VPBROADCASTQ 32(R8), Z11
+	VPANDQ       Z11, Z5, Z5
+	VPBROADCASTQ 40(R8), Z11
+	VPANDQ       Z11, Z6, Z6
+	VPBROADCASTQ 48(R8), Z11
+	VPANDQ       Z11, Z7, Z7
+	VMOVDQA64    Z2, Z8
+	VPTERNLOGQ   $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ   $0x96, Z5, Z4, Z2
+	VMOVDQA64    Z2, Z9
+	VPTERNLOGQ   $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ   $0x96, Z7, Z6, Z2
+	VMOVDQA64    Z3, Z10
+	VPTERNLOGQ   $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ   $0x96, Z9, Z8, Z3
+	MOVQ         pending+80(FP), DI
+	VMOVDQU64    Z10, (DI)(AX*1)
+	ADDQ         $0x40, AX
 
-one277:
-	MOVLQSX   (R10), R8
-	MOVQ      R8, R9
-	SHLQ      $0x06, R9
-	VMOVDQU64 (CX)(R9*1), Z4
-	VPANDNQ   Z0, Z4, Z4
-	VPTESTMQ  Z4, Z4, K1
-	KORTESTB  K1, K1
-	JEQ       known278
-	MOVQ      found+56(FP), R11
-	MOVL      R8, (R11)(SI*4)
-	VMOVDQU64 (DX)(R9*1), Z1
-	VPTESTMQ  Z1, Z1, K1
-	KORTESTB  K1, K1
-	SETEQ     R8
-	MOVBQZX   R8, R8
-	ADDQ      R8, SI
-	VPORQ     Z4, Z1, Z1
-	VMOVDQU64 Z1, (DX)(R9*1)
-
-known278:
-	VPXORQ    Z4, Z2, Z2
-	VPANDNQ   Z4, Z2, Z4
-	VPXORQ    Z4, Z3, Z3
-	VPANDNQ   Z4, Z3, Z4
-	MOVQ      pending+80(FP), R8
-	VMOVDQU64 Z4, (R8)(AX*1)
-	ADDQ      $0x40, AX
-	ADDQ      $0x04, R10
-	DECQ      DI
-	JNE       one277
-
-done271:
+none266:
 	INCQ BX
-	JMP  entity267
+	JMP  entity265
 
-end268:
+end267:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6598,9 +6855,9 @@ end268:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight279:
+eight271:
 	CMPQ       AX, $0x00
-	JLE        drained282
+	JLE        drained274
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6628,23 +6885,23 @@ eight279:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry280:
+carry272:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried281
+	JEQ       carried273
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry280
+	JMP       carry272
 
-carried281:
+carried273:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight279
+	JMP  eight271
 
-drained282:
+drained274:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6656,7 +6913,7 @@ drained282:
 	VZEROUPPER
 	RET
 
-full272:
+full270:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -6672,9 +6929,9 @@ full272:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight283:
+eight275:
 	CMPQ       AX, $0x00
-	JLE        drained286
+	JLE        drained278
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6702,108 +6959,109 @@ eight283:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry284:
+carry276:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried285
+	JEQ       carried277
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry284
+	JMP       carry276
 
-carried285:
+carried277:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight283
+	JMP  eight275
 
-drained286:
+drained278:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours269
+	JMP       fours268
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
 // Requires: AVX, AVX512F
 TEXT ·markAVX512(SB), NOSPLIT, $0-48
 	MOVQ found+8(FP), AX
 	MOVQ next+16(FP), CX
-	MOVQ reached+24(FP), DX
-	MOVQ absent+32(FP), BX
-	MOVQ distance+40(FP), SI
-	XORQ DI, DI
+	XORQ DX, DX
 
-entity287:
-	MOVQ      count+0(FP), R8
-	CMPQ      DI, R8
-	JGE       end289
-	MOVLQSX   (AX)(DI*4), R8
-	SHLQ      $0x06, R8
-	VMOVDQU64 (CX)(R8*1), Z0
-	VPORQ     (DX)(R8*1), Z0, Z1
-	VMOVDQU64 Z1, (DX)(R8*1)
-	TESTQ     BX, BX
-	JEQ       skip288
-	SHLQ      $0x02, R8
+entity279:
+	MOVQ      count+0(FP), BX
+	CMPQ      DX, BX
+	JGE       end281
+	MOVLQSX   (AX)(DX*4), BX
+	SHLQ      $0x06, BX
+	VMOVDQU64 (CX)(BX*1), Z0
+	MOVQ      distance+40(FP), SI
+	MOVQ      absent+32(FP), DI
+	TESTQ     SI, SI
+	JLT       skip280
+	MOVQ      reached+24(FP), R8
+	VPORQ     (R8)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, (R8)(BX*1)
+	TESTQ     DI, DI
+	JEQ       skip280
+	SHLQ      $0x02, BX
 	BTQ       $0x00, SI
-	JCS       has290
-	VPORQ     (BX)(R8*1), Z0, Z1
-	VMOVDQU64 Z1, (BX)(R8*1)
+	JCS       has282
+	VPORQ     (DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, (DI)(BX*1)
 
-has290:
+has282:
 	BTQ       $0x01, SI
-	JCS       has291
-	VPORQ     64(BX)(R8*1), Z0, Z1
-	VMOVDQU64 Z1, 64(BX)(R8*1)
+	JCS       has283
+	VPORQ     64(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 64(DI)(BX*1)
 
-has291:
+has283:
 	BTQ       $0x02, SI
-	JCS       has292
-	VPORQ     128(BX)(R8*1), Z0, Z1
-	VMOVDQU64 Z1, 128(BX)(R8*1)
+	JCS       has284
+	VPORQ     128(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 128(DI)(BX*1)
 
-has292:
+has284:
 	BTQ       $0x03, SI
-	JCS       has293
-	VPORQ     192(BX)(R8*1), Z0, Z1
-	VMOVDQU64 Z1, 192(BX)(R8*1)
+	JCS       has285
+	VPORQ     192(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 192(DI)(BX*1)
 
-has293:
-skip288:
-	INCQ DI
-	JMP  entity287
+has285:
+skip280:
+	INCQ DX
+	JMP  entity279
 
-end289:
+end281:
 	VZEROUPPER
 	RET
 
-// func transposeBitsAVX512(rows *uint64, out *byte, stride int, flip uint64)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-32
-	MOVQ         rows+0(FP), AX
-	VPBROADCASTQ flip+24(FP), Z9
-	MOVQ         $0x00000000ffffffff, CX
-	VMOVQ        CX, X10
+// func transposeBitsAVX512(rows *uint64)
+// Requires: AVX, AVX512F
+TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Z10
-	MOVQ         $0x0000ffff0000ffff, CX
-	VMOVQ        CX, X11
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X11
 	VPBROADCASTQ X11, Z11
-	MOVQ         $0x00ff00ff00ff00ff, CX
-	VMOVQ        CX, X12
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Z12
+	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again294:
-	VPXORQ       (AX), Z9, Z0
-	VPXORQ       512(AX), Z9, Z1
-	VPXORQ       1024(AX), Z9, Z2
-	VPXORQ       1536(AX), Z9, Z3
-	VPXORQ       2048(AX), Z9, Z4
-	VPXORQ       2560(AX), Z9, Z5
-	VPXORQ       3072(AX), Z9, Z6
-	VPXORQ       3584(AX), Z9, Z7
+again286:
+	VMOVDQU64    (AX), Z0
+	VMOVDQU64    512(AX), Z1
+	VMOVDQU64    1024(AX), Z2
+	VMOVDQU64    1536(AX), Z3
+	VMOVDQU64    2048(AX), Z4
+	VMOVDQU64    2560(AX), Z5
+	VMOVDQU64    3072(AX), Z6
+	VMOVDQU64    3584(AX), Z7
 	VPSRLQ       $0x20, Z0, Z8
 	VPTERNLOGQ   $0x28, Z10, Z4, Z8
 	VPXORQ       Z8, Z4, Z4
@@ -6872,9 +7130,9 @@ again294:
 	VMOVDQU64    Z5, 2560(AX)
 	VMOVDQU64    Z6, 3072(AX)
 	VMOVDQU64    Z7, 3584(AX)
-	ADDQ         $0x40, AX
+	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again294
+	JNE          again286
 	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Z10
@@ -6885,199 +7143,166 @@ again294:
 	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Z12
 	MOVQ         rows+0(FP), AX
-	MOVQ         stride+16(FP), DX
-	XORQ         BX, BX
-	MOVQ         out+8(FP), SI
-	MOVQ         DX, DI
-	SHLQ         $0x06, DI
-	ADDQ         SI, DI
-	MOVQ         DX, R8
-	SHLQ         $0x06, R8
-	ADDQ         DI, R8
-	MOVQ         DX, R9
-	SHLQ         $0x06, R9
-	ADDQ         R8, R9
-	MOVQ         DX, R10
-	SHLQ         $0x06, R10
-	ADDQ         R9, R10
-	MOVQ         DX, R11
-	SHLQ         $0x06, R11
-	ADDQ         R10, R11
-	MOVQ         DX, R12
-	SHLQ         $0x06, R12
-	ADDQ         R11, R12
-	MOVQ         DX, R13
-	SHLQ         $0x06, R13
-	ADDQ         R12, R13
 	MOVQ         $0x00000008, CX
 
-again295:
-	VMOVDQU64     (AX), Z0
-	VMOVDQU64     64(AX), Z1
-	VMOVDQU64     128(AX), Z2
-	VMOVDQU64     192(AX), Z3
-	VMOVDQU64     256(AX), Z4
-	VMOVDQU64     320(AX), Z5
-	VMOVDQU64     384(AX), Z6
-	VMOVDQU64     448(AX), Z7
-	VPSRLQ        $0x04, Z0, Z8
-	VPTERNLOGQ    $0x28, Z10, Z4, Z8
-	VPXORQ        Z8, Z4, Z4
-	VPSLLQ        $0x04, Z8, Z8
-	VPXORQ        Z8, Z0, Z0
-	VPSRLQ        $0x04, Z1, Z8
-	VPTERNLOGQ    $0x28, Z10, Z5, Z8
-	VPXORQ        Z8, Z5, Z5
-	VPSLLQ        $0x04, Z8, Z8
-	VPXORQ        Z8, Z1, Z1
-	VPSRLQ        $0x04, Z2, Z8
-	VPTERNLOGQ    $0x28, Z10, Z6, Z8
-	VPXORQ        Z8, Z6, Z6
-	VPSLLQ        $0x04, Z8, Z8
-	VPXORQ        Z8, Z2, Z2
-	VPSRLQ        $0x04, Z3, Z8
-	VPTERNLOGQ    $0x28, Z10, Z7, Z8
-	VPXORQ        Z8, Z7, Z7
-	VPSLLQ        $0x04, Z8, Z8
-	VPXORQ        Z8, Z3, Z3
-	VPSRLQ        $0x02, Z0, Z8
-	VPTERNLOGQ    $0x28, Z11, Z2, Z8
-	VPXORQ        Z8, Z2, Z2
-	VPSLLQ        $0x02, Z8, Z8
-	VPXORQ        Z8, Z0, Z0
-	VPSRLQ        $0x02, Z1, Z8
-	VPTERNLOGQ    $0x28, Z11, Z3, Z8
-	VPXORQ        Z8, Z3, Z3
-	VPSLLQ        $0x02, Z8, Z8
-	VPXORQ        Z8, Z1, Z1
-	VPSRLQ        $0x02, Z4, Z8
-	VPTERNLOGQ    $0x28, Z11, Z6, Z8
-	VPXORQ        Z8, Z6, Z6
-	VPSLLQ        $0x02, Z8, Z8
-	VPXORQ        Z8, Z4, Z4
-	VPSRLQ        $0x02, Z5, Z8
-	VPTERNLOGQ    $0x28, Z11, Z7, Z8
-	VPXORQ        Z8, Z7, Z7
-	VPSLLQ        $0x02, Z8, Z8
-	VPXORQ        Z8, Z5, Z5
-	VPSRLQ        $0x01, Z0, Z8
-	VPTERNLOGQ    $0x28, Z12, Z1, Z8
-	VPXORQ        Z8, Z1, Z1
-	VPSLLQ        $0x01, Z8, Z8
-	VPXORQ        Z8, Z0, Z0
-	VPSRLQ        $0x01, Z2, Z8
-	VPTERNLOGQ    $0x28, Z12, Z3, Z8
-	VPXORQ        Z8, Z3, Z3
-	VPSLLQ        $0x01, Z8, Z8
-	VPXORQ        Z8, Z2, Z2
-	VPSRLQ        $0x01, Z4, Z8
-	VPTERNLOGQ    $0x28, Z12, Z5, Z8
-	VPXORQ        Z8, Z5, Z5
-	VPSLLQ        $0x01, Z8, Z8
-	VPXORQ        Z8, Z4, Z4
-	VPSRLQ        $0x01, Z6, Z8
-	VPTERNLOGQ    $0x28, Z12, Z7, Z8
-	VPXORQ        Z8, Z7, Z7
-	VPSLLQ        $0x01, Z8, Z8
-	VPXORQ        Z8, Z6, Z6
-	VMOVLPS       X0, (SI)(BX*1)
-	VMOVHPS       X0, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z0, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z0, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z0, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X1, (SI)(BX*1)
-	VMOVHPS       X1, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z1, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z1, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z1, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X2, (SI)(BX*1)
-	VMOVHPS       X2, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z2, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z2, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z2, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X3, (SI)(BX*1)
-	VMOVHPS       X3, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z3, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z3, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z3, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X4, (SI)(BX*1)
-	VMOVHPS       X4, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z4, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z4, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z4, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X5, (SI)(BX*1)
-	VMOVHPS       X5, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z5, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z5, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z5, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X6, (SI)(BX*1)
-	VMOVHPS       X6, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z6, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z6, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z6, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	VMOVLPS       X7, (SI)(BX*1)
-	VMOVHPS       X7, (DI)(BX*1)
-	VEXTRACTI64X2 $0x01, Z7, X8
-	VMOVLPS       X8, (R8)(BX*1)
-	VMOVHPS       X8, (R9)(BX*1)
-	VEXTRACTI64X2 $0x02, Z7, X8
-	VMOVLPS       X8, (R10)(BX*1)
-	VMOVHPS       X8, (R11)(BX*1)
-	VEXTRACTI64X2 $0x03, Z7, X8
-	VMOVLPS       X8, (R12)(BX*1)
-	VMOVHPS       X8, (R13)(BX*1)
-	ADDQ          DX, BX
-	ADDQ          $0x00000200, AX
-	DECQ          CX
-	JNE           again295
+again287:
+	VMOVDQU64  (AX), Z0
+	VMOVDQU64  64(AX), Z1
+	VMOVDQU64  128(AX), Z2
+	VMOVDQU64  192(AX), Z3
+	VMOVDQU64  256(AX), Z4
+	VMOVDQU64  320(AX), Z5
+	VMOVDQU64  384(AX), Z6
+	VMOVDQU64  448(AX), Z7
+	VPSRLQ     $0x04, Z0, Z8
+	VPTERNLOGQ $0x28, Z10, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x04, Z1, Z8
+	VPTERNLOGQ $0x28, Z10, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x04, Z2, Z8
+	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x04, Z3, Z8
+	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x02, Z0, Z8
+	VPTERNLOGQ $0x28, Z11, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x02, Z1, Z8
+	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x02, Z4, Z8
+	VPTERNLOGQ $0x28, Z11, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x02, Z5, Z8
+	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x01, Z0, Z8
+	VPTERNLOGQ $0x28, Z12, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x01, Z2, Z8
+	VPTERNLOGQ $0x28, Z12, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x01, Z4, Z8
+	VPTERNLOGQ $0x28, Z12, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x01, Z6, Z8
+	VPTERNLOGQ $0x28, Z12, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, (AX)
+	VMOVDQU64  Z1, 64(AX)
+	VMOVDQU64  Z2, 128(AX)
+	VMOVDQU64  Z3, 192(AX)
+	VMOVDQU64  Z4, 256(AX)
+	VMOVDQU64  Z5, 320(AX)
+	VMOVDQU64  Z6, 384(AX)
+	VMOVDQU64  Z7, 448(AX)
+	ADDQ       $0x00000200, AX
+	DECQ       CX
+	JNE        again287
+	VZEROUPPER
+	RET
+
+// func linesAVX512(squares *uint64, out *byte, stride int)
+// Requires: AVX, AVX512F
+TEXT ·linesAVX512(SB), NOSPLIT, $0-24
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	MOVQ       squares+0(FP), AX
+	MOVQ       stride+16(FP), CX
+	MOVQ       out+8(FP), BX
+	MOVQ       CX, SI
+	SHLQ       $0x06, SI
+	ADDQ       BX, SI
+	MOVQ       CX, DI
+	SHLQ       $0x06, DI
+	ADDQ       SI, DI
+	MOVQ       CX, R8
+	SHLQ       $0x06, R8
+	ADDQ       DI, R8
+	MOVQ       CX, R9
+	SHLQ       $0x06, R9
+	ADDQ       R8, R9
+	MOVQ       CX, R10
+	SHLQ       $0x06, R10
+	ADDQ       R9, R10
+	MOVQ       CX, R11
+	SHLQ       $0x06, R11
+	ADDQ       R10, R11
+	MOVQ       CX, R12
+	SHLQ       $0x06, R12
+	ADDQ       R11, R12
+	XORQ       R13, R13
+	MOVQ       $0x00000040, DX
+
+again288:
+	VPXORQ      (AX), Z15, Z0
+	VPXORQ      4096(AX), Z15, Z1
+	VPXORQ      8192(AX), Z15, Z2
+	VPXORQ      12288(AX), Z15, Z3
+	VPXORQ      16384(AX), Z15, Z4
+	VPXORQ      20480(AX), Z15, Z5
+	VPXORQ      24576(AX), Z15, Z6
+	VPXORQ      28672(AX), Z15, Z7
+	VPUNPCKLQDQ Z1, Z0, Z16
+	VPUNPCKHQDQ Z1, Z0, Z17
+	VPUNPCKLQDQ Z3, Z2, Z18
+	VPUNPCKHQDQ Z3, Z2, Z19
+	VPUNPCKLQDQ Z5, Z4, Z20
+	VPUNPCKHQDQ Z5, Z4, Z21
+	VPUNPCKLQDQ Z7, Z6, Z22
+	VPUNPCKHQDQ Z7, Z6, Z23
+	VSHUFI64X2  $0x88, Z18, Z16, Z0
+	VSHUFI64X2  $0xdd, Z18, Z16, Z2
+	VSHUFI64X2  $0x88, Z19, Z17, Z1
+	VSHUFI64X2  $0xdd, Z19, Z17, Z3
+	VSHUFI64X2  $0x88, Z22, Z20, Z4
+	VSHUFI64X2  $0xdd, Z22, Z20, Z6
+	VSHUFI64X2  $0x88, Z23, Z21, Z5
+	VSHUFI64X2  $0xdd, Z23, Z21, Z7
+	VSHUFI64X2  $0x88, Z4, Z0, Z16
+	VSHUFI64X2  $0xdd, Z4, Z0, Z20
+	VSHUFI64X2  $0x88, Z5, Z1, Z17
+	VSHUFI64X2  $0xdd, Z5, Z1, Z21
+	VSHUFI64X2  $0x88, Z6, Z2, Z18
+	VSHUFI64X2  $0xdd, Z6, Z2, Z22
+	VSHUFI64X2  $0x88, Z7, Z3, Z19
+	VSHUFI64X2  $0xdd, Z7, Z3, Z23
+	VMOVDQU64   Z16, (BX)(R13*1)
+	VMOVDQU64   Z17, (SI)(R13*1)
+	VMOVDQU64   Z18, (DI)(R13*1)
+	VMOVDQU64   Z19, (R8)(R13*1)
+	VMOVDQU64   Z20, (R9)(R13*1)
+	VMOVDQU64   Z21, (R10)(R13*1)
+	VMOVDQU64   Z22, (R11)(R13*1)
+	VMOVDQU64   Z23, (R12)(R13*1)
+	ADDQ        CX, R13
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNE         again288
 	VZEROUPPER
 	RET

@@ -9,23 +9,22 @@ type Bits interface {
 	Widths() []int
 
 	// Pull is a step of all searches from the side of those entities that some search has not
-	// reached: each looks for senders in the frontier. It sets their rows in h.Next, and
-	// appends to found the entities whose row is not zero. found has room for all entities
-	// and one more.
+	// reached: each looks for senders in the frontier. It sets their rows in h.Next, appends to
+	// found the entities whose row is not zero, and enters those in h.Reached and h.Absent.
+	// found has room for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
 	// Push is Pull from the side of the frontier, whose entities are active: each looks for
-	// receivers that are not reached.
+	// receivers that are not reached. It finds the same in another order.
 	Push(h *Hop, active, found []int32) []int32
 
-	// Mark enters what a step found, the rows of h.Next: into h.Reached, and the distance, 0 to
-	// 14, into h.Absent where that is not nil.
-	Mark(h *Hop, found []int32, distance int)
+	// TransposeBits changes places of rows and columns in each 64 times 64 bits of 64 rows: bit
+	// c of row r is that of word c/64 in the row c%64, at r, afterwards.
+	TransposeBits(rows []uint64, words int)
 
-	// TransposeBits turns 64 rows of bits into columns: bit c of the rows, from the first to
-	// the last, makes a word that is stored, little-endian, in the 8 bytes of out from c stride
-	// on. With flip all bits are turned round too. The rows are overwritten.
-	TransposeBits(rows []uint64, words int, out []byte, stride int, flip bool)
+	// PackBits makes 64 bytes of packed distances of every source, at so many bytes from each
+	// other, of the 8 times 64 rows of 128 entities in Hop.Absent. It overwrites those.
+	PackBits(absent []uint64, words int, out []byte, stride int)
 }
 
 // Hop is a step of 64 Words searches.
@@ -38,8 +37,11 @@ type Hop struct {
 	// Frontier has what the step before reached, Reached all so far, Next, which is zero
 	// before, what this one reaches: [entities, Words] each.
 	Frontier, Reached, Next []uint64
+	// Distance, 0 to 14, is that of what is found. Where it is negative nothing is entered.
+	Distance int
 	// Absent has the distances, [entities, 4, Words]: row k of an entity has the searches that
-	// reached it at a distance without bit k. So 0, where none did, stands for distance 15.
+	// reached it at a distance without bit k. So 0, where none did, stands for distance 15. It
+	// may be nil.
 	Absent []uint64
 	// Counters count, for every search, the edges from its frontier to what it had not reached
 	// before. Nil for none.
@@ -70,16 +72,19 @@ func NewCounters(words int) *Counters {
 // Scale makes what is added from now on count 2^shift times, for a shift of 0 to 31.
 func (s *Counters) Scale(shift int) { s.shift = shift }
 
-// Take writes the numbers to counts, [64 words], and returns them to zeros.
-func (s *Counters) Take(k Kernel, counts []byte) {
-	k.TransposeBits(s.planes, s.words, counts, 8, false)
+// Take returns the numbers, [64, words], and the counters to zeros: the number of bit c is in
+// the row c%64, at word c/64. The numbers hold until more is counted.
+func (s *Counters) Take(k Kernel, numbers []uint64) {
+	copy(numbers, s.planes)
 	clear(s.planes)
 	s.shift = 0
+	k.TransposeBits(numbers, s.words)
 }
 
 // Pull looks at every sender of who is missed by a search, and stops where none misses it any
 // longer, unless edges are counted.
 func (portable) Pull(h *Hop, found []int32) []int32 {
+	before := len(found)
 	for o := range len(h.Offsets) - 1 {
 		missing := ^h.Reached[o]
 		if missing == 0 {
@@ -103,6 +108,7 @@ func (portable) Pull(h *Hop, found []int32) []int32 {
 			found = append(found, int32(o))
 		}
 	}
+	h.mark(found[before:])
 	return found
 }
 
@@ -125,6 +131,7 @@ func (s *Counters) pull(frontier []uint64, missing uint64, senders []int32) (arr
 
 // Push reaches the receivers of the active.
 func (portable) Push(h *Hop, active, found []int32) []int32 {
+	before := len(found)
 	for _, u := range active {
 		sent := h.Frontier[u]
 		// By reciprocity the senders of u are also the entities that its edges lead to.
@@ -142,11 +149,15 @@ func (portable) Push(h *Hop, active, found []int32) []int32 {
 			h.Next[o] |= x
 		}
 	}
+	h.mark(found[before:])
 	return found
 }
 
-// Mark goes from found to found.
-func (portable) Mark(h *Hop, found []int32, distance int) {
+// mark enters what was found, for rows of one word.
+func (h *Hop) mark(found []int32) {
+	if h.Distance < 0 {
+		return
+	}
 	for _, o := range found {
 		x := h.Next[o]
 		h.Reached[o] |= x
@@ -155,7 +166,7 @@ func (portable) Mark(h *Hop, found []int32, distance int) {
 		}
 		row := h.Absent[4*int(o) : 4*int(o)+4]
 		for k := range row {
-			if distance>>k&1 == 0 {
+			if h.Distance>>k&1 == 0 {
 				row[k] |= x
 			}
 		}

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -33,6 +32,10 @@ func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 		h.Senders = append(h.Senders, list...)
 		h.Offsets = append(h.Offsets, int64(len(h.Senders)))
 	}
+	h.Absent = make([]uint64, 4*entities*words)
+	for i := range h.Absent {
+		h.Absent[i] = rng.Uint64() & rng.Uint64()
+	}
 	for i := range h.Frontier {
 		h.Frontier[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
 		if rng.IntN(3) == 0 {
@@ -44,6 +47,13 @@ func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 		}
 	}
 	return h
+}
+
+// copy is h with tables of its own.
+func (h *Hop) copy() *Hop {
+	c := *h
+	c.Frontier, c.Reached, c.Next, c.Absent = slices.Clone(h.Frontier), slices.Clone(h.Reached), slices.Clone(h.Next), slices.Clone(h.Absent)
+	return &c
 }
 
 // active are the entities in the frontier.
@@ -80,11 +90,11 @@ func (h *Hop) step() (next []uint64, found []int32, sums []uint64) {
 }
 
 func takeAll(k Kernel, c *Counters) []uint64 {
-	out := make([]byte, 64*c.words*8)
-	c.Take(k, out)
-	numbers := make([]uint64, 64*c.words)
+	rows := make([]uint64, 64*c.words)
+	c.Take(k, rows)
+	numbers := make([]uint64, len(rows))
 	for i := range numbers {
-		numbers[i] = binary.LittleEndian.Uint64(out[8*i:])
+		numbers[i] = rows[i%64*c.words+i/64]
 	}
 	return numbers
 }
@@ -105,28 +115,56 @@ func TestHop(t *testing.T) {
 			next, found, sums := h.step()
 			for _, counts := range []*Counters{nil, counters} {
 				for _, push := range []bool{false, true} {
-					h.Counters = counts
-					clear(h.Next)
-					got := make([]int32, 1, len(h.Offsets)+1) // after what is in the list already
-					if push {
-						got = k.Push(h, h.active(), got)
-						slices.Sort(got[1:])
-					} else {
-						got = k.Pull(h, got)
-					}
-					if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
-						t.Fatalf("trial %d, push %v, counted %v: found %v, want %v, or other bits", trial, push, counts != nil, got[1:], found)
-					}
-					if counts == nil {
-						continue
-					}
-					if got := takeAll(k, counts); !slices.Equal(got, sums) {
-						t.Fatalf("trial %d, push %v: counted %v, want %v", trial, push, got, sums)
+					for _, distance := range []int{-1, trial % 15} {
+						h := h.copy()
+						h.Counters, h.Distance = counts, distance
+						before := h.copy()
+						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
+						if push {
+							got = k.Push(h, h.active(), got)
+							slices.Sort(got[1:])
+						} else {
+							got = k.Pull(h, got)
+						}
+						name := fmt.Sprintf("trial %d, push %v, counted %v, distance %d", trial, push, counts != nil, distance)
+						if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
+							t.Fatalf("%s: found %v, want %v, or other bits", name, got[1:], found)
+						}
+						if counts != nil && !slices.Equal(takeAll(k, counts), sums) {
+							t.Fatalf("%s: other counts", name)
+						}
+						h.entered(t, name, before)
 					}
 				}
 			}
 		}
 	})
+}
+
+// entered compares what a step entered with the bits it found.
+func (h *Hop) entered(t *testing.T, name string, before *Hop) {
+	t.Helper()
+	for o := range len(h.Offsets) - 1 {
+		for w := range h.Words {
+			fresh := h.Next[o*h.Words+w]
+			if h.Distance < 0 {
+				fresh = 0
+			}
+			at := o*h.Words + w
+			if h.Reached[at] != before.Reached[at]|fresh {
+				t.Fatalf("%s: reached %x of entity %d, before %x, found %x", name, h.Reached[at], o, before.Reached[at], fresh)
+			}
+			for plane := range 4 {
+				at, want := (4*o+plane)*h.Words+w, fresh
+				if h.Distance>>plane&1 == 1 {
+					want = 0
+				}
+				if h.Absent[at] != before.Absent[at]|want {
+					t.Fatalf("%s: plane %d of entity %d is %x, before %x, found %x", name, plane, o, h.Absent[at], before.Absent[at], fresh)
+				}
+			}
+		}
+	}
 }
 
 // Counts go on from call to call, each with the weight it is given, and beyond 32 bits.
@@ -135,7 +173,7 @@ func TestCountersScale(t *testing.T) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		h := newHop(rng, 40, words, func(int) int { return 6 })
 		_, _, sums := h.step()
-		h.Counters = NewCounters(words)
+		h.Counters, h.Distance = NewCounters(words), -1
 		want := make([]uint64, len(sums))
 		for _, shift := range []int{0, 3, 0, 31, 31, 5, 31, 31} {
 			h.Counters.Scale(shift)
@@ -154,58 +192,71 @@ func TestCountersScale(t *testing.T) {
 	})
 }
 
-// Marks of several distances, read back from the transposed rows.
-func TestMarkAndTransposeBits(t *testing.T) {
+// Without distances only what is reached is entered.
+func TestHopWithoutDistances(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
-		rng := rand.New(rand.NewPCG(55, 56))
-		const entities = 32
-		h := newHop(rng, entities, words, func(int) int { return 0 })
-		clear(h.Reached)
-		h.Absent = make([]uint64, 4*entities*words)
-		want := make([][entities]byte, 64*words)
-		for c := range want {
-			for o := range want[c] {
-				want[c][o] = 15
+		h := newHop(rand.New(rand.NewPCG(55, 56)), 40, words, func(int) int { return 6 })
+		next, _, _ := h.step()
+		for _, push := range []bool{false, true} {
+			h := h.copy()
+			h.Absent = nil
+			if push {
+				k.Push(h, h.active(), make([]int32, 0, 41))
+			} else {
+				k.Pull(h, make([]int32, 0, 41))
+			}
+			for at := range next {
+				if next[at]&^h.Reached[at] != 0 {
+					t.Fatalf("push %v: word %d is %x, found %x", push, at, h.Reached[at], next[at])
+				}
 			}
 		}
-		for distance := range 15 {
-			clear(h.Next)
-			var found []int32
-			for o := range int32(entities) {
-				if rng.IntN(5) == 0 {
-					continue
+	})
+}
+
+func TestTransposeBits(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(57, 58))
+		rows := make([]uint64, 64*words)
+		for i := range rows {
+			rows[i] = rng.Uint64() & rng.Uint64()
+		}
+		turned := slices.Clone(rows)
+		k.TransposeBits(turned, words)
+		for r := range 64 {
+			for c := range 64 * words {
+				if bit(rows, words, r, c) != (turned[c%64*words+c/64]>>r&1 == 1) {
+					t.Fatalf("bit %d of row %d", c, r)
 				}
-				found = append(found, o)
-				for w := range words {
-					h.Next[int(o)*words+w] = rng.Uint64() & rng.Uint64() & rng.Uint64() &^ h.Reached[int(o)*words+w]
-				}
-				for c := range want {
-					if bit(h.Next, words, int(o), c) {
-						want[c][o] = byte(distance)
+			}
+		}
+	})
+}
+
+func TestPackBits(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(59, 60))
+		rows := make([]uint64, 8*64*words)
+		for i := range rows {
+			rows[i] = rng.Uint64()
+		}
+		const stride = 91
+		out := make([]byte, 64*words*stride)
+		k.PackBits(slices.Clone(rows), words, out, stride)
+		for c := range 64 * words {
+			for o := range 128 {
+				want := byte(0)
+				for plane := range 4 {
+					if !bit(rows, words, 4*o+plane, c) {
+						want |= 1 << plane
 					}
 				}
-			}
-			k.Mark(h, found, distance)
-			absent := h.Absent
-			h.Absent = nil
-			k.Mark(h, found, 0) // nothing but what is marked already
-			h.Absent = absent
-		}
-		const stride = 29
-		out := make([]byte, 64*words*stride)
-		k.TransposeBits(h.Absent[:64*words], words, out, stride, true)
-		k.TransposeBits(h.Absent[64*words:], words, out[8:], stride, true)
-		for c := range want {
-			for o, distance := range want[c] {
-				if got := out[c*stride+o/2] >> (4 * (o % 2)) & 15; got != distance {
-					t.Fatalf("search %d, entity %d: %d, want %d", c, o, got, distance)
-				}
-				if reached := bit(h.Reached, words, o, c); reached != (distance < 15) {
-					t.Fatalf("search %d, entity %d at %d: reached is %v", c, o, distance, reached)
+				if got := out[c*stride+o/2] >> (4 * (o % 2)) & 15; got != want {
+					t.Fatalf("source %d, entity %d: %d, want %d", c, o, got, want)
 				}
 			}
-			if rest := out[c*stride+16 : (c+1)*stride]; slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
-				t.Fatalf("search %d: wrote beyond its words: %v", c, rest)
+			if rest := out[c*stride+64 : (c+1)*stride]; slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
+				t.Fatalf("source %d: wrote beyond its line: %v", c, rest)
 			}
 		}
 	})

@@ -4,31 +4,30 @@ import "encoding/binary"
 
 // TransposeBits swaps the halves that lie across the diagonal, then the quarters, and so on,
 // of 64 times 64 bits at once.
-func (portable) TransposeBits(rows []uint64, words int, out []byte, stride int, flip bool) {
-	turn := uint64(0)
-	if flip {
-		turn = ^turn
-	}
+func (portable) TransposeBits(rows []uint64, words int) {
 	for word := range words {
-		var a [64]uint64
-		for r := range a {
-			a[r] = rows[r*words+word] ^ turn
-		}
-		transpose64(&a)
-		for c, column := range a {
-			binary.LittleEndian.PutUint64(out[(64*word+c)*stride:], column)
+		column := rows[word : 63*words+word+1]
+		mask := uint64(0x00000000ffffffff)
+		for distance := 32; distance > 0; distance >>= 1 {
+			for k := 0; k < 64; k = (k + distance + 1) &^ distance {
+				a, b := column[k*words], column[(k+distance)*words]
+				t := (a>>distance ^ b) & mask
+				column[k*words], column[(k+distance)*words] = a^t<<distance, b^t
+			}
+			mask ^= mask << (distance >> 1)
 		}
 	}
 }
 
-func transpose64(a *[64]uint64) {
-	mask := uint64(0x00000000ffffffff)
-	for distance := 32; distance > 0; distance >>= 1 {
-		for k := 0; k < 64; k = (k + distance + 1) &^ distance {
-			t := (a[k]>>distance ^ a[k+distance]) & mask
-			a[k] ^= t << distance
-			a[k+distance] ^= t
+// PackBits transposes squares, and gathers the lines of every source.
+func (k portable) PackBits(squares []uint64, words int, out []byte, stride int) {
+	for at := 0; at < len(squares); at += 64 * words {
+		k.TransposeBits(squares[at:at+64*words], words)
+	}
+	for source := range 64 * words {
+		line, at := out[source*stride:][:64], source%64*words+source/64
+		for j := range 8 {
+			binary.LittleEndian.PutUint64(line[8*j:], ^squares[at+j*64*words])
 		}
-		mask ^= mask << (distance >> 1)
 	}
 }

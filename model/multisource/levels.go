@@ -1,8 +1,6 @@
 package multisource
 
 import (
-	"encoding/binary"
-
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
 )
@@ -16,7 +14,7 @@ type tally struct {
 	// one is a step of a graph of a single entity, whose senders are those of byBit.
 	one   kernel.Hop
 	found []int32
-	sums  []byte // what the counters give, 8 bytes a source
+	sums  []uint64 // what the counters give, by Counters.Take
 }
 
 // perTally is how many entities are sorted by the bits of their degrees at once.
@@ -26,11 +24,11 @@ func newTally(words int) *tally {
 	return &tally{
 		between: kernel.NewCounters(words), leaving: kernel.NewCounters(words),
 		one: kernel.Hop{
-			Words: words, Offsets: make([]int64, 2),
+			Words: words, Offsets: make([]int64, 2), Distance: -1,
 			Reached: make([]uint64, words), Next: make([]uint64, words),
 		},
 		found: make([]int32, 0, 2),
-		sums:  make([]byte, 64*words*8),
+		sums:  make([]uint64, 64*words),
 	}
 }
 
@@ -41,17 +39,18 @@ func (s *Searcher) count(distance, hops int) {
 	t.between.Take(s.kernel, t.sums)
 	for i := range s.levels {
 		if distance <= hops {
-			s.levels[i].Between[distance] = number(t.sums, i)
+			s.levels[i].Between[distance] = t.sum(i)
 		}
-		s.levels[i].Within[distance-1] = -number(t.sums, i) - s.levels[i].Between[distance-1]
+		s.levels[i].Within[distance-1] = -t.sum(i) - s.levels[i].Between[distance-1]
 	}
 	s.sumDegrees()
 	for i := range s.levels {
-		s.levels[i].Within[distance-1] += number(t.sums, i)
+		s.levels[i].Within[distance-1] += t.sum(i)
 	}
 }
 
-func number(sums []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(sums[8*i:])) }
+// sum is what was counted last for the i-th source.
+func (t *tally) sum(i int) int64 { return int64(t.sums[i%64*t.one.Words+i/64]) }
 
 // sumDegrees adds up, for every search, the degrees of the entities in its frontier: a row
 // counts 2^k for each bit k of its entity's degree.

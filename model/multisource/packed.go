@@ -2,25 +2,26 @@ package multisource
 
 import "tagnet/formats/tables"
 
-// perSquare is how many entities' distances make a word of 64 bits.
-const perSquare = 16
+const (
+	line     = 64       // bytes of a line of the cache
+	perBlock = 2 * line // entities whose packed distances make a line
+)
 
-// squares is how many words have the distances to so many entities.
-func squares(entities int) int { return (entities + perSquare - 1) / perSquare }
+// blocks is how many lines have the packed distances to so many entities.
+func blocks(entities int) int { return (entities + perBlock - 1) / perBlock }
 
-// packedStride is the bytes from one source's packed distances to the next's: whole lines of
-// the cache, and an odd number of them, so that columns of words fall on all of its sets.
-func packedStride(entities int) int {
-	const line = 64
-	return ((8*squares(entities)+line-1)/line | 1) * line
-}
+// packedStride is the bytes from one source's packed distances to the next's: an odd number of
+// lines, so that columns of lines fall on all sets of the cache.
+func packedStride(entities int) int { return (blocks(entities) | 1) * line }
 
-// pack turns the bits of distances, which lie by entity, into rows by source: 4 bits of each
-// of 16 entities at once.
+// pack turns the bits of distances, which lie by entity, into rows by source, and leaves them
+// zero.
 func (s *Searcher) pack() {
-	square := 4 * perSquare * s.hop.Words
-	for i := range squares(s.graph.Entities) {
-		s.kernel.TransposeBits(s.hop.Absent[i*square:][:square], s.hop.Words, s.packed[8*i:], s.stride, true)
+	block := 4 * perBlock * s.hop.Words
+	for i := range blocks(s.graph.Entities) {
+		absent := s.hop.Absent[i*block:][:block]
+		s.kernel.PackBits(absent, s.hop.Words, s.packed[i*line:], s.stride)
+		clear(absent)
 	}
 }
 

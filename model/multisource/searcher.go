@@ -28,8 +28,8 @@ type Searcher struct {
 	graph  *graph.Graph
 	kernel kernel.Kernel
 	gather Gather
-	// hop has the rows of bits; between steps all rows are zero but those of the active in
-	// Frontier, and those in Reached.
+	// hop has the rows of bits; between steps all rows of Frontier are zero but those of the
+	// active, and all of Next; between searches those of Absent.
 	hop           kernel.Hop
 	active, found []int32
 	packed        []byte // [64 words, stride]
@@ -52,7 +52,7 @@ func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Sea
 	if gather.Distances {
 		s.stride = packedStride(g.Entities)
 		s.packed = make([]byte, 64*words*s.stride)
-		s.hop.Absent = rows(4 * perSquare * squares(g.Entities))
+		s.hop.Absent = rows(4 * perBlock * blocks(g.Entities))
 	}
 	if gather.Levels {
 		s.tally = newTally(words)
@@ -89,11 +89,15 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 		steps++ // who adjoins the last level: its other edges are inside
 	}
 	for distance := 1; distance <= steps && len(s.active) > 0; distance++ {
+		s.hop.Distance = distance
+		if distance > hops {
+			s.hop.Distance = -1
+		}
 		s.step()
 		if s.gather.Levels {
 			s.count(distance, hops)
 		}
-		s.advance(distance, distance <= hops)
+		s.advance()
 	}
 	clearRows(s.hop.Frontier, s.active, s.hop.Words)
 	if s.gather.Distances {
@@ -105,19 +109,22 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 // begin puts every source at distance 0 of its own search. Bits without a source count as
 // reached everywhere, so that nobody looks for them.
 func (s *Searcher) begin(sources []int32) {
-	words := s.hop.Words
+	words, absent := s.hop.Words, s.hop.Absent
 	fill(s.hop.Reached, words, len(sources))
-	clear(s.hop.Absent)
-	s.found = s.found[:0]
-	for i, source := range sources {
-		row := s.hop.Next[int(source)*words:][:words]
-		if isZero(row) {
-			s.found = append(s.found, source)
-		}
-		row[i/64] |= 1 << (i % 64)
-	}
 	s.active = s.active[:0]
-	s.advance(0, true)
+	for i, source := range sources {
+		at, bit := int(source)*words+i/64, uint64(1)<<(i%64)
+		if isZero(s.hop.Frontier[int(source)*words:][:words]) {
+			s.active = append(s.active, source)
+		}
+		s.hop.Frontier[at] |= bit
+		s.hop.Reached[at] |= bit
+		if s.gather.Distances {
+			for k := range 4 { // 0 has none of the bits of a distance
+				absent[(4*int(source)+k)*words+i/64] |= bit
+			}
+		}
+	}
 	if s.gather.Levels {
 		for range sources {
 			s.levels = append(s.levels, messages.Levels{Edges: s.graph.Edges()})
@@ -127,7 +134,7 @@ func (s *Searcher) begin(sources []int32) {
 
 // pushGain is how many edges of the graph a step from the side of the unreached looks at in
 // the time that one of the frontier takes.
-const pushGain = 2
+const pushGain = 3
 
 // step finds who is reached next.
 func (s *Searcher) step() {
@@ -142,11 +149,8 @@ func (s *Searcher) step() {
 	}
 }
 
-// advance makes those found the frontier, at a distance; or drops them, where they are too far.
-func (s *Searcher) advance(distance int, reached bool) {
-	if reached {
-		s.kernel.Mark(&s.hop, s.found, distance)
-	}
+// advance makes those found the frontier.
+func (s *Searcher) advance() {
 	clearRows(s.hop.Frontier, s.active, s.hop.Words)
 	s.hop.Frontier, s.hop.Next = s.hop.Next, s.hop.Frontier
 	s.active, s.found = s.found, s.active

@@ -17,6 +17,7 @@ func (m *machine) bits() {
 	}
 	m.mark()
 	m.transposeBits()
+	m.lines()
 }
 
 // rowShift is the logarithm of the bytes of a row.
@@ -109,20 +110,23 @@ func (m *machine) list(name string, entity, count reg.GPVirtual) {
 	MOVL(entity.As32(), Mem{Base: pointer(name), Index: count, Scale: 4})
 }
 
-// neighbours emits each for every edge of an entity: four at once, which are then added, and
-// the rest one by one. full is where each may jump when no other edge matters.
-func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbour reg.GPVirtual, v reg.VecPhysical), after func()) {
+// neighbours emits each for the edges of an entity that has some: four at once, which are then
+// added, with after behind them. The last four may be the last edge again and again; what it
+// gives then is cut out before it is added. So nothing but the number of fours is left to guess
+// for the processor: most entities have few edges, and any number of them.
+func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbour reg.GPVirtual, v reg.VecPhysical), after func(), none string) {
 	offsets, senders := pointer("offsets"), pointer("senders")
 	e, left := GP64(), GP64()
 	MOVQ(Mem{Base: offsets, Index: entity, Scale: 8}, e)
 	MOVQ(Mem{Base: offsets, Index: entity, Scale: 8, Disp: 8}, left)
 	SUBQ(e, left)
+	JEQ(LabelRef(none))
 	LEAQ(Mem{Base: senders, Index: e, Scale: 4}, e)
-	fours, rest, done := m.label("fours"), m.label("rest"), m.label("done")
+	fours, last := m.label("fours"), m.label("last")
 	Label(fours)
 	c.makeRoom(fours)
-	SUBQ(U8(4), left)
-	JLT(LabelRef(rest))
+	CMPQ(left, U8(4))
+	JLE(LabelRef(last))
 	for i := range 4 {
 		neighbour := GP64()
 		MOVLQSX(Mem{Base: e, Disp: 4 * i}, neighbour)
@@ -131,25 +135,25 @@ func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbo
 	c.addFour()
 	after()
 	ADDQ(U8(16), e)
+	SUBQ(U8(4), left)
 	JMP(LabelRef(fours))
-	Label(rest)
-	ADDQ(U8(4), left)
-	JEQ(LabelRef(done))
-	one := m.label("one")
-	Label(one)
-	neighbour := GP64()
-	MOVLQSX(Mem{Base: e}, neighbour)
-	each(neighbour, c.x[0])
-	c.addOne()
-	ADDQ(U8(4), e)
+	Label(last)
 	DECQ(left)
-	JNE(LabelRef(one))
-	Label(done)
+	for i := range 4 {
+		neighbour := GP64()
+		MOVQ(U32(uint32(i)), neighbour)
+		CMPQ(neighbour, left)
+		CMOVQGT(left, neighbour)
+		MOVLQSX(Mem{Base: e, Index: neighbour, Scale: 4}, neighbour)
+		each(neighbour, c.x[i])
+	}
+	c.cut(left)
+	c.addFour()
 }
 
 // pull writes portable.Pull for all entities.
 func (m *machine) pull(count bool) {
-	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int"
+	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int"
 	if count {
 		name, signature = "pullCounted", signature+", planes, pending *uint64"
 	}
@@ -183,7 +187,7 @@ func (m *machine) pull(count bool) {
 		if !count {
 			m.jumpIfWithin(missing, arriving, scratch, full)
 		}
-	})
+	}, skip)
 	if !count {
 		Label(full)
 	}
@@ -194,6 +198,7 @@ func (m *machine) pull(count bool) {
 	m.move(arriving, m.row(pointer("next"), at))
 	m.list("found", o, listed)
 	INCQ(listed)
+	m.enter(at, arriving, scratch, skip)
 	Label(skip)
 	INCQ(o)
 	JMP(LabelRef(entity))
@@ -219,7 +224,7 @@ func (m *machine) push(count bool) {
 	reached, next := pointer("reached"), pointer("next")
 	i, listed := GP64(), Load(Param("listed"), GP64()).(reg.GPVirtual)
 	XORQ(i, i)
-	entity, end := m.label("entity"), m.label("end")
+	entity, none, end := m.label("entity"), m.label("none"), m.label("end")
 	Label(entity)
 	CMPQ(i, Load(Param("count"), GP64()))
 	JGE(LabelRef(end))
@@ -228,25 +233,24 @@ func (m *machine) push(count bool) {
 	MOVQ(u, at)
 	m.move(m.row(pointer("frontier"), at), sent)
 	m.neighbours(u, c, func(o reg.GPVirtual, v reg.VecPhysical) {
-		known := m.label("known")
-		at := GP64()
+		at, isNew, isAny := GP64(), GP64(), GP64()
 		MOVQ(o, at)
 		m.move(m.row(reached, at), v)
 		m.andNot(sent, v, v)
-		m.test(v, v)
-		JEQ(LabelRef(known))
 		row := Mem{Base: next, Index: at, Scale: 1}
 		m.list("found", o, listed)
 		m.move(row, before)
 		m.test(before, before)
-		isNew := GP64()
 		SETEQ(isNew.As8())
-		MOVBQZX(isNew.As8(), isNew)
-		ADDQ(isNew, listed)
 		m.or(v, before, before)
 		m.move(before, row)
-		Label(known)
-	}, func() {})
+		m.test(v, v)
+		SETNE(isAny.As8())
+		ANDB(isAny.As8(), isNew.As8())
+		MOVBQZX(isNew.As8(), isNew)
+		ADDQ(isNew, listed)
+	}, func() {}, none)
+	Label(none)
 	INCQ(i)
 	JMP(LabelRef(entity))
 	Label(end)
@@ -257,28 +261,17 @@ func (m *machine) push(count bool) {
 	c.outOfLine()
 }
 
-// mark writes portable.Mark.
-func (m *machine) mark() {
-	name := "mark" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, absent *uint64, distance int)")
-	Pragma("noescape")
-	Doc(name + " is portable.Mark for rows of one vector.")
-	found, next, reached, absent := pointer("found"), pointer("next"), pointer("reached"), pointer("absent")
-	distance, i := Load(Param("distance"), GP64()).(reg.GPVirtual), GP64()
-	XORQ(i, i)
-	fresh, v := m.v(0), m.v(1)
-	entity, skip, end := m.label("entity"), m.label("skip"), m.label("end")
-	Label(entity)
-	CMPQ(i, Load(Param("count"), GP64()))
-	JGE(LabelRef(end))
-	at := GP64()
-	MOVLQSX(Mem{Base: found, Index: i, Scale: 4}, at)
-	m.move(m.row(next, at), fresh)
-	row := Mem{Base: reached, Index: at, Scale: 1}
+// enter marks what is fresh in the row of an entity, whose place is at, for Hop's distance, and
+// jumps to end where there is none.
+func (m *machine) enter(at reg.GPVirtual, fresh, v reg.VecPhysical, end string) {
+	distance, absent := Load(Param("distance"), GP64()).(reg.GPVirtual), pointer("absent")
+	TESTQ(distance, distance)
+	JLT(LabelRef(end))
+	row := Mem{Base: pointer("reached"), Index: at, Scale: 1}
 	m.or(row, fresh, v)
 	m.move(v, row)
 	TESTQ(absent, absent)
-	JEQ(LabelRef(skip))
+	JEQ(LabelRef(end))
 	SHLQ(U8(2), at)
 	for k := range 4 {
 		has := m.label("has")
@@ -289,6 +282,24 @@ func (m *machine) mark() {
 		m.move(v, row)
 		Label(has)
 	}
+}
+
+// mark writes Hop.mark.
+func (m *machine) mark() {
+	name := "mark" + m.suffix
+	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, absent *uint64, distance int)")
+	Pragma("noescape")
+	Doc(name + " is Hop.mark for rows of one vector.")
+	found, next, i := pointer("found"), pointer("next"), GP64()
+	XORQ(i, i)
+	entity, skip, end := m.label("entity"), m.label("skip"), m.label("end")
+	Label(entity)
+	CMPQ(i, Load(Param("count"), GP64()))
+	JGE(LabelRef(end))
+	at := GP64()
+	MOVLQSX(Mem{Base: found, Index: i, Scale: 4}, at)
+	m.move(m.row(next, at), m.v(0))
+	m.enter(at, m.v(0), m.v(1), skip)
 	Label(skip)
 	INCQ(i)
 	JMP(LabelRef(entity))

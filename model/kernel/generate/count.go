@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -84,14 +85,32 @@ func (c *counter) addFour() {
 	c.wait(carried)
 }
 
-// addOne adds the first row alone.
-func (c *counter) addOne() {
+// cut makes those of the four rows zero that come after the last one.
+func (c *counter) cut(last reg.GPVirtual) {
 	if !c.on {
 		return
 	}
-	c.halfAdd(c.ones, c.x[0])
-	c.halfAdd(c.twos, c.x[0])
-	c.wait(c.x[0])
+	if c.kept == nil {
+		table := GLOBL("kept", attr.RODATA|attr.NOPTR)
+		for i := range 7 {
+			kept := uint64(0)
+			if i < 4 {
+				kept--
+			}
+			DATA(8*i, U64(kept))
+		}
+		c.kept = &table
+	}
+	table, scratch := GP64(), c.v(11)
+	LEAQ(*c.kept, table)
+	SHLQ(U8(3), last)
+	SUBQ(last, table)
+	for i, x := range c.x {
+		if i > 0 { // the first is there
+			VPBROADCASTQ(Mem{Base: table, Disp: 8 * (3 + i)}, scratch)
+			c.and(scratch, x, x)
+		}
+	}
 }
 
 // outOfLine emits what makeRoom jumps to.
