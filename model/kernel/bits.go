@@ -23,7 +23,7 @@ type Bits interface {
 	TransposeBits(rows []uint64, words int)
 
 	// PackBits makes 64 bytes of packed distances of every source, at so many bytes from each
-	// other, of the 8 times 64 rows of 128 entities in Hop.Absent. It overwrites those.
+	// other, of the 8 times 64 rows of 128 entities in Hop.Absent, and leaves those zero.
 	PackBits(absent []uint64, words int, out []byte, stride int)
 }
 

@@ -30,4 +30,5 @@ func (k portable) PackBits(squares []uint64, words int, out []byte, stride int) 
 			binary.LittleEndian.PutUint64(line[8*j:], ^squares[at+j*64*words])
 		}
 	}
+	clear(squares)
 }

@@ -19,9 +19,7 @@ func packedStride(entities int) int { return (blocks(entities) | 1) * line }
 func (s *Searcher) pack() {
 	block := 4 * perBlock * s.hop.Words
 	for i := range blocks(s.graph.Entities) {
-		absent := s.hop.Absent[i*block:][:block]
-		s.kernel.PackBits(absent, s.hop.Words, s.packed[i*line:], s.stride)
-		clear(absent)
+		s.kernel.PackBits(s.hop.Absent[i*block:][:block], s.hop.Words, s.packed[i*line:], s.stride)
 	}
 }
 

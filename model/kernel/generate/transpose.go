@@ -30,8 +30,9 @@ func (m *machine) lines() {
 	Pragma("noescape")
 	Doc(name + " is the second part of portable.PackBits for rows of one vector.")
 	lanes, size := m.bytes()/8, m.bytes()
-	flip := m.v(15)
+	flip, zero := m.v(15), m.v(14)
 	m.ones(flip)
+	m.zero(zero)
 	squares, stride, i, again := pointer("squares"), Load(Param("stride"), GP64()).(reg.GPVirtual), GP64(), m.label("again")
 	var outs []reg.GPVirtual
 	for lane := range lanes {
@@ -49,10 +50,15 @@ func (m *machine) lines() {
 	XORQ(at, at)
 	MOVQ(U32(64), i)
 	Label(again)
+	for _, out := range outs { // the next line will be needed
+		PREFETCHT0(Mem{Base: out, Index: at, Scale: 1, Disp: 64})
+	}
 	for first := 0; first < 8; first += lanes {
 		rows := m.run(0, lanes)
 		for j, row := range rows {
-			m.xor(Mem{Base: squares, Disp: (first + j) * 64 * size}, flip, row)
+			from := Mem{Base: squares, Disp: (first + j) * 64 * size}
+			m.xor(from, flip, row)
+			m.move(zero, from)
 		}
 		for lane, v := range m.transposeWords(rows) {
 			m.move(v, Mem{Base: outs[lane], Index: at, Scale: 1, Disp: 8 * first})
