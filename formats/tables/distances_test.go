@@ -36,6 +36,11 @@ func TestUnpackInvertsPack(t *testing.T) {
 		if !bytes.Equal(back, distances) {
 			t.Errorf("%d entities: %v became %v", n, distances, back)
 		}
+		for i, distance := range distances {
+			if got := PackedAt(Pack(distances), int32(i)); got != distance {
+				t.Errorf("%d entities: the distance at %d is %d, want %d", n, i, got, distance)
+			}
+		}
 	}
 }
 

@@ -56,3 +56,6 @@ var unpacked = func() (pairs [256][2]uint8) {
 	}
 	return pairs
 }()
+
+// PackedAt is the distance of one entity.
+func PackedAt(packed []byte, entity int32) uint8 { return unpacked[packed[entity/2]][entity%2] }

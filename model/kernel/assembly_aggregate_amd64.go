@@ -30,7 +30,7 @@ func from(table []float32, at int) *float32 {
 	return &table[at]
 }
 
-func first(list []int32) *int32 {
+func first[T any](list []T) *T {
 	if len(list) == 0 {
 		return nil
 	}

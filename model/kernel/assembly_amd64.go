@@ -30,6 +30,8 @@ type assembly struct {
 	peak  func(rounds int)
 	// widths are the rows that normalizations take.
 	widths []width
+	// bits are the widths of rows of bits beyond a word.
+	bits []rowBits
 }
 
 // stripe is the two directions of the aggregation over some columns of every row.
@@ -56,6 +58,7 @@ var avx512 = &assembly{
 		{32, normalize32AVX512, normalizeBackward32AVX512},
 		{64, normalize64AVX512, normalizeBackward64AVX512},
 	},
+	bits: []rowBits{bitsAVX2, bitsAVX512},
 }
 
 var avx2 = &assembly{
@@ -67,6 +70,7 @@ var avx2 = &assembly{
 		{32, normalize32AVX2, normalizeBackward32AVX2},
 		{64, normalize64AVX2, normalizeBackward64AVX2},
 	},
+	bits: []rowBits{bitsAVX2},
 }
 
 // accelerated is the variants in assembly that this machine can run, fastest last. The

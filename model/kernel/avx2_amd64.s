@@ -2788,3 +2788,1432 @@ across124:
 	JNZ         down123
 	VZEROUPPER
 	RET
+
+// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pullAVX2(SB), NOSPLIT, $0-88
+	MOVQ frontier+24(FP), AX
+	MOVQ listed+72(FP), DX
+	XORQ CX, CX
+
+entity123:
+	MOVQ     count+0(FP), BX
+	CMPQ     CX, BX
+	JGE      end126
+	MOVQ     CX, BX
+	VPCMPEQD Y11, Y11, Y11
+	MOVQ     reached+32(FP), SI
+	SHLQ     $0x05, BX
+	VPXOR    (SI)(BX*1), Y11, Y0
+	VPTEST   Y0, Y0
+	JEQ      skip124
+	VXORPS   Y1, Y1, Y1
+	MOVQ     offsets+8(FP), BX
+	MOVQ     senders+16(FP), SI
+	MOVQ     (BX)(CX*8), DI
+	MOVQ     8(BX)(CX*8), BX
+	SUBQ     DI, BX
+	JEQ      skip124
+	LEAQ     (SI)(DI*4), DI
+
+fours127:
+	CMPQ    BX, $0x04
+	JLE     last128
+	MOVLQSX (DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 4(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 8(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVLQSX 12(DI), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	VPTEST  Y0, Y1
+	JCS     full125
+	ADDQ    $0x10, DI
+	SUBQ    $0x04, BX
+	JMP     fours127
+
+last128:
+	DECQ    BX
+	MOVQ    $0x00000000, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVQ    $0x00000001, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVQ    $0x00000002, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+	MOVQ    $0x00000003, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x05, SI
+	VPOR    (AX)(SI*1), Y1, Y1
+
+full125:
+	VPAND   Y1, Y0, Y1
+	VPTEST  Y1, Y1
+	JEQ     skip124
+	MOVQ    CX, BX
+	MOVQ    next+40(FP), SI
+	SHLQ    $0x05, BX
+	VMOVDQU Y1, (SI)(BX*1)
+	MOVQ    found+64(FP), SI
+	MOVL    CX, (SI)(DX*4)
+	INCQ    DX
+	MOVQ    distance+56(FP), SI
+	MOVQ    absent+48(FP), DI
+	TESTQ   SI, SI
+	JLT     skip124
+	MOVQ    reached+32(FP), R8
+	VPOR    (R8)(BX*1), Y1, Y11
+	VMOVDQU Y11, (R8)(BX*1)
+	TESTQ   DI, DI
+	JEQ     skip124
+	SHLQ    $0x02, BX
+	BTQ     $0x00, SI
+	JCS     has129
+	VPOR    (DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, (DI)(BX*1)
+
+has129:
+	BTQ     $0x01, SI
+	JCS     has130
+	VPOR    32(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 32(DI)(BX*1)
+
+has130:
+	BTQ     $0x02, SI
+	JCS     has131
+	VPOR    64(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 64(DI)(BX*1)
+
+has131:
+	BTQ     $0x03, SI
+	JCS     has132
+	VPOR    96(DI)(BX*1), Y1, Y11
+	VMOVDQU Y11, 96(DI)(BX*1)
+
+has132:
+skip124:
+	INCQ CX
+	JMP  entity123
+
+end126:
+	MOVQ DX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pushAVX2(SB), NOSPLIT, $0-80
+	MOVQ reached+40(FP), AX
+	MOVQ next+48(FP), CX
+	MOVQ listed+64(FP), BX
+	XORQ DX, DX
+
+entity133:
+	MOVQ    count+0(FP), SI
+	CMPQ    DX, SI
+	JGE     end135
+	MOVQ    active+8(FP), SI
+	MOVLQSX (SI)(DX*4), SI
+	MOVQ    SI, DI
+	MOVQ    frontier+32(FP), R8
+	SHLQ    $0x05, DI
+	VMOVDQU (R8)(DI*1), Y0
+	MOVQ    offsets+16(FP), DI
+	MOVQ    senders+24(FP), R8
+	MOVQ    (DI)(SI*8), R9
+	MOVQ    8(DI)(SI*8), SI
+	SUBQ    R9, SI
+	JEQ     none134
+	LEAQ    (R8)(R9*4), R9
+
+fours136:
+	CMPQ    SI, $0x04
+	JLE     last137
+	MOVLQSX (R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y4
+	VPANDN  Y0, Y4, Y4
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y4, Y4
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVLQSX 4(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y5
+	VPANDN  Y0, Y5, Y5
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y5, Y5
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVLQSX 8(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y6
+	VPANDN  Y0, Y6, Y6
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y6, Y6
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVLQSX 12(R9), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y7
+	VPANDN  Y0, Y7, Y7
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y7, Y7
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	ADDQ    $0x10, R9
+	SUBQ    $0x04, SI
+	JMP     fours136
+
+last137:
+	DECQ    SI
+	MOVQ    $0x00000000, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y4
+	VPANDN  Y0, Y4, Y4
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y4, Y4
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000001, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y5
+	VPANDN  Y0, Y5, Y5
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y5, Y5
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000002, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, R8
+	SHLQ    $0x05, R8
+	VMOVDQU (AX)(R8*1), Y6
+	VPANDN  Y0, Y6, Y6
+	MOVQ    found+56(FP), R10
+	MOVL    DI, (R10)(BX*4)
+	VMOVDQU (CX)(R8*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (CX)(R8*1)
+	VPTEST  Y6, Y6
+	SETNE   R8
+	ANDB    R8, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+	MOVQ    $0x00000003, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	MOVLQSX (R9)(DI*4), DI
+	MOVQ    DI, SI
+	SHLQ    $0x05, SI
+	VMOVDQU (AX)(SI*1), Y7
+	VPANDN  Y0, Y7, Y7
+	MOVQ    found+56(FP), R8
+	MOVL    DI, (R8)(BX*4)
+	VMOVDQU (CX)(SI*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   DI
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (CX)(SI*1)
+	VPTEST  Y7, Y7
+	SETNE   SI
+	ANDB    SI, DI
+	MOVBQZX DI, DI
+	ADDQ    DI, BX
+
+none134:
+	INCQ DX
+	JMP  entity133
+
+end135:
+	MOVQ BX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-104
+	XORQ    AX, AX
+	MOVQ    planes+80(FP), CX
+	VMOVDQU (CX), Y2
+	VMOVDQU 32(CX), Y3
+	MOVQ    frontier+24(FP), CX
+	MOVQ    listed+72(FP), BX
+	XORQ    DX, DX
+
+entity138:
+	MOVQ     count+0(FP), SI
+	CMPQ     DX, SI
+	JGE      end141
+	MOVQ     DX, SI
+	VPCMPEQD Y11, Y11, Y11
+	MOVQ     reached+32(FP), DI
+	SHLQ     $0x05, SI
+	VPXOR    (DI)(SI*1), Y11, Y0
+	VPTEST   Y0, Y0
+	JEQ      skip139
+	VXORPS   Y1, Y1, Y1
+	MOVQ     offsets+8(FP), SI
+	MOVQ     senders+16(FP), DI
+	MOVQ     (SI)(DX*8), R8
+	MOVQ     8(SI)(DX*8), SI
+	SUBQ     R8, SI
+	JEQ      skip139
+	LEAQ     (DI)(R8*4), R8
+
+fours142:
+	CMPQ    AX, $0x00002000
+	JGE     full144
+	CMPQ    SI, $0x04
+	JLE     last143
+	MOVLQSX (R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y4
+	VPOR    Y4, Y1, Y1
+	MOVLQSX 4(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y5
+	VPOR    Y5, Y1, Y1
+	MOVLQSX 8(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y6
+	VPOR    Y6, Y1, Y1
+	MOVLQSX 12(R8), DI
+	SHLQ    $0x05, DI
+	VPAND   (CX)(DI*1), Y0, Y7
+	VPOR    Y7, Y1, Y1
+	VPAND   Y4, Y2, Y8
+	VPXOR   Y4, Y2, Y11
+	VPXOR   Y5, Y11, Y2
+	VPAND   Y5, Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y6, Y2, Y9
+	VPXOR   Y6, Y2, Y11
+	VPXOR   Y7, Y11, Y2
+	VPAND   Y7, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VPAND   Y8, Y3, Y10
+	VPXOR   Y8, Y3, Y11
+	VPXOR   Y9, Y11, Y3
+	VPAND   Y9, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	MOVQ    pending+88(FP), DI
+	VMOVDQU Y10, (DI)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x10, R8
+	SUBQ    $0x04, SI
+	JMP     fours142
+
+last143:
+	DECQ         SI
+	MOVQ         $0x00000000, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y4
+	VPOR         Y4, Y1, Y1
+	MOVQ         $0x00000001, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y5
+	VPOR         Y5, Y1, Y1
+	MOVQ         $0x00000002, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y6
+	VPOR         Y6, Y1, Y1
+	MOVQ         $0x00000003, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x05, DI
+	VPAND        (CX)(DI*1), Y0, Y7
+	VPOR         Y7, Y1, Y1
+	LEAQ         kept<>+0(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VPBROADCASTQ 32(DI), Y11
+	VPAND        Y11, Y5, Y5
+	VPBROADCASTQ 40(DI), Y11
+	VPAND        Y11, Y6, Y6
+	VPBROADCASTQ 48(DI), Y11
+	VPAND        Y11, Y7, Y7
+	VPAND        Y4, Y2, Y8
+	VPXOR        Y4, Y2, Y11
+	VPXOR        Y5, Y11, Y2
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPAND        Y6, Y2, Y9
+	VPXOR        Y6, Y2, Y11
+	VPXOR        Y7, Y11, Y2
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        Y8, Y3, Y10
+	VPXOR        Y8, Y3, Y11
+	VPXOR        Y9, Y11, Y3
+	VPAND        Y9, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	MOVQ         pending+88(FP), SI
+	VMOVDQU      Y10, (SI)(AX*1)
+	ADDQ         $0x20, AX
+	VPAND        Y1, Y0, Y1
+	VPTEST       Y1, Y1
+	JEQ          skip139
+	MOVQ         DX, SI
+	MOVQ         next+40(FP), DI
+	SHLQ         $0x05, SI
+	VMOVDQU      Y1, (DI)(SI*1)
+	MOVQ         found+64(FP), DI
+	MOVL         DX, (DI)(BX*4)
+	INCQ         BX
+	MOVQ         distance+56(FP), DI
+	MOVQ         absent+48(FP), R8
+	TESTQ        DI, DI
+	JLT          skip139
+	MOVQ         reached+32(FP), R9
+	VPOR         (R9)(SI*1), Y1, Y11
+	VMOVDQU      Y11, (R9)(SI*1)
+	TESTQ        R8, R8
+	JEQ          skip139
+	SHLQ         $0x02, SI
+	BTQ          $0x00, DI
+	JCS          has145
+	VPOR         (R8)(SI*1), Y1, Y11
+	VMOVDQU      Y11, (R8)(SI*1)
+
+has145:
+	BTQ     $0x01, DI
+	JCS     has146
+	VPOR    32(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 32(R8)(SI*1)
+
+has146:
+	BTQ     $0x02, DI
+	JCS     has147
+	VPOR    64(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 64(R8)(SI*1)
+
+has147:
+	BTQ     $0x03, DI
+	JCS     has148
+	VPOR    96(R8)(SI*1), Y1, Y11
+	VMOVDQU Y11, 96(R8)(SI*1)
+
+has148:
+skip139:
+	INCQ DX
+	JMP  entity138
+
+end141:
+	MOVQ    planes+80(FP), CX
+	MOVQ    pending+88(FP), DX
+	LEAQ    (DX)(AX*1), SI
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (SI)
+	VMOVDQU Y12, 32(SI)
+	VMOVDQU Y12, 64(SI)
+	VMOVDQU Y12, 96(SI)
+	VMOVDQU Y12, 128(SI)
+	VMOVDQU Y12, 160(SI)
+	VMOVDQU Y12, 192(SI)
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 128(CX), Y6
+
+eight149:
+	CMPQ    AX, $0x00
+	JLE     drained152
+	VMOVDQU (DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(DX), Y11, Y4
+	VPAND   32(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(DX), Y11, Y4
+	VPAND   96(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(DX), Y11, Y4
+	VPAND   160(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(DX), Y11, Y4
+	VPAND   224(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(CX), SI
+
+carry150:
+	VPTEST  Y7, Y7
+	JEQ     carried151
+	VMOVDQU (SI), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (SI)
+	ADDQ    $0x20, SI
+	JMP     carry150
+
+carried151:
+	ADDQ $0x00000100, DX
+	SUBQ $0x00000100, AX
+	JMP  eight149
+
+drained152:
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y6, 128(CX)
+	XORQ    AX, AX
+	MOVQ    planes+80(FP), AX
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	MOVQ    BX, ret+96(FP)
+	VZEROUPPER
+	RET
+
+full144:
+	MOVQ    planes+80(FP), DI
+	MOVQ    pending+88(FP), R9
+	LEAQ    (R9)(AX*1), R10
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (R10)
+	VMOVDQU Y12, 32(R10)
+	VMOVDQU Y12, 64(R10)
+	VMOVDQU Y12, 96(R10)
+	VMOVDQU Y12, 128(R10)
+	VMOVDQU Y12, 160(R10)
+	VMOVDQU Y12, 192(R10)
+	VMOVDQU 64(DI), Y4
+	VMOVDQU 96(DI), Y5
+	VMOVDQU 128(DI), Y6
+
+eight153:
+	CMPQ    AX, $0x00
+	JLE     drained156
+	VMOVDQU (R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(R9), Y11, Y4
+	VPAND   32(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(R9), Y11, Y4
+	VPAND   96(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(R9), Y11, Y4
+	VPAND   160(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(R9), Y11, Y4
+	VPAND   224(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(DI), R10
+
+carry154:
+	VPTEST  Y7, Y7
+	JEQ     carried155
+	VMOVDQU (R10), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (R10)
+	ADDQ    $0x20, R10
+	JMP     carry154
+
+carried155:
+	ADDQ $0x00000100, R9
+	SUBQ $0x00000100, AX
+	JMP  eight153
+
+drained156:
+	VMOVDQU Y4, 64(DI)
+	VMOVDQU Y5, 96(DI)
+	VMOVDQU Y6, 128(DI)
+	XORQ    AX, AX
+	JMP     fours142
+
+DATA kept<>+0(SB)/8, $0xffffffffffffffff
+DATA kept<>+8(SB)/8, $0xffffffffffffffff
+DATA kept<>+16(SB)/8, $0xffffffffffffffff
+DATA kept<>+24(SB)/8, $0xffffffffffffffff
+DATA kept<>+32(SB)/8, $0x0000000000000000
+DATA kept<>+40(SB)/8, $0x0000000000000000
+DATA kept<>+48(SB)/8, $0x0000000000000000
+GLOBL kept<>(SB), RODATA|NOPTR, $56
+
+// func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX2, CMOV
+TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
+	XORQ    AX, AX
+	MOVQ    planes+72(FP), CX
+	VMOVDQU (CX), Y2
+	VMOVDQU 32(CX), Y3
+	MOVQ    reached+40(FP), CX
+	MOVQ    next+48(FP), DX
+	MOVQ    listed+64(FP), SI
+	XORQ    BX, BX
+
+entity157:
+	MOVQ    count+0(FP), DI
+	CMPQ    BX, DI
+	JGE     end159
+	MOVQ    active+8(FP), DI
+	MOVLQSX (DI)(BX*4), DI
+	MOVQ    DI, R8
+	MOVQ    frontier+32(FP), R9
+	SHLQ    $0x05, R8
+	VMOVDQU (R9)(R8*1), Y0
+	MOVQ    offsets+16(FP), R8
+	MOVQ    senders+24(FP), R9
+	MOVQ    (R8)(DI*8), R10
+	MOVQ    8(R8)(DI*8), DI
+	SUBQ    R10, DI
+	JEQ     none158
+	LEAQ    (R9)(R10*4), R10
+
+fours160:
+	CMPQ    AX, $0x00002000
+	JGE     full162
+	CMPQ    DI, $0x04
+	JLE     last161
+	MOVLQSX (R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y4
+	VPANDN  Y0, Y4, Y4
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	VPOR    Y4, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+	VPTEST  Y4, Y4
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	MOVLQSX 4(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y5
+	VPANDN  Y0, Y5, Y5
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	VPOR    Y5, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+	VPTEST  Y5, Y5
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	MOVLQSX 8(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y6
+	VPANDN  Y0, Y6, Y6
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	VPOR    Y6, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+	VPTEST  Y6, Y6
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	MOVLQSX 12(R10), R8
+	MOVQ    R8, R9
+	SHLQ    $0x05, R9
+	VMOVDQU (CX)(R9*1), Y7
+	VPANDN  Y0, Y7, Y7
+	MOVQ    found+56(FP), R11
+	MOVL    R8, (R11)(SI*4)
+	VMOVDQU (DX)(R9*1), Y1
+	VPTEST  Y1, Y1
+	SETEQ   R8
+	VPOR    Y7, Y1, Y1
+	VMOVDQU Y1, (DX)(R9*1)
+	VPTEST  Y7, Y7
+	SETNE   R9
+	ANDB    R9, R8
+	MOVBQZX R8, R8
+	ADDQ    R8, SI
+	VPAND   Y4, Y2, Y8
+	VPXOR   Y4, Y2, Y11
+	VPXOR   Y5, Y11, Y2
+	VPAND   Y5, Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y6, Y2, Y9
+	VPXOR   Y6, Y2, Y11
+	VPXOR   Y7, Y11, Y2
+	VPAND   Y7, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VPAND   Y8, Y3, Y10
+	VPXOR   Y8, Y3, Y11
+	VPXOR   Y9, Y11, Y3
+	VPAND   Y9, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	MOVQ    pending+80(FP), R8
+	VMOVDQU Y10, (R8)(AX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x10, R10
+	SUBQ    $0x04, DI
+	JMP     fours160
+
+last161:
+	DECQ         DI
+	MOVQ         $0x00000000, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y4
+	VPANDN       Y0, Y4, Y4
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y4, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y4, Y4
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000001, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y5
+	VPANDN       Y0, Y5, Y5
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y5, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y5, Y5
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000002, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y6
+	VPANDN       Y0, Y6, Y6
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y6, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y6, Y6
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000003, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x05, R9
+	VMOVDQU      (CX)(R9*1), Y7
+	VPANDN       Y0, Y7, Y7
+	MOVQ         found+56(FP), R10
+	MOVL         R8, (R10)(SI*4)
+	VMOVDQU      (DX)(R9*1), Y1
+	VPTEST       Y1, Y1
+	SETEQ        R8
+	VPOR         Y7, Y1, Y1
+	VMOVDQU      Y1, (DX)(R9*1)
+	VPTEST       Y7, Y7
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	LEAQ         kept<>+0(SB), R8
+	SHLQ         $0x03, DI
+	SUBQ         DI, R8
+	VPBROADCASTQ 32(R8), Y11
+	VPAND        Y11, Y5, Y5
+	VPBROADCASTQ 40(R8), Y11
+	VPAND        Y11, Y6, Y6
+	VPBROADCASTQ 48(R8), Y11
+	VPAND        Y11, Y7, Y7
+	VPAND        Y4, Y2, Y8
+	VPXOR        Y4, Y2, Y11
+	VPXOR        Y5, Y11, Y2
+	VPAND        Y5, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPAND        Y6, Y2, Y9
+	VPXOR        Y6, Y2, Y11
+	VPXOR        Y7, Y11, Y2
+	VPAND        Y7, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        Y8, Y3, Y10
+	VPXOR        Y8, Y3, Y11
+	VPXOR        Y9, Y11, Y3
+	VPAND        Y9, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	MOVQ         pending+80(FP), DI
+	VMOVDQU      Y10, (DI)(AX*1)
+	ADDQ         $0x20, AX
+
+none158:
+	INCQ BX
+	JMP  entity157
+
+end159:
+	MOVQ    planes+72(FP), CX
+	MOVQ    pending+80(FP), DX
+	LEAQ    (DX)(AX*1), BX
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (BX)
+	VMOVDQU Y12, 32(BX)
+	VMOVDQU Y12, 64(BX)
+	VMOVDQU Y12, 96(BX)
+	VMOVDQU Y12, 128(BX)
+	VMOVDQU Y12, 160(BX)
+	VMOVDQU Y12, 192(BX)
+	VMOVDQU 64(CX), Y4
+	VMOVDQU 96(CX), Y5
+	VMOVDQU 128(CX), Y6
+
+eight163:
+	CMPQ    AX, $0x00
+	JLE     drained166
+	VMOVDQU (DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(DX), Y11, Y4
+	VPAND   32(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(DX), Y11, Y4
+	VPAND   96(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(DX), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(DX), Y11, Y4
+	VPAND   160(DX), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(DX), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(DX), Y11, Y4
+	VPAND   224(DX), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(CX), BX
+
+carry164:
+	VPTEST  Y7, Y7
+	JEQ     carried165
+	VMOVDQU (BX), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (BX)
+	ADDQ    $0x20, BX
+	JMP     carry164
+
+carried165:
+	ADDQ $0x00000100, DX
+	SUBQ $0x00000100, AX
+	JMP  eight163
+
+drained166:
+	VMOVDQU Y4, 64(CX)
+	VMOVDQU Y5, 96(CX)
+	VMOVDQU Y6, 128(CX)
+	XORQ    AX, AX
+	MOVQ    planes+72(FP), AX
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	MOVQ    SI, ret+88(FP)
+	VZEROUPPER
+	RET
+
+full162:
+	MOVQ    planes+72(FP), R8
+	MOVQ    pending+80(FP), R9
+	LEAQ    (R9)(AX*1), R11
+	VXORPS  Y12, Y12, Y12
+	VMOVDQU Y12, (R11)
+	VMOVDQU Y12, 32(R11)
+	VMOVDQU Y12, 64(R11)
+	VMOVDQU Y12, 96(R11)
+	VMOVDQU Y12, 128(R11)
+	VMOVDQU Y12, 160(R11)
+	VMOVDQU Y12, 192(R11)
+	VMOVDQU 64(R8), Y4
+	VMOVDQU 96(R8), Y5
+	VMOVDQU 128(R8), Y6
+
+eight167:
+	CMPQ    AX, $0x00
+	JLE     drained170
+	VMOVDQU (R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   32(R9), Y11, Y4
+	VPAND   32(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 64(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   96(R9), Y11, Y4
+	VPAND   96(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y9
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y9, Y9
+	VMOVDQU 128(R9), Y12
+	VPAND   Y12, Y4, Y7
+	VPXOR   Y12, Y4, Y11
+	VPXOR   160(R9), Y11, Y4
+	VPAND   160(R9), Y11, Y11
+	VPOR    Y11, Y7, Y7
+	VMOVDQU 192(R9), Y12
+	VPAND   Y12, Y4, Y8
+	VPXOR   Y12, Y4, Y11
+	VPXOR   224(R9), Y11, Y4
+	VPAND   224(R9), Y11, Y11
+	VPOR    Y11, Y8, Y8
+	VPAND   Y7, Y5, Y10
+	VPXOR   Y7, Y5, Y11
+	VPXOR   Y8, Y11, Y5
+	VPAND   Y8, Y11, Y11
+	VPOR    Y11, Y10, Y10
+	VPAND   Y9, Y6, Y7
+	VPXOR   Y9, Y6, Y11
+	VPXOR   Y10, Y11, Y6
+	VPAND   Y10, Y11, Y11
+	VPOR    Y11, Y7, Y7
+	LEAQ    160(R8), R11
+
+carry168:
+	VPTEST  Y7, Y7
+	JEQ     carried169
+	VMOVDQU (R11), Y12
+	VPXOR   Y7, Y12, Y12
+	VPANDN  Y7, Y12, Y7
+	VMOVDQU Y12, (R11)
+	ADDQ    $0x20, R11
+	JMP     carry168
+
+carried169:
+	ADDQ $0x00000100, R9
+	SUBQ $0x00000100, AX
+	JMP  eight167
+
+drained170:
+	VMOVDQU Y4, 64(R8)
+	VMOVDQU Y5, 96(R8)
+	VMOVDQU Y6, 128(R8)
+	XORQ    AX, AX
+	JMP     fours160
+
+// func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// Requires: AVX, AVX2
+TEXT ·markAVX2(SB), NOSPLIT, $0-48
+	MOVQ found+8(FP), AX
+	MOVQ next+16(FP), CX
+	XORQ DX, DX
+
+entity171:
+	MOVQ    count+0(FP), BX
+	CMPQ    DX, BX
+	JGE     end173
+	MOVLQSX (AX)(DX*4), BX
+	SHLQ    $0x05, BX
+	VMOVDQU (CX)(BX*1), Y0
+	MOVQ    distance+40(FP), SI
+	MOVQ    absent+32(FP), DI
+	TESTQ   SI, SI
+	JLT     skip172
+	MOVQ    reached+24(FP), R8
+	VPOR    (R8)(BX*1), Y0, Y1
+	VMOVDQU Y1, (R8)(BX*1)
+	TESTQ   DI, DI
+	JEQ     skip172
+	SHLQ    $0x02, BX
+	BTQ     $0x00, SI
+	JCS     has174
+	VPOR    (DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, (DI)(BX*1)
+
+has174:
+	BTQ     $0x01, SI
+	JCS     has175
+	VPOR    32(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 32(DI)(BX*1)
+
+has175:
+	BTQ     $0x02, SI
+	JCS     has176
+	VPOR    64(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 64(DI)(BX*1)
+
+has176:
+	BTQ     $0x03, SI
+	JCS     has177
+	VPOR    96(DI)(BX*1), Y0, Y1
+	VMOVDQU Y1, 96(DI)(BX*1)
+
+has177:
+skip172:
+	INCQ DX
+	JMP  entity171
+
+end173:
+	VZEROUPPER
+	RET
+
+// func transposeBitsAVX2(rows *uint64)
+// Requires: AVX, AVX2
+TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         rows+0(FP), AX
+	MOVQ         $0x00000008, CX
+
+again178:
+	VMOVDQU      (AX), Y0
+	VMOVDQU      256(AX), Y1
+	VMOVDQU      512(AX), Y2
+	VMOVDQU      768(AX), Y3
+	VMOVDQU      1024(AX), Y4
+	VMOVDQU      1280(AX), Y5
+	VMOVDQU      1536(AX), Y6
+	VMOVDQU      1792(AX), Y7
+	VPSRLQ       $0x20, Y0, Y8
+	VPXOR        Y4, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x20, Y2, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x20, Y3, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y10, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x20, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSRLQ       $0x10, Y0, Y8
+	VPXOR        Y2, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x10, Y1, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSRLQ       $0x10, Y4, Y8
+	VPXOR        Y6, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x10, Y5, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y11, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x10, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSRLQ       $0x08, Y0, Y8
+	VPXOR        Y1, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y1, Y1
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y0, Y0
+	VPSRLQ       $0x08, Y2, Y8
+	VPXOR        Y3, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y3, Y3
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSRLQ       $0x08, Y4, Y8
+	VPXOR        Y5, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y5, Y5
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y4, Y4
+	VPSRLQ       $0x08, Y6, Y8
+	VPXOR        Y7, Y8, Y8
+	VPAND        Y12, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VPSLLQ       $0x08, Y8, Y8
+	VPXOR        Y8, Y6, Y6
+	VMOVDQU      Y0, (AX)
+	VMOVDQU      Y1, 256(AX)
+	VMOVDQU      Y2, 512(AX)
+	VMOVDQU      Y3, 768(AX)
+	VMOVDQU      Y4, 1024(AX)
+	VMOVDQU      Y5, 1280(AX)
+	VMOVDQU      Y6, 1536(AX)
+	VMOVDQU      Y7, 1792(AX)
+	ADDQ         $0x00000020, AX
+	DECQ         CX
+	JNE          again178
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         rows+0(FP), AX
+	MOVQ         $0x00000008, CX
+
+again179:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	VMOVDQU 64(AX), Y2
+	VMOVDQU 96(AX), Y3
+	VMOVDQU 128(AX), Y4
+	VMOVDQU 160(AX), Y5
+	VMOVDQU 192(AX), Y6
+	VMOVDQU 224(AX), Y7
+	VPSRLQ  $0x04, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x04, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x04, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x04, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x02, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x02, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x02, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x02, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x01, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x01, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x01, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x01, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, 128(AX)
+	VMOVDQU Y5, 160(AX)
+	VMOVDQU Y6, 192(AX)
+	VMOVDQU Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	DECQ    CX
+	JNE     again179
+	VZEROUPPER
+	RET
+
+// func linesAVX2(squares *uint64, out *byte, stride int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·linesAVX2(SB), NOSPLIT, $0-24
+	VPCMPEQD Y15, Y15, Y15
+	VXORPS   Y14, Y14, Y14
+	MOVQ     squares+0(FP), AX
+	MOVQ     stride+16(FP), CX
+	MOVQ     out+8(FP), BX
+	MOVQ     CX, SI
+	SHLQ     $0x06, SI
+	ADDQ     BX, SI
+	MOVQ     CX, DI
+	SHLQ     $0x06, DI
+	ADDQ     SI, DI
+	MOVQ     CX, R8
+	SHLQ     $0x06, R8
+	ADDQ     DI, R8
+	XORQ     R9, R9
+	MOVQ     $0x00000040, DX
+
+again180:
+	PREFETCHT0  64(BX)(R9*1)
+	PREFETCHT0  64(SI)(R9*1)
+	PREFETCHT0  64(DI)(R9*1)
+	PREFETCHT0  64(R8)(R9*1)
+	VPXOR       (AX), Y15, Y0
+	VMOVDQU     Y14, (AX)
+	VPXOR       2048(AX), Y15, Y1
+	VMOVDQU     Y14, 2048(AX)
+	VPXOR       4096(AX), Y15, Y2
+	VMOVDQU     Y14, 4096(AX)
+	VPXOR       6144(AX), Y15, Y3
+	VMOVDQU     Y14, 6144(AX)
+	VPUNPCKLQDQ Y1, Y0, Y4
+	VPUNPCKHQDQ Y1, Y0, Y5
+	VPUNPCKLQDQ Y3, Y2, Y6
+	VPUNPCKHQDQ Y3, Y2, Y7
+	VPERM2I128  $0x20, Y6, Y4, Y0
+	VPERM2I128  $0x31, Y6, Y4, Y2
+	VPERM2I128  $0x20, Y7, Y5, Y1
+	VPERM2I128  $0x31, Y7, Y5, Y3
+	VMOVDQU     Y0, (BX)(R9*1)
+	VMOVDQU     Y1, (SI)(R9*1)
+	VMOVDQU     Y2, (DI)(R9*1)
+	VMOVDQU     Y3, (R8)(R9*1)
+	VPXOR       8192(AX), Y15, Y0
+	VMOVDQU     Y14, 8192(AX)
+	VPXOR       10240(AX), Y15, Y1
+	VMOVDQU     Y14, 10240(AX)
+	VPXOR       12288(AX), Y15, Y2
+	VMOVDQU     Y14, 12288(AX)
+	VPXOR       14336(AX), Y15, Y3
+	VMOVDQU     Y14, 14336(AX)
+	VPUNPCKLQDQ Y1, Y0, Y4
+	VPUNPCKHQDQ Y1, Y0, Y5
+	VPUNPCKLQDQ Y3, Y2, Y6
+	VPUNPCKHQDQ Y3, Y2, Y7
+	VPERM2I128  $0x20, Y6, Y4, Y0
+	VPERM2I128  $0x31, Y6, Y4, Y2
+	VPERM2I128  $0x20, Y7, Y5, Y1
+	VPERM2I128  $0x31, Y7, Y5, Y3
+	VMOVDQU     Y0, 32(BX)(R9*1)
+	VMOVDQU     Y1, 32(SI)(R9*1)
+	VMOVDQU     Y2, 32(DI)(R9*1)
+	VMOVDQU     Y3, 32(R8)(R9*1)
+	ADDQ        CX, R9
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNE         again180
+	VZEROUPPER
+	RET

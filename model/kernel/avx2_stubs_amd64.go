@@ -96,3 +96,38 @@ func keepAVX2(kept *uint32, entities *int32, count int, words int, seed uint64, 
 //
 //go:noescape
 func transposeAVX2(out *float32, a *float32, rows int, columns int, outRow int, aRow int)
+
+// pullAVX2 is portable.Pull for rows of one vector.
+//
+//go:noescape
+func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+
+// pushAVX2 is portable.Push for rows of one vector.
+//
+//go:noescape
+func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+
+// pullCountedAVX2 is portable.Pull for rows of one vector.
+//
+//go:noescape
+func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+
+// pushCountedAVX2 is portable.Push for rows of one vector.
+//
+//go:noescape
+func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+
+// markAVX2 is Hop.mark for rows of one vector.
+//
+//go:noescape
+func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+
+// transposeBitsAVX2 is portable.TransposeBits for rows of one vector.
+//
+//go:noescape
+func transposeBitsAVX2(rows *uint64)
+
+// linesAVX2 is the second part of portable.PackBits for rows of one vector.
+//
+//go:noescape
+func linesAVX2(squares *uint64, out *byte, stride int)

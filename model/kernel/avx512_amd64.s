@@ -6022,3 +6022,1394 @@ across234:
 	JNZ         down233
 	VZEROUPPER
 	RET
+
+// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pullAVX512(SB), NOSPLIT, $0-88
+	MOVQ frontier+24(FP), AX
+	MOVQ listed+72(FP), DX
+	XORQ CX, CX
+
+entity231:
+	MOVQ       count+0(FP), BX
+	CMPQ       CX, BX
+	JGE        end234
+	MOVQ       CX, BX
+	VPTERNLOGD $0xff, Z11, Z11, Z11
+	MOVQ       reached+32(FP), SI
+	SHLQ       $0x06, BX
+	VPXORQ     (SI)(BX*1), Z11, Z0
+	VPTESTMQ   Z0, Z0, K1
+	KORTESTB   K1, K1
+	JEQ        skip232
+	VPXORD     Z1, Z1, Z1
+	MOVQ       offsets+8(FP), BX
+	MOVQ       senders+16(FP), SI
+	MOVQ       (BX)(CX*8), DI
+	MOVQ       8(BX)(CX*8), BX
+	SUBQ       DI, BX
+	JEQ        skip232
+	LEAQ       (SI)(DI*4), DI
+
+fours235:
+	CMPQ     BX, $0x04
+	JLE      last236
+	MOVLQSX  (DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  4(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  8(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	MOVLQSX  12(DI), SI
+	SHLQ     $0x06, SI
+	VPORQ    (AX)(SI*1), Z1, Z1
+	VPANDNQ  Z0, Z1, Z11
+	VPTESTMQ Z11, Z11, K1
+	KORTESTB K1, K1
+	JEQ      full233
+	ADDQ     $0x10, DI
+	SUBQ     $0x04, BX
+	JMP      fours235
+
+last236:
+	DECQ    BX
+	MOVQ    $0x00000000, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	MOVQ    $0x00000001, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	MOVQ    $0x00000002, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+	MOVQ    $0x00000003, SI
+	CMPQ    SI, BX
+	CMOVQGT BX, SI
+	MOVLQSX (DI)(SI*4), SI
+	SHLQ    $0x06, SI
+	VPORQ   (AX)(SI*1), Z1, Z1
+
+full233:
+	VPANDQ    Z1, Z0, Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	JEQ       skip232
+	MOVQ      CX, BX
+	MOVQ      next+40(FP), SI
+	SHLQ      $0x06, BX
+	VMOVDQU64 Z1, (SI)(BX*1)
+	MOVQ      found+64(FP), SI
+	MOVL      CX, (SI)(DX*4)
+	INCQ      DX
+	MOVQ      distance+56(FP), SI
+	MOVQ      absent+48(FP), DI
+	TESTQ     SI, SI
+	JLT       skip232
+	MOVQ      reached+32(FP), R8
+	VPORQ     (R8)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, (R8)(BX*1)
+	TESTQ     DI, DI
+	JEQ       skip232
+	SHLQ      $0x02, BX
+	BTQ       $0x00, SI
+	JCS       has237
+	VPORQ     (DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, (DI)(BX*1)
+
+has237:
+	BTQ       $0x01, SI
+	JCS       has238
+	VPORQ     64(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 64(DI)(BX*1)
+
+has238:
+	BTQ       $0x02, SI
+	JCS       has239
+	VPORQ     128(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 128(DI)(BX*1)
+
+has239:
+	BTQ       $0x03, SI
+	JCS       has240
+	VPORQ     192(DI)(BX*1), Z1, Z11
+	VMOVDQU64 Z11, 192(DI)(BX*1)
+
+has240:
+skip232:
+	INCQ CX
+	JMP  entity231
+
+end234:
+	MOVQ DX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func pushAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pushAVX512(SB), NOSPLIT, $0-80
+	MOVQ reached+40(FP), AX
+	MOVQ next+48(FP), CX
+	MOVQ listed+64(FP), BX
+	XORQ DX, DX
+
+entity241:
+	MOVQ      count+0(FP), SI
+	CMPQ      DX, SI
+	JGE       end243
+	MOVQ      active+8(FP), SI
+	MOVLQSX   (SI)(DX*4), SI
+	MOVQ      SI, DI
+	MOVQ      frontier+32(FP), R8
+	SHLQ      $0x06, DI
+	VMOVDQU64 (R8)(DI*1), Z0
+	MOVQ      offsets+16(FP), DI
+	MOVQ      senders+24(FP), R8
+	MOVQ      (DI)(SI*8), R9
+	MOVQ      8(DI)(SI*8), SI
+	SUBQ      R9, SI
+	JEQ       none242
+	LEAQ      (R8)(R9*4), R9
+
+fours244:
+	CMPQ      SI, $0x04
+	JLE       last245
+	MOVLQSX   (R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVLQSX   4(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPANDNQ   Z0, Z5, Z5
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z5, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVLQSX   8(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPANDNQ   Z0, Z6, Z6
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z6, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVLQSX   12(R9), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z7
+	VPANDNQ   Z0, Z7, Z7
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z7, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	ADDQ      $0x10, R9
+	SUBQ      $0x04, SI
+	JMP       fours244
+
+last245:
+	DECQ      SI
+	MOVQ      $0x00000000, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPANDNQ   Z0, Z4, Z4
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z4, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z4, Z4, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000001, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPANDNQ   Z0, Z5, Z5
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z5, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z5, Z5, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000002, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, R8
+	SHLQ      $0x06, R8
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPANDNQ   Z0, Z6, Z6
+	MOVQ      found+56(FP), R10
+	MOVL      DI, (R10)(BX*4)
+	VMOVDQU64 (CX)(R8*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z6, Z1, Z1
+	VMOVDQU64 Z1, (CX)(R8*1)
+	VPTESTMQ  Z6, Z6, K1
+	KORTESTB  K1, K1
+	SETNE     R8
+	ANDB      R8, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+	MOVQ      $0x00000003, DI
+	CMPQ      DI, SI
+	CMOVQGT   SI, DI
+	MOVLQSX   (R9)(DI*4), DI
+	MOVQ      DI, SI
+	SHLQ      $0x06, SI
+	VMOVDQU64 (AX)(SI*1), Z7
+	VPANDNQ   Z0, Z7, Z7
+	MOVQ      found+56(FP), R8
+	MOVL      DI, (R8)(BX*4)
+	VMOVDQU64 (CX)(SI*1), Z1
+	VPTESTMQ  Z1, Z1, K1
+	KORTESTB  K1, K1
+	SETEQ     DI
+	VPORQ     Z7, Z1, Z1
+	VMOVDQU64 Z1, (CX)(SI*1)
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	SETNE     SI
+	ANDB      SI, DI
+	MOVBQZX   DI, DI
+	ADDQ      DI, BX
+
+none242:
+	INCQ DX
+	JMP  entity241
+
+end243:
+	MOVQ BX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-104
+	XORQ      AX, AX
+	MOVQ      planes+80(FP), CX
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 64(CX), Z3
+	MOVQ      frontier+24(FP), CX
+	MOVQ      listed+72(FP), BX
+	XORQ      DX, DX
+
+entity246:
+	MOVQ       count+0(FP), SI
+	CMPQ       DX, SI
+	JGE        end249
+	MOVQ       DX, SI
+	VPTERNLOGD $0xff, Z11, Z11, Z11
+	MOVQ       reached+32(FP), DI
+	SHLQ       $0x06, SI
+	VPXORQ     (DI)(SI*1), Z11, Z0
+	VPTESTMQ   Z0, Z0, K1
+	KORTESTB   K1, K1
+	JEQ        skip247
+	VPXORD     Z1, Z1, Z1
+	MOVQ       offsets+8(FP), SI
+	MOVQ       senders+16(FP), DI
+	MOVQ       (SI)(DX*8), R8
+	MOVQ       8(SI)(DX*8), SI
+	SUBQ       R8, SI
+	JEQ        skip247
+	LEAQ       (DI)(R8*4), R8
+
+fours250:
+	CMPQ       AX, $0x00004000
+	JGE        full252
+	CMPQ       SI, $0x04
+	JLE        last251
+	MOVLQSX    (R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z4
+	VPORQ      Z4, Z1, Z1
+	MOVLQSX    4(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z5
+	VPORQ      Z5, Z1, Z1
+	MOVLQSX    8(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z6
+	VPORQ      Z6, Z1, Z1
+	MOVLQSX    12(R8), DI
+	SHLQ       $0x06, DI
+	VPANDQ     (CX)(DI*1), Z0, Z7
+	VPORQ      Z7, Z1, Z1
+	VMOVDQA64  Z2, Z8
+	VPTERNLOGQ $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ $0x96, Z5, Z4, Z2
+	VMOVDQA64  Z2, Z9
+	VPTERNLOGQ $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ $0x96, Z7, Z6, Z2
+	VMOVDQA64  Z3, Z10
+	VPTERNLOGQ $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ $0x96, Z9, Z8, Z3
+	MOVQ       pending+88(FP), DI
+	VMOVDQU64  Z10, (DI)(AX*1)
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, R8
+	SUBQ       $0x04, SI
+	JMP        fours250
+
+last251:
+	DECQ         SI
+	MOVQ         $0x00000000, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z4
+	VPORQ        Z4, Z1, Z1
+	MOVQ         $0x00000001, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z5
+	VPORQ        Z5, Z1, Z1
+	MOVQ         $0x00000002, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z6
+	VPORQ        Z6, Z1, Z1
+	MOVQ         $0x00000003, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (R8)(DI*4), DI
+	SHLQ         $0x06, DI
+	VPANDQ       (CX)(DI*1), Z0, Z7
+	VPORQ        Z7, Z1, Z1
+	LEAQ         kept<>+0(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VPBROADCASTQ 32(DI), Z11
+	VPANDQ       Z11, Z5, Z5
+	VPBROADCASTQ 40(DI), Z11
+	VPANDQ       Z11, Z6, Z6
+	VPBROADCASTQ 48(DI), Z11
+	VPANDQ       Z11, Z7, Z7
+	VMOVDQA64    Z2, Z8
+	VPTERNLOGQ   $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ   $0x96, Z5, Z4, Z2
+	VMOVDQA64    Z2, Z9
+	VPTERNLOGQ   $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ   $0x96, Z7, Z6, Z2
+	VMOVDQA64    Z3, Z10
+	VPTERNLOGQ   $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ   $0x96, Z9, Z8, Z3
+	MOVQ         pending+88(FP), SI
+	VMOVDQU64    Z10, (SI)(AX*1)
+	ADDQ         $0x40, AX
+	VPANDQ       Z1, Z0, Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	JEQ          skip247
+	MOVQ         DX, SI
+	MOVQ         next+40(FP), DI
+	SHLQ         $0x06, SI
+	VMOVDQU64    Z1, (DI)(SI*1)
+	MOVQ         found+64(FP), DI
+	MOVL         DX, (DI)(BX*4)
+	INCQ         BX
+	MOVQ         distance+56(FP), DI
+	MOVQ         absent+48(FP), R8
+	TESTQ        DI, DI
+	JLT          skip247
+	MOVQ         reached+32(FP), R9
+	VPORQ        (R9)(SI*1), Z1, Z11
+	VMOVDQU64    Z11, (R9)(SI*1)
+	TESTQ        R8, R8
+	JEQ          skip247
+	SHLQ         $0x02, SI
+	BTQ          $0x00, DI
+	JCS          has253
+	VPORQ        (R8)(SI*1), Z1, Z11
+	VMOVDQU64    Z11, (R8)(SI*1)
+
+has253:
+	BTQ       $0x01, DI
+	JCS       has254
+	VPORQ     64(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 64(R8)(SI*1)
+
+has254:
+	BTQ       $0x02, DI
+	JCS       has255
+	VPORQ     128(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 128(R8)(SI*1)
+
+has255:
+	BTQ       $0x03, DI
+	JCS       has256
+	VPORQ     192(R8)(SI*1), Z1, Z11
+	VMOVDQU64 Z11, 192(R8)(SI*1)
+
+has256:
+skip247:
+	INCQ DX
+	JMP  entity246
+
+end249:
+	MOVQ      planes+80(FP), CX
+	MOVQ      pending+88(FP), DX
+	LEAQ      (DX)(AX*1), SI
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (SI)
+	VMOVDQU64 Z12, 64(SI)
+	VMOVDQU64 Z12, 128(SI)
+	VMOVDQU64 Z12, 192(SI)
+	VMOVDQU64 Z12, 256(SI)
+	VMOVDQU64 Z12, 320(SI)
+	VMOVDQU64 Z12, 384(SI)
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 256(CX), Z6
+
+eight257:
+	CMPQ       AX, $0x00
+	JLE        drained260
+	VMOVDQU64  (DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 64(DX), Z12, Z4
+	VMOVDQU64  128(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 192(DX), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 320(DX), Z12, Z4
+	VMOVDQU64  384(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 448(DX), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(CX), SI
+
+carry258:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried259
+	VMOVDQU64 (SI), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (SI)
+	ADDQ      $0x40, SI
+	JMP       carry258
+
+carried259:
+	ADDQ $0x00000200, DX
+	SUBQ $0x00000200, AX
+	JMP  eight257
+
+drained260:
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z6, 256(CX)
+	XORQ      AX, AX
+	MOVQ      planes+80(FP), AX
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	MOVQ      BX, ret+96(FP)
+	VZEROUPPER
+	RET
+
+full252:
+	MOVQ      planes+80(FP), DI
+	MOVQ      pending+88(FP), R9
+	LEAQ      (R9)(AX*1), R10
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (R10)
+	VMOVDQU64 Z12, 64(R10)
+	VMOVDQU64 Z12, 128(R10)
+	VMOVDQU64 Z12, 192(R10)
+	VMOVDQU64 Z12, 256(R10)
+	VMOVDQU64 Z12, 320(R10)
+	VMOVDQU64 Z12, 384(R10)
+	VMOVDQU64 128(DI), Z4
+	VMOVDQU64 192(DI), Z5
+	VMOVDQU64 256(DI), Z6
+
+eight261:
+	CMPQ       AX, $0x00
+	JLE        drained264
+	VMOVDQU64  (R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 64(R9), Z12, Z4
+	VMOVDQU64  128(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 192(R9), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 320(R9), Z12, Z4
+	VMOVDQU64  384(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 448(R9), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(DI), R10
+
+carry262:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried263
+	VMOVDQU64 (R10), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (R10)
+	ADDQ      $0x40, R10
+	JMP       carry262
+
+carried263:
+	ADDQ $0x00000200, R9
+	SUBQ $0x00000200, AX
+	JMP  eight261
+
+drained264:
+	VMOVDQU64 Z4, 128(DI)
+	VMOVDQU64 Z5, 192(DI)
+	VMOVDQU64 Z6, 256(DI)
+	XORQ      AX, AX
+	JMP       fours250
+
+DATA kept<>+0(SB)/8, $0xffffffffffffffff
+DATA kept<>+8(SB)/8, $0xffffffffffffffff
+DATA kept<>+16(SB)/8, $0xffffffffffffffff
+DATA kept<>+24(SB)/8, $0xffffffffffffffff
+DATA kept<>+32(SB)/8, $0x0000000000000000
+DATA kept<>+40(SB)/8, $0x0000000000000000
+DATA kept<>+48(SB)/8, $0x0000000000000000
+GLOBL kept<>(SB), RODATA|NOPTR, $56
+
+// func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
+	XORQ      AX, AX
+	MOVQ      planes+72(FP), CX
+	VMOVDQU64 (CX), Z2
+	VMOVDQU64 64(CX), Z3
+	MOVQ      reached+40(FP), CX
+	MOVQ      next+48(FP), DX
+	MOVQ      listed+64(FP), SI
+	XORQ      BX, BX
+
+entity265:
+	MOVQ      count+0(FP), DI
+	CMPQ      BX, DI
+	JGE       end267
+	MOVQ      active+8(FP), DI
+	MOVLQSX   (DI)(BX*4), DI
+	MOVQ      DI, R8
+	MOVQ      frontier+32(FP), R9
+	SHLQ      $0x06, R8
+	VMOVDQU64 (R9)(R8*1), Z0
+	MOVQ      offsets+16(FP), R8
+	MOVQ      senders+24(FP), R9
+	MOVQ      (R8)(DI*8), R10
+	MOVQ      8(R8)(DI*8), DI
+	SUBQ      R10, DI
+	JEQ       none266
+	LEAQ      (R9)(R10*4), R10
+
+fours268:
+	CMPQ       AX, $0x00004000
+	JGE        full270
+	CMPQ       DI, $0x04
+	JLE        last269
+	MOVLQSX    (R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z4
+	VPANDNQ    Z0, Z4, Z4
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z4, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z4, Z4, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    4(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z5
+	VPANDNQ    Z0, Z5, Z5
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z5, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z5, Z5, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    8(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z6
+	VPANDNQ    Z0, Z6, Z6
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z6, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z6, Z6, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	MOVLQSX    12(R10), R8
+	MOVQ       R8, R9
+	SHLQ       $0x06, R9
+	VMOVDQU64  (CX)(R9*1), Z7
+	VPANDNQ    Z0, Z7, Z7
+	MOVQ       found+56(FP), R11
+	MOVL       R8, (R11)(SI*4)
+	VMOVDQU64  (DX)(R9*1), Z1
+	VPTESTMQ   Z1, Z1, K1
+	KORTESTB   K1, K1
+	SETEQ      R8
+	VPORQ      Z7, Z1, Z1
+	VMOVDQU64  Z1, (DX)(R9*1)
+	VPTESTMQ   Z7, Z7, K1
+	KORTESTB   K1, K1
+	SETNE      R9
+	ANDB       R9, R8
+	MOVBQZX    R8, R8
+	ADDQ       R8, SI
+	VMOVDQA64  Z2, Z8
+	VPTERNLOGQ $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ $0x96, Z5, Z4, Z2
+	VMOVDQA64  Z2, Z9
+	VPTERNLOGQ $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ $0x96, Z7, Z6, Z2
+	VMOVDQA64  Z3, Z10
+	VPTERNLOGQ $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ $0x96, Z9, Z8, Z3
+	MOVQ       pending+80(FP), R8
+	VMOVDQU64  Z10, (R8)(AX*1)
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, R10
+	SUBQ       $0x04, DI
+	JMP        fours268
+
+last269:
+	DECQ         DI
+	MOVQ         $0x00000000, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z4
+	VPANDNQ      Z0, Z4, Z4
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z4, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z4, Z4, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000001, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z5
+	VPANDNQ      Z0, Z5, Z5
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z5, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z5, Z5, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000002, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z6
+	VPANDNQ      Z0, Z6, Z6
+	MOVQ         found+56(FP), R11
+	MOVL         R8, (R11)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z6, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z6, Z6, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	MOVQ         $0x00000003, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (R10)(R8*4), R8
+	MOVQ         R8, R9
+	SHLQ         $0x06, R9
+	VMOVDQU64    (CX)(R9*1), Z7
+	VPANDNQ      Z0, Z7, Z7
+	MOVQ         found+56(FP), R10
+	MOVL         R8, (R10)(SI*4)
+	VMOVDQU64    (DX)(R9*1), Z1
+	VPTESTMQ     Z1, Z1, K1
+	KORTESTB     K1, K1
+	SETEQ        R8
+	VPORQ        Z7, Z1, Z1
+	VMOVDQU64    Z1, (DX)(R9*1)
+	VPTESTMQ     Z7, Z7, K1
+	KORTESTB     K1, K1
+	SETNE        R9
+	ANDB         R9, R8
+	MOVBQZX      R8, R8
+	ADDQ         R8, SI
+	LEAQ         kept<>+0(SB), R8
+	SHLQ         $0x03, DI
+	SUBQ         DI, R8
+	VPBROADCASTQ 32(R8), Z11
+	VPANDQ       Z11, Z5, Z5
+	VPBROADCASTQ 40(R8), Z11
+	VPANDQ       Z11, Z6, Z6
+	VPBROADCASTQ 48(R8), Z11
+	VPANDQ       Z11, Z7, Z7
+	VMOVDQA64    Z2, Z8
+	VPTERNLOGQ   $0xe8, Z5, Z4, Z8
+	VPTERNLOGQ   $0x96, Z5, Z4, Z2
+	VMOVDQA64    Z2, Z9
+	VPTERNLOGQ   $0xe8, Z7, Z6, Z9
+	VPTERNLOGQ   $0x96, Z7, Z6, Z2
+	VMOVDQA64    Z3, Z10
+	VPTERNLOGQ   $0xe8, Z9, Z8, Z10
+	VPTERNLOGQ   $0x96, Z9, Z8, Z3
+	MOVQ         pending+80(FP), DI
+	VMOVDQU64    Z10, (DI)(AX*1)
+	ADDQ         $0x40, AX
+
+none266:
+	INCQ BX
+	JMP  entity265
+
+end267:
+	MOVQ      planes+72(FP), CX
+	MOVQ      pending+80(FP), DX
+	LEAQ      (DX)(AX*1), BX
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (BX)
+	VMOVDQU64 Z12, 64(BX)
+	VMOVDQU64 Z12, 128(BX)
+	VMOVDQU64 Z12, 192(BX)
+	VMOVDQU64 Z12, 256(BX)
+	VMOVDQU64 Z12, 320(BX)
+	VMOVDQU64 Z12, 384(BX)
+	VMOVDQU64 128(CX), Z4
+	VMOVDQU64 192(CX), Z5
+	VMOVDQU64 256(CX), Z6
+
+eight271:
+	CMPQ       AX, $0x00
+	JLE        drained274
+	VMOVDQU64  (DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 64(DX), Z12, Z4
+	VMOVDQU64  128(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 192(DX), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(DX), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(DX), Z12, Z7
+	VPTERNLOGQ $0x96, 320(DX), Z12, Z4
+	VMOVDQU64  384(DX), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(DX), Z12, Z8
+	VPTERNLOGQ $0x96, 448(DX), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(CX), BX
+
+carry272:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried273
+	VMOVDQU64 (BX), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (BX)
+	ADDQ      $0x40, BX
+	JMP       carry272
+
+carried273:
+	ADDQ $0x00000200, DX
+	SUBQ $0x00000200, AX
+	JMP  eight271
+
+drained274:
+	VMOVDQU64 Z4, 128(CX)
+	VMOVDQU64 Z5, 192(CX)
+	VMOVDQU64 Z6, 256(CX)
+	XORQ      AX, AX
+	MOVQ      planes+72(FP), AX
+	VMOVDQU64 Z2, (AX)
+	VMOVDQU64 Z3, 64(AX)
+	MOVQ      SI, ret+88(FP)
+	VZEROUPPER
+	RET
+
+full270:
+	MOVQ      planes+72(FP), R8
+	MOVQ      pending+80(FP), R9
+	LEAQ      (R9)(AX*1), R11
+	VPXORD    Z12, Z12, Z12
+	VMOVDQU64 Z12, (R11)
+	VMOVDQU64 Z12, 64(R11)
+	VMOVDQU64 Z12, 128(R11)
+	VMOVDQU64 Z12, 192(R11)
+	VMOVDQU64 Z12, 256(R11)
+	VMOVDQU64 Z12, 320(R11)
+	VMOVDQU64 Z12, 384(R11)
+	VMOVDQU64 128(R8), Z4
+	VMOVDQU64 192(R8), Z5
+	VMOVDQU64 256(R8), Z6
+
+eight275:
+	CMPQ       AX, $0x00
+	JLE        drained278
+	VMOVDQU64  (R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 64(R9), Z12, Z4
+	VMOVDQU64  128(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 192(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 192(R9), Z12, Z4
+	VMOVDQA64  Z5, Z9
+	VPTERNLOGQ $0xe8, Z8, Z7, Z9
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQU64  256(R9), Z12
+	VMOVDQA64  Z4, Z7
+	VPTERNLOGQ $0xe8, 320(R9), Z12, Z7
+	VPTERNLOGQ $0x96, 320(R9), Z12, Z4
+	VMOVDQU64  384(R9), Z12
+	VMOVDQA64  Z4, Z8
+	VPTERNLOGQ $0xe8, 448(R9), Z12, Z8
+	VPTERNLOGQ $0x96, 448(R9), Z12, Z4
+	VMOVDQA64  Z5, Z10
+	VPTERNLOGQ $0xe8, Z8, Z7, Z10
+	VPTERNLOGQ $0x96, Z8, Z7, Z5
+	VMOVDQA64  Z6, Z7
+	VPTERNLOGQ $0xe8, Z10, Z9, Z7
+	VPTERNLOGQ $0x96, Z10, Z9, Z6
+	LEAQ       320(R8), R11
+
+carry276:
+	VPTESTMQ  Z7, Z7, K1
+	KORTESTB  K1, K1
+	JEQ       carried277
+	VMOVDQU64 (R11), Z12
+	VPXORQ    Z7, Z12, Z12
+	VPANDNQ   Z7, Z12, Z7
+	VMOVDQU64 Z12, (R11)
+	ADDQ      $0x40, R11
+	JMP       carry276
+
+carried277:
+	ADDQ $0x00000200, R9
+	SUBQ $0x00000200, AX
+	JMP  eight275
+
+drained278:
+	VMOVDQU64 Z4, 128(R8)
+	VMOVDQU64 Z5, 192(R8)
+	VMOVDQU64 Z6, 256(R8)
+	XORQ      AX, AX
+	JMP       fours268
+
+// func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// Requires: AVX, AVX512F
+TEXT ·markAVX512(SB), NOSPLIT, $0-48
+	MOVQ found+8(FP), AX
+	MOVQ next+16(FP), CX
+	XORQ DX, DX
+
+entity279:
+	MOVQ      count+0(FP), BX
+	CMPQ      DX, BX
+	JGE       end281
+	MOVLQSX   (AX)(DX*4), BX
+	SHLQ      $0x06, BX
+	VMOVDQU64 (CX)(BX*1), Z0
+	MOVQ      distance+40(FP), SI
+	MOVQ      absent+32(FP), DI
+	TESTQ     SI, SI
+	JLT       skip280
+	MOVQ      reached+24(FP), R8
+	VPORQ     (R8)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, (R8)(BX*1)
+	TESTQ     DI, DI
+	JEQ       skip280
+	SHLQ      $0x02, BX
+	BTQ       $0x00, SI
+	JCS       has282
+	VPORQ     (DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, (DI)(BX*1)
+
+has282:
+	BTQ       $0x01, SI
+	JCS       has283
+	VPORQ     64(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 64(DI)(BX*1)
+
+has283:
+	BTQ       $0x02, SI
+	JCS       has284
+	VPORQ     128(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 128(DI)(BX*1)
+
+has284:
+	BTQ       $0x03, SI
+	JCS       has285
+	VPORQ     192(DI)(BX*1), Z0, Z1
+	VMOVDQU64 Z1, 192(DI)(BX*1)
+
+has285:
+skip280:
+	INCQ DX
+	JMP  entity279
+
+end281:
+	VZEROUPPER
+	RET
+
+// func transposeBitsAVX512(rows *uint64)
+// Requires: AVX, AVX512F
+TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Z11
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Z12
+	MOVQ         rows+0(FP), AX
+	MOVQ         $0x00000008, CX
+
+again286:
+	VMOVDQU64    (AX), Z0
+	VMOVDQU64    512(AX), Z1
+	VMOVDQU64    1024(AX), Z2
+	VMOVDQU64    1536(AX), Z3
+	VMOVDQU64    2048(AX), Z4
+	VMOVDQU64    2560(AX), Z5
+	VMOVDQU64    3072(AX), Z6
+	VMOVDQU64    3584(AX), Z7
+	VPSRLQ       $0x20, Z0, Z8
+	VPTERNLOGQ   $0x28, Z10, Z4, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x20, Z1, Z8
+	VPTERNLOGQ   $0x28, Z10, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSRLQ       $0x20, Z2, Z8
+	VPTERNLOGQ   $0x28, Z10, Z6, Z8
+	VPXORQ       Z8, Z6, Z6
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSRLQ       $0x20, Z3, Z8
+	VPTERNLOGQ   $0x28, Z10, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x20, Z8, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSRLQ       $0x10, Z0, Z8
+	VPTERNLOGQ   $0x28, Z11, Z2, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x10, Z1, Z8
+	VPTERNLOGQ   $0x28, Z11, Z3, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSRLQ       $0x10, Z4, Z8
+	VPTERNLOGQ   $0x28, Z11, Z6, Z8
+	VPXORQ       Z8, Z6, Z6
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSRLQ       $0x10, Z5, Z8
+	VPTERNLOGQ   $0x28, Z11, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x10, Z8, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSRLQ       $0x08, Z0, Z8
+	VPTERNLOGQ   $0x28, Z12, Z1, Z8
+	VPXORQ       Z8, Z1, Z1
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z0, Z0
+	VPSRLQ       $0x08, Z2, Z8
+	VPTERNLOGQ   $0x28, Z12, Z3, Z8
+	VPXORQ       Z8, Z3, Z3
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z2, Z2
+	VPSRLQ       $0x08, Z4, Z8
+	VPTERNLOGQ   $0x28, Z12, Z5, Z8
+	VPXORQ       Z8, Z5, Z5
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z4, Z4
+	VPSRLQ       $0x08, Z6, Z8
+	VPTERNLOGQ   $0x28, Z12, Z7, Z8
+	VPXORQ       Z8, Z7, Z7
+	VPSLLQ       $0x08, Z8, Z8
+	VPXORQ       Z8, Z6, Z6
+	VMOVDQU64    Z0, (AX)
+	VMOVDQU64    Z1, 512(AX)
+	VMOVDQU64    Z2, 1024(AX)
+	VMOVDQU64    Z3, 1536(AX)
+	VMOVDQU64    Z4, 2048(AX)
+	VMOVDQU64    Z5, 2560(AX)
+	VMOVDQU64    Z6, 3072(AX)
+	VMOVDQU64    Z7, 3584(AX)
+	ADDQ         $0x00000040, AX
+	DECQ         CX
+	JNE          again286
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Z11
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Z12
+	MOVQ         rows+0(FP), AX
+	MOVQ         $0x00000008, CX
+
+again287:
+	VMOVDQU64  (AX), Z0
+	VMOVDQU64  64(AX), Z1
+	VMOVDQU64  128(AX), Z2
+	VMOVDQU64  192(AX), Z3
+	VMOVDQU64  256(AX), Z4
+	VMOVDQU64  320(AX), Z5
+	VMOVDQU64  384(AX), Z6
+	VMOVDQU64  448(AX), Z7
+	VPSRLQ     $0x04, Z0, Z8
+	VPTERNLOGQ $0x28, Z10, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x04, Z1, Z8
+	VPTERNLOGQ $0x28, Z10, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x04, Z2, Z8
+	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x04, Z3, Z8
+	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x02, Z0, Z8
+	VPTERNLOGQ $0x28, Z11, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x02, Z1, Z8
+	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x02, Z4, Z8
+	VPTERNLOGQ $0x28, Z11, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x02, Z5, Z8
+	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x01, Z0, Z8
+	VPTERNLOGQ $0x28, Z12, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x01, Z2, Z8
+	VPTERNLOGQ $0x28, Z12, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x01, Z4, Z8
+	VPTERNLOGQ $0x28, Z12, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x01, Z6, Z8
+	VPTERNLOGQ $0x28, Z12, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, (AX)
+	VMOVDQU64  Z1, 64(AX)
+	VMOVDQU64  Z2, 128(AX)
+	VMOVDQU64  Z3, 192(AX)
+	VMOVDQU64  Z4, 256(AX)
+	VMOVDQU64  Z5, 320(AX)
+	VMOVDQU64  Z6, 384(AX)
+	VMOVDQU64  Z7, 448(AX)
+	ADDQ       $0x00000200, AX
+	DECQ       CX
+	JNE        again287
+	VZEROUPPER
+	RET
+
+// func linesAVX512(squares *uint64, out *byte, stride int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·linesAVX512(SB), NOSPLIT, $0-24
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	VPXORD     Z14, Z14, Z14
+	MOVQ       squares+0(FP), AX
+	MOVQ       stride+16(FP), CX
+	MOVQ       out+8(FP), BX
+	MOVQ       CX, SI
+	SHLQ       $0x06, SI
+	ADDQ       BX, SI
+	MOVQ       CX, DI
+	SHLQ       $0x06, DI
+	ADDQ       SI, DI
+	MOVQ       CX, R8
+	SHLQ       $0x06, R8
+	ADDQ       DI, R8
+	MOVQ       CX, R9
+	SHLQ       $0x06, R9
+	ADDQ       R8, R9
+	MOVQ       CX, R10
+	SHLQ       $0x06, R10
+	ADDQ       R9, R10
+	MOVQ       CX, R11
+	SHLQ       $0x06, R11
+	ADDQ       R10, R11
+	MOVQ       CX, R12
+	SHLQ       $0x06, R12
+	ADDQ       R11, R12
+	XORQ       R13, R13
+	MOVQ       $0x00000040, DX
+
+again288:
+	PREFETCHT0  64(BX)(R13*1)
+	PREFETCHT0  64(SI)(R13*1)
+	PREFETCHT0  64(DI)(R13*1)
+	PREFETCHT0  64(R8)(R13*1)
+	PREFETCHT0  64(R9)(R13*1)
+	PREFETCHT0  64(R10)(R13*1)
+	PREFETCHT0  64(R11)(R13*1)
+	PREFETCHT0  64(R12)(R13*1)
+	VPXORQ      (AX), Z15, Z0
+	VMOVDQU64   Z14, (AX)
+	VPXORQ      4096(AX), Z15, Z1
+	VMOVDQU64   Z14, 4096(AX)
+	VPXORQ      8192(AX), Z15, Z2
+	VMOVDQU64   Z14, 8192(AX)
+	VPXORQ      12288(AX), Z15, Z3
+	VMOVDQU64   Z14, 12288(AX)
+	VPXORQ      16384(AX), Z15, Z4
+	VMOVDQU64   Z14, 16384(AX)
+	VPXORQ      20480(AX), Z15, Z5
+	VMOVDQU64   Z14, 20480(AX)
+	VPXORQ      24576(AX), Z15, Z6
+	VMOVDQU64   Z14, 24576(AX)
+	VPXORQ      28672(AX), Z15, Z7
+	VMOVDQU64   Z14, 28672(AX)
+	VPUNPCKLQDQ Z1, Z0, Z16
+	VPUNPCKHQDQ Z1, Z0, Z17
+	VPUNPCKLQDQ Z3, Z2, Z18
+	VPUNPCKHQDQ Z3, Z2, Z19
+	VPUNPCKLQDQ Z5, Z4, Z20
+	VPUNPCKHQDQ Z5, Z4, Z21
+	VPUNPCKLQDQ Z7, Z6, Z22
+	VPUNPCKHQDQ Z7, Z6, Z23
+	VSHUFI64X2  $0x88, Z18, Z16, Z0
+	VSHUFI64X2  $0xdd, Z18, Z16, Z2
+	VSHUFI64X2  $0x88, Z19, Z17, Z1
+	VSHUFI64X2  $0xdd, Z19, Z17, Z3
+	VSHUFI64X2  $0x88, Z22, Z20, Z4
+	VSHUFI64X2  $0xdd, Z22, Z20, Z6
+	VSHUFI64X2  $0x88, Z23, Z21, Z5
+	VSHUFI64X2  $0xdd, Z23, Z21, Z7
+	VSHUFI64X2  $0x88, Z4, Z0, Z16
+	VSHUFI64X2  $0xdd, Z4, Z0, Z20
+	VSHUFI64X2  $0x88, Z5, Z1, Z17
+	VSHUFI64X2  $0xdd, Z5, Z1, Z21
+	VSHUFI64X2  $0x88, Z6, Z2, Z18
+	VSHUFI64X2  $0xdd, Z6, Z2, Z22
+	VSHUFI64X2  $0x88, Z7, Z3, Z19
+	VSHUFI64X2  $0xdd, Z7, Z3, Z23
+	VMOVDQU64   Z16, (BX)(R13*1)
+	VMOVDQU64   Z17, (SI)(R13*1)
+	VMOVDQU64   Z18, (DI)(R13*1)
+	VMOVDQU64   Z19, (R8)(R13*1)
+	VMOVDQU64   Z20, (R9)(R13*1)
+	VMOVDQU64   Z21, (R10)(R13*1)
+	VMOVDQU64   Z22, (R11)(R13*1)
+	VMOVDQU64   Z23, (R12)(R13*1)
+	ADDQ        CX, R13
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNE         again288
+	VZEROUPPER
+	RET

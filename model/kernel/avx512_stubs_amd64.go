@@ -121,3 +121,38 @@ func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64
 //
 //go:noescape
 func transposeAVX512(out *float32, a *float32, rows int, columns int, outRow int, aRow int)
+
+// pullAVX512 is portable.Pull for rows of one vector.
+//
+//go:noescape
+func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+
+// pushAVX512 is portable.Push for rows of one vector.
+//
+//go:noescape
+func pushAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int) int
+
+// pullCountedAVX512 is portable.Pull for rows of one vector.
+//
+//go:noescape
+func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+
+// pushCountedAVX512 is portable.Push for rows of one vector.
+//
+//go:noescape
+func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
+
+// markAVX512 is Hop.mark for rows of one vector.
+//
+//go:noescape
+func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+
+// transposeBitsAVX512 is portable.TransposeBits for rows of one vector.
+//
+//go:noescape
+func transposeBitsAVX512(rows *uint64)
+
+// linesAVX512 is the second part of portable.PackBits for rows of one vector.
+//
+//go:noescape
+func linesAVX512(squares *uint64, out *byte, stride int)

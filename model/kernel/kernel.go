@@ -57,6 +57,7 @@ type Kernel interface {
 	spin(rounds int) (operations int)
 
 	Vectors
+	Bits
 }
 
 // Message says how a sender's state x and a relation's embedding w make a message.

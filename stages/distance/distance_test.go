@@ -9,6 +9,8 @@ import (
 
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
+	"tagnet/model/messages"
+	"tagnet/model/multisource"
 	"tagnet/model/search"
 )
 
@@ -65,9 +67,17 @@ func TestSweep(t *testing.T) {
 		sources[i] = int32(299 - i)
 	}
 	searcher, want := search.NewSearcher(g), make([]uint8, 300)
-	pack := func(_ int32, distances []uint8) ([]byte, error) { return tables.Pack(distances), nil }
+	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
+		gather := multisource.Gather{Distances: true, Levels: true}
+		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(s *Searched) ([]byte, error) {
+			if want := messages.CountLevels(g, s.Distances(), 5); s.Levels != want {
+				t.Errorf("source %d has levels %+v, want %+v", s.Source, s.Levels, want)
+			}
+			return tables.Pack(s.Distances()), nil
+		}, each)
+	}
 	next := 0
-	err = Sweep(context.Background(), g, sources, 5, pack, func(source int32, packed []byte) error {
+	err = sweep(t.Context(), sources, func(source int32, packed []byte) error {
 		if source != sources[next] {
 			t.Fatalf("source %d comes at place %d", source, next)
 		}
@@ -83,7 +93,7 @@ func TestSweep(t *testing.T) {
 	}
 
 	stop := errors.New("enough")
-	err = Sweep(context.Background(), g, sources, 5, pack, func(source int32, _ []byte) error {
+	err = sweep(t.Context(), sources, func(source int32, _ []byte) error {
 		if source < 100 {
 			return stop
 		}
@@ -92,16 +102,24 @@ func TestSweep(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("the error of each is %v", err)
 	}
-	err = Sweep(context.Background(), g, sources, 5, func(int32, []uint8) (int, error) { return 0, stop }, func(int32, int) error { return nil })
+	every := SweepParams{Graph: g, Sources: sources, Hops: 5}
+	err = Sweep(t.Context(), every, func(*Searched) (int, error) { return 0, stop }, func(int32, int) error { return nil })
 	if !errors.Is(err, stop) {
 		t.Errorf("the error of work is %v", err)
 	}
-	cancelled, cancel := context.WithCancel(context.Background())
+	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Sweep(cancelled, g, sources, 5, pack, func(int32, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := sweep(cancelled, sources, func(int32, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error of a cancelled sweep is %v", err)
 	}
-	if err := Sweep(context.Background(), g, []int32{300}, 5, pack, func(int32, []byte) error { return nil }); err == nil {
+	if err := sweep(t.Context(), []int32{300}, func(int32, []byte) error { return nil }); err == nil {
 		t.Error("a source that does not exist is searched")
+	}
+	if err := sweep(t.Context(), nil, func(int32, []byte) error { return stop }); err != nil {
+		t.Errorf("no sources: %v", err)
+	}
+	t.Setenv("TAGNET_KERNEL", "sse9")
+	if err := sweep(t.Context(), sources, func(int32, []byte) error { return nil }); err == nil {
+		t.Error("a variant that does not exist searches")
 	}
 }

@@ -2,5 +2,5 @@
 // distances to every entity out.
 //
 // An element carries source ids only. Workers load the graph once per process; one element is
-// searched by several threads of its worker, 64 sources at once in each.
+// searched by several threads of its worker, up to 512 sources at once in each.
 package distance

@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/multisource"
 	"tagnet/stages/graph"
 )
 
@@ -32,6 +34,8 @@ type SearchParams struct {
 	Hops int
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
+	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
+	Kernel string
 }
 
 // Found is a table that is written, and what its sources' queries have to do with it.
@@ -46,7 +50,8 @@ type Found struct {
 
 // Search searches from every source and writes the tables and the distribution. Input: shards
 // as Shard.Encode makes them. Output: the URL of distribution.json, the last file written. A
-// worker holds the graph, and for each of its threads 64 rows of V bytes.
+// worker holds the graph, for each of its threads what SweepMemory says (for 512 sources 712 V
+// bytes), and as many packed rows again that wait to be written, V/2 bytes each.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("distance.Search")
 	found := beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards))
@@ -92,14 +97,18 @@ func (f *searchFn) ProcessElement(ctx context.Context, element []byte, emit func
 		return err
 	}
 	defer w.Abort()
-	pack := func(source int32, distances []uint8) (searched, error) {
-		row := searched{packed: tables.Pack(distances)}
-		for _, q := range QueriesOf(f.queries, source) {
-			row.answers = append(row.answers, min(distances[q.Answer], uint8(f.Params.Hops+1)))
+	pack := func(s *Searched) (searched, error) {
+		row := searched{packed: bytes.Clone(s.Packed)}
+		for _, q := range QueriesOf(f.queries, s.Source) {
+			row.answers = append(row.answers, min(tables.PackedAt(s.Packed, q.Answer), uint8(f.Params.Hops+1)))
 		}
 		return row, nil
 	}
-	err = Sweep(ctx, f.view.Graph, shard.Sources, f.Params.Hops, pack, func(source int32, row searched) error {
+	params := SweepParams{
+		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
+		Gather: multisource.Gather{Distances: true},
+	}
+	err = Sweep(ctx, params, pack, func(source int32, row searched) error {
 		for _, distance := range row.answers {
 			found.ByDistance[distance]++
 		}

@@ -5,25 +5,79 @@ import (
 	"runtime"
 	"sync"
 
+	"tagnet/formats/tables"
 	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/messages"
 	"tagnet/model/multisource"
 )
 
-// bytesPerThread bounds the distance rows that one thread holds: V bytes for each of the
-// sources it searches at once, of which there are fewer on very large graphs.
+// bytesPerThread bounds the searcher of one thread, which on very large graphs takes fewer
+// sources at once: never fewer than 64.
 const bytesPerThread = 256 << 20
 
 // seats bounds the threads that search in this process, however many elements are under way.
 var seats = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// Sweep searches from sources, several at once in each of several threads. work makes something
-// of each source's distances, in one of the threads, and must not keep them; each then gets
-// what it made, in the order of the sources, in the calling goroutine. An error of either ends
-// the sweep and is returned.
-func Sweep[T any](ctx context.Context, g *graph.Graph, sources []int32, hops int, work func(source int32, distances []uint8) (T, error), each func(source int32, made T) error) error {
+// SweepParams says what is searched, and what for.
+type SweepParams struct {
+	// Graph is what is searched.
+	Graph *graph.Graph
+	// Sources are where from, in the order in which each is to get them.
+	Sources []int32
+	// Hops is how far, at most tables.MaxHops.
+	Hops int
+	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
+	Kernel string
+	// Gather says what work is given. What is not asked for takes no time.
+	Gather multisource.Gather
+}
+
+// SweepMemory is the most bytes that one thread of Sweep takes for a graph of so many entities:
+// the searcher of multisource.Memory and a byte an entity for distances that are unpacked.
+func SweepMemory(entities int64, gather multisource.Gather) int64 {
+	most := int64(0)
+	for _, words := range []int{1, 2, 4, 8} {
+		need := multisource.Memory(int(entities), words, gather)
+		if words == 1 || need <= bytesPerThread {
+			most = need
+		}
+	}
+	return most + entities
+}
+
+// Searched is what a search from one source gathered. It is valid while work uses it.
+type Searched struct {
+	Source int32
+	// Packed is the distances to all entities, as tables.Pack packs them; nil if not gathered.
+	Packed []byte
+	// Levels is how the edges lie to the levels of distance; zero if not gathered.
+	Levels messages.Levels
+
+	unpacked *[]uint8
+	entities int
+}
+
+// Distances unpacks the distances: hops to every entity, or tables.Unreached.
+func (s *Searched) Distances() []uint8 {
+	if *s.unpacked == nil {
+		*s.unpacked = make([]uint8, s.entities)
+	}
+	tables.Unpack(s.Packed, *s.unpacked)
+	return *s.unpacked
+}
+
+// Sweep searches from sources, up to 512 at once in each of several threads. work makes
+// something of what each source's search gathered, in one of the threads; each then gets what
+// it made, in the order of the sources, in the calling goroutine. An error of either ends the
+// sweep and is returned.
+func Sweep[T any](ctx context.Context, p SweepParams, work func(*Searched) (T, error), each func(source int32, made T) error) error {
+	k, err := kernel.Named(p.Kernel)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	width := min(multisource.Width, max(1, bytesPerThread/max(1, g.Entities)))
-	lent := newBuffers(g, width)
+	lent := newSearchers(p, k)
 	type group struct {
 		sources []int32
 		made    []T
@@ -37,7 +91,7 @@ func Sweep[T any](ctx context.Context, g *graph.Graph, sources []int32, hops int
 	go func() {
 		defer running.Done()
 		defer close(waiting)
-		for from := 0; from < len(sources); from += width {
+		for from := 0; from < len(p.Sources); from += lent.width {
 			out := make(chan group, 1)
 			select {
 			case waiting <- out:
@@ -55,11 +109,11 @@ func Sweep[T any](ctx context.Context, g *graph.Graph, sources []int32, hops int
 				}
 				defer func() { <-seats }()
 				made := make([]T, len(sources))
-				out <- group{sources, made, lent.search(sources, hops, func(i int, distances []uint8) (err error) {
-					made[i], err = work(sources[i], distances)
+				out <- group{sources, made, lent.search(sources, func(i int, s *Searched) (err error) {
+					made[i], err = work(s)
 					return err
 				})}
-			}(sources[from:min(from+width, len(sources))])
+			}(p.Sources[from:min(from+lent.width, len(p.Sources))])
 		}
 	}()
 	for out := range waiting {
@@ -76,54 +130,56 @@ func Sweep[T any](ctx context.Context, g *graph.Graph, sources []int32, hops int
 	return ctx.Err()
 }
 
-// buffers lends searchers and rows, so that a long sweep allocates them once a thread.
-type buffers struct {
-	graph *graph.Graph
-	width int
-	mu    sync.Mutex
-	free  []buffer
+// searchers are lent, so that a long sweep allocates them once a thread.
+type searchers struct {
+	params       SweepParams
+	kernel       kernel.Kernel
+	words, width int // of a searcher, and how many sources it is given
+	mu           sync.Mutex
+	free         []*searcher
 }
 
-type buffer struct {
-	searcher  *multisource.Searcher
-	distances [][]uint8
+type searcher struct {
+	*multisource.Searcher
+	unpacked []uint8
 }
 
-func newBuffers(g *graph.Graph, width int) *buffers { return &buffers{graph: g, width: width} }
+// newSearchers divides few sources evenly among the threads.
+func newSearchers(p SweepParams, k kernel.Kernel) *searchers {
+	each := (len(p.Sources) + cap(seats) - 1) / cap(seats)
+	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, bytesPerThread)
+	return &searchers{params: p, kernel: k, words: words, width: max(1, min(64*words, each))}
+}
 
 // search searches from at most width sources and calls each for every one of them.
-func (b *buffers) search(sources []int32, hops int, each func(i int, distances []uint8) error) error {
-	one := b.take()
-	defer b.giveBack(one)
-	distances := one.distances[:len(sources)]
-	if err := one.searcher.Search(sources, hops, distances); err != nil {
+func (l *searchers) search(sources []int32, each func(i int, s *Searched) error) error {
+	one := l.take()
+	defer l.giveBack(one)
+	if err := one.Search(sources, l.params.Hops); err != nil {
 		return err
 	}
-	for i := range sources {
-		if err := each(i, distances[i]); err != nil {
+	for i, source := range sources {
+		found := Searched{source, one.Packed(i), one.Levels(i), &one.unpacked, l.params.Graph.Entities}
+		if err := each(i, &found); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *buffers) take() buffer {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n := len(b.free); n > 0 {
-		one := b.free[n-1]
-		b.free = b.free[:n-1]
+func (l *searchers) take() *searcher {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.free); n > 0 {
+		one := l.free[n-1]
+		l.free = l.free[:n-1]
 		return one
 	}
-	one := buffer{multisource.NewSearcher(b.graph), make([][]uint8, b.width)}
-	for i := range one.distances {
-		one.distances[i] = make([]uint8, b.graph.Entities)
-	}
-	return one
+	return &searcher{Searcher: multisource.NewSearcher(l.params.Graph, l.kernel, l.words, l.params.Gather)}
 }
 
-func (b *buffers) giveBack(one buffer) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.free = append(b.free, one)
+func (l *searchers) giveBack(one *searcher) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, one)
 }

@@ -13,6 +13,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
+	"tagnet/model/multisource"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
@@ -36,11 +37,14 @@ type CountParams struct {
 	Folder string
 	// AStar is the model whose choices are counted too; nil for none.
 	AStar *AStarParams
+	// Kernel names the variant of the kernels that search; see kernel.Named. It changes no result.
+	Kernel string
 }
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, 64 rows of V bytes for each thread, with a removal what a messages.Corrector holds for each, and at
+// graph, for each thread what distance.SweepMemory says (for 512 sources 200 V bytes), with a
+// removal what a messages.Corrector holds for each and 512 V bytes more, and at
 // the end all rows of messages.parquet.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
@@ -90,8 +94,12 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	if err := shard.Decode(element); err != nil {
 		return err
 	}
+	params := distance.SweepParams{
+		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
+		Gather: multisource.Gather{Levels: true, Distances: f.Params.Remove != configuration.RemoveNone},
+	}
 	var all []Counted
-	err := distance.Sweep(ctx, f.graph, shard.Sources, slices.Max(f.Params.Layers), f.count, func(_ int32, row Counted) error {
+	err := distance.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {
 		all = append(all, row)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -107,13 +115,12 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	return nil
 }
 
-// count counts the queries of one source, whose distances are those of the whole graph.
-func (f *countFn) count(source int32, distances []uint8) (Counted, error) {
-	whole := messages.CountLevels(f.graph, distances, slices.Max(f.Params.Layers))
+// count counts the queries of one source, whose levels are those of the whole graph.
+func (f *countFn) count(s *distance.Searched) (Counted, error) {
 	if f.Params.Remove != configuration.RemoveNone {
-		return f.countTraining(source, distances, whole), nil
+		return f.countTraining(s.Source, s.Distances(), s.Levels), nil
 	}
-	return Counted{source, int64(len(distance.QueriesOf(f.queries, source))), whole}, nil
+	return Counted{s.Source, int64(len(distance.QueriesOf(f.queries, s.Source))), s.Levels}, nil
 }
 
 // check returns an error for parameters that cannot be counted.

@@ -17,6 +17,8 @@ type machine struct {
 	labels int
 	// select8 is the table that expand tells the bits of a byte apart with.
 	select8 *Mem
+	// kept is the table that cut takes its masks from.
+	kept *Mem
 }
 
 // v is vector register i. They are given out by hand: every function uses nearly all.

@@ -36,6 +36,7 @@ func main() {
 		m.score()
 		m.peak()
 		m.vectors()
+		m.bits()
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
 		m.multiply(6, 2, false)
@@ -51,6 +52,7 @@ func main() {
 		m.score()
 		m.peak()
 		m.vectors()
+		m.bits()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
 		os.Exit(2)

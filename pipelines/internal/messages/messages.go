@@ -39,7 +39,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: what leaves the graph of a training query; default triple for --split train, none else")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
-			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how the model of --checkpoint computes")
+			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how is searched, and how the model of --checkpoint computes")
 		},
 		Run: f.run,
 	}
@@ -74,6 +74,9 @@ func (f *flags) check() error {
 	}
 	if f.remove != configuration.RemoveNone && f.split != "train" {
 		return command.FlagError("remove", f.remove, "none, unless --split is train: nothing is removed at evaluation")
+	}
+	if _, err := kernel.Named(f.kernel); err != nil {
+		return command.Usage("--kernel: %v", err)
 	}
 	var err error
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
@@ -135,7 +138,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, model *messages.AStarParams) error {
 	p, err := Build(sources, entities, messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList,
-		Remove: f.remove, Folder: e.Workspace.Messages(f.split), AStar: model,
+		Remove: f.remove, Folder: e.Workspace.Messages(f.split), AStar: model, Kernel: f.kernel,
 	})
 	if err != nil {
 		return err
@@ -160,9 +163,6 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 
 // model finds the checkpoint, checks that it chooses as A*Net does, and notes it in the settings.
 func (f *flags) model(ctx context.Context, w workspace.Workspace, loaded *graph.Loaded, decided *settings) (*messages.AStarParams, error) {
-	if _, err := kernel.Named(f.kernel); err != nil {
-		return nil, command.Usage("--kernel: %v", err)
-	}
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), f.checkpoint)
 	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
 	if errors.Is(err, checkpoints.ErrNone) {

@@ -1,0 +1,267 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// eachWidth runs a test once for every variant and every width of its rows.
+func eachWidth(t *testing.T, test func(t *testing.T, k Kernel, words int)) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		for _, words := range k.Widths() {
+			t.Run(fmt.Sprint(64*words, " sources"), func(t *testing.T) { test(t, k, words) })
+		}
+	})
+}
+
+// newHop draws a graph whose entities have so many edges each, loops and parallel ones among
+// them, and the bits of a step: none of the frontier is not reached.
+func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
+	h := &Hop{Words: words, Frontier: make([]uint64, entities*words), Reached: make([]uint64, entities*words), Next: make([]uint64, entities*words)}
+	lists := make([][]int32, entities)
+	for o := range lists {
+		for range edges(o) {
+			u := rng.Int32N(int32(entities))
+			lists[o], lists[u] = append(lists[o], u), append(lists[u], int32(o))
+		}
+	}
+	h.Offsets = []int64{0}
+	for _, list := range lists {
+		h.Senders = append(h.Senders, list...)
+		h.Offsets = append(h.Offsets, int64(len(h.Senders)))
+	}
+	h.Absent = make([]uint64, 4*entities*words)
+	for i := range h.Absent {
+		h.Absent[i] = rng.Uint64() & rng.Uint64()
+	}
+	for i := range h.Frontier {
+		h.Frontier[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
+		if rng.IntN(3) == 0 {
+			h.Frontier[i] = 0
+		}
+		h.Reached[i] = rng.Uint64() | h.Frontier[i]
+		if rng.IntN(4) == 0 {
+			h.Reached[i] = ^uint64(0)
+		}
+	}
+	return h
+}
+
+// copy is h with tables of its own.
+func (h *Hop) copy() *Hop {
+	c := *h
+	c.Frontier, c.Reached, c.Next, c.Absent = slices.Clone(h.Frontier), slices.Clone(h.Reached), slices.Clone(h.Next), slices.Clone(h.Absent)
+	return &c
+}
+
+// active are the entities in the frontier.
+func (h *Hop) active() (list []int32) {
+	for o := range int32(len(h.Offsets) - 1) {
+		if slices.ContainsFunc(h.Frontier[int(o)*h.Words:(int(o)+1)*h.Words], func(x uint64) bool { return x != 0 }) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func bit(rows []uint64, words, row, c int) bool { return rows[row*words+c/64]>>(c%64)&1 == 1 }
+
+// step goes from edge to edge and from bit to bit.
+func (h *Hop) step() (next []uint64, found []int32, sums []uint64) {
+	next, sums = make([]uint64, len(h.Next)), make([]uint64, 64*h.Words)
+	for o := range len(h.Offsets) - 1 {
+		any := false
+		for _, u := range h.Senders[h.Offsets[o]:h.Offsets[o+1]] {
+			for c := range sums {
+				if bit(h.Frontier, h.Words, int(u), c) && !bit(h.Reached, h.Words, o, c) {
+					next[o*h.Words+c/64] |= 1 << (c % 64)
+					sums[c]++
+					any = true
+				}
+			}
+		}
+		if any {
+			found = append(found, int32(o))
+		}
+	}
+	return next, found, sums
+}
+
+func takeAll(k Kernel, c *Counters) []uint64 {
+	rows := make([]uint64, 64*c.words)
+	c.Take(k, rows)
+	numbers := make([]uint64, len(rows))
+	for i := range numbers {
+		numbers[i] = rows[i%64*c.words+i/64]
+	}
+	return numbers
+}
+
+// Both ways of a step, with and without counting, against every single bit. Degrees from 0 to
+// beyond what waits to be added at once.
+func TestHop(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(51, 52))
+		counters := NewCounters(words)
+		for trial := range 30 {
+			h := newHop(rng, 1+trial*2, words, func(o int) int {
+				if trial == 29 && o == 3 {
+					return 3000
+				}
+				return rng.IntN(1 + trial/2)
+			})
+			next, found, sums := h.step()
+			for _, counts := range []*Counters{nil, counters} {
+				for _, push := range []bool{false, true} {
+					for _, distance := range []int{-1, trial % 15} {
+						h := h.copy()
+						h.Counters, h.Distance = counts, distance
+						before := h.copy()
+						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
+						if push {
+							got = k.Push(h, h.active(), got)
+							slices.Sort(got[1:])
+						} else {
+							got = k.Pull(h, got)
+						}
+						name := fmt.Sprintf("trial %d, push %v, counted %v, distance %d", trial, push, counts != nil, distance)
+						if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
+							t.Fatalf("%s: found %v, want %v, or other bits", name, got[1:], found)
+						}
+						if counts != nil && !slices.Equal(takeAll(k, counts), sums) {
+							t.Fatalf("%s: other counts", name)
+						}
+						h.entered(t, name, before)
+					}
+				}
+			}
+		}
+	})
+}
+
+// entered compares what a step entered with the bits it found.
+func (h *Hop) entered(t *testing.T, name string, before *Hop) {
+	t.Helper()
+	for o := range len(h.Offsets) - 1 {
+		for w := range h.Words {
+			fresh := h.Next[o*h.Words+w]
+			if h.Distance < 0 {
+				fresh = 0
+			}
+			at := o*h.Words + w
+			if h.Reached[at] != before.Reached[at]|fresh {
+				t.Fatalf("%s: reached %x of entity %d, before %x, found %x", name, h.Reached[at], o, before.Reached[at], fresh)
+			}
+			for plane := range 4 {
+				at, want := (4*o+plane)*h.Words+w, fresh
+				if h.Distance>>plane&1 == 1 {
+					want = 0
+				}
+				if h.Absent[at] != before.Absent[at]|want {
+					t.Fatalf("%s: plane %d of entity %d is %x, before %x, found %x", name, plane, o, h.Absent[at], before.Absent[at], fresh)
+				}
+			}
+		}
+	}
+}
+
+// Counts go on from call to call, each with the weight it is given, and beyond 32 bits.
+func TestCountersScale(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(53, 54))
+		h := newHop(rng, 40, words, func(int) int { return 6 })
+		_, _, sums := h.step()
+		h.Counters, h.Distance = NewCounters(words), -1
+		want := make([]uint64, len(sums))
+		for _, shift := range []int{0, 3, 0, 31, 31, 5, 31, 31} {
+			h.Counters.Scale(shift)
+			k.Pull(h, make([]int32, 0, 41))
+			for c := range want {
+				want[c] += sums[c] << shift
+			}
+		}
+		if got := takeAll(k, h.Counters); !slices.Equal(got, want) {
+			t.Errorf("counted %v, want %v", got, want)
+		}
+		k.Pull(h, make([]int32, 0, 41))
+		if got := takeAll(k, h.Counters); !slices.Equal(got, sums) {
+			t.Errorf("after taking counted %v, want %v", got, sums)
+		}
+	})
+}
+
+// Without distances only what is reached is entered.
+func TestHopWithoutDistances(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		h := newHop(rand.New(rand.NewPCG(55, 56)), 40, words, func(int) int { return 6 })
+		next, _, _ := h.step()
+		for _, push := range []bool{false, true} {
+			h := h.copy()
+			h.Absent = nil
+			if push {
+				k.Push(h, h.active(), make([]int32, 0, 41))
+			} else {
+				k.Pull(h, make([]int32, 0, 41))
+			}
+			for at := range next {
+				if next[at]&^h.Reached[at] != 0 {
+					t.Fatalf("push %v: word %d is %x, found %x", push, at, h.Reached[at], next[at])
+				}
+			}
+		}
+	})
+}
+
+func TestTransposeBits(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(57, 58))
+		rows := make([]uint64, 64*words)
+		for i := range rows {
+			rows[i] = rng.Uint64() & rng.Uint64()
+		}
+		turned := slices.Clone(rows)
+		k.TransposeBits(turned, words)
+		for r := range 64 {
+			for c := range 64 * words {
+				if bit(rows, words, r, c) != (turned[c%64*words+c/64]>>r&1 == 1) {
+					t.Fatalf("bit %d of row %d", c, r)
+				}
+			}
+		}
+	})
+}
+
+func TestPackBits(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		rng := rand.New(rand.NewPCG(59, 60))
+		rows := make([]uint64, 8*64*words)
+		for i := range rows {
+			rows[i] = rng.Uint64()
+		}
+		const stride = 91
+		out := make([]byte, 64*words*stride)
+		absent := slices.Clone(rows)
+		k.PackBits(absent, words, out, stride)
+		if slices.ContainsFunc(absent, func(x uint64) bool { return x != 0 }) {
+			t.Fatal("something is left")
+		}
+		for c := range 64 * words {
+			for o := range 128 {
+				want := byte(0)
+				for plane := range 4 {
+					if !bit(rows, words, 4*o+plane, c) {
+						want |= 1 << plane
+					}
+				}
+				if got := out[c*stride+o/2] >> (4 * (o % 2)) & 15; got != want {
+					t.Fatalf("source %d, entity %d: %d, want %d", c, o, got, want)
+				}
+			}
+			if rest := out[c*stride+64 : (c+1)*stride]; slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
+				t.Fatalf("source %d: wrote beyond its line: %v", c, rest)
+			}
+		}
+	})
+}

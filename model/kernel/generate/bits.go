@@ -1,0 +1,309 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The functions of this file and of count.go and transpose.go take rows of bits that are one
+// vector each. What they count waits in pendingRows rows (see kernel.Counters).
+const pendingRows = 256
+
+func (m *machine) bits() {
+	for _, count := range []bool{false, true} {
+		m.pull(count)
+		m.push(count)
+	}
+	m.mark()
+	m.transposeBits()
+	m.lines()
+}
+
+// rowShift is the logarithm of the bytes of a row.
+func (m *machine) rowShift() uint64 {
+	if m.wide {
+		return 6
+	}
+	return 5
+}
+
+// row is the address of a row, whose number becomes its place in bytes.
+func (m *machine) row(table, number reg.GPVirtual) Mem {
+	SHLQ(U8(m.rowShift()), number)
+	return Mem{Base: table, Index: number, Scale: 1}
+}
+
+func (m *machine) move(from, to Op) {
+	if m.wide {
+		VMOVDQU64(from, to)
+		return
+	}
+	VMOVDQU(from, to)
+}
+
+func (m *machine) and(a, b, out Op) {
+	if m.wide {
+		VPANDQ(a, b, out)
+		return
+	}
+	VPAND(a, b, out)
+}
+
+func (m *machine) or(a, b, out Op) {
+	if m.wide {
+		VPORQ(a, b, out)
+		return
+	}
+	VPOR(a, b, out)
+}
+
+func (m *machine) xor(a, b, out Op) {
+	if m.wide {
+		VPXORQ(a, b, out)
+		return
+	}
+	VPXOR(a, b, out)
+}
+
+// andNot computes out = a without b; a may lie in memory.
+func (m *machine) andNot(a, b, out Op) {
+	if m.wide {
+		VPANDNQ(a, b, out)
+		return
+	}
+	VPANDN(a, b, out)
+}
+
+func (m *machine) ones(v reg.VecPhysical) {
+	if m.wide {
+		VPTERNLOGD(U8(0xff), v, v, v)
+		return
+	}
+	VPCMPEQD(v, v, v)
+}
+
+// test sets the zero flag where a and b have no bit in common.
+func (m *machine) test(a, b reg.VecPhysical) {
+	if m.wide {
+		VPTESTMQ(a, b, reg.K1)
+		KORTESTB(reg.K1, reg.K1)
+		return
+	}
+	VPTEST(a, b)
+}
+
+// jumpIfWithin goes on at label if a has no bit but those of b. AVX-512 overwrites scratch.
+func (m *machine) jumpIfWithin(a, b, scratch reg.VecPhysical, label string) {
+	if m.wide {
+		m.andNot(a, b, scratch)
+		m.test(scratch, scratch)
+		JEQ(LabelRef(label))
+		return
+	}
+	VPTEST(a, b)
+	JCS(LabelRef(label))
+}
+
+// list appends an entity to a list of count.
+func (m *machine) list(name string, entity, count reg.GPVirtual) {
+	MOVL(entity.As32(), Mem{Base: pointer(name), Index: count, Scale: 4})
+}
+
+// neighbours emits each for the edges of an entity that has some: four at once, which are then
+// added, with after behind them. The last four may be the last edge again and again; what it
+// gives then is cut out before it is added. So nothing but the number of fours is left to guess
+// for the processor: most entities have few edges, and any number of them.
+func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbour reg.GPVirtual, v reg.VecPhysical), after func(), none string) {
+	offsets, senders := pointer("offsets"), pointer("senders")
+	e, left := GP64(), GP64()
+	MOVQ(Mem{Base: offsets, Index: entity, Scale: 8}, e)
+	MOVQ(Mem{Base: offsets, Index: entity, Scale: 8, Disp: 8}, left)
+	SUBQ(e, left)
+	JEQ(LabelRef(none))
+	LEAQ(Mem{Base: senders, Index: e, Scale: 4}, e)
+	fours, last := m.label("fours"), m.label("last")
+	Label(fours)
+	c.makeRoom(fours)
+	CMPQ(left, U8(4))
+	JLE(LabelRef(last))
+	for i := range 4 {
+		neighbour := GP64()
+		MOVLQSX(Mem{Base: e, Disp: 4 * i}, neighbour)
+		each(neighbour, c.x[i])
+	}
+	c.addFour()
+	after()
+	ADDQ(U8(16), e)
+	SUBQ(U8(4), left)
+	JMP(LabelRef(fours))
+	Label(last)
+	DECQ(left)
+	for i := range 4 {
+		neighbour := GP64()
+		MOVQ(U32(uint32(i)), neighbour)
+		CMPQ(neighbour, left)
+		CMOVQGT(left, neighbour)
+		MOVLQSX(Mem{Base: e, Index: neighbour, Scale: 4}, neighbour)
+		each(neighbour, c.x[i])
+	}
+	c.cut(left)
+	c.addFour()
+}
+
+// pull writes portable.Pull for all entities.
+func (m *machine) pull(count bool) {
+	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int"
+	if count {
+		name, signature = "pullCounted", signature+", planes, pending *uint64"
+	}
+	TEXT(name+m.suffix, NOSPLIT, signature+") int")
+	Pragma("noescape")
+	Doc(name + m.suffix + " is portable.Pull for rows of one vector.")
+	missing, arriving, scratch := m.v(0), m.v(1), m.v(11)
+	c := m.newCounter(count)
+	frontier := pointer("frontier")
+	o, listed := GP64(), Load(Param("listed"), GP64()).(reg.GPVirtual)
+	XORQ(o, o)
+	entity, skip, full, end := m.label("entity"), m.label("skip"), m.label("full"), m.label("end")
+	Label(entity)
+	CMPQ(o, Load(Param("count"), GP64()))
+	JGE(LabelRef(end))
+	at := GP64()
+	MOVQ(o, at)
+	m.ones(scratch)
+	m.xor(m.row(pointer("reached"), at), scratch, missing)
+	m.test(missing, missing)
+	JEQ(LabelRef(skip))
+	m.zero(arriving)
+	m.neighbours(o, c, func(u reg.GPVirtual, v reg.VecPhysical) {
+		if count {
+			m.and(m.row(frontier, u), missing, v)
+			m.or(v, arriving, arriving)
+			return
+		}
+		m.or(m.row(frontier, u), arriving, arriving)
+	}, func() {
+		if !count {
+			m.jumpIfWithin(missing, arriving, scratch, full)
+		}
+	}, skip)
+	if !count {
+		Label(full)
+	}
+	m.and(arriving, missing, arriving)
+	m.test(arriving, arriving)
+	JEQ(LabelRef(skip))
+	MOVQ(o, at)
+	m.move(arriving, m.row(pointer("next"), at))
+	m.list("found", o, listed)
+	INCQ(listed)
+	m.enter(at, arriving, scratch, skip)
+	Label(skip)
+	INCQ(o)
+	JMP(LabelRef(entity))
+	Label(end)
+	c.finish()
+	Store(listed, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+	c.outOfLine()
+}
+
+// push writes portable.Push.
+func (m *machine) push(count bool) {
+	name, signature := "push", "func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int"
+	if count {
+		name, signature = "pushCounted", signature+", planes, pending *uint64"
+	}
+	TEXT(name+m.suffix, NOSPLIT, signature+") int")
+	Pragma("noescape")
+	Doc(name + m.suffix + " is portable.Push for rows of one vector.")
+	sent, before := m.v(0), m.v(1)
+	c := m.newCounter(count)
+	reached, next := pointer("reached"), pointer("next")
+	i, listed := GP64(), Load(Param("listed"), GP64()).(reg.GPVirtual)
+	XORQ(i, i)
+	entity, none, end := m.label("entity"), m.label("none"), m.label("end")
+	Label(entity)
+	CMPQ(i, Load(Param("count"), GP64()))
+	JGE(LabelRef(end))
+	u, at := GP64(), GP64()
+	MOVLQSX(Mem{Base: pointer("active"), Index: i, Scale: 4}, u)
+	MOVQ(u, at)
+	m.move(m.row(pointer("frontier"), at), sent)
+	m.neighbours(u, c, func(o reg.GPVirtual, v reg.VecPhysical) {
+		at, isNew, isAny := GP64(), GP64(), GP64()
+		MOVQ(o, at)
+		m.move(m.row(reached, at), v)
+		m.andNot(sent, v, v)
+		row := Mem{Base: next, Index: at, Scale: 1}
+		m.list("found", o, listed)
+		m.move(row, before)
+		m.test(before, before)
+		SETEQ(isNew.As8())
+		m.or(v, before, before)
+		m.move(before, row)
+		m.test(v, v)
+		SETNE(isAny.As8())
+		ANDB(isAny.As8(), isNew.As8())
+		MOVBQZX(isNew.As8(), isNew)
+		ADDQ(isNew, listed)
+	}, func() {}, none)
+	Label(none)
+	INCQ(i)
+	JMP(LabelRef(entity))
+	Label(end)
+	c.finish()
+	Store(listed, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+	c.outOfLine()
+}
+
+// enter marks what is fresh in the row of an entity, whose place is at, for Hop's distance, and
+// jumps to end where there is none.
+func (m *machine) enter(at reg.GPVirtual, fresh, v reg.VecPhysical, end string) {
+	distance, absent := Load(Param("distance"), GP64()).(reg.GPVirtual), pointer("absent")
+	TESTQ(distance, distance)
+	JLT(LabelRef(end))
+	row := Mem{Base: pointer("reached"), Index: at, Scale: 1}
+	m.or(row, fresh, v)
+	m.move(v, row)
+	TESTQ(absent, absent)
+	JEQ(LabelRef(end))
+	SHLQ(U8(2), at)
+	for k := range 4 {
+		has := m.label("has")
+		BTQ(U8(k), distance)
+		JCS(LabelRef(has))
+		row := Mem{Base: absent, Index: at, Scale: 1, Disp: k * m.bytes()}
+		m.or(row, fresh, v)
+		m.move(v, row)
+		Label(has)
+	}
+}
+
+// mark writes Hop.mark.
+func (m *machine) mark() {
+	name := "mark" + m.suffix
+	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, absent *uint64, distance int)")
+	Pragma("noescape")
+	Doc(name + " is Hop.mark for rows of one vector.")
+	found, next, i := pointer("found"), pointer("next"), GP64()
+	XORQ(i, i)
+	entity, skip, end := m.label("entity"), m.label("skip"), m.label("end")
+	Label(entity)
+	CMPQ(i, Load(Param("count"), GP64()))
+	JGE(LabelRef(end))
+	at := GP64()
+	MOVLQSX(Mem{Base: found, Index: i, Scale: 4}, at)
+	m.move(m.row(next, at), m.v(0))
+	m.enter(at, m.v(0), m.v(1), skip)
+	Label(skip)
+	INCQ(i)
+	JMP(LabelRef(entity))
+	Label(end)
+	VZEROUPPER()
+	RET()
+}

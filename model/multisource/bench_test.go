@@ -1,0 +1,120 @@
+package multisource
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/messages"
+	"tagnet/model/search"
+)
+
+const data = "../../../shared/data"
+
+// readData reads a data set: the graph of train.txt, with entities in the order of their
+// names as in a workspace, and the sources of both directions of test.txt. The graph is nil
+// where the data are not there.
+func readData(b *testing.B, name string) (g *graph.Graph, sources []int32) {
+	var lines [2][][]string
+	for i, file := range []string{"train.txt", "test.txt"} {
+		text, err := os.ReadFile(filepath.Join(data, name, file))
+		if err != nil {
+			b.Logf("%s is not measured: %v", name, err)
+			return nil, nil
+		}
+		for line := range strings.Lines(string(text)) {
+			lines[i] = append(lines[i], strings.Split(strings.TrimSpace(line), "\t"))
+		}
+	}
+	names, relations := map[string]bool{}, map[string]bool{}
+	for _, f := range lines[0] {
+		names[f[0]], names[f[2]], relations[f[1]] = true, true, true
+	}
+	ids, relationIDs := numbered(names), numbered(relations)
+	facts := make([]graph.Fact, len(lines[0]))
+	for i, f := range lines[0] {
+		facts[i] = graph.Fact{Head: ids[f[0]], Relation: relationIDs[f[1]], Tail: ids[f[2]]}
+	}
+	for _, f := range lines[1] {
+		for _, name := range []string{f[0], f[2]} {
+			if id, ok := ids[name]; ok {
+				sources = append(sources, id)
+			}
+		}
+	}
+	slices.Sort(sources)
+	g, err := graph.New(len(ids), len(relationIDs), facts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g, slices.Compact(sources)
+}
+
+// numbered gives names their places in order.
+func numbered(names map[string]bool) map[string]int32 {
+	ids := map[string]int32{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		ids[name] = int32(len(ids))
+	}
+	return ids
+}
+
+// BenchmarkAgainstPlain takes turns, in one thread, between searching from all sources of the
+// test split, as many at once as the variant takes, and searching from some of them alone; it
+// reports the time of a source in each, and how many times faster the first is. For the levels
+// the search alone is followed by messages.CountLevels.
+func BenchmarkAgainstPlain(b *testing.B) {
+	for _, name := range []string{"fb15k-237", "wn18rr"} {
+		g, sources := readData(b, name)
+		if g == nil {
+			continue
+		}
+		for _, k := range kernel.Available() {
+			for _, gather := range []Gather{{Distances: true}, {Levels: true}} {
+				what := "distances"
+				if gather.Levels {
+					what = "levels"
+				}
+				b.Run(name+"/"+what+"/"+k.Name(), func(b *testing.B) { againstPlain(b, g, sources, k, gather) })
+			}
+		}
+	}
+}
+
+func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel, gather Gather) {
+	const hops, apart = 6, 20 // one source in 20 is searched alone too
+	one, distances := search.NewSearcher(g), make([]uint8, g.Entities)
+	s := NewSearcher(g, k, Words(k.Widths(), g.Entities, len(sources), gather, 1<<30), gather)
+	var plain, together time.Duration
+	alone := 0
+	for b.Loop() {
+		begin := time.Now()
+		for some := range slices.Chunk(sources, s.Width()) {
+			if err := s.Search(some, hops); err != nil {
+				b.Fatal(err)
+			}
+		}
+		middle := time.Now()
+		for i := 0; i < len(sources); i += apart {
+			one.Search(sources[i], hops, graph.Removal{}, distances)
+			if gather.Levels {
+				messages.CountLevels(g, distances, hops)
+			}
+			alone++
+		}
+		together += middle.Sub(begin)
+		plain += time.Since(middle)
+	}
+	perPlain := plain.Seconds() / float64(alone)
+	perSource := together.Seconds() / float64(b.N) / float64(len(sources))
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(1e6*perPlain, "plain-µs/source")
+	b.ReportMetric(1e6*perSource, "µs/source")
+	b.ReportMetric(perPlain/perSource, "times-faster")
+}
