@@ -30,6 +30,9 @@ type SearchParams struct {
 	Split string
 	// Hops is how far is searched, at most tables.MaxHops.
 	Hops int
+	// Threads bounds the threads that search in a process, which are as many as it has cores at
+	// most; 0 is no other bound.
+	Threads int
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
 }
@@ -71,6 +74,7 @@ type searchFn struct {
 
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
+	limitSweep(f.Params.Threads)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err
