@@ -70,7 +70,7 @@ func (p JoinParams) fits(s Size, bytes int64, words int, local bool) bool {
 func (p JoinParams) keep(s Size, bytes int64, local bool) int64 {
 	all := bytesOfRun(s.Edges, s.Entities+int64(p.Ranges))
 	for p.KeptBytes = all; p.KeptBytes > all/16; p.KeptBytes /= 2 {
-		if p.fits(s, bytes, 2*p.Words, local) {
+		if p.fits(s, bytes, p.Words, local) {
 			return p.KeptBytes
 		}
 	}
