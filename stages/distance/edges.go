@@ -52,7 +52,7 @@ var kept struct {
 // small enough is one run, and kept while there is room. Without an edge there is no run.
 func eachRun(ctx context.Context, p JoinParams, of int, each func(*run) error) error {
 	var name strings.Builder
-	fmt.Fprint(&name, of, " ", p.Ranges, " ", p.Entities)
+	fmt.Fprint(&name, of, " ", p.Ranges, " ", p.Entities, " ", p.RunBytes)
 	for _, k := range p.shardsOf(of) {
 		fmt.Fprint(&name, " ", k, " ", p.Edges[k].SHA256, " ", p.Edges[k].URL)
 	}

@@ -101,6 +101,9 @@ type roundFn struct {
 	Hop    int
 }
 
+// Setup keeps the worker within its budget.
+func (f *roundFn) Setup() { limitMemory(f.Params.Memory) }
+
 // ProcessElement notes what is reached for the first time, and sends on where that leads.
 func (f *roundFn) ProcessElement(ctx context.Context, key int, arrivals, states func(*[]byte) bool, emit, emitState func(int, []byte)) error {
 	defer takeSeat(f.Params.Threads)()

@@ -59,19 +59,21 @@ func SweepMemory(entities int64) int64 { return (24 + sweepWidth(entities)*3/2) 
 // Loaded.Memory says of it, with names as long as compressed texts of that size may be.
 func LoadedMemory(s graph.Summary, bytesOfNames int64) int64 {
 	const compressed = 4 // times smaller than the letters, at most
-	names := 16*(s.Entities+s.Relations) + compressed*bytesOfNames
-	facts, edges, entities := s.Facts, s.Edges, s.Entities
+	edges, entities := s.Edges, s.Entities
+	// Training facts are among the known answers of all splits, and by themselves.
+	questions := 2*s.Distinct["train"] + s.Distinct["valid"] + s.Distinct["test"]
+	answers := 2*s.Queries["train"] + s.Queries["valid"] + s.Queries["test"]
 	if s.InferenceGraph != nil {
-		names += 16 * s.InferenceGraph.Entities
-		facts, edges, entities = facts+s.InferenceGraph.Facts, edges+s.InferenceGraph.Edges, entities+s.InferenceGraph.Entities
+		edges, entities = edges+s.InferenceGraph.Edges, entities+s.InferenceGraph.Entities
+		// The training graph has test facts too, which nobody asks; about as many as valid.
+		questions += s.InferenceGraph.Edges + s.Queries["valid"]
+		answers += s.InferenceGraph.Edges + s.Queries["valid"]
 	}
-	// A question at least is a query's or an edge's; train has its answers twice.
-	asked := 2*facts + s.Queries["valid"] + s.Queries["test"] + s.Queries["train"]
-	return 8*entities + 8*edges + names + (32+4)*asked
+	return budget.MiB + 8*(entities+2) + 8*edges + 16*(entities+s.Relations) + compressed*bytesOfNames + 32*questions + 4*answers
 }
 
-// Local is what Beam's local runner has in the memory of the process: every element of a barrier
-// so many times, as it is sent, joined, kept and handed on.
+// copiesOfBarrier is how often Beam's local runner has an element in the memory of the process, as
+// it is sent, joined, kept and handed on.
 const copiesOfBarrier = 6
 
 // bytesPerBarrier is how much of a barrier the local runner can be given.

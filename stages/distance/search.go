@@ -33,6 +33,8 @@ type SearchParams struct {
 	// Threads bounds the threads that search in a process, which are as many as it has cores at
 	// most; 0 is no other bound.
 	Threads int
+	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
+	Memory int64
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
 }
@@ -74,6 +76,7 @@ type searchFn struct {
 
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
+	limitMemory(f.Params.Memory)
 	limitSweep(f.Params.Threads)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {

@@ -1,6 +1,18 @@
 package distance
 
-import "sync"
+import (
+	"sync"
+
+	"tagnet/stages/budget"
+)
+
+// limitMemory has the garbage collector keep this process within a budget of bytes, as long as
+// it lives, as far as what is in use allows; 0 is none.
+func limitMemory(bytes int64) {
+	if bytes > 0 {
+		budget.Limit(bytes)
+	}
+}
 
 // threadsOf bounds, by the number of threads a run may have, those that work at a time in this
 // process, however many elements Beam has under way.
