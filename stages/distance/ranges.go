@@ -42,11 +42,6 @@ func (p JoinParams) Range(k int) (from, to int32) {
 	return p.first(k, p.Ranges), p.first(k+1, p.Ranges)
 }
 
-// rangeOf is the range that an entity is in.
-func (p JoinParams) rangeOf(entity int32) int {
-	return int(int64(entity) * int64(p.Ranges) / int64(p.Entities))
-}
-
 // widest is the most entities of a range.
 func (p JoinParams) widest() int { return (p.Entities + p.Ranges - 1) / p.Ranges }
 
