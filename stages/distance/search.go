@@ -32,6 +32,11 @@ type SearchParams struct {
 	Split string
 	// Hops is how far is searched, at most tables.MaxHops.
 	Hops int
+	// Threads bounds the threads that search in a process, which are as many as it has cores at
+	// most; 0 is no other bound.
+	Threads int
+	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
+	Memory int64
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
@@ -76,6 +81,8 @@ type searchFn struct {
 
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
+	limitMemory(f.Params.Memory)
+	limitSweep(f.Params.Threads)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err

@@ -36,14 +36,18 @@ type SweepParams struct {
 // SweepMemory is the most bytes that one thread of Sweep takes for a graph of so many entities:
 // the searcher of multisource.Memory and a byte an entity for distances that are unpacked.
 func SweepMemory(entities int64, gather multisource.Gather) int64 {
-	most := int64(0)
-	for _, words := range []int{1, 2, 4, 8} {
-		need := multisource.Memory(int(entities), words, gather)
-		if words == 1 || need <= bytesPerThread {
-			most = need
+	return multisource.Memory(int(entities), sweepWords(entities, gather), gather) + entities
+}
+
+// sweepWords is the most words of 64 sources that a thread searches at once, with any kernel.
+func sweepWords(entities int64, gather multisource.Gather) int {
+	words := 1
+	for _, wider := range []int{2, 4, 8} {
+		if multisource.Memory(int(entities), wider, gather) <= bytesPerThread {
+			words = wider
 		}
 	}
-	return most + entities
+	return words
 }
 
 // Searched is what a search from one source gathered. It is valid while work uses it.

@@ -53,11 +53,16 @@ func Counters(result beam.PipelineResult) map[string]int64 {
 	return counts
 }
 
+// Local tells whether the flags ask for Beam's local runner, which works in this process and has
+// all that crosses a barrier in its memory.
+func Local() bool {
+	return *runners.Runner == "" || *runners.Runner == "prism" || *runners.Runner == "PrismRunner"
+}
+
 // startPrism starts Beam's local runner, once, if that is what the flags ask for. Beam would
 // start it by itself, but in the middle of the first run, while progress already asks where it is.
 func startPrism(ctx context.Context) error {
-	local := *runners.Runner == "" || *runners.Runner == "prism" || *runners.Runner == "PrismRunner"
-	if !local || *jobopts.Endpoint != "" {
+	if !Local() || *jobopts.Endpoint != "" {
 		return nil
 	}
 	var err error

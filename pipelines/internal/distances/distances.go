@@ -5,9 +5,6 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
@@ -27,12 +24,10 @@ const (
 	join   = "join"
 )
 
-// edgesOfWorker is how large a graph auto still lets a worker hold: 8 bytes an edge.
-const edgesOfWorker = 1 << 30
-
 type flags struct {
 	split, sources, method string
 	hops                   int
+	memory                 int64
 }
 
 // Pipeline is go run ./pipelines/distances.
@@ -45,7 +40,8 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.split, "split", "train", "`train|valid|test`: whose queries are asked")
 			set.StringVar(&f.sources, "sources", ofQueries, "`queries|all`: search from the queries' sources, or from every entity")
 			set.IntVar(&f.hops, "max_hops", 6, "how far is searched, 1 to 14; at least the layers of the model")
-			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: a worker holds the graph, or rounds of a join do without; auto decides by its size")
+			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: a worker holds the graph, or rounds of a join do without; auto decides by --memory")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -71,7 +67,7 @@ func (f *flags) check() error {
 	if f.hops < 1 || f.hops > tables.MaxHops {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", tables.MaxHops))
 	}
-	return nil
+	return command.CheckMemory(f.memory)
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -112,7 +108,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if f.sources == all {
 		sources = everyEntity(graph.EntitiesOf(m, f.split))
 	}
-	if err := f.search(ctx, e, m, sources); err != nil {
+	if err := f.search(ctx, e, m, sources, len(queries)); err != nil {
 		stage.Abandon()
 		return err
 	}
@@ -128,67 +124,6 @@ func everyEntity(entities int) []int32 {
 		sources[i] = int32(i)
 	}
 	return sources
-}
-
-// search runs the Beam pipeline.
-func (f *flags) search(ctx context.Context, e *command.Environment, m manifest.Manifest, sources []int32) error {
-	params := distance.SearchParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
-	}
-	var p *beam.Pipeline
-	var err error
-	if f.joins(m) {
-		p, err = BuildJoin(sources, m, params)
-	} else {
-		p, err = Build(sources, graph.EntitiesOf(m, f.split), params)
-	}
-	if err != nil {
-		return err
-	}
-	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
-	defer bar.End()
-	defer bar.Follow(ctx, "sources_searched")()
-	if _, err = e.RunBeam(ctx, p); err != nil {
-		return err
-	}
-	bar.Set(int64(len(sources)))
-	return nil
-}
-
-// joins tells whether no worker is to hold the graph.
-func (f *flags) joins(m manifest.Manifest) bool {
-	edges := max(m.Rows["edges"], m.Rows["inference_edges"])
-	return f.method == join || f.method == auto && edges > edgesOfWorker
-}
-
-// Build makes the Beam pipeline that searches from sources, in increasing order, on workers
-// that hold the graph.
-func Build(sources []int32, entities int, p distance.SearchParams) (*beam.Pipeline, error) {
-	elements, err := distance.EncodeShards(distance.Cut(sources, entities))
-	if err != nil {
-		return nil, err
-	}
-	pipeline, s := beam.NewPipelineWithRoot()
-	distance.Search(s, beam.CreateList(s, elements), p)
-	return pipeline, nil
-}
-
-// BuildJoin makes the Beam pipeline that searches by rounds of a join: the manifest is that of
-// the graph/ folder.
-func BuildJoin(sources []int32, m manifest.Manifest, p distance.SearchParams) (*beam.Pipeline, error) {
-	entities := graph.EntitiesOf(m, p.Split)
-	shards := distance.Cut(sources, entities)
-	elements, err := distance.EncodeShards(shards)
-	if err != nil {
-		return nil, err
-	}
-	params := distance.JoinParams{SearchParams: p, Entities: entities, Files: len(shards), PerFile: distance.PerShard(entities)}
-	for _, f := range graph.EdgeFiles(m, p.Split) {
-		params.Edges = append(params.Edges, distance.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
-	}
-	pipeline, s := beam.NewPipelineWithRoot()
-	distance.Join(s, beam.CreateList(s, elements), params)
-	return pipeline, nil
 }
 
 // finish tells what is there and what comes next.

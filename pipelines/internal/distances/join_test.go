@@ -64,7 +64,10 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 // TestJoinWritesTheSameBytes compares with workers that hold the graph, for any number of edge
 // shards and for few and many hops.
 func TestJoinWritesTheSameBytes(t *testing.T) {
-	for _, test := range []struct{ shards, hops int }{{1, 3}, {2, 1}, {5, 6}} {
+	for _, test := range []struct {
+		shards, hops, ranges, words, wave int
+		run                               int64
+	}{{1, 3, 1, 8, 1, 1 << 20}, {2, 1, 3, 1, 1, 1 << 20}, {5, 6, 2, 1, 2, 400}} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			root, m := sharded(t, test.shards)
 			if n := len(graph.EdgeFiles(m, "test")); n != test.shards {
@@ -84,7 +87,9 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Folder = filepath.Join(root, "join")
-			if err := runBeam(t)(BuildJoin(sources, m, p)); err != nil {
+			params := Params(m, len(sources), p)
+			params.Ranges, params.Words, params.RunBytes = test.ranges, test.words, test.run
+			if err := searchByJoin(context.Background(), environment(), sources, params, test.wave); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"distances-00000-of-00001.arrow", distance.DistributionFile} {
@@ -129,7 +134,7 @@ func TestMethods(t *testing.T) {
 
 func TestRangesAreWhole(t *testing.T) {
 	for _, test := range []struct{ entities, shards int }{{1, 1}, {10, 3}, {7, 7}, {3, 5}, {40943, 13}} {
-		p := distance.JoinParams{Entities: test.entities, Edges: make([]distance.EdgeShard, test.shards)}
+		p := distance.JoinParams{Entities: test.entities, Ranges: test.shards}
 		next := int32(0)
 		for k := range test.shards {
 			from, to := p.Range(k)
@@ -149,11 +154,16 @@ func TestRangesAreWhole(t *testing.T) {
 	}
 }
 
+// environment is one without a terminal.
+func environment() *command.Environment {
+	var quiet bytes.Buffer
+	return &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
+}
+
 // runBeam runs a pipeline that was just built.
 func runBeam(t *testing.T) func(p *beam.Pipeline, err error) error {
 	t.Helper()
-	var quiet bytes.Buffer
-	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
+	e := environment()
 	return func(p *beam.Pipeline, err error) error {
 		if err != nil {
 			return err

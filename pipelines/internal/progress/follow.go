@@ -17,12 +17,17 @@ const pollEvery = 300 * time.Millisecond
 // process or elsewhere, until the returned function is called. It fails silently: a runner
 // that does not answer (Dataflow) only shows no progress.
 func (b *Bar) Follow(ctx context.Context, counter string) (stop func()) {
+	return b.FollowFrom(ctx, counter, 0)
+}
+
+// FollowFrom is Follow where so many units were done by jobs that are over.
+func (b *Bar) FollowFrom(ctx context.Context, counter string, before int64) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Add(1)
 	go func() {
 		defer done.Done()
-		follow(ctx, counter, b.Set)
+		follow(ctx, counter, func(n int64) { b.Set(before + n) })
 	}()
 	return func() {
 		cancel()

@@ -1,0 +1,69 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// EdgeReader reads a table of edges batch by batch, for shards that are larger than what a
+// worker may hold. It is not for concurrent use: open one per goroutine.
+type EdgeReader struct{ table *tableReader }
+
+// OpenEdges opens what WriteEdges wrote. The context must live until Close.
+func OpenEdges(ctx context.Context, url string) (*EdgeReader, error) {
+	table, err := openTable(ctx, url, func(schema *arrow.Schema) error { return sameTable(schema, edgesSchema) })
+	if err != nil {
+		return nil, err
+	}
+	return &EdgeReader{table}, nil
+}
+
+// Close ends reading.
+func (r *EdgeReader) Close() error { return r.table.close() }
+
+// Batches is the number of record batches.
+func (r *EdgeReader) Batches() int { return len(r.table.frame.blocks) }
+
+// Rows is the number of edges of batch i, before it is read.
+func (r *EdgeReader) Rows(i int) int { return int(r.table.frame.blocks[i].rows) }
+
+// Batch reads the edges of batch i, which are views, and checks their order. That of one batch
+// after another is for the caller to check.
+func (r *EdgeReader) Batch(i int) (e Edges, err error) {
+	rows, err := r.table.batch(i)
+	if err != nil {
+		return Edges{}, err
+	}
+	err = guard(func() error {
+		e = Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
+		if e.Len() == 0 {
+			return damaged("batch %d is empty", i)
+		}
+		return e.check()
+	})
+	if err != nil {
+		return Edges{}, fmt.Errorf("reading %s: batch %d: %w", r.table.url, i, err)
+	}
+	return e, nil
+}
+
+// Find returns the first batch that may hold an edge to tail or to an entity behind it, or
+// Batches() if there is none. It reads as many batches as a binary search does.
+func (r *EdgeReader) Find(tail int32) (int, error) {
+	from, to := 0, r.Batches()
+	for from < to {
+		middle := from + (to-from)/2
+		e, err := r.Batch(middle)
+		if err != nil {
+			return 0, err
+		}
+		if e.Tails[e.Len()-1] < tail {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from, nil
+}

@@ -1,0 +1,54 @@
+package distances
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/preprocess"
+)
+
+// inductiveSets holds a folder for each training graph, and one with _ind at the end for its
+// inference graph.
+const inductiveSets = "../../../../shared/data/inductive"
+
+// TestJoinOnInductiveGraphs holds that every inductive data set gets the same bytes by a join
+// as on a worker that holds the graph: its training graph, asked by valid, and its inference
+// graph, asked by test.
+func TestJoinOnInductiveGraphs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: eight data sets take half a minute")
+	}
+	folders, err := filepath.Glob(filepath.Join(inductiveSets, "*_ind"))
+	if err != nil || len(folders) == 0 {
+		t.Skipf("no data sets at %s (%v)", inductiveSets, err)
+	}
+	for _, inference := range folders {
+		training := strings.TrimSuffix(inference, "_ind")
+		t.Run(filepath.Base(training), func(t *testing.T) {
+			root := t.TempDir()
+			if code, _, stderr := run(preprocess.Pipeline(), "--workspace", root, "--dataset", training, "--inference", inference); code != 0 {
+				t.Fatal(stderr)
+			}
+			for _, split := range []string{"valid", "test"} {
+				manifests := map[string][]byte{}
+				for _, method := range []string{worker, join} {
+					code, _, stderr := run(Pipeline(), "--workspace", root, "--split", split, "--method", method, "--force")
+					if code != 0 {
+						t.Fatal(stderr)
+					}
+					data, err := os.ReadFile(filepath.Join(root, "distances", split, "manifest.json"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					manifests[method] = data // with the hash of every file
+				}
+				if !bytes.Equal(manifests[worker], manifests[join]) {
+					t.Errorf("%s: the files differ", split)
+				}
+			}
+		})
+	}
+}

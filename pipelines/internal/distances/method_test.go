@@ -1,0 +1,116 @@
+package distances
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/distance"
+	"tagnet/stages/graph"
+)
+
+// leastSaid is the fewest MiB that a refusal names.
+func leastSaid(t *testing.T, stderr string) int {
+	t.Helper()
+	_, rest, found := strings.Cut(stderr, "want ")
+	least, err := strconv.Atoi(strings.Fields(rest + " ")[0])
+	if !found || err != nil {
+		t.Fatalf("no least in %q", stderr)
+	}
+	return least
+}
+
+// TestMethodByMemory holds that a budget too small is refused with the least that does, and that
+// auto takes the method that the budget holds and says why.
+func TestMethodByMemory(t *testing.T) {
+	root := prepared(t, 8, false)
+	asked := func(method string, memory int) (int, string, string) {
+		return run(Pipeline(), "--workspace", root, "--split", "test", "--force", "--method", method, "--memory", fmt.Sprint(memory))
+	}
+	leasts := map[string]int{}
+	for _, method := range []string{worker, join, auto} {
+		code, _, stderr := asked(method, 1)
+		if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 1: want ") || strings.Count(stderr, "\n") != 1 {
+			t.Fatalf("%s: exit %d, %q", method, code, stderr)
+		}
+		leasts[method] = leastSaid(t, stderr)
+		if code, _, stderr := asked(method, leasts[method]-2); code != command.ExitUsage {
+			t.Errorf("%s: less than the least: exit %d, %q", method, code, stderr)
+		}
+		if left, err := filepath.Glob(filepath.Join(root, "distances", "*")); err != nil || len(left) > 0 {
+			t.Errorf("left: %v %v", left, err)
+		}
+		code, out, stderr := asked(method, leasts[method])
+		if code != 0 {
+			t.Errorf("%s: the least that would do does not: exit %d, %q", method, code, stderr)
+		}
+		if says := strings.Contains(out, "method "); says != (method == auto) {
+			t.Errorf("%s: it says %q", method, out)
+		}
+		if err := os.RemoveAll(filepath.Join(root, "distances")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if leasts[auto] != min(leasts[worker], leasts[join]) {
+		t.Errorf("the leasts are %v", leasts)
+	}
+}
+
+// TestAutoJoins holds that auto joins where a worker cannot hold the graph, in one line that
+// has the numbers. The manifest says that there are more edges than there are.
+func TestAutoJoins(t *testing.T) {
+	command.InitBeam()
+	ctx := context.Background()
+	w := workspace.New(prepared(t, 9, false))
+	m, err := w.Require(ctx, workspace.GraphFolder, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := environment()
+	var out strings.Builder
+	e.Workspace, e.Out = w, &out
+	m.Rows["edges"] = 50_000_000
+	for memory, want := range map[int64]string{600: join, 4000: worker} {
+		out.Reset()
+		f := &flags{split: "test", method: auto, hops: 3, memory: memory}
+		c, err := f.choose(ctx, e, m, 60, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.method != want || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "method "+want) ||
+			!strings.Contains(out.String(), "50,000,000 edges") || !strings.Contains(out.String(), fmt.Sprintf("--memory is %d", memory)) {
+			t.Errorf("%d MiB: %s, it says %q", memory, c.method, out.String())
+		}
+	}
+}
+
+// TestLoadedMemoryIsABound compares what is foretold of a graph with what it takes when it is
+// loaded.
+func TestLoadedMemoryIsABound(t *testing.T) {
+	for _, inductive := range []bool{false, true} {
+		folder := filepath.Join(prepared(t, 10, inductive), "graph")
+		loaded, err := graph.Load(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := graph.ReadSummary(context.Background(), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := int64(0)
+		for _, f := range loaded.Manifest.Files {
+			if strings.Contains(f.Name, "entities") || f.Name == graph.RelationsFile {
+				names += f.Size
+			}
+		}
+		if bound, bytes := distance.LoadedMemory(s, names), loaded.Memory(0); bound < bytes {
+			t.Errorf("inductive %v: %d bytes are foretold, it takes %d", inductive, bound, bytes)
+		}
+	}
+}

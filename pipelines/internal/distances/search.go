@@ -1,0 +1,126 @@
+package distances
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/budget"
+	"tagnet/stages/distance"
+	"tagnet/stages/graph"
+)
+
+// search searches from sources, in increasing order, by the method that was asked for.
+func (f *flags) search(ctx context.Context, e *command.Environment, m manifest.Manifest, sources []int32, queries int) error {
+	c, err := f.choose(ctx, e, m, len(sources), queries)
+	if err != nil {
+		return err
+	}
+	defer budget.Limit(f.memory * budget.MiB)()
+	if c.method == join {
+		return searchByJoin(ctx, e, sources, c.join, c.wave)
+	}
+	params := c.join.SearchParams
+	params.Threads = c.threads
+	p, err := Build(sources, c.join.Entities, params)
+	if err != nil {
+		return err
+	}
+	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
+	defer bar.End()
+	defer bar.Follow(ctx, "sources_searched")()
+	if _, err = e.RunBeam(ctx, p); err != nil {
+		return err
+	}
+	bar.Set(int64(len(sources)))
+	return nil
+}
+
+// searchByJoin runs the rounds of a join, for so many blocks of sources at a time, and makes
+// tables of what they found.
+func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distance.JoinParams, wave int) error {
+	rounds := int64(params.Hops + 1)
+	bar := e.Progress.Begin("distances", int64(len(sources))*rounds, "rounds of a source")
+	defer bar.End()
+	blocks, err := params.Blocks(sources)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(blocks); from += wave {
+		to := min(from+wave, len(blocks))
+		done := int64(from*params.Words*distance.SourcesPerWord) * rounds
+		stop := bar.FollowFrom(ctx, "source_rounds", done)
+		_, err := e.RunBeam(ctx, BuildJoin(blocks[from:to], params))
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	p, err := BuildTables(sources, params)
+	if err != nil {
+		return err
+	}
+	if _, err := e.RunBeam(ctx, p); err != nil {
+		return err
+	}
+	bar.Set(int64(len(sources)) * rounds)
+	return storage.RemoveAll(ctx, storage.Join(params.Folder, distance.PartsFolder))
+}
+
+// errNoSources is of a search that would write nothing.
+var errNoSources = errors.New("there are no sources to search from")
+
+// shardsOf are the elements that make the tables of sources.
+func shardsOf(sources []int32, entities int) ([][]byte, error) {
+	if len(sources) == 0 {
+		return nil, errNoSources
+	}
+	return distance.EncodeShards(distance.Cut(sources, entities))
+}
+
+// Build makes the Beam pipeline that searches from sources, in increasing order, on workers
+// that hold the graph.
+func Build(sources []int32, entities int, p distance.SearchParams) (*beam.Pipeline, error) {
+	elements, err := shardsOf(sources, entities)
+	if err != nil {
+		return nil, err
+	}
+	pipeline, s := beam.NewPipelineWithRoot()
+	distance.Search(s, beam.CreateList(s, elements), p)
+	return pipeline, nil
+}
+
+// BuildJoin makes the Beam pipeline that searches from some blocks of sources by rounds of a
+// join.
+func BuildJoin(blocks [][]byte, p distance.JoinParams) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	distance.Join(s, beam.CreateList(s, blocks), p)
+	return pipeline
+}
+
+// BuildTables makes the Beam pipeline that makes tables of what BuildJoin's found, once all
+// blocks are searched.
+func BuildTables(sources []int32, p distance.JoinParams) (*beam.Pipeline, error) {
+	elements, err := shardsOf(sources, p.Entities)
+	if err != nil {
+		return nil, err
+	}
+	pipeline, s := beam.NewPipelineWithRoot()
+	distance.Tables(s, beam.CreateList(s, elements), p)
+	return pipeline, nil
+}
+
+// Params are those of a join over the graph that a split asks, whose graph/ folder has that
+// manifest, but for what a plan chooses.
+func Params(m manifest.Manifest, sources int, p distance.SearchParams) distance.JoinParams {
+	entities := graph.EntitiesOf(m, p.Split)
+	params := distance.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerFile: distance.PerShard(entities)}
+	for _, f := range graph.EdgeFiles(m, p.Split) {
+		params.Edges = append(params.Edges, distance.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
+	}
+	return params
+}
