@@ -93,7 +93,7 @@ func (f *flags) params(e *command.Environment, m manifest.Manifest, sources, que
 	entities := graph.EntitiesOf(m, f.split)
 	p := Params(m, sources, distance.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
-		Memory: f.memory * budget.MiB,
+		Memory: f.memory * budget.MiB, Kernel: f.kernel,
 	})
 	edges := m.Rows["edges"]
 	if inference, ok := m.Rows["inference_edges"]; ok && f.split == "test" {
