@@ -77,7 +77,12 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	start := func(rows int64) { names = make([]string, 0, rows) }
 	err := readTable(ctx, url, namesSchema(schema), start, func(rows arrow.Record) error {
 		column := rows.Column(0).(*array.String)
+		length := 0
+		for i := range column.Len() {
+			length += len(column.Value(i))
+		}
 		var letters strings.Builder // lets go of the batch's memory
+		letters.Grow(length)
 		for i := range column.Len() {
 			letters.WriteString(column.Value(i))
 		}
