@@ -64,7 +64,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 		return err
 	}
 	defer runs.Enter(share.Threads)()
-	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(share), emit)
+	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.Room(share, f.Params.Room)), emit)
 	defer e.end()
 	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
 	if err != nil {

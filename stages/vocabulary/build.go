@@ -49,6 +49,8 @@ type BuildParams struct {
 	Strict bool
 	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
 	Memory int64
+	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
+	Room int64
 }
 
 // Written is a vocabulary file that is there, and an element of the stage's output.
@@ -94,7 +96,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 		return err
 	}
 	defer runs.Enter(share.Threads)()
-	g := gatherer{params: f.Params, part: part, most: Room(share) / 2, entities: newSet(), relations: newSet(), emit: emit}
+	g := gatherer{params: f.Params, part: part, most: Room(share, f.Params.Room) / 2, entities: newSet(), relations: newSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(g.url("rejects"), part)
 	defer rejects.Abort()
 	counted := int64(0)

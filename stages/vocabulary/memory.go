@@ -22,15 +22,15 @@ func Need(names int64) budget.Need {
 	return budget.Need{Fixed: []budget.Part{{Name: "ids of names", Bytes: Memory(names)}}, Thread: threadBytes}
 }
 
-// Room is how many bytes each thread may take for what it sorts.
-func Room(share budget.Share) int64 {
-	return budget.BundlesHeld * share.Bundle / int64(share.Threads)
+// Room is how many bytes each thread may take for what it sorts: what is left, or less where less
+// is asked for; 0 asks for nothing.
+func Room(share budget.Share, asked int64) int64 {
+	left := budget.BundlesHeld * share.Bundle / int64(share.Threads)
+	if asked > 0 {
+		return min(asked, left)
+	}
+	return left
 }
 
-// leastRows is the least that is worth sorting at a time.
-const leastRows = 1 << 12
-
-// Rows is how many rows, each with its scratch, a thread may sort at a time.
-func Rows(share budget.Share) int {
-	return int(max(leastRows, Room(share)/(2*runs.RowBytes)))
-}
+// Rows is how many rows may be sorted at a time in room of so many bytes, at least those of a fact.
+func Rows(room int64) int { return int(max(2, room/(2*runs.RowBytes))) }

@@ -28,6 +28,8 @@ type BuildParams struct {
 	EdgeShards int
 	// Memory is the MiB that a worker process may take; 0 is budget.Default.
 	Memory int64
+	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
+	Room int64
 }
 
 // spillFolder takes what is sorted, below the folder that takes the tables: what a killed run
@@ -42,11 +44,11 @@ func Build(p BuildParams) *beam.Pipeline {
 	spill := storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
 	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Files), vocabulary.BuildParams{
-		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB,
+		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, Room: p.Room,
 	})
 	graph.Write(s, rejects, written, graph.WriteParams{
 		Folder: p.Folder, Spill: spill, Parts: p.Files, Inductive: p.Inductive, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset,
-		EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB,
+		EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, Room: p.Room,
 	})
 	return pipeline
 }

@@ -64,8 +64,8 @@ func shuffled(random *rand.Rand, lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestBytesDependOnFactsAlone holds that neither the order of lines nor how texts are cut
-// change a byte of what is written.
+// TestBytesDependOnFactsAlone holds that neither the order of lines, nor how texts are
+// cut, nor the memory for sorting change a byte of what is written.
 func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	sets := map[string][]string{}
@@ -74,12 +74,14 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		sets["inference-"+split] = facts(random, "o", 60)
 	}
 	var want map[string]string
-	for i, bytesPerPart := range []int64{1 << 20, 1 << 20, 1, 50, 300} {
+	for i, test := range []struct{ bytesPerPart, memory, room int64 }{
+		{1 << 20, 0, 0}, {1 << 20, 300, 0}, {1, 300, 1}, {50, 0, 1}, {300, 4096, 200}, {1 << 20, 0, 1}, // room 1: a fact a run
+	} {
 		texts := map[string]string{}
 		for key, lines := range sets {
 			texts[key] = shuffled(random, lines)
 		}
-		got := build(t, fmt.Sprint(i), texts, bytesPerPart, BuildParams{EdgeShards: 3})
+		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{EdgeShards: 3, Memory: test.memory, Room: test.room})
 		if want == nil {
 			want = got
 			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
