@@ -66,10 +66,10 @@ func (o *answersOrder) next(source, relation int32, list []int32) error {
 }
 
 // MostAnswers is how many answers one pair may have: its list must fit into a batch.
-const MostAnswers = MaxBatch / 4 / 2
+const MostAnswers = MaxBatch / 8
 
-// AnswersWriter writes known answers in their order. It holds a batch, which is as long as the
-// longest list of answers, or 16 MiB, and once more encoded.
+// AnswersWriter writes known answers in their order. It holds a batch, which is little but where a
+// list of answers is long, and once more encoded.
 type AnswersWriter struct {
 	*rowsWriter
 	sources, relations, flat, offsets []int32 // at hand

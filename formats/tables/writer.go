@@ -14,10 +14,11 @@ import (
 )
 
 // The record batches of all tables but distances hold at most so many rows, and one row more
-// than so many bytes of names or answers.
+// than so many bytes of names or answers: a column is then below the 128 KiB of a zstd block, and
+// neither writing nor reading it makes room for a window of 8 MiB.
 const (
-	rowsPerBatch  = 1 << 16
-	bytesPerBatch = 16 << 20
+	rowsPerBatch  = 32_000
+	bytesPerBatch = 120_000
 )
 
 // tableWriter writes record batches as an Arrow file with a trailer. It holds one encoded

@@ -166,3 +166,22 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 	gone("a killed run and a whole one")
 	same(t, content(t, workspace), want)
 }
+
+// TestRepeatedAndKnown counts a fact that stands in several splits, and in some of them twice.
+func TestRepeatedAndKnown(t *testing.T) {
+	workspace := t.TempDir()
+	files := map[string]string{
+		"train.txt": "a\tr\tb\na\tr\tb\nb\tr\tc\n", "valid.txt": "a\tr\tb\na\tr\tb\nc\tr\ta\n", "test.txt": "c\tr\ta\na\tr\tb\nb\tr\tc\n",
+	}
+	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(s.Facts, s.Repeated["train"], s.Repeated["valid"], s.Repeated["test"], s.Known["valid"], s.Known["test"])
+	if got != "2 1 1 0 1 2" {
+		t.Errorf("facts, repeated in train, valid and test, known in valid and test: %s", got)
+	}
+}
