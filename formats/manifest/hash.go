@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 
@@ -50,22 +51,46 @@ func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	return files, nil
 }
 
-// VocabularyHash names a vocabulary by the SHA-256 of its names in the order of their ids:
-// the number of entities and each entity, then the same of relations, every name after its
-// length. Numbers are 8 bytes, little-endian.
-func VocabularyHash(entities, relations []string) string {
-	sum := sha256.New()
-	var number [8]byte
-	write := func(n int) {
-		binary.LittleEndian.PutUint64(number[:], uint64(n))
-		sum.Write(number[:])
+// Vocabulary hashes names as they come, in the order of their ids: first all entities, then all
+// relations, each kind after its number. Numbers are 8 bytes, little-endian.
+type Vocabulary struct {
+	sum  hash.Hash
+	text []byte
+}
+
+// NewVocabulary is the hash of no names.
+func NewVocabulary() *Vocabulary { return &Vocabulary{sum: sha256.New()} }
+
+// Count begins names of a kind, of which there are so many.
+func (v *Vocabulary) Count(names int64) {
+	v.text = binary.LittleEndian.AppendUint64(v.text, uint64(names))
+}
+
+// Add takes the next name, after its length.
+func (v *Vocabulary) Add(name []byte) {
+	v.text = binary.LittleEndian.AppendUint64(v.text, uint64(len(name)))
+	v.text = append(v.text, name...)
+	if len(v.text) >= 1<<16 {
+		v.sum.Write(v.text)
+		v.text = v.text[:0]
 	}
+}
+
+// Hex is the hash of all that was taken, in hexadecimal digits.
+func (v *Vocabulary) Hex() string {
+	v.sum.Write(v.text)
+	v.text = v.text[:0]
+	return hex.EncodeToString(v.sum.Sum(nil))
+}
+
+// VocabularyHash names a vocabulary by the Vocabulary of names at hand.
+func VocabularyHash(entities, relations []string) string {
+	v := NewVocabulary()
 	for _, names := range [][]string{entities, relations} {
-		write(len(names))
+		v.Count(int64(len(names)))
 		for _, name := range names {
-			write(len(name))
-			io.WriteString(sum, name)
+			v.Add([]byte(name))
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return v.Hex()
 }

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,36 +41,71 @@ var (
 	})
 )
 
-func (a Answers) check() error {
-	if len(a.Relations) != len(a.Sources) || len(a.Lists) != len(a.Sources) {
-		return fmt.Errorf("%d sources, %d relations and %d lists are no answers", len(a.Sources), len(a.Relations), len(a.Lists))
+// answersOrder holds what readers of known answers rely on: no negative id, pairs sorted by
+// (source, relation), lists sorted, and nothing twice.
+type answersOrder struct {
+	pairs            int64
+	source, relation int32 // of the pair before
+}
+
+func (o *answersOrder) next(source, relation int32, list []int32) error {
+	if source < 0 || relation < 0 || len(list) > 0 && list[0] < 0 {
+		return fmt.Errorf("the answers of (%d, %d) have a negative id", source, relation)
 	}
-	for i, list := range a.Lists {
-		if a.Sources[i] < 0 || a.Relations[i] < 0 || len(list) > 0 && list[0] < 0 {
-			return fmt.Errorf("the answers of (%d, %d) have a negative id", a.Sources[i], a.Relations[i])
-		}
-		if i > 0 && cmp.Or(cmp.Compare(a.Sources[i-1], a.Sources[i]), cmp.Compare(a.Relations[i-1], a.Relations[i])) >= 0 {
-			return fmt.Errorf("the answers of (%d, %d) are out of order, or stand twice", a.Sources[i], a.Relations[i])
-		}
-		for j := 1; j < len(list); j++ {
-			if list[j-1] >= list[j] {
-				return fmt.Errorf("the answers of (%d, %d) are not sorted, or one stands twice: %d before %d", a.Sources[i], a.Relations[i], list[j-1], list[j])
-			}
+	if o.pairs > 0 && (source < o.source || source == o.source && relation <= o.relation) {
+		return fmt.Errorf("the answers of (%d, %d) are out of order, or stand twice", source, relation)
+	}
+	for j := 1; j < len(list); j++ {
+		if list[j-1] >= list[j] {
+			return fmt.Errorf("the answers of (%d, %d) are not sorted, or one stands twice: %d before %d", source, relation, list[j-1], list[j])
 		}
 	}
+	o.pairs++
+	o.source, o.relation = source, relation
 	return nil
 }
 
-func (a Answers) columns(from, to int) []arrow.Array {
-	offsets := make([]int32, 1, to-from+1)
-	var flat []int32
-	for _, list := range a.Lists[from:to] {
-		flat = append(flat, list...)
-		offsets = append(offsets, int32(len(flat)))
+// MostAnswers is how many answers one pair may have: its list must fit into a batch.
+const MostAnswers = MaxBatch / 8
+
+// AnswersWriter writes known answers in their order. It holds a batch, which is little but where a
+// list of answers is long, and once more encoded.
+type AnswersWriter struct {
+	*rowsWriter
+	sources, relations, flat, offsets []int32 // at hand
+	order                             answersOrder
+}
+
+// CreateAnswers begins a file of known answers.
+func CreateAnswers(ctx context.Context, url string) (*AnswersWriter, error) {
+	w := &AnswersWriter{offsets: []int32{0}}
+	var err error
+	w.rowsWriter, err = createRows(ctx, url, answersSchema, w.columns)
+	return w, err
+}
+
+func (w *AnswersWriter) columns() []arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(w.offsets))}
+	lists := array.NewListData(array.NewData(listType, len(w.sources), buffers, []arrow.ArrayData{int32s(w.flat).Data()}, 0, 0))
+	columns := []arrow.Array{int32s(w.sources), int32s(w.relations), lists}
+	// Arrow has encoded them when the next pair comes.
+	w.sources, w.relations, w.flat, w.offsets = w.sources[:0], w.relations[:0], w.flat[:0], w.offsets[:1]
+	return columns
+}
+
+// Write appends the answers of a pair. Pairs or lists out of order are an error, and so is a
+// list of more than MostAnswers.
+func (w *AnswersWriter) Write(source, relation int32, list []int32) error {
+	if len(list) > MostAnswers {
+		return w.refuse("(%d, %d) has %d known answers, more than the %d that one question may have; leave some of its facts out", source, relation, len(list), MostAnswers)
 	}
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets))}
-	lists := array.NewListData(array.NewData(listType, to-from, buffers, []arrow.ArrayData{int32s(flat).Data()}, 0, 0))
-	return []arrow.Array{int32s(a.Sources[from:to]), int32s(a.Relations[from:to]), lists}
+	if err := w.order.next(source, relation, list); err != nil {
+		return w.refuse("%v", err)
+	}
+	w.sources, w.relations = append(w.sources, source), append(w.relations, relation)
+	w.flat = append(w.flat, list...)
+	w.offsets = append(w.offsets, int32(len(w.flat)))
+	return w.count(4 * len(list))
 }
 
 // append copies a batch; its lists share one array.
@@ -86,18 +120,10 @@ func (a *Answers) append(rows arrow.Record) {
 	}
 }
 
-// WriteAnswers writes known answers. Pairs or lists out of order are an error.
-func WriteAnswers(ctx context.Context, url string, a Answers) error {
-	if err := a.check(); err != nil {
-		return fmt.Errorf("writing %s: %w", url, err)
-	}
-	return writeTable(ctx, url, answersSchema, a.Len(), func(i int) int { return 4 * len(a.Lists[i]) }, a.columns)
-}
-
-// ReadAnswers reads what WriteAnswers wrote, and checks its order again.
+// ReadAnswers reads a file of known answers, and checks its order again.
 func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	var a Answers
-	start := func(n int) { a = Answers{make([]int32, 0, n), make([]int32, 0, n), make([][]int32, 0, n)} }
+	start := func(n int64) { a = Answers{make([]int32, 0, n), make([]int32, 0, n), make([][]int32, 0, n)} }
 	err := readTable(ctx, url, answersSchema, start, func(rows arrow.Record) error {
 		a.append(rows)
 		return nil
@@ -105,8 +131,11 @@ func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	if err != nil {
 		return Answers{}, err
 	}
-	if err := a.check(); err != nil {
-		return Answers{}, fmt.Errorf("reading %s: %w", url, err)
+	var order answersOrder
+	for i, list := range a.Lists {
+		if err := order.next(a.Sources[i], a.Relations[i], list); err != nil {
+			return Answers{}, fmt.Errorf("reading %s: %w", url, err)
+		}
 	}
 	return a, nil
 }

@@ -41,7 +41,13 @@ func (r *EdgeReader) Batch(i int) (e Edges, err error) {
 		if e.Len() == 0 {
 			return damaged("batch %d is empty", i)
 		}
-		return e.check()
+		var order edgeOrder
+		for i := range e.Tails {
+			if err := order.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return Edges{}, fmt.Errorf("reading %s: batch %d: %w", r.table.url, i, err)

@@ -12,7 +12,7 @@ func TestEdgeReaderReadsPieces(t *testing.T) {
 	ctx := t.Context()
 	want := sampleEdges(3*rowsPerBatch + 5) // four edges to each entity
 	url := "mem://" + t.Name() + "/edges.arrow"
-	if err := WriteEdges(ctx, url, want); err != nil {
+	if err := writeEdges(ctx, url, want); err != nil {
 		t.Fatal(err)
 	}
 	r, err := OpenEdges(ctx, url)
@@ -59,7 +59,7 @@ func TestEdgeReaderReadsPieces(t *testing.T) {
 func TestEdgeReaderOfDamage(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://" + t.Name() + "/edges.arrow"
-	if err := WriteEdges(ctx, url, sampleEdges(2*rowsPerBatch)); err != nil {
+	if err := writeEdges(ctx, url, sampleEdges(2*rowsPerBatch)); err != nil {
 		t.Fatal(err)
 	}
 	r, err := OpenEdges(ctx, url)

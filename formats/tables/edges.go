@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -18,34 +17,8 @@ func (e Edges) Len() int { return len(e.Tails) }
 
 var edgesSchema = newSchema("edges", []arrow.Field{int32Field("tail"), int32Field("relation"), int32Field("head")})
 
-// check holds what readers rely on.
-func (e Edges) check() error {
-	if len(e.Relations) != len(e.Tails) || len(e.Heads) != len(e.Tails) {
-		return fmt.Errorf("%d tails, %d relations and %d heads are no edges", len(e.Tails), len(e.Relations), len(e.Heads))
-	}
-	for i := range e.Tails {
-		if e.Tails[i] < 0 || e.Relations[i] < 0 || e.Heads[i] < 0 {
-			return fmt.Errorf("edge %d (%d -%d-> %d) has a negative id", i, e.Heads[i], e.Relations[i], e.Tails[i])
-		}
-		if i > 0 && e.compare(i-1, i) > 0 {
-			return fmt.Errorf("edge %d (%d -%d-> %d) is out of order by (tail, head, relation)", i, e.Heads[i], e.Relations[i], e.Tails[i])
-		}
-	}
-	return nil
-}
-
-func (e Edges) compare(i, j int) int {
-	if c := cmp.Compare(e.Tails[i], e.Tails[j]); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(e.Heads[i], e.Heads[j]); c != 0 {
-		return c
-	}
-	return cmp.Compare(e.Relations[i], e.Relations[j])
-}
-
-func (e Edges) columns(from, to int) []arrow.Array {
-	return []arrow.Array{int32s(e.Tails[from:to]), int32s(e.Relations[from:to]), int32s(e.Heads[from:to])}
+func (e Edges) columns() []arrow.Array {
+	return []arrow.Array{int32s(e.Tails), int32s(e.Relations), int32s(e.Heads)}
 }
 
 func (e *Edges) append(rows arrow.Record) {
@@ -54,35 +27,87 @@ func (e *Edges) append(rows arrow.Record) {
 	e.Heads = append(e.Heads, int32Values(rows, 2)...)
 }
 
-// WriteEdges writes edges, all of a graph or a shard of them. Edges out of order are an
-// error.
-func WriteEdges(ctx context.Context, url string, e Edges) error {
-	if err := e.check(); err != nil {
-		return fmt.Errorf("writing %s: %w", url, err)
-	}
-	return writeTable(ctx, url, edgesSchema, e.Len(), fixedSize, e.columns)
+// edgeOrder holds what readers of edges rely on: no negative id, sorted by (tail, head, relation).
+type edgeOrder struct {
+	edges                int64
+	tail, relation, head int32 // the edge before
 }
 
-// ReadEdges reads what WriteEdges wrote, and checks its order again.
+func (o *edgeOrder) next(tail, relation, head int32) error {
+	if tail < 0 || relation < 0 || head < 0 {
+		return fmt.Errorf("edge %d (%d -%d-> %d) has a negative id", o.edges, head, relation, tail)
+	}
+	if o.edges > 0 && (tail < o.tail || tail == o.tail && (head < o.head || head == o.head && relation < o.relation)) {
+		return fmt.Errorf("edge %d (%d -%d-> %d) is out of order by (tail, head, relation)", o.edges, head, relation, tail)
+	}
+	o.edges++
+	o.tail, o.relation, o.head = tail, relation, head
+	return nil
+}
+
+// EdgesWriter writes edges in their order, all of a graph or a shard of them.
+type EdgesWriter struct {
+	*rowsWriter
+	edges Edges // at hand
+	order edgeOrder
+}
+
+// CreateEdges begins a file of edges.
+func CreateEdges(ctx context.Context, url string) (*EdgesWriter, error) {
+	w := &EdgesWriter{}
+	var err error
+	w.rowsWriter, err = createRows(ctx, url, edgesSchema, func() []arrow.Array {
+		columns := w.edges.columns()
+		w.edges = Edges{w.edges.Tails[:0], w.edges.Relations[:0], w.edges.Heads[:0]} // Arrow has encoded them when the next one comes
+		return columns
+	})
+	return w, err
+}
+
+// Write appends an edge. One out of order is an error.
+func (w *EdgesWriter) Write(tail, relation, head int32) error {
+	if err := w.order.next(tail, relation, head); err != nil {
+		return w.refuse("%v", err)
+	}
+	w.edges.Tails = append(w.edges.Tails, tail)
+	w.edges.Relations = append(w.edges.Relations, relation)
+	w.edges.Heads = append(w.edges.Heads, head)
+	return w.count(0)
+}
+
+// EachEdges calls each for the record batches of a file of edges, in order, and checks their
+// order again. The slices are views that each may not change.
+func EachEdges(ctx context.Context, url string, each func(e Edges) error) error {
+	var order edgeOrder
+	return readTable(ctx, url, edgesSchema, nil, func(rows arrow.Record) error {
+		e := Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
+		for i := range e.Tails {
+			if err := order.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
+				return err
+			}
+		}
+		return each(e)
+	})
+}
+
+// ReadEdges reads a whole file of edges.
 func ReadEdges(ctx context.Context, url string) (Edges, error) {
-	var e Edges
-	start := func(n int) { e = Edges{make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)} }
-	err := readTable(ctx, url, edgesSchema, start, func(rows arrow.Record) error {
-		e.append(rows)
+	e := Edges{[]int32{}, []int32{}, []int32{}}
+	err := EachEdges(ctx, url, func(batch Edges) error {
+		e.Tails = append(e.Tails, batch.Tails...)
+		e.Relations = append(e.Relations, batch.Relations...)
+		e.Heads = append(e.Heads, batch.Heads...)
 		return nil
 	})
 	if err != nil {
 		return Edges{}, err
-	}
-	if err := e.check(); err != nil {
-		return Edges{}, fmt.Errorf("reading %s: %w", url, err)
 	}
 	return e, nil
 }
 
 // EncodeEdges makes an element for Beam of edges in any order.
 func EncodeEdges(e Edges) ([]byte, error) {
-	return EncodeBatch(record(edgesSchema, e.columns(0, e.Len())))
+	return EncodeBatch(record(edgesSchema, e.columns()))
 }
 
 // DecodeEdges is the inverse of EncodeEdges.

@@ -1,9 +1,10 @@
 package tables
 
 import (
+	"bytes"
 	"context"
-	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -20,34 +21,76 @@ func namesSchema(schema string) *arrow.Schema {
 	return newSchema(schema, []arrow.Field{{Name: "name", Type: arrow.BinaryTypes.String}})
 }
 
-// WriteNames writes names whose position is their id: Entities or Relations, as the schema
-// says. A name that stands twice is an error.
-func WriteNames(ctx context.Context, url, schema string, names []string) error {
-	seen := make(map[string]int, len(names))
-	for id, name := range names {
-		if first, found := seen[name]; found {
-			return fmt.Errorf("writing %s: %q stands twice, as id %d and %d", url, name, first, id)
+// NamesWriter writes names in byte order, whose position is their id.
+type NamesWriter struct {
+	*rowsWriter
+	builder *array.StringBuilder // names at hand
+	names   int64
+	last    []byte
+}
+
+// CreateNames begins a file of names: Entities or Relations, as the schema says.
+func CreateNames(ctx context.Context, url, schema string) (*NamesWriter, error) {
+	w := &NamesWriter{builder: array.NewStringBuilder(memory.DefaultAllocator)}
+	var err error
+	w.rowsWriter, err = createRows(ctx, url, namesSchema(schema), func() []arrow.Array {
+		return []arrow.Array{w.builder.NewArray()}
+	})
+	return w, err
+}
+
+// Write appends a name. One that stands twice or comes too late is an error.
+func (w *NamesWriter) Write(name []byte) error {
+	if w.names > 0 {
+		switch c := bytes.Compare(w.last, name); {
+		case c == 0:
+			return w.refuse("%q stands twice, as id %d and %d", name, w.names-1, w.names)
+		case c > 0:
+			return w.refuse("%q, id %d, comes after %q: names are in byte order", name, w.names, w.last)
 		}
-		seen[name] = id
 	}
-	return writeTable(ctx, url, namesSchema(schema), len(names), func(id int) int { return len(names[id]) }, func(from, to int) []arrow.Array {
-		b := array.NewStringBuilder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(names[from:to], nil)
-		return []arrow.Array{b.NewArray()}
+	w.names++
+	w.last = append(w.last[:0], name...)
+	w.builder.BinaryBuilder.Append(name)
+	return w.count(len(name))
+}
+
+// EachName calls each for the names of a file, in the order of their ids. The bytes are a view
+// of which each keeps nothing.
+func EachName(ctx context.Context, url, schema string, each func(name []byte) error) error {
+	return readTable(ctx, url, namesSchema(schema), nil, func(rows arrow.Record) error {
+		column := rows.Column(0).(*array.String)
+		for i := range column.Len() {
+			name := column.Value(i)
+			if err := each(unsafe.Slice(unsafe.StringData(name), len(name))); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// ReadNames reads what WriteNames wrote under the same schema. A damaged file, or one of
-// another table, is an error that names it.
+// ReadNames reads a file of names. A damaged file, or one of another table, is an error that
+// names it. The names of a batch share one piece of memory.
 func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	var names []string
-	start := func(rows int) { names = make([]string, 0, rows) }
+	start := func(rows int64) { names = make([]string, 0, rows) }
 	err := readTable(ctx, url, namesSchema(schema), start, func(rows arrow.Record) error {
 		column := rows.Column(0).(*array.String)
+		length := 0
 		for i := range column.Len() {
-			// The clone lets go of the batch's memory.
-			names = append(names, strings.Clone(column.Value(i)))
+			length += len(column.Value(i))
+		}
+		var letters strings.Builder // lets go of the batch's memory
+		letters.Grow(length)
+		for i := range column.Len() {
+			letters.WriteString(column.Value(i))
+		}
+		all := letters.String()
+		for i := range column.Len() {
+			n := len(column.Value(i))
+			names = append(names, all[:n])
+			all = all[n:]
 		}
 		return nil
 	})

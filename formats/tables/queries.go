@@ -46,29 +46,59 @@ func appendQueries(queries []Query, rows arrow.Record) []Query {
 	return queries
 }
 
-func checkQueries(queries []Query) error {
-	for i, q := range queries {
-		if q.Source < 0 || q.Relation < 0 || q.Answer < 0 {
-			return fmt.Errorf("query %d (%d, %d, %d) has a negative id", i, q.Source, q.Relation, q.Answer)
-		}
+func (q Query) check() error {
+	if q.Source < 0 || q.Relation < 0 || q.Answer < 0 {
+		return fmt.Errorf("query (%d, %d, %d) has a negative id", q.Source, q.Relation, q.Answer)
 	}
 	return nil
 }
 
-// WriteQueries writes the queries of a split, in their order.
-func WriteQueries(ctx context.Context, url string, queries []Query) error {
-	if err := checkQueries(queries); err != nil {
-		return fmt.Errorf("writing %s: %w", url, err)
-	}
-	return writeTable(ctx, url, queriesSchema, len(queries), fixedSize, func(from, to int) []arrow.Array {
-		return queryColumns(queries[from:to])
-	})
+// QueriesWriter writes the queries of a split, in their order.
+type QueriesWriter struct {
+	*rowsWriter
+	queries []Query // at hand
 }
 
-// ReadQueryTable reads what WriteQueries wrote.
+// CreateQueries begins a file of queries.
+func CreateQueries(ctx context.Context, url string) (*QueriesWriter, error) {
+	w := &QueriesWriter{}
+	var err error
+	w.rowsWriter, err = createRows(ctx, url, queriesSchema, func() []arrow.Array {
+		columns := queryColumns(w.queries)
+		w.queries = w.queries[:0]
+		return columns
+	})
+	return w, err
+}
+
+// Write appends a query.
+func (w *QueriesWriter) Write(q Query) error {
+	if err := q.check(); err != nil {
+		return w.refuse("%v", err)
+	}
+	w.queries = append(w.queries, q)
+	return w.count(0)
+}
+
+// WriteQueries writes queries that are at hand.
+func WriteQueries(ctx context.Context, url string, queries []Query) error {
+	w, err := CreateQueries(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, q := range queries {
+		if err := w.Write(q); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+// ReadQueryTable reads a file of queries.
 func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
 	var queries []Query
-	start := func(n int) { queries = make([]Query, 0, n) }
+	start := func(n int64) { queries = make([]Query, 0, n) }
 	err := readTable(ctx, url, queriesSchema, start, func(rows arrow.Record) error {
 		queries = appendQueries(queries, rows)
 		return nil
@@ -76,8 +106,10 @@ func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkQueries(queries); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", url, err)
+	for i, q := range queries {
+		if err := q.check(); err != nil {
+			return nil, fmt.Errorf("reading %s: row %d: %w", url, i, err)
+		}
 	}
 	return queries, nil
 }

@@ -59,19 +59,18 @@ func (r *tableReader) batch(i int) (arrow.Record, error) {
 	return rows, nil
 }
 
-// readTable calls each for every record batch of a file, and start before with the number of
-// rows, which is at most maxRows.
-func readTable(ctx context.Context, url string, schema *arrow.Schema, start func(rows int), each func(rows arrow.Record) error) error {
+// readTable calls each for every record batch of a file, and start before, unless it is nil,
+// with the number of rows.
+func readTable(ctx context.Context, url string, schema *arrow.Schema, start func(rows int64), each func(rows arrow.Record) error) error {
 	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) })
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	if r.frame.rows > maxRows {
-		return fmt.Errorf("reading %s: %d rows are more than the %d that can be read", url, r.frame.rows, int64(maxRows))
+	if start != nil {
+		// A row takes space in the file, if little: what a forged trailer claims is not believed.
+		start(min(r.frame.rows, 64*r.file.Size()))
 	}
-	// A row takes space in the file, if little: what a forged trailer claims is not believed.
-	start(int(min(r.frame.rows, 64*r.file.Size())))
 	for i := range r.frame.blocks {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("reading %s: %w", url, err)
@@ -86,9 +85,6 @@ func readTable(ctx context.Context, url string, schema *arrow.Schema, start func
 	}
 	return nil
 }
-
-// maxRows bounds what is read into memory at once: ids are int32.
-const maxRows = 1<<31 - 1
 
 // guard makes an error of a panic: Arrow's arrays panic where their offsets are wrong, which
 // only a forged file gets to.

@@ -15,7 +15,7 @@ func TestLongRowsAreParted(t *testing.T) {
 	for i := range 5 {
 		names = append(names, strings.Repeat(string(rune('a'+i)), bytesPerBatch/2))
 	}
-	if err := WriteNames(t.Context(), url, Entities, names); err != nil {
+	if err := writeNames(t.Context(), url, names); err != nil {
 		t.Fatal(err)
 	}
 	r, err := openTable(t.Context(), url, func(got *arrow.Schema) error { return nil })
@@ -40,7 +40,7 @@ func BenchmarkReadEdges(b *testing.B) {
 		e.Heads = append(e.Heads, i%37*390)
 		e.Relations = append(e.Relations, i%474)
 	}
-	if err := WriteEdges(b.Context(), url, e); err != nil {
+	if err := writeEdges(b.Context(), url, e); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

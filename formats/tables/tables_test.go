@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,17 +26,17 @@ type kind struct {
 var kinds = []kind{
 	{"entities", func(n int) any { return sampleNames(n) },
 		func(ctx context.Context, url string, rows any) error {
-			return WriteNames(ctx, url, Entities, rows.([]string))
+			return writeNames(ctx, url, rows.([]string))
 		},
 		func(ctx context.Context, url string) (any, error) { return ReadNames(ctx, url, Entities) }},
 	{"edges", func(n int) any { return sampleEdges(n) },
-		func(ctx context.Context, url string, rows any) error { return WriteEdges(ctx, url, rows.(Edges)) },
+		func(ctx context.Context, url string, rows any) error { return writeEdges(ctx, url, rows.(Edges)) },
 		func(ctx context.Context, url string) (any, error) { return ReadEdges(ctx, url) }},
 	{"queries", func(n int) any { return sampleQueries(n) },
 		func(ctx context.Context, url string, rows any) error { return WriteQueries(ctx, url, rows.([]Query)) },
 		func(ctx context.Context, url string) (any, error) { return ReadQueryTable(ctx, url) }},
 	{"answers", func(n int) any { return sampleAnswers(n) },
-		func(ctx context.Context, url string, rows any) error { return WriteAnswers(ctx, url, rows.(Answers)) },
+		func(ctx context.Context, url string, rows any) error { return writeAnswers(ctx, url, rows.(Answers)) },
 		func(ctx context.Context, url string) (any, error) { return ReadAnswers(ctx, url) }},
 	{"distances", func(n int) any { return sampleDistances(n) },
 		func(ctx context.Context, url string, rows any) error {
@@ -49,7 +50,50 @@ func sampleNames(n int) []string {
 	for i := range n {
 		names = append(names, fmt.Sprintf("ä name %d", i))
 	}
+	slices.Sort(names)
 	return names
+}
+
+func writeNames(ctx context.Context, url string, names []string) error {
+	w, err := CreateNames(ctx, url, Entities)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, name := range names {
+		if err := w.Write([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+func writeEdges(ctx context.Context, url string, e Edges) error {
+	w, err := CreateEdges(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i := range e.Tails {
+		if err := w.Write(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+func writeAnswers(ctx context.Context, url string, a Answers) error {
+	w, err := CreateAnswers(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i := range a.Sources {
+		if err := w.Write(a.Sources[i], a.Relations[i], a.Lists[i]); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
 }
 
 func sampleEdges(n int) Edges {
@@ -219,14 +263,16 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://refused/table.arrow"
 	for name, err := range map[string]error{
-		"a name twice":        WriteNames(ctx, url, Entities, []string{"a", "b", "a"}),
-		"edges out of order":  WriteEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
-		"heads out of order":  WriteEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
-		"columns unequal":     WriteEdges(ctx, url, Edges{[]int32{1}, []int32{0}, nil}),
-		"a negative edge":     WriteEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
+		"a name twice":        writeNames(ctx, url, []string{"a", "b", "b"}),
+		"names out of order":  writeNames(ctx, url, []string{"a", "c", "b"}),
+		"edges out of order":  writeEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
+		"heads out of order":  writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
+		"relations unordered": writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
+		"a negative edge":     writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
 		"a negative query":    WriteQueries(ctx, url, []Query{{0, -1, 0, false}}),
-		"a pair twice":        WriteAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
-		"an answer twice":     WriteAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
+		"a pair twice":        writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
+		"an answer twice":     writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
+		"too many answers":    writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),
 		"sources unordered":   writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
 		"a source twice":      writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
 		"a source beyond":     writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),

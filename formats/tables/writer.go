@@ -14,16 +14,18 @@ import (
 )
 
 // The record batches of all tables but distances hold at most so many rows, and one row more
-// than so many bytes of names or answers.
+// than so many bytes of names or answers: a column is then below the 128 KiB of a zstd block, and
+// neither writing nor reading it makes room for a window of 8 MiB.
 const (
-	rowsPerBatch  = 1 << 16
-	bytesPerBatch = 16 << 20
+	rowsPerBatch  = 32_000
+	bytesPerBatch = 120_000
 )
 
 // tableWriter writes record batches as an Arrow file with a trailer. It holds one encoded
 // batch in memory.
 type tableWriter struct {
 	url     string
+	schema  *arrow.Schema
 	out     storage.Writer
 	arrow   *ipc.FileWriter
 	pending pendingBytes
@@ -51,7 +53,7 @@ func createTable(ctx context.Context, url string, schema *arrow.Schema) (*tableW
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{url: url, out: out}
+	w := &tableWriter{url: url, schema: schema, out: out}
 	w.arrow, err = ipc.NewFileWriter(&w.pending, ipc.WithSchema(schema), ipc.WithZstd())
 	if err != nil {
 		out.Abort()
@@ -117,29 +119,52 @@ func (w *tableWriter) commit() error {
 // abort drops the file; after commit it does nothing.
 func (w *tableWriter) abort() error { return w.out.Abort() }
 
-// writeTable writes a table of so many rows in batches that columns makes of rows from to
-// to-1. The size of a row counts what varies from row to row, in bytes.
-func writeTable(ctx context.Context, url string, schema *arrow.Schema, rows int, size func(row int) int, columns func(from, to int) []arrow.Array) error {
-	w, err := createTable(ctx, url, schema)
-	if err != nil {
-		return err
-	}
-	defer w.abort()
-	for from := 0; from < rows; {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("writing %s: %w", url, err)
-		}
-		to := from
-		for bytes := 0; to < min(from+rowsPerBatch, rows) && bytes < bytesPerBatch; to++ {
-			bytes += size(to)
-		}
-		if err := w.write(record(schema, columns(from, to)), 0); err != nil {
-			return err
-		}
-		from = to
-	}
-	return w.commit()
+// rowsWriter cuts the rows of a table into batches as they come. It holds one batch, and that
+// once more encoded.
+type rowsWriter struct {
+	table       *tableWriter
+	rows, bytes int
+	columns     func() []arrow.Array // makes the columns of the rows at hand and forgets them
 }
 
-// fixedSize is the size of the rows of tables whose rows are all alike.
-func fixedSize(int) int { return 0 }
+func createRows(ctx context.Context, url string, schema *arrow.Schema, columns func() []arrow.Array) (*rowsWriter, error) {
+	table, err := createTable(ctx, url, schema)
+	if err != nil {
+		return nil, err
+	}
+	return &rowsWriter{table: table, columns: columns}, nil
+}
+
+// count notes a row at hand; size is what varies from row to row, in bytes.
+func (w *rowsWriter) count(size int) error {
+	w.rows++
+	w.bytes += size
+	if w.rows < rowsPerBatch && w.bytes < bytesPerBatch {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *rowsWriter) flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	w.rows, w.bytes = 0, 0
+	return w.table.write(record(w.table.schema, w.columns()), 0)
+}
+
+// refuse makes an error of a row that readers do not expect.
+func (w *rowsWriter) refuse(format string, arguments ...any) error {
+	return fmt.Errorf("writing %s: %s", w.table.url, fmt.Sprintf(format, arguments...))
+}
+
+// Commit writes what is left and makes the file appear.
+func (w *rowsWriter) Commit() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.table.commit()
+}
+
+// Abort drops the file; after Commit it does nothing, so that it can be deferred.
+func (w *rowsWriter) Abort() error { return w.table.abort() }

@@ -21,9 +21,9 @@ func FuzzRead(f *testing.F) {
 			if line != lines {
 				t.Fatalf("line %d comes after %d lines", line, lines-1)
 			}
-			joined := fact.Head + "\t" + fact.Relation + "\t" + fact.Tail
+			joined := string(fact.Head) + "\t" + string(fact.Relation) + "\t" + string(fact.Tail)
 			if strings.Count(joined, "\t") != 2 || strings.ContainsAny(joined, "\x00\r\n") || !utf8.ValidString(joined) ||
-				fact.Head == "" || fact.Relation == "" || fact.Tail == "" {
+				len(fact.Head) == 0 || len(fact.Relation) == 0 || len(fact.Tail) == 0 {
 				t.Fatalf("line %d became the fact %q", line, fact)
 			}
 			return nil

@@ -17,16 +17,17 @@ const MaxLine = 1 << 20
 const shownOfLong = 200
 
 // readLines calls each for every line without its end, in a buffer that the next line
-// overwrites, and bad for the overlong ones.
-func readLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	text, err := plain(name, r)
-	if err != nil {
-		return err
+// overwrites, and bad for the overlong ones. The first line has the number first: with 1 a text
+// begins, else a part of one.
+func readLines(name, fields string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
+	if first == 1 {
+		var err error
+		if text, err = begin(name, text); err != nil {
+			return err
+		}
 	}
-	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		text.Discard(3)
-	}
-	for number := 1; ; number++ {
+	for number := first; ; number++ {
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {
 			if number == 1 {
@@ -59,9 +60,19 @@ func readLines(name, fields string, r io.Reader, each func(number int, line []by
 	}
 }
 
-// plain unpacks gzip where the first two bytes say so.
-func plain(name string, r io.Reader) (*bufio.Reader, error) {
-	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
+// begin unpacks gzip where the first two bytes say so, and skips a byte-order mark.
+func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
+	text, err := plain(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		text.Discard(3)
+	}
+	return text, nil
+}
+
+func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	magic, err := text.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(name, err)

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Triple is a fact as it is written: head, relation, tail.
-type Triple struct{ Head, Relation, Tail string }
+// Triple is a fact as it is written: head, relation, tail. The names are views of the line,
+// which the next one overwrites.
+type Triple struct{ Head, Relation, Tail []byte }
 
 // ErrEmpty is the error of a file without a single line.
 var ErrEmpty = errors.New("the file is empty")
@@ -39,14 +40,19 @@ func (b BadLine) Error() string {
 // without lines is ErrEmpty; one cut short or damaged within gzip is an error after the
 // lines that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
+	return ReadPart(name, 1, r, each, bad)
+}
+
+// ReadPart is Read of a part of a plain text that begins with the given line, from 1. Only the
+// first part may have a byte-order mark or be gzip, and must have a line.
+func ReadPart(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
-	return readLines(name, fields, r, func(number int, line []byte) error {
+	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [3]int
 		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)})
 		}
-		text := string(line) // the one allocation: the three names share it
-		return each(number, Triple{Head: text[:cut[0]], Relation: text[cut[0]+1 : cut[1]], Tail: text[cut[1]+1:]})
+		return each(number, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1:]})
 	}, bad)
 }
 
@@ -105,7 +111,7 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, reciprocal bool) error) error {
 	const fields = "source and relation"
 	strict := func(b BadLine) error { return b }
-	return readLines(name, fields, r, func(number int, line []byte) error {
+	return readLines(name, fields, 1, r, func(number int, line []byte) error {
 		var cut [2]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		if reason == "" && string(line[cut[0]:]) == "\t~" {

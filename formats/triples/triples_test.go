@@ -184,6 +184,35 @@ func TestReadDoesNotDependOnHowBytesArrive(t *testing.T) {
 	}
 }
 
+// TestPartsAreTheWhole cuts a text behind any of its lines: the parts, one after the other, are
+// the text, with the same numbers of lines. What only a beginning may have is text in a later part.
+func TestPartsAreTheWhole(t *testing.T) {
+	text := "\ufeffa\tr\tb\nbad line\r\nc\tr\td\n\n\ufeffe\tr\tf\n\x1f\x8b\tr\tf\ng\tr\th"
+	facts, bad, _ := readAll(t, text)
+	if len(facts) != 4 || len(bad) != 3 || facts[2] != "5: \ufeffe|r|f" {
+		t.Fatalf("%q, %q", facts, bad)
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for cut := 1; cut <= len(lines); cut++ {
+		var gotFacts, gotBad []string
+		for _, part := range []struct {
+			first int
+			text  string
+		}{{1, strings.Join(lines[:cut], "")}, {cut + 1, strings.Join(lines[cut:], "")}} {
+			err := ReadPart("f.txt", part.first, strings.NewReader(part.text), func(line int, f Triple) error {
+				gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
+				return nil
+			}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !cmp.Equal(gotFacts, facts) || !cmp.Equal(gotBad, bad) {
+			t.Errorf("cut behind line %d: %q, %q", cut, gotFacts, gotBad)
+		}
+	}
+}
+
 func TestReadQueries(t *testing.T) {
 	var got []string
 	read := func(text string) error {

@@ -19,6 +19,7 @@ type lesson struct {
 	*propagation.Propagator
 	seat         *seat
 	query        propagation.Query
+	known        tables.Answers
 	entities     []int32 // the answer, then the negatives
 	sampler      *sampling.Sampler
 	head         *head.Head[float32]
@@ -26,7 +27,7 @@ type lesson struct {
 	heads        *head.Gradients[float32]
 }
 
-func newLesson(s *seat) (*lesson, error) {
+func newLesson(ctx context.Context, s *seat) (*lesson, error) {
 	c := s.configuration
 	l := &lesson{
 		Propagator: s.propagator, seat: s, entities: make([]int32, 1+c.Negatives),
@@ -34,6 +35,9 @@ func newLesson(s *seat) (*lesson, error) {
 		propagations: propagation.NewGradients(c, s.graph.RelationCount()),
 	}
 	var err error
+	if l.known, err = s.loaded.TrainAnswers(ctx); err != nil {
+		return nil, err
+	}
 	if l.head, err = head.New(c, len(l.entities), s.parameters, head.Propagation[float32](l), head.Products[float32](s.kernel)); err != nil {
 		return nil, err
 	}
@@ -72,7 +76,7 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 	b.weights.Embed(b.kernel, relations)
 	seats := b.seats()
 	for _, s := range seats {
-		if s.lesson, err = newLesson(s); err != nil {
+		if s.lesson, err = newLesson(ctx, s); err != nil {
 			return result{}, err
 		}
 		defer s.lesson.head.Close()
@@ -104,7 +108,7 @@ func (l *lesson) learn(q tables.Query, key int) error {
 		Active: true, OneHop: s.configuration.Remove == configuration.RemoveOneHop,
 		Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation),
 	}
-	known := s.loaded.TrainAnswers.Of(q.Source, q.Relation)
+	known := l.known.Of(q.Source, q.Relation)
 	l.entities[0] = q.Answer
 	if err := l.sampler.Draw(s.seed, uint64(key), q.Answer, known, l.entities[1:]); err != nil {
 		return err

@@ -28,11 +28,11 @@ func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
 	}
 	defer file.Close()
 	entities, relations := map[string]int32{}, map[string]int32{}
-	id := func(ids map[string]int32, name string) int32 {
-		if _, ok := ids[name]; !ok {
-			ids[name] = int32(len(ids))
+	id := func(ids map[string]int32, name []byte) int32 {
+		if _, ok := ids[string(name)]; !ok {
+			ids[string(name)] = int32(len(ids))
 		}
-		return ids[name]
+		return ids[string(name)]
 	}
 	var facts []graph.Fact
 	each := func(_ int, f triples.Triple) error {

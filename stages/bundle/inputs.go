@@ -39,10 +39,15 @@ func open(ctx context.Context, p Params) (*inputs, error) {
 		return latest.inputs, nil
 	}
 	view := loaded.Of(p.Split)
-	in := &inputs{graph: view.Graph, known: view.Answers.Of}
+	answers := view.Answers
 	if p.Training {
-		in.known = loaded.TrainAnswers.Of
+		answers = loaded.TrainAnswers
 	}
+	known, err := answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := &inputs{graph: view.Graph, known: known.Of}
 	var queries []tables.Query
 	if p.Queries == "" {
 		queries, err = loaded.Queries(ctx, p.Split)

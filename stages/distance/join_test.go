@@ -166,7 +166,7 @@ func TestRunsHaveEveryEdge(t *testing.T) {
 			}
 		}
 		p.Edges[k] = EdgeShard{"mem://" + t.Name() + "/" + string(rune('a'+k)), t.Name()}
-		if err := tables.WriteEdges(ctx, p.Edges[k].URL, e); err != nil {
+		if err := writeEdges(ctx, p.Edges[k].URL, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestBarrierIsABound(t *testing.T) {
 		slices.Sort(heads)
 		e.Tails, e.Heads, e.Relations = append(e.Tails, o, o, o, o), append(e.Heads, heads...), append(e.Relations, 0, 1, 2, 3)
 	}
-	if err := tables.WriteEdges(ctx, url, e); err != nil {
+	if err := writeEdges(ctx, url, e); err != nil {
 		t.Fatal(err)
 	}
 	for _, run := range []int64{0, 3000, 1 << 20} {
@@ -330,4 +330,19 @@ func TestBarrierIsABound(t *testing.T) {
 			t.Errorf("runs of %d bytes: %d bytes are sent, the bound is %d", run, sent, bound)
 		}
 	}
+}
+
+// writeEdges writes edges as preprocess does.
+func writeEdges(ctx context.Context, url string, e tables.Edges) error {
+	w, err := tables.CreateEdges(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i, tail := range e.Tails {
+		if err := w.Write(tail, e.Relations[i], e.Heads[i]); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
 }

@@ -30,15 +30,15 @@ func (s Size) queriesMemory() budget.Part {
 }
 
 // WorkerNeed states what a worker of Search takes. The graph is all of graph.Load: 8 an entity
-// and 8 an edge, names, known answers; loading it takes a shard of edges as they are read (12
-// an edge) and all facts (6 an edge) beside it.
+// and 8 an edge, and names; loading it takes a shard of edges as they are read (12 an edge)
+// beside it.
 func WorkerNeed(s Size, loaded int64, cores int) budget.Need {
 	shards, gather := int64(max(1, s.EdgeShards)), multisource.Gather{Distances: true}
 	waiting := 64 * int64(sweepWords(s.Entities, gather)) * ((s.Entities + 1) / 2)
 	return budget.Need{
 		Fixed: []budget.Part{
 			{Name: "graph", Bytes: loaded},
-			{Name: "loading", Bytes: 6*s.Edges + 12*(s.Edges+shards-1)/shards},
+			{Name: "loading", Bytes: 12 * (s.Edges + shards - 1) / shards},
 			s.queriesMemory(),
 			// The table that is written waits for rows in their order.
 			{Name: "rows", Bytes: int64(cores)*waiting + writerMemory(s.Entities)},
@@ -48,20 +48,15 @@ func WorkerNeed(s Size, loaded int64, cores int) budget.Need {
 }
 
 // LoadedMemory bounds the bytes that graph.Load will hold, before anything is loaded: what
-// Loaded.Memory says of it, with names as long as compressed texts of that size may be.
+// Loaded.Memory says of it, with names as long as compressed texts of that size may be. Known
+// answers are not among it: a search asks for none.
 func LoadedMemory(s graph.Summary, bytesOfNames int64) int64 {
 	const compressed = 4 // times smaller than the letters, at most
 	edges, entities := s.Edges, s.Entities
-	// Training facts are among the known answers of all splits, and by themselves.
-	questions := 2*s.Distinct["train"] + s.Distinct["valid"] + s.Distinct["test"]
-	answers := 2*s.Queries["train"] + s.Queries["valid"] + s.Queries["test"]
 	if s.InferenceGraph != nil {
 		edges, entities = edges+s.InferenceGraph.Edges, entities+s.InferenceGraph.Entities
-		// The training graph has test facts too, which nobody asks; about as many as valid.
-		questions += s.InferenceGraph.Edges + s.Queries["valid"]
-		answers += s.InferenceGraph.Edges + s.Queries["valid"]
 	}
-	return budget.MiB + 8*(entities+2) + 8*edges + 16*(entities+s.Relations) + compressed*bytesOfNames + 32*questions + 4*answers
+	return budget.MiB + 8*(entities+2) + 8*edges + 16*(entities+s.Relations) + compressed*bytesOfNames
 }
 
 // copiesOfBarrier is how often Beam's local runner has an element in the memory of the process, as

@@ -2,35 +2,48 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sort"
+	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/tables"
+	formattriples "tagnet/formats/triples"
+
+	"tagnet/formats/storage"
+	"tagnet/stages/budget"
+	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
 
-var factsEncoded = beam.NewCounter("graph", "facts_encoded")
+var rowsDone = beam.NewCounter("graph", vocabulary.RowsCounter)
 
-// encodeFn turns names into ids, and facts into rows of the tables they belong to.
-type encodeFn struct {
-	Inductive  bool
-	EdgeShards int
-}
+// TooSmall begins the text of the error of a budget that does not hold the ids of the names.
+const TooSmall = "the budget of memory is too small: want "
 
-// names are the vocabularies of a graph's facts.
+// encodeFn turns names into ids, and facts into runs of rows of the tables they belong to.
+type encodeFn struct{ Params WriteParams }
+
+// names are the ids of a graph's names.
 type names struct{ training, inference, relations *vocabulary.IDs }
 
-// ProcessElement encodes a group of batches.
-func (f *encodeFn) ProcessElement(ctx context.Context, _ int, batches func(*[]byte) bool, written func(*vocabulary.Written) bool, emit func(string, Part)) error {
+// load loads the vocabularies, and divides the budget with what they leave.
+func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Share, error) {
 	var n names
-	var w vocabulary.Written
-	for written(&w) {
+	total := int64(0)
+	for _, w := range written {
+		total += w.Names
+	}
+	share, err := vocabulary.Need(total).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	var small *budget.TooSmall
+	if errors.As(err, &small) {
+		return n, share, errors.New(TooSmall + small.Error())
+	}
+	for _, w := range written {
 		ids, err := vocabulary.Load(ctx, w)
 		if err != nil {
-			return err
+			return n, share, err
 		}
 		switch w.File {
 		case EntitiesFile:
@@ -41,130 +54,176 @@ func (f *encodeFn) ProcessElement(ctx context.Context, _ int, batches func(*[]by
 			n.relations = ids
 		}
 	}
-	var element []byte
-	for batches(&element) {
-		var b triples.Batch
-		if err := b.Decode(element); err != nil {
-			return err
-		}
-		if n.relations == nil {
-			return fmt.Errorf("%s: no training fact is left of which the relations could be known; see what was rejected", b.URL)
-		}
-		if err := f.encode(b, n, emit); err != nil {
-			return err
-		}
-		factsEncoded.Inc(ctx, int64(len(b.Lines)))
+	return n, share, nil
+}
+
+// ProcessElement encodes a part.
+func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, Part)) error {
+	n, share, err := f.load(ctx, task.Vocabulary)
+	if err != nil {
+		return err
 	}
+	defer runs.Enter(share.Threads)()
+	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.Room(share, f.Params.Room)), emit)
+	defer e.end()
+	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
+	if err != nil {
+		return err
+	}
+	return e.flush(ctx)
+}
+
+// ignore passes over bad lines: they were reported when the names were gathered.
+func ignore(formattriples.BadLine) error { return nil }
+
+// encoder holds the rows of a part that are not written yet.
+type encoder struct {
+	params              WriteParams
+	part                triples.File
+	to                  place
+	entities, relations *vocabulary.IDs
+	rows, scratch       []runs.Row
+	emit                func(string, Part)
+	written             int
+}
+
+func newEncoder(p WriteParams, part triples.File, n names, most int, emit func(string, Part)) *encoder {
+	e := &encoder{params: p, part: part, to: placeOf(part.Graph, part.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
+	if part.Graph == triples.Inference {
+		e.entities = n.inference
+	}
+	const bytesPerLine = 6 // at least: three letters, two tabs and an end
+	if part.Length > 0 && !part.Packed {
+		most = min(most, 2+2*int(part.Length/bytesPerLine))
+	}
+	e.rows, e.scratch = runs.Buffer(most), runs.Buffer(most)
+	return e
+}
+
+// end gives the memory back.
+func (e *encoder) end() { runs.Return(e.rows, e.scratch) }
+
+// add makes the two queries of a fact, which are also its two edges: source -relation-> answer.
+func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) error {
+	if e.relations == nil {
+		return fmt.Errorf("%s: no training fact is left of which the relations could be known; see what was rejected", e.part.URL)
+	}
+	var head, tail int32
+	known := false
+	if e.entities != nil {
+		if head, known = e.entities.Of(t.Head); known {
+			tail, known = e.entities.Of(t.Tail)
+		}
+	}
+	if !known {
+		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary just written from it: %w", e.part.URL, line, triples.ErrChanged)
+	}
+	relation, ok := e.relations.Of(t.Relation)
+	if !ok {
+		return fmt.Errorf("%s:%d: relation %q is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out", e.part.URL, line, t.Relation)
+	}
+	if len(e.rows)+2 > cap(e.rows) {
+		if err := e.flush(ctx); err != nil {
+			return err
+		}
+	}
+	e.rows = append(e.rows, runs.Row{head, relation, tail}, runs.Row{tail, relation + int32(e.relations.Len()), head})
 	return nil
 }
 
-// encode emits the rows of a batch.
-func (f *encodeFn) encode(b triples.Batch, n names, emit func(string, Part)) error {
-	entities := n.training
-	if b.Graph == triples.Inference {
-		entities = n.inference
-	}
-	queries, err := ask(b, entities, n.relations)
-	if err != nil {
-		return err
-	}
-	to := placeOf(b.Graph, b.Split, f.Inductive)
-	rows, err := tables.EncodeQueries(queries)
-	if err != nil {
-		return err
-	}
-	if to.queries != "" {
-		emit(to.queries, Part{Split: b.Split, Rows: rows})
-	}
-	for _, file := range to.answers {
-		emit(file, Part{Split: b.Split, Rows: rows})
-	}
-	if to.edges == "" {
+// flush writes the rows as runs: sorted as queries and answers are and, where the facts are edges,
+// sorted as those are, a run for each shard.
+func (e *encoder) flush(ctx context.Context) error {
+	if len(e.rows) == 0 {
 		return nil
 	}
-	for shard, edges := range shardEdges(queries, len(entities.Names), f.EdgeShards) {
-		if edges.Len() == 0 {
-			continue
-		}
-		rows, err := tables.EncodeEdges(edges)
-		if err != nil {
+	rowsDone.Inc(ctx, int64(len(e.rows)/2))
+	if err := e.queries(ctx); err != nil {
+		return err
+	}
+	if e.to.edges != "" {
+		if err := e.edges(ctx); err != nil {
 			return err
 		}
-		emit(shardFile(to.edges, shard, f.EdgeShards), Part{Split: b.Split, Rows: rows})
+	}
+	e.written++
+	e.rows = e.rows[:0]
+	return nil
+}
+
+// url is a file of the spill folder that no other part writes.
+func (e *encoder) url(of string) string {
+	return storage.Join(e.params.Spill, fmt.Sprintf("%s-%s-%05d", of, e.part.Name(), e.written))
+}
+
+// element is what tables get of a run.
+func (e *encoder) element(run runs.Run) Part {
+	run.Tag = splitNumber(e.part.Split)
+	return Part{BaseRelations: int32(e.relations.Len()), Run: run}
+}
+
+// queries writes rows of (source, relation, answer).
+func (e *encoder) queries(ctx context.Context) error {
+	e.rows, e.scratch = runs.Sort(e.rows, e.scratch)
+	w, err := runs.CreateRows(ctx, e.url("queries"))
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, r := range e.rows {
+		if err := w.Write(r); err != nil {
+			return err
+		}
+	}
+	part := e.element(w.Cut())
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	if e.to.queries != "" {
+		e.emit(e.to.queries, part)
+	}
+	for _, file := range e.to.answers {
+		e.emit(file, part)
 	}
 	return nil
 }
 
-// ask makes the two queries of each fact, which are also its two edges: source -relation->
-// answer.
-func ask(b triples.Batch, entities, relations *vocabulary.IDs) ([]tables.Query, error) {
-	queries := make([]tables.Query, 0, 2*len(b.Lines))
-	reciprocal := int32(len(relations.Names))
-	for i, line := range b.Lines {
-		head, ok1 := entities.Of(b.Heads[i])
-		tail, ok2 := entities.Of(b.Tails[i])
-		if !ok1 || !ok2 {
-			return nil, fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary just written from it; has the file changed?", b.URL, line)
+// edges writes rows of (tail, head, relation), as formats/tables orders edges.
+func (e *encoder) edges(ctx context.Context) error {
+	for i, r := range e.rows {
+		e.rows[i] = runs.Row{r[2], r[0], r[1]}
+	}
+	e.rows, e.scratch = runs.Sort(e.rows, e.scratch)
+	w, err := runs.CreateRows(ctx, e.url("edges"))
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	var ended []Part
+	shards := make([]int, 0, e.params.EdgeShards)
+	for i, r := range e.rows {
+		shard := e.shard(r[0])
+		if i > 0 && shard != shards[len(shards)-1] {
+			ended = append(ended, e.element(w.Cut()))
 		}
-		relation, ok := relations.Of(b.Relations[i])
-		if !ok {
-			return nil, unknownRelation(b, i)
+		if i == 0 || shard != shards[len(shards)-1] {
+			shards = append(shards, shard)
 		}
-		queries = append(queries,
-			tables.Query{Source: head, Relation: relation, Answer: tail},
-			tables.Query{Source: tail, Relation: relation + reciprocal, Answer: head, Reciprocal: true})
-	}
-	return queries, nil
-}
-
-// unknownRelation is the error of a fact whose relation is never trained.
-func unknownRelation(b triples.Batch, i int) error {
-	return fmt.Errorf("%s:%d: relation %q is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out", b.URL, b.Lines[i], b.Relations[i])
-}
-
-// shardEdges parts edges by the entity that they lead to: equal ranges of ids, in order.
-func shardEdges(queries []tables.Query, entities, shards int) []tables.Edges {
-	parts := make([]tables.Edges, shards)
-	for _, q := range queries {
-		e := &parts[int64(q.Answer)*int64(shards)/int64(entities)]
-		e.Tails = append(e.Tails, q.Answer)
-		e.Relations = append(e.Relations, q.Relation)
-		e.Heads = append(e.Heads, q.Source)
-	}
-	return parts
-}
-
-// byTail sorts edges as formats/tables wants them: by (tail, head, relation).
-type byTail tables.Edges
-
-func (e byTail) Len() int { return len(e.Tails) }
-func (e byTail) Less(i, j int) bool {
-	if e.Tails[i] != e.Tails[j] {
-		return e.Tails[i] < e.Tails[j]
-	}
-	if e.Heads[i] != e.Heads[j] {
-		return e.Heads[i] < e.Heads[j]
-	}
-	return e.Relations[i] < e.Relations[j]
-}
-func (e byTail) Swap(i, j int) {
-	e.Tails[i], e.Tails[j] = e.Tails[j], e.Tails[i]
-	e.Relations[i], e.Relations[j] = e.Relations[j], e.Relations[i]
-	e.Heads[i], e.Heads[j] = e.Heads[j], e.Heads[i]
-}
-
-// sortEdges sorts edges and drops those that stand twice; it returns how many did.
-func sortEdges(e *tables.Edges) (repeated int64) {
-	sort.Sort(byTail(*e))
-	kept := 0
-	for i := range e.Tails {
-		if i > 0 && e.Tails[i] == e.Tails[i-1] && e.Heads[i] == e.Heads[i-1] && e.Relations[i] == e.Relations[i-1] {
-			continue
+		if err := w.Write(r); err != nil {
+			return err
 		}
-		e.Tails[kept], e.Relations[kept], e.Heads[kept] = e.Tails[i], e.Relations[i], e.Heads[i]
-		kept++
 	}
-	repeated = int64(len(e.Tails) - kept)
-	e.Tails, e.Relations, e.Heads = e.Tails[:kept], e.Relations[:kept], e.Heads[:kept]
-	return repeated
+	ended = append(ended, e.element(w.Cut()))
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	for i, part := range ended {
+		e.emit(shardFile(e.to.edges, shards[i], e.params.EdgeShards), part)
+	}
+	return nil
+}
+
+// shard is where the edges lie that lead to an entity: equal ranges of ids, in order.
+func (e *encoder) shard(tail int32) int {
+	return int(int64(tail) * int64(e.params.EdgeShards) / int64(e.entities.Len()))
 }

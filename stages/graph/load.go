@@ -18,8 +18,30 @@ type View struct {
 	// Graph has the edges; Entities has its entities' names by id.
 	Graph    *graph.Graph
 	Entities []string
-	// Answers are all known answers, for filtered ranks.
-	Answers tables.Answers
+
+	answers *answers
+}
+
+// Answers are all known answers, for filtered ranks. They are read when they are first asked for.
+func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.answers.read(ctx) }
+
+// answers are those of a file, once they were read.
+type answers struct {
+	url   string
+	mu    sync.Mutex
+	there bool
+	known tables.Answers
+}
+
+func (a *answers) read(ctx context.Context) (tables.Answers, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.there {
+		return a.known, nil
+	}
+	known, err := tables.ReadAnswers(ctx, a.url)
+	a.known, a.there = known, err == nil
+	return known, err
 }
 
 // Loaded is the content of a graph/ folder. It is shared: nobody changes it.
@@ -27,14 +49,14 @@ type Loaded struct {
 	// Train is what training and validation ask; Inference what test and new questions ask.
 	// They are the same pointer in the transductive setting.
 	Train, Inference *View
-	// TrainAnswers are the answers known while training, from the training facts alone.
-	TrainAnswers tables.Answers
 	// Relations has the base relations' names by id.
 	Relations []string
 	// Vocabulary is the hash of the training graph's entity names and the relations' names.
 	Vocabulary string
 	// Manifest is the folder's.
 	Manifest manifest.Manifest
+
+	trainAnswers *answers
 
 	folder  string
 	mu      sync.Mutex
@@ -43,6 +65,12 @@ type Loaded struct {
 
 // Inductive tells whether test asks another graph than the one that was trained on.
 func (l *Loaded) Inductive() bool { return l.Train != l.Inference }
+
+// TrainAnswers are the answers known while training, from the training facts alone. They are read
+// when they are first asked for.
+func (l *Loaded) TrainAnswers(ctx context.Context) (tables.Answers, error) {
+	return l.trainAnswers.read(ctx)
+}
 
 // Of is the graph that a split asks: the inference graph for test, else the training graph.
 func (l *Loaded) Of(split string) *View {
@@ -115,15 +143,13 @@ func read(ctx context.Context, folder string, m manifest.Manifest) (*Loaded, err
 	if l.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
 		return nil, err
 	}
-	if l.Train, err = readView(ctx, folder, m, len(l.Relations), EntitiesFile, edgesPrefix, AnswersFile); err != nil {
+	if l.Train, err = readView(ctx, folder, m, "train", len(l.Relations)); err != nil {
 		return nil, err
 	}
-	if l.TrainAnswers, err = tables.ReadAnswers(ctx, storage.Join(folder, TrainAnswersFile)); err != nil {
-		return nil, err
-	}
+	l.trainAnswers = &answers{url: storage.Join(folder, TrainAnswersFile)}
 	l.Inference = l.Train
 	if isInductive(m) {
-		if l.Inference, err = readView(ctx, folder, m, len(l.Relations), InferenceEntitiesFile, inferenceEdgesPrefix, InferenceAnswersFile); err != nil {
+		if l.Inference, err = readView(ctx, folder, m, "test", len(l.Relations)); err != nil {
 			return nil, err
 		}
 	}
@@ -134,32 +160,33 @@ func read(ctx context.Context, folder string, m manifest.Manifest) (*Loaded, err
 	return l, nil
 }
 
-// readView reads one graph: names, all shards of edges, known answers.
-func readView(ctx context.Context, folder string, m manifest.Manifest, relations int, entities, edges, answers string) (*View, error) {
-	v := &View{}
+// readView reads the graph that a split asks: names, and all shards of edges straight into their
+// places.
+func readView(ctx context.Context, folder string, m manifest.Manifest, split string, relations int) (*View, error) {
+	entities, known, rows := EntitiesFile, AnswersFile, m.Rows["edges"]
+	if split == "test" && isInductive(m) {
+		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
+	}
+	v := &View{answers: &answers{url: storage.Join(folder, known)}}
 	var err error
 	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
 		return nil, err
 	}
-	if v.Answers, err = tables.ReadAnswers(ctx, storage.Join(folder, answers)); err != nil {
-		return nil, err
-	}
-	var facts []graph.Fact
-	for _, f := range m.Files {
-		if !strings.HasPrefix(f.Name, edges) {
-			continue
-		}
-		e, err := tables.ReadEdges(ctx, storage.Join(folder, f.Name))
+	b := graph.NewBuilder(len(v.Entities), relations, rows)
+	for _, f := range EdgeFiles(m, split) {
+		err := tables.EachEdges(ctx, storage.Join(folder, f.Name), func(e tables.Edges) error {
+			for i, head := range e.Heads {
+				if err := b.Add(head, e.Relations[i], e.Tails[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		for i, relation := range e.Relations {
-			if int(relation) < relations { // the others are their reciprocals
-				facts = append(facts, graph.Fact{Head: e.Heads[i], Relation: relation, Tail: e.Tails[i]})
-			}
-		}
 	}
-	if v.Graph, err = graph.New(len(v.Entities), relations, facts); err != nil {
+	if v.Graph, err = b.Graph(); err != nil {
 		return nil, fmt.Errorf("reading the edges of %s: %w", folder, err)
 	}
 	return v, nil

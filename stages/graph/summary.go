@@ -60,12 +60,12 @@ func ReadSummary(ctx context.Context, folder string) (Summary, error) {
 }
 
 // summarizeFn writes the summary when all tables are there.
-type summarizeFn struct{ Folder, Dataset, InferenceDataset string }
+type summarizeFn struct{ Params WriteParams }
 
 // ProcessElement gets the counts of all tables at once.
 func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Done) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
 	summary := Summary{
-		Dataset: f.Dataset, Inference: f.InferenceDataset,
+		Dataset: f.Params.Dataset, Inference: f.Params.InferenceDataset,
 		Queries: map[string]int64{}, Distinct: map[string]int64{},
 		Repeated: map[string]int64{}, Known: map[string]int64{},
 	}
@@ -90,7 +90,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 		return fmt.Errorf("no training fact is left (%d lines were rejected): there is nothing to learn from", summary.Rejected)
 	}
 	summary.MeanDegree = float64(summary.Facts) / float64(summary.Entities)
-	if f.InferenceDataset != "" {
+	if f.Params.InferenceDataset != "" {
 		if inference.Facts == 0 {
 			return fmt.Errorf("no fact of the inference graph's train.txt is left (%d lines were rejected)", summary.Rejected)
 		}
@@ -102,7 +102,10 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 	if err != nil {
 		return fmt.Errorf("encoding the summary: %w", err)
 	}
-	url := storage.Join(f.Folder, SummaryFile)
+	if err := storage.RemoveAll(ctx, f.Params.Spill); err != nil {
+		return err
+	}
+	url := storage.Join(f.Params.Folder, SummaryFile)
 	if err := storage.WriteFile(ctx, url, append(text, '\n')); err != nil {
 		return err
 	}

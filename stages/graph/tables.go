@@ -1,164 +1,193 @@
 package graph
 
 import (
-	"cmp"
 	"context"
-	"fmt"
+	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/stages/runs"
 	"tagnet/stages/triples"
+	"tagnet/stages/vocabulary"
 )
 
 // rowsRepeated counts rows left out because they stood there already. A repeated fact is two
 // rows in each table that it is in.
 var rowsRepeated = beam.NewCounter("graph", "rows_repeated")
 
-// writeFn gathers the rows of a table, sorts them, so that the order of arrival is gone, and
-// writes them. A worker holds a table in memory: 12 bytes an edge, 24 a query or answer.
-type writeFn struct{ Folder string }
+// writeFn merges the runs of a table and writes it, so that the order of arrival is gone. A worker
+// holds a batch of a table, and a buffer of each run.
+type writeFn struct{ Params WriteParams }
 
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*Part) bool, emit func(Done)) error {
-	var done Done
-	var err error
-	url := storage.Join(f.Folder, file)
+	share, err := vocabulary.Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	defer runs.Enter(share.Threads)()
+	t := table{url: storage.Join(f.Params.Folder, file), spill: storage.Join(f.Params.Spill, file)}
+	for part := (Part{}); parts(&part); {
+		if part.Run.Rows > 0 {
+			t.runs = append(t.runs, part.Run)
+			t.baseRelations = part.BaseRelations
+		}
+		if part.Rejects.Lines > 0 {
+			t.rejects = append(t.rejects, part.Rejects)
+		}
+	}
+	t.done.File = file
 	switch {
 	case file == RejectsFile:
-		done, err = writeRejects(ctx, url, parts)
+		t.done.RejectedLines, err = triples.JoinRejects(ctx, t.url, t.rejects)
 	case isEdges(file):
-		done, err = writeEdges(ctx, url, parts)
+		err = t.edges(ctx)
 	case isQueries(file):
-		done, err = writeQueries(ctx, url, parts)
+		err = t.queries(ctx)
 	default:
-		done, err = writeAnswers(ctx, url, parts)
+		err = t.answers(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	done.File = file
-	rowsRepeated.Inc(ctx, done.Repeated)
-	emit(done)
+	rowsRepeated.Inc(ctx, t.done.Repeated)
+	emit(t.done)
 	return nil
 }
 
-func writeEdges(ctx context.Context, url string, parts func(*Part) bool) (Done, error) {
-	var all tables.Edges
-	var part Part
-	for parts(&part) {
-		if len(part.Rows) == 0 {
-			continue
-		}
-		e, err := tables.DecodeEdges(part.Rows)
-		if err != nil {
-			return Done{}, err
-		}
-		all.Tails = append(all.Tails, e.Tails...)
-		all.Relations = append(all.Relations, e.Relations...)
-		all.Heads = append(all.Heads, e.Heads...)
-	}
-	repeated := sortEdges(&all)
-	return Done{Rows: int64(all.Len()), Repeated: repeated}, tables.WriteEdges(ctx, url, all)
+// table is one table in the making.
+type table struct {
+	url, spill    string
+	runs          []runs.Run
+	rejects       []triples.Rejects
+	baseRelations int32
+	done          Done
 }
 
-// row is a query or known answer with the split it is from, as a small number.
-type row struct {
-	source, relation, answer int32
-	split                    int8
-	reciprocal               bool
+// merge calls each for the rows in order, with the number of the split that they are of.
+func (t *table) merge(ctx context.Context, each func(r runs.Row, split int) error) error {
+	counted := 0
+	err := runs.MergeRows(ctx, t.runs, t.spill, func(r runs.Row, split int) error {
+		if counted++; counted%vocabulary.CountEvery == 0 {
+			rowsDone.Inc(ctx, vocabulary.CountEvery)
+		}
+		return each(r, split)
+	})
+	rowsDone.Inc(ctx, int64(counted%vocabulary.CountEvery))
+	return err
 }
 
-func compareRows(a, b row) int {
-	return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.relation, b.relation), cmp.Compare(a.answer, b.answer), cmp.Compare(a.split, b.split))
-}
-
-func samePair(a, b row) bool { return a.source == b.source && a.relation == b.relation }
-func sameFact(a, b row) bool { return samePair(a, b) && a.answer == b.answer }
-
-// gather reads the parts of a table of queries or answers and sorts the rows.
-func gather(parts func(*Part) bool) ([]row, error) {
-	var all []row
-	var part Part
-	for parts(&part) {
-		if len(part.Rows) == 0 {
-			continue
-		}
-		queries, err := tables.DecodeQueries(part.Rows)
-		if err != nil {
-			return nil, err
-		}
-		split := int8(slices.Index(Splits, part.Split))
-		all = slices.Grow(all, len(queries))
-		for _, q := range queries {
-			all = append(all, row{q.Source, q.Relation, q.Answer, split, q.Reciprocal})
-		}
-	}
-	slices.SortFunc(all, compareRows)
-	return all, nil
-}
-
-func writeQueries(ctx context.Context, url string, parts func(*Part) bool) (Done, error) {
-	rows, err := gather(parts)
+// edges writes rows of (tail, head, relation), each once.
+func (t *table) edges(ctx context.Context) error {
+	w, err := tables.CreateEdges(ctx, t.url)
 	if err != nil {
-		return Done{}, err
+		return err
 	}
-	var done Done
-	queries := make([]tables.Query, 0, len(rows))
-	for i, r := range rows {
-		if i > 0 && sameFact(rows[i-1], r) {
-			done.Repeated++
-			continue
+	defer w.Abort()
+	last := runs.Row{-1}
+	err = t.merge(ctx, func(r runs.Row, _ int) error {
+		if r == last {
+			t.done.Repeated++
+			return nil
 		}
-		if i == 0 || !samePair(rows[i-1], r) {
-			done.Distinct++
-		}
-		queries = append(queries, tables.Query{Source: r.source, Relation: r.relation, Answer: r.answer, Reciprocal: r.reciprocal})
+		last = r
+		t.done.Rows++
+		return w.Write(r[0], r[2], r[1])
+	})
+	if err != nil {
+		return err
 	}
-	done.Rows = int64(len(queries))
-	return done, tables.WriteQueries(ctx, url, queries)
+	return w.Commit()
 }
 
-func writeAnswers(ctx context.Context, url string, parts func(*Part) bool) (Done, error) {
-	rows, err := gather(parts)
+// samePair tells whether two rows of (source, relation, answer) ask the same.
+func samePair(a, b runs.Row) bool { return a[0] == b[0] && a[1] == b[1] }
+
+// queries writes rows of (source, relation, answer), each once.
+func (t *table) queries(ctx context.Context) error {
+	w, err := tables.CreateQueries(ctx, t.url)
 	if err != nil {
-		return Done{}, err
+		return err
 	}
-	var done Done
-	var answers tables.Answers
-	flat := make([]int32, 0, len(rows))
-	for i := 0; i < len(rows); {
-		start := len(flat)
-		pair := i
-		for i < len(rows) && samePair(rows[pair], rows[i]) {
-			first := rows[i] // the first split of the fact: rows are sorted by it last
-			flat = append(flat, first.answer)
-			done.Rows++
-			for i++; i < len(rows) && sameFact(first, rows[i]); i++ {
-				done.count(first, rows[i-1], rows[i])
+	defer w.Abort()
+	last := runs.Row{-1}
+	err = t.merge(ctx, func(r runs.Row, _ int) error {
+		if r == last {
+			t.done.Repeated++
+			return nil
+		}
+		if !samePair(r, last) {
+			t.done.Distinct++
+		}
+		last = r
+		t.done.Rows++
+		return w.Write(tables.Query{Source: r[0], Relation: r[1], Answer: r[2], Reciprocal: r[1] >= t.baseRelations})
+	})
+	if err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// answers writes the known answers of each (source, relation) among rows of (source, relation,
+// answer). It holds those of one pair.
+func (t *table) answers(ctx context.Context) error {
+	w, err := tables.CreateAnswers(ctx, t.url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	var list []int32
+	last, first, before := runs.Row{-1}, 0, 0 // the fact before: the first split of it, and the last so far
+	pair := func() error {
+		if len(list) == 0 {
+			return nil
+		}
+		t.done.Distinct++
+		defer func() { list = list[:0] }()
+		return w.Write(last[0], last[1], list)
+	}
+	err = t.merge(ctx, func(r runs.Row, split int) error {
+		if r == last {
+			t.done.count(first, before, split)
+			before = split
+			return nil
+		}
+		if !samePair(r, last) {
+			if err := pair(); err != nil {
+				return err
 			}
 		}
-		answers.Sources = append(answers.Sources, rows[pair].source)
-		answers.Relations = append(answers.Relations, rows[pair].relation)
-		answers.Lists = append(answers.Lists, flat[start:len(flat):len(flat)])
-		done.Distinct++
+		if len(list) > tables.MostAnswers {
+			return w.Write(r[0], r[1], list) // which says so
+		}
+		last, first, before = r, split, split
+		list = append(list, r[2])
+		t.done.Rows++
+		return nil
+	})
+	if err == nil {
+		err = pair()
 	}
-	return done, tables.WriteAnswers(ctx, url, answers)
+	if err != nil {
+		return err
+	}
+	return w.Commit()
 }
 
 // count notes a fact that stands again: in its own split, or in a later one as well.
-func (d *Done) count(first, before, again row) {
-	if again.split == before.split {
+func (d *Done) count(first, before, again int) {
+	if again == before {
 		d.Repeated++
 		return
 	}
-	if Splits[first.split] != "train" {
+	if Splits[first] != "train" {
 		return
 	}
-	switch Splits[again.split] {
+	switch Splits[again] {
 	case "valid":
 		d.KnownValid++
 	case "test":
@@ -166,36 +195,5 @@ func (d *Done) count(first, before, again row) {
 	}
 }
 
-// writeRejects writes a line per rejected line, in the order of files and lines.
-func writeRejects(ctx context.Context, url string, parts func(*Part) bool) (Done, error) {
-	var all []triples.Reject
-	var part Part
-	for parts(&part) {
-		if len(part.Rows) == 0 {
-			continue
-		}
-		rejects, err := triples.DecodeRejects(part.Rows)
-		if err != nil {
-			return Done{}, err
-		}
-		all = append(all, rejects...)
-	}
-	slices.SortFunc(all, func(a, b triples.Reject) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	var text strings.Builder
-	text.WriteString("file\tline\treason\ttext\n")
-	for _, r := range all {
-		fmt.Fprintf(&text, "%s\t%d\t%s\t%s\n", oneField(r.File), r.Line, oneField(r.Reason), oneField(r.Text))
-	}
-	return Done{RejectedLines: int64(len(all))}, storage.WriteFile(ctx, url, []byte(text.String()))
-}
-
-// oneField writes what would break a line of tab-separated text, or is no text, as \t, \xff and the like.
-func oneField(text string) string {
-	quoted := fmt.Sprintf("%+q", text)
-	if plain := fmt.Sprintf("%q", text); strings.ToValidUTF8(text, "") == text {
-		quoted = plain
-	}
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
+// splitNumber is the place of a split among Splits.
+func splitNumber(split string) int { return slices.Index(Splits, split) }

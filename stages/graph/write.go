@@ -2,39 +2,51 @@ package graph
 
 import (
 	"context"
-	"hash/fnv"
 	"reflect"
-	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
 
 // WriteParams says how the tables are written.
 type WriteParams struct {
-	// Folder is the URL of the folder that takes the files.
-	Folder string
+	// Folder is the URL of the folder that takes the files; Spill that of a folder for what is
+	// removed when the tables are there.
+	Folder, Spill string
+	// Parts are the parts of all texts.
+	Parts []triples.File
 	// Inductive says that there are facts of an inference graph, which test asks.
 	Inductive bool
 	// Dataset and InferenceDataset are names for people; they go into the summary.
 	Dataset, InferenceDataset string
-	// EdgeShards is how many files take a graph's edges; at least 1. A worker holds one in
-	// memory, 12 bytes an edge.
+	// EdgeShards is how many files take a graph's edges; at least 1.
 	EdgeShards int
-	// Shards is how many groups of batches are turned into ids in parallel; 0 is 8. It
-	// changes no byte of what is written.
-	Shards int
+	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
+	Memory int64
+	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
+	Room int64
 }
 
-// Part is a run of rows for one table, and an element between encoding and writing.
+// Task is a part of a text that is to be encoded, and an element before that.
+type Task struct {
+	Part triples.File
+	// Vocabulary has the files of ids.
+	Vocabulary []vocabulary.Written
+}
+
+// Part is a run of rows for one table, or a file of rejected lines, and an element between
+// encoding and writing. Without either it only says that there is the table.
 type Part struct {
-	// Split is the one that the rows are of: train, valid or test.
-	Split string
-	// Rows is a batch as the table's Encode function in formats/tables makes it.
-	Rows []byte
+	// BaseRelations is how many relations there are: the others are reciprocals.
+	BaseRelations int32
+	// Run has rows as the table's writer wants them; its tag is the number of their split.
+	Run runs.Run
+	// Rejects has lines of rejects.tsv.
+	Rejects triples.Rejects
 }
 
 // Done is a table that is written, with its counts.
@@ -50,72 +62,56 @@ type Done struct {
 }
 
 // Write makes the tables of the graph/ folder but for the vocabulary, whose files are part of
-// the input. Input: batches of facts and of rejected lines as triples.Read makes them, and
-// vocabulary.Written. Output: the URL of summary.json, the last file written.
+// the input. Input: triples.Rejects and vocabulary.Written. Output: the URL of
+// summary.json, the last file written.
 //
-// Its steps: (1) batches are grouped and meet the vocabulary's URIs, so that none is read
-// before it is whole; (2) names become ids, facts become rows of tables; (3) each table
-// gathers its rows, sorts them and is written; (4) the summary is written.
-func Write(s beam.Scope, facts, rejects, written beam.PCollection, p WriteParams) beam.PCollection {
+// Its steps: (1) the parts of texts are handed out with the vocabulary's URIs, when all of it is
+// there; (2) names become ids, facts become rows of tables, and as many as a thread's memory
+// holds are sorted and written as a run; (3) the runs of each table are merged into it; (4) the
+// summary is written, and the runs are removed. Only URIs cross the barriers.
+func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.PCollection {
 	s = s.Scope("graph.Write")
-	if p.Shards == 0 {
-		p.Shards = 8
-	}
 	p.EdgeShards = max(1, p.EdgeShards)
-	grouped := beam.CoGroupByKey(s,
-		beam.ParDo(s, &groupFn{Shards: p.Shards}, facts),
-		beam.ParDo(s, &everyGroupFn{Shards: p.Shards}, written))
-	rows := beam.ParDo(s, &encodeFn{Inductive: p.Inductive, EdgeShards: p.EdgeShards}, grouped)
+	tasks := beam.ParDo(s, &handOutFn{Parts: p.Parts}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
+	p.Parts = nil // no step needs all of them
+	rows := beam.ParDo(s, &encodeFn{Params: p}, beam.Reshuffle(s, tasks))
 	empty := beam.ParDo(s, emptyPartFn, beam.CreateList(s, files(p.Inductive, p.EdgeShards)))
 	rejected := beam.ParDo(s, rejectsPartFn, rejects)
-	tables := beam.ParDo(s, &writeFn{Folder: p.Folder}, beam.GroupByKey(s, beam.Flatten(s, rows, empty, rejected)))
+	tables := beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.Flatten(s, rows, empty, rejected)))
 	all := beam.CoGroupByKey(s, beam.AddFixedKey(s, tables), beam.AddFixedKey(s, written))
-	return beam.ParDo(s, &summarizeFn{Folder: p.Folder, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset}, all)
+	return beam.ParDo(s, &summarizeFn{Params: p}, all)
 }
 
 func init() {
 	register.Function2x0[string, func(string, Part)](emptyPartFn)
-	register.Function2x0[[]byte, func(string, Part)](rejectsPartFn)
-	register.DoFn2x1[[]byte, func(int, []byte), error](&groupFn{})
-	register.DoFn2x0[vocabulary.Written, func(int, vocabulary.Written)](&everyGroupFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*vocabulary.Written) bool, func(string, Part), error](&encodeFn{})
+	register.Function2x0[triples.Rejects, func(string, Part)](rejectsPartFn)
+	register.DoFn3x0[int, func(*vocabulary.Written) bool, func(Task)](&handOutFn{})
+	register.DoFn3x1[context.Context, Task, func(string, Part), error](&encodeFn{})
 	register.DoFn4x1[context.Context, string, func(*Part) bool, func(Done), error](&writeFn{})
 	register.DoFn5x1[context.Context, int, func(*Done) bool, func(*vocabulary.Written) bool, func(string), error](&summarizeFn{})
-	register.Emitter2[int, []byte]()
-	register.Emitter2[int, vocabulary.Written]()
+	register.Emitter1[Task]()
 	register.Emitter2[string, Part]()
 	register.Emitter1[Done]()
 	register.Emitter1[string]()
-	register.Iter1[[]byte]()
 	register.Iter1[Part]()
 	register.Iter1[Done]()
 	register.Iter1[vocabulary.Written]()
+	beam.RegisterType(reflect.TypeOf((*Task)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Part)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Done)(nil)).Elem())
 }
 
-// groupFn spreads batches over groups by what they are, not by when they come.
-type groupFn struct{ Shards int }
+// handOutFn makes a task of each part when the vocabulary is there.
+type handOutFn struct{ Parts []triples.File }
 
-// ProcessElement keys a batch of facts.
-func (f *groupFn) ProcessElement(element []byte, emit func(int, []byte)) error {
-	var b triples.Batch
-	if err := b.Decode(element); err != nil {
-		return err
+// ProcessElement gets all files of the vocabulary at once.
+func (f *handOutFn) ProcessElement(_ int, written func(*vocabulary.Written) bool, emit func(Task)) {
+	var all []vocabulary.Written
+	for w := (vocabulary.Written{}); written(&w); {
+		all = append(all, w)
 	}
-	h := fnv.New32a()
-	h.Write([]byte(b.URL + "\x00" + strconv.Itoa(b.Number)))
-	emit(int(h.Sum32()%uint32(f.Shards)), element)
-	return nil
-}
-
-// everyGroupFn sends the URI of a vocabulary file to every group.
-type everyGroupFn struct{ Shards int }
-
-// ProcessElement keys a vocabulary file.
-func (f *everyGroupFn) ProcessElement(w vocabulary.Written, emit func(int, vocabulary.Written)) {
-	for shard := range f.Shards {
-		emit(shard, w)
+	for _, part := range f.Parts {
+		emit(Task{Part: part, Vocabulary: all})
 	}
 }
 
@@ -123,4 +119,6 @@ func (f *everyGroupFn) ProcessElement(w vocabulary.Written, emit func(int, vocab
 func emptyPartFn(file string, emit func(string, Part)) { emit(file, Part{}) }
 
 // rejectsPartFn sends rejected lines to their table.
-func rejectsPartFn(element []byte, emit func(string, Part)) { emit(RejectsFile, Part{Rows: element}) }
+func rejectsPartFn(rejects triples.Rejects, emit func(string, Part)) {
+	emit(RejectsFile, Part{Rejects: rejects})
+}

@@ -1,6 +1,7 @@
-// Package triples is the stage that reads facts: files in, Arrow batches of facts out, and
-// batches of the lines that are none.
+// Package triples finds the facts of texts: it cuts large texts into parts that workers read side
+// by side, and keeps the lines that are no facts.
 //
-// An element is a batch, never a line. The batch carries, in its schema's metadata, which file
-// it is from and which graph and split that file belongs to.
+// Facts never travel as elements of a pipeline: a part does, and each step that needs its facts
+// reads it anew. A part knows its first line, so that errors and rejects name lines of the text,
+// and its checksum, so that every step reads the same.
 package triples

@@ -2,19 +2,21 @@ package vocabulary
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
+	"runtime"
+	"strconv"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	formattriples "tagnet/formats/triples"
+
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 )
 
@@ -25,10 +27,30 @@ const (
 	InferenceEntitiesFile = "inference-entities.arrow"
 )
 
-// BuildParams says where the vocabulary is written.
+// RowsCounter is the counter of lines and rows that preprocessing has dealt with, in all of its
+// steps.
+const RowsCounter = "rows_done"
+
+var (
+	rowsDone      = beam.NewCounter("vocabulary", RowsCounter)
+	linesRejected = beam.NewCounter("vocabulary", "lines_rejected")
+)
+
+// CountEvery is how many rows are counted at a time.
+const CountEvery = 1 << 16
+
+// BuildParams says where the vocabulary is written, and with what.
 type BuildParams struct {
-	// Folder is the URL of the folder that takes the files.
-	Folder string
+	// Folder is the URL of the folder that takes the files; Spill that of a folder for what is
+	// removed in the end.
+	Folder, Spill string
+	// Strict makes the first bad line of a part an error, as the parser words it. Otherwise bad
+	// lines are rejected and reading goes on.
+	Strict bool
+	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
+	Memory int64
+	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
+	Room int64
 }
 
 // Written is a vocabulary file that is there, and an element of the stage's output.
@@ -40,107 +62,190 @@ type Written struct {
 }
 
 // Build writes the names of facts: the entities of each graph, from all of its splits, and
-// the base relations, from the training facts. Input: batches of facts as triples.Read makes
-// them. Output: Written, one for each file. A worker holds all names of a kind at once.
-func Build(s beam.Scope, facts beam.PCollection, p BuildParams) beam.PCollection {
+// the base relations, from the training facts. Input: triples.File. Output: Written, one for each
+// file, and triples.Rejects, one for each part with bad lines.
+//
+// Its steps: (1) each part's distinct names are sorted and written as runs, a new one when they
+// take the memory of a thread; (2) the runs of a file are merged. Only runs.Run cross the barrier.
+func Build(s beam.Scope, files beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
 	s = s.Scope("vocabulary.Build")
-	names := beam.ParDo(s, namesFn, facts)
-	return beam.ParDo(s, &writeFn{Folder: p.Folder}, beam.GroupByKey(s, names))
+	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, files))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }
 
 func init() {
-	register.Function2x1[[]byte, func(string, []byte), error](namesFn)
-	register.DoFn4x1[context.Context, string, func(*[]byte) bool, func(Written), error](&writeFn{})
-	register.Emitter2[string, []byte]()
+	register.DoFn4x1[context.Context, triples.File, func(string, runs.Run), func(triples.Rejects), error](&namesFn{})
+	register.DoFn4x1[context.Context, string, func(*runs.Run) bool, func(Written), error](&writeFn{})
+	register.Emitter2[string, runs.Run]()
+	register.Emitter1[triples.Rejects]()
 	register.Emitter1[Written]()
-	register.Iter1[[]byte]()
+	register.Iter1[runs.Run]()
+	beam.RegisterType(reflect.TypeOf((*triples.File)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*runs.Run)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Written)(nil)).Elem())
 }
 
-// namesFn emits the distinct names of a batch, by the file that they belong in.
-func namesFn(element []byte, emit func(string, []byte)) error {
-	var b triples.Batch
-	if err := b.Decode(element); err != nil {
+// namesFn gathers the distinct names of a part.
+type namesFn struct{ Params BuildParams }
+
+// ProcessElement reads one part from its beginning to its end.
+func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit func(string, runs.Run), emitRejects func(triples.Rejects)) error {
+	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
 		return err
 	}
-	entities, relations := map[string]struct{}{}, map[string]struct{}{}
-	for i := range b.Heads {
-		entities[b.Heads[i]] = struct{}{}
-		entities[b.Tails[i]] = struct{}{}
-		relations[b.Relations[i]] = struct{}{}
+	defer runs.Enter(share.Threads)()
+	g := gatherer{params: f.Params, part: part, most: Room(share, f.Params.Room) / 2, entities: newSet(), relations: newSet(), emit: emit}
+	rejects := triples.NewRejectsWriter(g.url("rejects"), part)
+	defer rejects.Abort()
+	counted := int64(0)
+	err = part.Read(ctx, func(_ int, t formattriples.Triple) error {
+		if counted++; counted%CountEvery == 0 {
+			rowsDone.Inc(ctx, CountEvery)
+		}
+		return g.add(ctx, t)
+	}, func(b formattriples.BadLine) error {
+		if f.Params.Strict {
+			return b
+		}
+		linesRejected.Inc(ctx, 1)
+		return rejects.Write(ctx, b)
+	})
+	if err != nil {
+		return err
 	}
+	rowsDone.Inc(ctx, counted%CountEvery)
+	if err := g.flush(ctx); err != nil {
+		return err
+	}
+	rejected, any, err := rejects.Commit()
+	if any && err == nil {
+		emitRejects(rejected)
+	}
+	return err
+}
+
+// gatherer holds the names of a part that are not written yet.
+type gatherer struct {
+	params              BuildParams
+	part                triples.File
+	most                int64 // bytes of each set
+	entities, relations *set
+	emit                func(string, runs.Run)
+	written             int
+}
+
+// url is a file of the spill folder that no other part writes.
+func (g *gatherer) url(of string) string {
+	return storage.Join(g.params.Spill, fmt.Sprintf("%s-%s-%05d", of, g.part.Name(), g.written))
+}
+
+func (g *gatherer) add(ctx context.Context, t formattriples.Triple) error {
+	g.entities.add(t.Head)
+	g.entities.add(t.Tail)
+	if g.part.Graph == triples.Training && g.part.Split == "train" {
+		g.relations.add(t.Relation)
+	}
+	if g.entities.full(g.most) || g.relations.full(g.most) {
+		return g.flush(ctx)
+	}
+	return nil
+}
+
+// flush writes a run of each kind of names.
+func (g *gatherer) flush(ctx context.Context) error {
 	file := EntitiesFile
-	if b.Graph == triples.Inference {
+	if g.part.Graph == triples.Inference {
 		file = InferenceEntitiesFile
 	}
-	if err := emitNames(file, entities, emit); err != nil {
-		return err
-	}
-	if b.Graph == triples.Training && b.Split == "train" {
-		return emitNames(RelationsFile, relations, emit)
+	for _, of := range []struct {
+		names *set
+		file  string
+	}{{g.entities, file}, {g.relations, RelationsFile}} {
+		if of.names.names == 0 {
+			continue
+		}
+		run, err := of.names.write(ctx, g.url("names"))
+		if err != nil {
+			return err
+		}
+		g.written++
+		g.emit(of.file, run)
 	}
 	return nil
 }
 
-func emitNames(file string, names map[string]struct{}, emit func(string, []byte)) error {
-	builder := array.NewRecordBuilder(memory.DefaultAllocator, namesSchema)
-	defer builder.Release()
-	for name := range names {
-		builder.Field(0).(*array.StringBuilder).Append(name)
-	}
-	record := builder.NewRecord()
-	defer record.Release()
-	element, err := tables.EncodeBatch(record)
-	if err != nil {
-		return fmt.Errorf("encoding names: %w", err)
-	}
-	emit(file, element)
-	return nil
-}
-
-var namesSchema = arrow.NewSchema([]arrow.Field{{Name: "name", Type: arrow.BinaryTypes.String}}, nil)
-
-// writeFn gathers the names of a file, a string header (16 bytes) and the bytes of each, and
-// writes them in order.
-type writeFn struct{ Folder string }
+// writeFn merges the names of a file.
+type writeFn struct{ Params BuildParams }
 
 // ProcessElement writes one file.
-func (f *writeFn) ProcessElement(ctx context.Context, file string, batches func(*[]byte) bool, emit func(Written)) error {
-	seen := map[string]struct{}{}
-	var element []byte
-	for batches(&element) {
-		record, err := tables.DecodeBatch(element)
-		if err != nil {
-			return fmt.Errorf("decoding names: %w", err)
-		}
-		column, ok := record.Column(0).(*array.String)
-		if !ok {
-			return fmt.Errorf("decoding names: column of %s", record.Column(0).DataType())
-		}
-		for i := range column.Len() {
-			if name := column.Value(i); !has(seen, name) {
-				seen[strings.Clone(name)] = struct{}{} // lets go of the batch's memory
-			}
-		}
-	}
-	names := make([]string, 0, len(seen))
-	for name := range seen {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	schema := tables.Entities
-	if file == RelationsFile {
-		schema = tables.Relations
-	}
-	url := storage.Join(f.Folder, file)
-	if err := tables.WriteNames(ctx, url, schema, names); err != nil {
+func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*runs.Run) bool, emit func(Written)) error {
+	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
 		return err
 	}
-	emit(Written{File: file, URL: url, Version: version(names), Names: int64(len(names))})
+	defer runs.Enter(share.Threads)()
+	url := storage.Join(f.Params.Folder, file)
+	w, err := tables.CreateNames(ctx, url, schemaOf(file))
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	sum := newVersion()
+	var all []runs.Run
+	for run := (runs.Run{}); parts(&run); {
+		all = append(all, run)
+	}
+	err = runs.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
+		sum.add(name)
+		return w.Write(name)
+	})
+	if err != nil {
+		return err
+	}
+	if err := checkCount(file, url, sum.names); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	emit(Written{File: file, URL: url, Version: sum.hex(), Names: sum.names})
 	return nil
 }
 
-func has(set map[string]struct{}, name string) bool {
-	_, ok := set[name]
-	return ok
+// schemaOf is the schema of a vocabulary file.
+func schemaOf(file string) string {
+	if file == RelationsFile {
+		return tables.Relations
+	}
+	return tables.Entities
+}
+
+// version tells vocabularies apart by their names.
+type version struct {
+	names int64
+	text  []byte
+	sum   interface {
+		Write([]byte) (int, error)
+		Sum([]byte) []byte
+	}
+}
+
+func newVersion() *version { return &version{sum: sha256.New()} }
+
+func (v *version) add(name []byte) {
+	v.names++
+	v.text = strconv.AppendInt(v.text, int64(len(name)), 10)
+	v.text = append(append(v.text, ':'), name...)
+	if len(v.text) >= 1<<16 {
+		v.sum.Write(v.text)
+		v.text = v.text[:0]
+	}
+}
+
+func (v *version) hex() string {
+	v.sum.Write(v.text)
+	v.text = v.text[:0]
+	return hex.EncodeToString(v.sum.Sum(nil))
 }

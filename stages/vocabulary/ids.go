@@ -2,36 +2,91 @@ package vocabulary
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
+	"hash/maphash"
+	"math"
+	"math/bits"
 	"sync"
 
 	"tagnet/formats/tables"
 )
 
-// IDs finds the id of a name.
+// IDs finds the id of a name. It holds no names, but a hash of 64 bits of each: those of the
+// vocabulary all differ, and one that is not in it is taken for one that is with a chance of
+// their number to 2^64.
 type IDs struct {
-	// Names has the name of each id, in byte order.
-	Names []string
-	ids   map[string]int32
+	seed  maphash.Seed
+	slots []slot
+	names int64
 }
 
-// NewIDs is the vocabulary of names in byte order.
-func NewIDs(names []string) *IDs {
-	v := &IDs{Names: names, ids: make(map[string]int32, len(names))}
-	for id, name := range names {
-		v.ids[name] = int32(id)
+// slot is a name's hash and its id plus 1; 0 is free.
+type slot struct {
+	hash uint64
+	id   int32
+}
+
+// How many names a file may have: ids are int32, and reciprocal relations take as many again.
+const (
+	MostEntities  = math.MaxInt32 - 1
+	MostRelations = math.MaxInt32 / 2
+)
+
+// checkCount returns an error if a file has more names than there are ids.
+func checkCount(file, url string, names int64) error {
+	most := int64(MostEntities)
+	if file == RelationsFile {
+		most = MostRelations
 	}
-	return v
+	if names > most {
+		return fmt.Errorf("%s has %d names, more than the %d that ids tell apart; leave some facts out", url, names, most)
+	}
+	return nil
+}
+
+// errCollision is the error of two names of equal hashes: another seed parts them.
+var errCollision = errors.New("two names have the same hash")
+
+// newIDs makes room for so many names.
+func newIDs(names int64) *IDs {
+	return &IDs{seed: maphash.MakeSeed(), slots: make([]slot, names+names/4+1)}
+}
+
+// find is the slot of a hash, or the free one where it belongs.
+func (v *IDs) find(hash uint64) *slot {
+	at, _ := bits.Mul64(hash, uint64(len(v.slots)))
+	for {
+		s := &v.slots[at]
+		if s.id == 0 || s.hash == hash {
+			return s
+		}
+		if at++; at == uint64(len(v.slots)) {
+			at = 0
+		}
+	}
+}
+
+// add gives the next id to a name.
+func (v *IDs) add(name []byte) error {
+	hash := maphash.Bytes(v.seed, name)
+	s := v.find(hash)
+	if s.id != 0 {
+		return errCollision
+	}
+	v.names++
+	*s = slot{hash, int32(v.names)}
+	return nil
 }
 
 // Of returns the id of a name, or false if it has none.
-func (v *IDs) Of(name string) (int32, bool) {
-	id, ok := v.ids[name]
-	return id, ok
+func (v *IDs) Of(name []byte) (int32, bool) {
+	s := v.find(maphash.Bytes(v.seed, name))
+	return s.id - 1, s.id != 0
 }
+
+// Len is the number of names.
+func (v *IDs) Len() int { return int(v.names) }
 
 // loaded holds what Load read, for the process, by URL and version.
 var loaded struct {
@@ -47,22 +102,35 @@ func Load(ctx context.Context, w Written) (*IDs, error) {
 	if v := loaded.byKey[key]; v != nil {
 		return v, nil
 	}
-	schema := tables.Entities
-	if w.File == RelationsFile {
-		schema = tables.Relations
+	v, err := read(ctx, w)
+	for errors.Is(err, errCollision) {
+		v, err = read(ctx, w)
 	}
-	names, err := tables.ReadNames(ctx, w.URL, schema)
 	if err != nil {
 		return nil, err
-	}
-	if version(names) != w.Version {
-		return nil, fmt.Errorf("%s is not what was just written there: does another run write to the same workspace?", w.URL)
 	}
 	if loaded.byKey == nil {
 		loaded.byKey = map[[2]string]*IDs{}
 	}
-	v := NewIDs(names)
 	loaded.byKey[key] = v
+	return v, nil
+}
+
+func read(ctx context.Context, w Written) (*IDs, error) {
+	v, sum := newIDs(w.Names), newVersion()
+	changed := fmt.Errorf("%s is not what was just written there: does another run write to the same workspace?", w.URL)
+	err := tables.EachName(ctx, w.URL, schemaOf(w.File), func(name []byte) error {
+		if sum.add(name); sum.names > w.Names {
+			return changed
+		}
+		return v.add(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sum.hex() != w.Version {
+		return nil, changed
+	}
 	return v, nil
 }
 
@@ -71,14 +139,4 @@ func Forget() {
 	loaded.Lock()
 	defer loaded.Unlock()
 	loaded.byKey = nil
-}
-
-// version tells vocabularies apart by their names.
-func version(names []string) string {
-	h := sha256.New()
-	for _, name := range names {
-		fmt.Fprintf(h, "%d:", len(name))
-		io.WriteString(h, name)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -81,7 +81,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 			}
 		}
 		url := storage.Join(s.params.Graph, graph.EdgesFile(k, shards))
-		if err := tables.WriteEdges(ctx, url, e); err != nil {
+		if err := writeEdges(ctx, url, e); err != nil {
 			t.Fatal(err)
 		}
 		s.params.Edges = append(s.params.Edges, distance.EdgeShard{URL: url, SHA256: fmt.Sprint(t.Name(), k)})
@@ -229,13 +229,13 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 			return storage.WriteFile(ctx, url, data[:len(data)/2])
 		}, "cut short or damaged"},
 		"another's range": {func(url string) error {
-			return tables.WriteEdges(ctx, url, tables.Edges{Tails: []int32{30, 60}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
+			return writeEdges(ctx, url, tables.Edges{Tails: []int32{30, 60}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
 		}, "an edge to entity 30, outside of its range 50 to 99"},
 		"behind its range": {func(url string) error {
-			return tables.WriteEdges(ctx, url, tables.Edges{Tails: []int32{60, 130}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
+			return writeEdges(ctx, url, tables.Edges{Tails: []int32{60, 130}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
 		}, "an edge to entity 130, outside of its range 50 to 99"},
 		"from nowhere": {func(url string) error {
-			return tables.WriteEdges(ctx, url, tables.Edges{Tails: []int32{60}, Relations: []int32{0}, Heads: []int32{100}})
+			return writeEdges(ctx, url, tables.Edges{Tails: []int32{60}, Relations: []int32{0}, Heads: []int32{100}})
 		}, "from entity 100 of 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,4 +254,19 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeEdges writes edges as preprocess does.
+func writeEdges(ctx context.Context, url string, e tables.Edges) error {
+	w, err := tables.CreateEdges(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i, tail := range e.Tails {
+		if err := w.Write(tail, e.Relations[i], e.Heads[i]); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
 }

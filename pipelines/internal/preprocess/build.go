@@ -3,6 +3,8 @@ package preprocess
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/storage"
+	"tagnet/stages/budget"
 	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
@@ -10,10 +12,10 @@ import (
 
 // BuildParams is what the Beam pipeline needs to know; no flag is read on a worker.
 type BuildParams struct {
-	// Files are the texts.
+	// Files are the texts, whole or in parts.
 	Files []triples.File
-	// Read says how they are read.
-	Read triples.ReadParams
+	// Strict makes the first bad line an error; otherwise bad lines are rejected.
+	Strict bool
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
 	// Inductive says that there are files of an inference graph.
@@ -24,18 +26,29 @@ type BuildParams struct {
 	InferenceDataset string
 	// EdgeShards is how many files take a graph's edges.
 	EdgeShards int
-	// Shards is how many groups of batches are encoded in parallel; 0 chooses.
-	Shards int
+	// Memory is the MiB that a worker process may take; 0 is budget.Default.
+	Memory int64
+	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
+	Room int64
 }
 
-// Build makes the Beam pipeline: texts to facts, facts to a vocabulary, both to tables.
+// spillFolder takes what is sorted, below the folder that takes the tables: what a killed run
+// leaves of it goes with the rest.
+const spillFolder = "unsorted"
+
+// Build makes the Beam pipeline: texts to a vocabulary, both to tables.
 func Build(p BuildParams) *beam.Pipeline {
+	if p.Memory == 0 {
+		p.Memory = budget.Default
+	}
+	spill := storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
-	facts, rejects := triples.Read(s, beam.CreateList(s, p.Files), p.Read)
-	written := vocabulary.Build(s, facts, vocabulary.BuildParams{Folder: p.Folder})
-	graph.Write(s, facts, rejects, written, graph.WriteParams{
-		Folder: p.Folder, Inductive: p.Inductive, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset,
-		EdgeShards: p.EdgeShards, Shards: p.Shards,
+	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Files), vocabulary.BuildParams{
+		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, Room: p.Room,
+	})
+	graph.Write(s, rejects, written, graph.WriteParams{
+		Folder: p.Folder, Spill: spill, Parts: p.Files, Inductive: p.Inductive, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset,
+		EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, Room: p.Room,
 	})
 	return pipeline
 }

@@ -1,14 +1,10 @@
 package preprocess
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"slices"
 
 	"tagnet/formats/storage"
 	"tagnet/stages/graph"
@@ -22,16 +18,21 @@ type dataset struct {
 	files                    []text
 }
 
-// text is one file: what it is for, its hash, and how many lines it seems to have.
+// text is one file: its key in the configuration, what it is for, and what a look at it told.
 type text struct {
 	triples.File
-	key, sha256 string
-	lines       int64 // 0 if packed
-	size        int64
+	triples.Text
+	key string
 }
 
-// bytesPerEdgeShard bounds the edges that a worker sorts in memory: about a million facts.
+// bytesPerEdgeShard bounds the edges of a file: about a million facts, on average.
 const bytesPerEdgeShard = 64 << 20
+
+// Parts of a text are read side by side. Each has a run in every table, so there are not many.
+const (
+	bytesPerPart = 64 << 20
+	mostParts    = 64
+)
 
 // open finds the files of a dataset and hashes them. Of the graph that is trained on, train
 // and valid must be there, and test if it is what is asked; of the inference graph train and
@@ -81,7 +82,8 @@ func (d *dataset) add(ctx context.Context, folder, of, split string, needed bool
 	if of == triples.Inference {
 		t.key = "inference/" + split
 	}
-	if err := t.hash(ctx); err != nil {
+	var err error
+	if t.Text, err = triples.Cut(ctx, t.File, bytesPerPart, mostParts); err != nil {
 		return err
 	}
 	d.files = append(d.files, t)
@@ -101,70 +103,52 @@ func (d *dataset) missing(ctx context.Context, folder, split string) error {
 		storage.Join(folder, split+".txt"), fs.ErrNotExist)
 }
 
-// hash reads the file once.
-func (t *text) hash(ctx context.Context) error {
-	r, err := storage.Open(ctx, t.URL)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	sum := sha256.New()
-	buffer := make([]byte, 1<<20)
-	packed, last := false, byte('\n')
-	for {
-		n, err := r.Read(buffer)
-		if n > 0 {
-			if t.size == 0 {
-				packed = bytes.HasPrefix(buffer[:n], []byte("\x1f\x8b"))
-			}
-			t.size += int64(n)
-			t.lines += int64(bytes.Count(buffer[:n], []byte("\n")))
-			last = buffer[n-1]
-			sum.Write(buffer[:n])
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", t.URL, err)
-		}
-	}
-	if last != '\n' {
-		t.lines++
-	}
-	if packed {
-		t.lines = 0
-	}
-	t.sha256 = hex.EncodeToString(sum.Sum(nil))
-	return nil
-}
-
 // hashes is the part of the configuration that the texts decide.
 func (d dataset) hashes() map[string]string {
 	hashes := map[string]string{}
 	for _, t := range d.files {
-		hashes[t.key] = t.sha256
+		hashes[t.key] = t.SHA256
 	}
 	return hashes
 }
 
-// texts are the elements of the pipeline's input.
-func (d dataset) texts() []triples.File {
-	files := make([]triples.File, len(d.files))
-	for i, t := range d.files {
-		files[i] = t.File
+// parts are the elements of the pipeline's input.
+func (d dataset) parts() []triples.File {
+	var parts []triples.File
+	for _, t := range d.files {
+		parts = append(parts, t.Parts...)
 	}
-	return files
+	return parts
 }
 
-// lines is how many facts there are to be read, or 0 if that can't be told.
-func (d dataset) lines() int64 {
+// lines is how many lines of a split there are to be read, or 0 if that can't be told.
+func (d dataset) lines(split string) int64 {
 	sum := int64(0)
 	for _, t := range d.files {
-		if t.lines == 0 {
+		if t.Split == split {
+			if t.Lines == 0 {
+				return 0
+			}
+			sum += t.Lines
+		}
+	}
+	return sum
+}
+
+// rows is how many lines and rows the steps deal with, or 0 if that can't be told: a line is read
+// for its names and for its ids, and is two rows in each of two to four tables.
+func (d dataset) rows() int64 {
+	sum := int64(0)
+	for _, split := range graph.Splits {
+		lines := d.lines(split)
+		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.Split == split }) {
 			return 0
 		}
-		sum += t.lines
+		tables := int64(2) // queries, answers
+		if split == "train" {
+			tables = 4 // edges, and the answers known while training
+		}
+		sum += 2*lines + 2*tables*lines
 	}
 	return sum
 }
@@ -174,7 +158,7 @@ func (d dataset) edgeShards() int {
 	size := int64(0)
 	for _, t := range d.files {
 		if t.Split == "train" {
-			size += t.size
+			size += t.Size
 		}
 	}
 	return 1 + int(size/bytesPerEdgeShard)

@@ -18,7 +18,7 @@ import (
 )
 
 // build runs the Beam pipeline over texts in memory and returns what it wrote.
-func build(t *testing.T, name string, texts map[string]string, p BuildParams) map[string]string {
+func build(t *testing.T, name string, texts map[string]string, bytesPerPart int64, p BuildParams) map[string]string {
 	t.Helper()
 	command.InitBeam()
 	ctx := context.Background()
@@ -33,9 +33,13 @@ func build(t *testing.T, name string, texts map[string]string, p BuildParams) ma
 			of, split = triples.Inference, rest
 			p.Inductive, p.InferenceDataset = true, "other"
 		}
-		p.Files = append(p.Files, triples.File{URL: url, Graph: of, Split: split})
+		cut, err := triples.Cut(ctx, triples.File{URL: url, Graph: of, Split: split}, bytesPerPart, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Files = append(p.Files, cut.Parts...)
 	}
-	p.Read.Strict = true
+	p.Strict = true
 	p.Folder = storage.Join(root, "graph")
 	var quiet bytes.Buffer
 	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
@@ -60,8 +64,8 @@ func shuffled(random *rand.Rand, lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestBytesDependOnFactsAlone holds that neither the order of lines nor batches nor groups
-// change a byte of what is written.
+// TestBytesDependOnFactsAlone holds that neither the order of lines, nor how texts are
+// cut, nor the memory for sorting change a byte of what is written.
 func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	sets := map[string][]string{}
@@ -70,18 +74,14 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		sets["inference-"+split] = facts(random, "o", 60)
 	}
 	var want map[string]string
-	for i, p := range []BuildParams{
-		{}, {},
-		{Read: triples.ReadParams{Rows: 1}, Shards: 3},
-		{Read: triples.ReadParams{Rows: 7}, Shards: 1},
-		{Read: triples.ReadParams{Rows: 64}, Shards: 30},
+	for i, test := range []struct{ bytesPerPart, memory, room int64 }{
+		{1 << 20, 0, 0}, {1 << 20, 300, 0}, {1, 300, 1}, {50, 0, 1}, {300, 4096, 200}, {1 << 20, 0, 1}, // room 1: a fact a run
 	} {
 		texts := map[string]string{}
 		for key, lines := range sets {
 			texts[key] = shuffled(random, lines)
 		}
-		p.EdgeShards = 3
-		got := build(t, fmt.Sprint(i), texts, p)
+		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{EdgeShards: 3, Memory: test.memory, Room: test.room})
 		if want == nil {
 			want = got
 			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
@@ -101,7 +101,7 @@ func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	var want tables.Edges
 	for _, shards := range []int{1, 2, 7, 40} {
 		name := fmt.Sprint(shards)
-		build(t, name, texts, BuildParams{EdgeShards: shards})
+		build(t, name, texts, 1<<20, BuildParams{EdgeShards: shards})
 		var got tables.Edges
 		for shard := range shards {
 			e, err := tables.ReadEdges(context.Background(), storage.Join("mem://"+t.Name()+"/"+name, "graph", graph.EdgesFile(shard, shards)))

@@ -5,15 +5,15 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/infra/datasets"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/graph"
-	"tagnet/stages/triples"
+	"tagnet/stages/runs"
 	"tagnet/stages/vocabulary"
 )
 
@@ -24,7 +24,10 @@ const (
 )
 
 // flags are the pipeline's own.
-type flags struct{ dataset, inference, onBadLine string }
+type flags struct {
+	dataset, inference, onBadLine string
+	memory                        int64
+}
 
 // Pipeline is go run ./pipelines/preprocess.
 func Pipeline() command.Pipeline {
@@ -36,6 +39,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is no fact, or note it in graph/rejects.tsv and go on")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -55,6 +59,13 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if f.dataset == "" && f.inference != "" {
 		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
 	}
+	if err := command.CheckMemory(f.memory); err != nil {
+		return err
+	}
+	// What the names take shows when they are known; this much is needed for any.
+	if _, err := e.Divide(vocabulary.Need(0), f.memory, 0); err != nil {
+		return err
+	}
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return err
@@ -72,7 +83,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force makes it anew", e.Workspace.Graph())
 		return finish(ctx, e, source)
 	}
-	if err := write(ctx, e, source, f.onBadLine == fail); err != nil {
+	if err := f.write(ctx, e, source); err != nil {
 		stage.Abandon()
 		return err
 	}
@@ -122,23 +133,28 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 }
 
 // write runs the Beam pipeline.
-func write(ctx context.Context, e *command.Environment, source dataset, strict bool) error {
+func (f *flags) write(ctx context.Context, e *command.Environment, source dataset) error {
 	defer vocabulary.Forget()
+	defer runs.Forget()
+	defer budget.Limit(f.memory * budget.MiB)()
 	p := Build(BuildParams{
-		Files:  source.texts(),
-		Read:   triples.ReadParams{Strict: strict},
+		Files: source.parts(), Strict: f.onBadLine == fail,
 		Folder: e.Workspace.Graph(), Inductive: source.inference != "",
 		Dataset: source.name, InferenceDataset: source.inferenceName,
-		EdgeShards: source.edgeShards(),
+		EdgeShards: source.edgeShards(), Memory: f.memory,
 	})
-	bar := e.Progress.Begin("preprocess", source.lines(), "facts")
+	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
-	defer bar.Follow(ctx, "facts_encoded")()
-	if _, err := e.RunBeam(ctx, p); err != nil {
-		return err
+	defer bar.Follow(ctx, vocabulary.RowsCounter)()
+	_, err := e.RunBeam(ctx, p)
+	if err == nil {
+		bar.Set(source.rows())
+		return nil
 	}
-	bar.Set(source.lines())
-	return nil
+	if want, small := strings.CutPrefix(err.Error(), graph.TooSmall); small {
+		return command.FlagError("memory", f.memory, want)
+	}
+	return err
 }
 
 // publish completes graph/ with its manifest.
@@ -148,15 +164,9 @@ func publish(ctx context.Context, e *command.Environment, stage workspace.Stage)
 	if err != nil {
 		return err
 	}
-	entities, err := tables.ReadNames(ctx, storage.Join(folder, graph.EntitiesFile), tables.Entities)
-	if err != nil {
+	if stage.Vocabulary, err = graph.VocabularyHash(ctx, folder, s); err != nil {
 		return err
 	}
-	relations, err := tables.ReadNames(ctx, storage.Join(folder, graph.RelationsFile), tables.Relations)
-	if err != nil {
-		return err
-	}
-	stage.Vocabulary = manifest.VocabularyHash(entities, relations)
 	rows := map[string]int64{
 		"entities": s.Entities, "relations": s.Relations, "facts": s.Facts, "edges": s.Edges, "rejected": s.Rejected,
 	}

@@ -142,7 +142,11 @@ func (a *asking) evaluate(ctx context.Context) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
 	}
-	if a.share, err = a.e.Divide(a.need(int64(len(queries))), a.memory, a.threads); err != nil {
+	need, err := a.need(ctx, int64(len(queries)))
+	if err != nil {
+		return err
+	}
+	if a.share, err = a.e.Divide(need, a.memory, a.threads); err != nil {
 		return err
 	}
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{

@@ -43,7 +43,11 @@ func (a *asking) answer(ctx context.Context) error {
 	if a.questions, err = readQuestions(ctx, a.queries, a.loaded, a.split); err != nil {
 		return err
 	}
-	if a.share, err = a.e.Divide(a.need(int64(len(a.questions))), a.memory, a.threads); err != nil {
+	need, err := a.need(ctx, int64(len(a.questions)))
+	if err != nil {
+		return err
+	}
+	if a.share, err = a.e.Divide(need, a.memory, a.threads); err != nil {
 		return err
 	}
 	file, err := manifest.HashFile(ctx, a.queries)

@@ -25,6 +25,14 @@ func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, er
 	if err != nil {
 		return budget.Need{}, err
 	}
+	known, err := loaded.TrainAnswers(ctx)
+	if err != nil {
+		return budget.Need{}, err
+	}
+	all, err := loaded.Train.Answers(ctx) // of which validation leaves out
+	if err != nil {
+		return budget.Need{}, err
+	}
 	threads := f.replicas
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -33,7 +41,7 @@ func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, er
 	parts, thread := learn.Memory(g, f.configuration, threads, len(train)/2)
 	return budget.Need{
 		Fixed: append([]budget.Part{
-			{Name: "graph", Bytes: loaded.Memory(queries) + bundle.Memory(len(train), g.Entities, threads)},
+			{Name: "graph", Bytes: loaded.Memory(queries, known, all) + bundle.Memory(len(train), g.Entities, threads)},
 			{Name: "questions", Bytes: learn.DeckMemory(0, 0, queries, len(train)/2)},
 		}, parts...),
 		Thread: thread,

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -21,13 +20,21 @@ func TestMemoryBoundsTheGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries, err := loaded.Queries(context.Background(), "train")
+	queries, err := loaded.Queries(t.Context(), "train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := loaded.TrainAnswers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := loaded.Train.Answers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	held, bound := int64(after.HeapAlloc)-int64(before.HeapAlloc), loaded.Memory(len(queries))
+	held, bound := int64(after.HeapAlloc)-int64(before.HeapAlloc), loaded.Memory(len(queries), known, all)
 	if held > bound || bound > 2*held {
 		t.Errorf("%d bytes are held, the formula says %d", held, bound)
 	}

@@ -1,0 +1,121 @@
+// Command generate makes a knowledge graph of any size whose degrees follow a power law, as
+// train.txt, valid.txt and test.txt.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "generate: interrupted, nothing was written")
+		os.Exit(130)
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// usageError is a wrong flag.
+type usageError struct{ error }
+
+// options are the flags.
+type options struct {
+	out                 string
+	facts, valid, test  int64
+	entities, relations int64
+	exponent            float64
+	seed                uint64
+}
+
+func parse(arguments []string, diagnostics io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("generate", flag.ContinueOnError)
+	set.SetOutput(diagnostics)
+	set.Usage = func() {
+		fmt.Fprint(diagnostics, "Makes a knowledge graph whose degrees follow a power law: train.txt, valid.txt and test.txt\n\nusage: go run ./infra/generate --out FOLDER [flags]\n\nflags:\n")
+		set.PrintDefaults()
+	}
+	set.StringVar(&o.out, "out", "", "`folder` or URL that takes the three files; it must hold none of them yet")
+	set.Int64Var(&o.facts, "facts", 1_000_000, "facts of train.txt")
+	set.Int64Var(&o.valid, "valid", 500, "facts of valid.txt")
+	set.Int64Var(&o.test, "test", 500, "facts of test.txt")
+	set.Int64Var(&o.entities, "entities", 0, "entities; 0 for one to every ten facts of train.txt")
+	set.Int64Var(&o.relations, "relations", 500, "relations")
+	set.Float64Var(&o.exponent, "exponent", 2.5, "of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
+	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
+	if err := set.Parse(arguments); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, usageError{err}
+	}
+	if o.entities == 0 {
+		o.entities = max(1, o.facts/10)
+	}
+	return o, o.check(set)
+}
+
+// mostFacts and mostRelations bound what is counted in float64 without loss, and in ids of
+// relations and their reciprocals as int32.
+const (
+	mostFacts     = 1 << 40
+	mostEntities  = math.MaxInt32
+	mostRelations = math.MaxInt32 / 2
+)
+
+func (o options) check(set *flag.FlagSet) error {
+	wrong := func(format string, arguments ...any) error { return usageError{fmt.Errorf(format, arguments...)} }
+	for _, n := range []struct {
+		name               string
+		value, least, most int64
+	}{
+		{"facts", o.facts, 1, mostFacts}, {"valid", o.valid, 1, mostFacts}, {"test", o.test, 1, mostFacts},
+		{"entities", o.entities, 1, mostEntities}, {"relations", o.relations, 1, mostRelations},
+	} {
+		if n.value < n.least || n.value > n.most {
+			return wrong("--%s is %d: want %d to %d", n.name, n.value, n.least, n.most)
+		}
+	}
+	switch {
+	case set.NArg() > 0:
+		return wrong("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))
+	case o.out == "":
+		return wrong("--out is missing: name the folder that takes the files")
+	case !(o.exponent > 2 && o.exponent <= 10):
+		return wrong("--exponent is %v: want more than 2, and 10 at most", o.exponent)
+	}
+	return nil
+}
+
+func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
+	o, err := parse(arguments, diagnostics)
+	if err != nil {
+		return err
+	}
+	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := write(ctx, g, o, diagnostics); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
+	return nil
+}

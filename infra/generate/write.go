@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"tagnet/formats/storage"
+)
+
+// split is one file and how many facts it takes.
+type split struct {
+	name  string
+	facts int64
+}
+
+// write writes the three files. They appear one after the other when all of them are whole,
+// train.txt last.
+func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) error {
+	splits := []split{{"train", o.facts}, {"valid", o.valid}, {"test", o.test}}
+	for _, s := range splits {
+		url := storage.Join(o.out, s.name+".txt")
+		there, err := storage.Exists(ctx, url)
+		if err != nil {
+			return err
+		}
+		if there {
+			return fmt.Errorf("%s is there already: remove it, or choose another --out", url)
+		}
+	}
+	w := writer{g: g, seen: make([]bool, o.relations), begun: time.Now(), diagnostics: diagnostics}
+	files := make([]storage.Writer, len(splits))
+	for i, s := range splits {
+		file, err := storage.Create(ctx, storage.Join(o.out, s.name+".txt"))
+		if err != nil {
+			return err
+		}
+		defer file.Abort()
+		files[i] = file
+		if err := w.split(ctx, file, s); err != nil {
+			return err
+		}
+	}
+	for i := range files {
+		if err := files[len(files)-1-i].Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writer turns facts into lines, in the order of the generator.
+type writer struct {
+	g           *generator
+	next        int64
+	seen        []bool // relations of train.txt: a byte each
+	begun, said time.Time
+	diagnostics io.Writer
+}
+
+// sayEvery is how often a line says how far it is.
+const sayEvery = 5 * time.Second
+
+// split writes one file.
+func (w *writer) split(ctx context.Context, file io.Writer, s split) error {
+	text := bufio.NewWriterSize(file, 1<<20)
+	line := make([]byte, 0, 64)
+	for range s.facts {
+		if w.next%(1<<16) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w.say()
+		}
+		f := w.g.at(w.next)
+		w.next++
+		if s.name == "train" {
+			w.seen[f.relation] = true
+		} else if !w.seen[f.relation] {
+			return fmt.Errorf("--relations is %d: too many for %d facts, relation r%d of %s.txt is in no training fact; want fewer relations or more facts", len(w.seen), w.g.facts, f.relation, s.name)
+		}
+		line = strconv.AppendInt(append(line[:0], 'e'), f.head, 10)
+		line = strconv.AppendInt(append(line, "\tr"...), f.relation, 10)
+		line = strconv.AppendInt(append(line, "\te"...), f.tail, 10)
+		if _, err := text.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return text.Flush()
+}
+
+// say prints how far it is, and the time left.
+func (w *writer) say() {
+	now := time.Now()
+	if w.said.IsZero() {
+		w.said = w.begun
+	}
+	if now.Sub(w.said) < sayEvery {
+		return
+	}
+	w.said = now
+	took := now.Sub(w.begun)
+	left := time.Duration(float64(took) * float64(w.g.facts-w.next) / float64(w.next))
+	fmt.Fprintf(w.diagnostics, "generate %3.0f%%  %d of %d facts  %.0f/s  %s left\n",
+		100*float64(w.next)/float64(w.g.facts), w.next, w.g.facts, float64(w.next)/took.Seconds(), left.Round(time.Second))
+}

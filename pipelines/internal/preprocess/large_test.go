@@ -1,0 +1,187 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
+)
+
+// hub is a star: so many entities that know one, and one that knows as many.
+func hub(n int) map[string]string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "e%d\tknows\thub\nother hub\tknows\te%d\n", i, i)
+	}
+	return map[string]string{"train.txt": text.String(), "valid.txt": "hub\tknows\thub\n", "test.txt": "hub\tknows\tother hub\n"}
+}
+
+// TestHub holds that the neighbours of one entity need not fit into what is sorted at a time.
+func TestHub(t *testing.T) {
+	const n = 30_000
+	files := hub(n)
+	texts := map[string]string{}
+	for name, text := range files {
+		texts[strings.TrimSuffix(name, ".txt")] = text
+	}
+	want := build(t, "whole", texts, 1<<30, BuildParams{})
+	same(t, build(t, "parts", texts, 1<<16, BuildParams{Room: 1 << 17}), want)
+
+	workspace := t.TempDir()
+	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	center, other := int32(n), int32(n+1) // in byte order "hub" and "other hub" come last
+	if l.Train.Entities[center] != "hub" || l.Train.Graph.Degree(center) != n || l.Train.Graph.Degree(other) != n {
+		t.Errorf("%s has %d neighbours, want %d", l.Train.Entities[center], l.Train.Graph.Degree(center), n)
+	}
+	if known := answersOf(t, l.Train.Answers).Of(other, 0); len(known) != n || known[n-1] != n-1 {
+		t.Errorf("%d answers", len(known))
+	}
+}
+
+func TestOneEntity(t *testing.T) {
+	workspace := t.TempDir()
+	loop := "me\tknows\tme\n"
+	code, _, stderr := run("--dataset", folderOf(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	l, err := graph.Load(filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := l.Train.Graph; g.Entities != 1 || g.Edges() != 2 || g.Degree(0) != 2 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestPackedTextGivesTheSameTables also holds that a packed file's lines are numbered.
+func TestPackedTextGivesTheSameTables(t *testing.T) {
+	plain, gzip := t.TempDir(), t.TempDir()
+	files := small()
+	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", plain); code != 0 {
+		t.Fatal(stderr)
+	}
+	files["train.txt.gz"] = packed(t, files["train.txt"])
+	delete(files, "train.txt")
+	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", gzip); code != 0 {
+		t.Fatal(stderr)
+	}
+	got, want := content(t, filepath.Join(gzip, "graph")), content(t, filepath.Join(plain, "graph"))
+	for _, texts := range []map[string]string{got, want} {
+		delete(texts, "/manifest.json") // has the hash of the text
+		delete(texts, "/summary.json")  // has the name of the folder
+	}
+	same(t, got, want)
+	files["train.txt.gz"] = packed(t, "a\tr\tb\nbad\n")
+	folder := folderOf(t, files)
+	if code, _, stderr := run("--dataset", folder, "--workspace", t.TempDir()); code == 0 || !strings.HasPrefix(stderr, folder+"/train.txt.gz:2:") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestMemory asks for too little, and then for what the error names; the tables are those of any
+// other budget.
+func TestMemory(t *testing.T) {
+	folder, first, second := folderOf(t, small()), t.TempDir(), t.TempDir()
+	code, _, stderr := run("--dataset", folder, "--workspace", first, "--memory", "100")
+	found := regexp.MustCompile(`^--memory is 100: want (\d+) MiB or more: .*ids of names 0, 1 threads 48, bundles 24`).FindStringSubmatch(stderr)
+	if code != command.ExitUsage || found == nil {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr = run("--dataset", folder, "--workspace", first, "--memory", found[1]); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr = run("--dataset", folder, "--workspace", second); code != 0 {
+		t.Fatal(stderr)
+	}
+	same(t, content(t, first), content(t, second))
+	if code, _, stderr = run("--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestNamesBeyondTheBudget has more names than the least budget for any has room for, which is
+// known when they are counted.
+func TestNamesBeyondTheBudget(t *testing.T) {
+	folder, workspace := folderOf(t, hub(60_000)), t.TempDir()
+	code, _, stderr := run("--dataset", folder, "--workspace", workspace, "--memory", "242")
+	found := regexp.MustCompile(`(?m)^--memory is 242: want (\d+) MiB or more: .*ids of names 2,.*`).FindStringSubmatch(stderr)
+	if code != command.ExitUsage || found == nil {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if left := content(t, workspace); len(left) != 0 {
+		t.Errorf("%d files are left", len(left))
+	}
+	if code, _, stderr := run("--dataset", folder, "--workspace", workspace, "--memory", found[1]); code != 0 {
+		t.Errorf("with the least that would do: exit %d: %s", code, stderr)
+	}
+}
+
+// TestNothingUnsortedIsLeft holds that what is sorted on disk goes with a run, be it complete,
+// refused or killed.
+func TestNothingUnsortedIsLeft(t *testing.T) {
+	workspace, folder := t.TempDir(), folderOf(t, small())
+	spill := filepath.Join(workspace, "graph", spillFolder)
+	gone := func(after string) {
+		t.Helper()
+		if _, err := os.Stat(spill); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after %s %s is there: %v", after, spill, err)
+		}
+	}
+	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	gone("a whole run")
+	want := content(t, workspace)
+	bad := small()
+	bad["test.txt"] = "anna\thates\tbert\n"
+	if code, _, _ := run("--dataset", folderOf(t, bad), "--workspace", workspace, "--force"); code == 0 {
+		t.Fatal("an unknown relation was accepted")
+	}
+	gone("an error")
+	for path, text := range map[string]string{filepath.Join(workspace, "graph", ".unfinished"): "", filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	gone("a killed run and a whole one")
+	same(t, content(t, workspace), want)
+}
+
+// TestRepeatedAndKnown counts a fact that stands in several splits, and in some of them twice.
+func TestRepeatedAndKnown(t *testing.T) {
+	workspace := t.TempDir()
+	files := map[string]string{
+		"train.txt": "a\tr\tb\na\tr\tb\nb\tr\tc\n", "valid.txt": "a\tr\tb\na\tr\tb\nc\tr\ta\n", "test.txt": "c\tr\ta\na\tr\tb\nb\tr\tc\n",
+	}
+	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {
+		t.Fatal(stderr)
+	}
+	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(s.Facts, s.Repeated["train"], s.Repeated["valid"], s.Repeated["test"], s.Known["valid"], s.Known["test"])
+	if got != "2 1 1 0 1 2" {
+		t.Errorf("facts, repeated in train, valid and test, known in valid and test: %s", got)
+	}
+}

@@ -1,0 +1,29 @@
+package graph
+
+import (
+	"context"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+)
+
+// VocabularyHash is the hash of the training graph's entities and the relations of a graph/
+// folder, whose names it reads without holding them.
+func VocabularyHash(ctx context.Context, folder string, s Summary) (string, error) {
+	v := manifest.NewVocabulary()
+	for _, kind := range []struct {
+		file, schema string
+		names        int64
+	}{{EntitiesFile, tables.Entities, s.Entities}, {RelationsFile, tables.Relations, s.Relations}} {
+		v.Count(kind.names)
+		err := tables.EachName(ctx, storage.Join(folder, kind.file), kind.schema, func(name []byte) error {
+			v.Add(name)
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return v.Hex(), nil
+}

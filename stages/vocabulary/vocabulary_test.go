@@ -1,0 +1,199 @@
+package vocabulary
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/tables"
+	"tagnet/stages/budget"
+	"tagnet/stages/runs"
+)
+
+// someNames are names that share beginnings, some of them the beginning of others, and twice.
+func someNames(random *rand.Rand, n int) []string {
+	names := []string{"a", "", "http://example.org/", strings.Repeat("x", 300)}
+	for range n {
+		names = append(names, strings.Repeat("http://example.org/", random.IntN(2))+fmt.Sprint(random.IntN(n)))
+	}
+	return append(names, names[:n/2]...)
+}
+
+// TestSetHoldsDistinctNamesInOrder also empties the set and fills it anew.
+func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	s := newSet()
+	for round, n := range []int{0, 10, 5000, 3} {
+		names := someNames(random, n)
+		if round == 3 { // all share what they begin with
+			names = []string{"entity/12345678/b", "entity/12345678/a", "entity/12345678", "entity/12345678/a"}
+		}
+		for _, name := range names {
+			s.add([]byte(name))
+		}
+		want := slices.Compact(slices.Sorted(slices.Values(names)))
+		if s.names != len(want) {
+			t.Errorf("%d names, want %d", s.names, len(want))
+		}
+		run, err := s.write(t.Context(), "mem://"+t.Name()+"/run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if err := runs.MergeNames(t.Context(), []runs.Run{run}, "", func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("round %d: %d names in another order", round, len(got))
+		}
+	}
+}
+
+// TestSetSaysWhenItIsFull compares what a set and its writing take with the limit at which it is
+// called full.
+func TestSetSaysWhenItIsFull(t *testing.T) {
+	const most = 16 << 20
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	s := newSet()
+	name := []byte("entity/00000000")
+	for i := 0; !s.full(most); i++ {
+		s.add(fmt.Appendf(name[:7], "%08d", i))
+	}
+	places := s.sorted()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > most || held < most/4 {
+		t.Errorf("full with %d bytes, of %d", held, most)
+	}
+	runtime.KeepAlive(places)
+	runtime.KeepAlive(s)
+}
+
+// vocabularyOf writes names and says so.
+func vocabularyOf(t testing.TB, names []string) Written {
+	t.Helper()
+	w := Written{File: EntitiesFile, URL: "mem://" + t.Name() + "/" + EntitiesFile, Names: int64(len(names))}
+	table, err := tables.CreateNames(t.Context(), w.URL, tables.Entities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Abort()
+	sum := newVersion()
+	for _, name := range names {
+		sum.add([]byte(name))
+		if err := table.Write([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Version = sum.hex()
+	if err := table.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestIDsArePositions(t *testing.T) {
+	defer Forget()
+	names := slices.Compact(slices.Sorted(slices.Values(someNames(rand.New(rand.NewPCG(1, 2)), 20_000))))
+	w := vocabularyOf(t, names)
+	ids, err := Load(t.Context(), w)
+	if err != nil || ids.Len() != len(names) {
+		t.Fatal(err)
+	}
+	for want, name := range names {
+		if id, ok := ids.Of([]byte(name)); !ok || int(id) != want {
+			t.Fatalf("%q is %d %v, want %d", name, id, ok, want)
+		}
+	}
+	for i := range 20_000 {
+		if id, ok := ids.Of(fmt.Appendf(nil, "unknown %d", i)); ok {
+			t.Errorf("unknown %d is %d", i, id)
+		}
+	}
+	if again, err := Load(t.Context(), w); again != ids || err != nil {
+		t.Error("it was read again")
+	}
+	held := int64(len(ids.slots)) * 16
+	if bound := Memory(int64(len(names))); held > bound+64 {
+		t.Errorf("%d bytes are held, the formula says %d", held, bound)
+	}
+}
+
+// TestNamesOfEqualHashes holds that they are told apart by another seed, not mixed up.
+func TestNamesOfEqualHashes(t *testing.T) {
+	v := newIDs(3)
+	if err := v.add([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.add([]byte("a")); !errors.Is(err, errCollision) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOtherVocabularyIsNoticed writes other names where the vocabulary was.
+func TestOtherVocabularyIsNoticed(t *testing.T) {
+	defer Forget()
+	w := vocabularyOf(t, []string{"a", "b"})
+	for _, names := range [][]string{{"a", "c"}, {"a"}, {"a", "b", "c"}} {
+		vocabularyOf(t, names)
+		if _, err := Load(t.Context(), w); err == nil || !strings.Contains(err.Error(), "another run") {
+			t.Errorf("%q: error %v", names, err)
+		}
+	}
+}
+
+func TestTooManyNames(t *testing.T) {
+	for _, test := range []struct {
+		file  string
+		names int64
+		wrong bool
+	}{
+		{EntitiesFile, MostEntities, false}, {EntitiesFile, MostEntities + 1, true},
+		{RelationsFile, MostRelations, false}, {RelationsFile, MostRelations + 1, true},
+	} {
+		if err := checkCount(test.file, "url", test.names); (err != nil) != test.wrong {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// TestRoom holds that threads share what is left, and that a fact always has room.
+func TestRoom(t *testing.T) {
+	share := budget.Share{Threads: 3, Bundle: 4 * budget.MiB}
+	if got := Room(share, 0); got != 32*budget.MiB {
+		t.Errorf("%d bytes", got)
+	}
+	if got := Room(share, 99); got != 99 {
+		t.Errorf("%d bytes of the 99 that were asked for", got)
+	}
+	if Rows(1) != 2 || Rows(2400) != 100 {
+		t.Errorf("%d and %d rows", Rows(1), Rows(2400))
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	names := make([]string, 1_000_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("e%07d", i)
+	}
+	v := newIDs(int64(len(names)))
+	for _, name := range names {
+		if err := v.add([]byte(name)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	asked := make([][]byte, 1<<16)
+	for i := range asked {
+		asked[i] = []byte(names[random.IntN(len(names))])
+	}
+	for i := 0; b.Loop(); i++ {
+		v.Of(asked[i&(1<<16-1)])
+	}
+}
