@@ -154,6 +154,8 @@ func (b *bench) result(seats []*seat, total time.Duration) result {
 	for _, s := range seats {
 		r.Messages += float64(s.messages) / n
 		r.Updates += float64(s.updates) / n
+		r.copied += float64(s.phases.Copied) / n
+		r.spared += float64(s.phases.Spared) / n
 		r.SearchMS += perQuery(s.phases.Layout)
 		r.MessagesMS += perQuery(s.phases.Messages)
 		r.DenseMS += perQuery(s.phases.Dense)

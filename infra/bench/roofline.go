@@ -50,14 +50,14 @@ type work struct {
 	operations, bytes float64
 }
 
-// works lists the parts of a forward propagation. With dim d, a message reads a state and a
+// works lists the parts of a forward propagation, of what is computed and not copied. With dim d, a message reads a state and a
 // relation embedding and takes 6 d operations; an update has 5 d features of which each is
 // written and read, and multiplied by d weights, and 10 d operations of norm and residual.
 func (b *bench) works(r result) []work {
-	d := float64(b.dim)
+	d, messages, updates := float64(b.dim), r.Messages-r.spared, r.Updates-r.copied
 	return []work{
-		{"messages", r.MessagesMS, r.Messages * 6 * d, r.Messages*(8*d+8) + r.Updates*4*6*d},
-		{"dense", r.DenseMS, r.Updates * (2*5*d*d + 10*d), r.Updates * 4 * (5*d + 5*d)},
+		{"messages", r.MessagesMS, messages * 6 * d, messages*(8*d+8) + updates*4*6*d},
+		{"dense", r.DenseMS, updates * (2*5*d*d + 10*d), updates * 4 * (5*d + 5*d)},
 	}
 }
 

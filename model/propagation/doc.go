@@ -6,6 +6,6 @@
 // What makes it fast is exact algebra. Empty messages are not sent, since they are zero. A
 // layer touches the entities that listen in it, and no others. The three scalers of an
 // entity's aggregate depend on its degree alone, so they are folded into one matrix per
-// degree. States are kept by age, the number of layers since an entity was reached, so a
+// degree. Entities that hear the same share a state. States are kept by age, the number of layers since an entity was reached, so a
 // query needs delta+1 tables of them however many layers there are.
 package propagation

@@ -5,9 +5,12 @@ import "time"
 // Phases is how long a propagator has worked on each part of its queries, since it was told
 // to measure them.
 type Phases struct {
-	// Layout is the partition of what a search reached, Messages the reduction of messages to
+	// Layout is the search, and parting what it reached, Messages the reduction of messages to
 	// features, Dense the linear maps, norms and residuals.
 	Layout, Messages, Dense time.Duration
+	// Copied is how many updates were copies of others that are alike, Spared how many messages
+	// these would have read.
+	Copied, Spared int64
 }
 
 // Measure has the propagator add its times to phases, or stop where that is nil. It reads

@@ -59,6 +59,12 @@ func (p *Propagator) copyTwins(t int) {
 			copy(x.output[int(twin.Row)*row:int(twin.Row+1)*row], x.output[int(twin.Of)*row:])
 		}
 		p.updated += int64(p.lanes * len(twins))
+		if p.phases != nil {
+			p.phases.Copied += int64(p.lanes * len(twins))
+			for _, twin := range twins {
+				p.phases.Spared += int64(p.lanes) * x.messages(twin.Row)
+			}
+		}
 	}
 }
 
@@ -153,16 +159,20 @@ func (p *Propagator) heard(x *part, t int) (messages int64) {
 
 // countSent is the number of messages that a part's receivers read.
 func countSent(x *part) (sent int64) {
-	for k := range x.receivers.Kinds {
-		senders := &x.receivers.Kinds[k]
-		if senders.States == nil {
-			continue
-		}
-		for _, row := range x.rows {
-			sent += int64(senders.Bounds[2*row+1] - senders.Bounds[2*row])
-		}
+	for _, row := range x.rows {
+		sent += x.messages(row)
 	}
 	return sent
+}
+
+// messages is the number of messages that the receiver in a row reads.
+func (x *part) messages(row int32) (count int64) {
+	for k := range x.receivers.Kinds {
+		if senders := &x.receivers.Kinds[k]; senders.States != nil {
+			count += int64(senders.Bounds[2*row+1] - senders.Bounds[2*row])
+		}
+	}
+	return count
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and

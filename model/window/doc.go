@@ -1,4 +1,5 @@
 // Package window lays out the graph of one query as its propagation runs through it: the
 // reached entities level by level, each with its senders parted into parents, siblings and
-// children. It stands between the search and the propagation.
+// children. It searches as it does so, since both pass over the same edges. It stands between
+// the graph and the propagation.
 package window
