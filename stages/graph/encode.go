@@ -63,7 +63,11 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	if err != nil {
 		return err
 	}
-	defer runs.Enter(share.Threads)()
+	leave, err := runs.Enter(share.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.Room(share, f.Params.Room)), emit)
 	defer e.end()
 	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
@@ -105,6 +109,11 @@ func (e *encoder) end() { runs.Return(e.rows, e.scratch) }
 
 // add makes the two queries of a fact, which are also its two edges: source -relation-> answer.
 func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) error {
+	if line%vocabulary.CountEvery == 0 {
+		if err := runs.Going(); err != nil {
+			return err
+		}
+	}
 	if e.relations == nil {
 		return fmt.Errorf("%s: no training fact is left of which the relations could be known; see what was rejected", e.part.URL)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
+	"tagnet/stages/runs"
 	"tagnet/stages/vocabulary"
 )
 
@@ -64,6 +65,11 @@ type summarizeFn struct{ Params WriteParams }
 
 // ProcessElement gets the counts of all tables at once.
 func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Done) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
+	leave, err := runs.Enter(1)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	summary := Summary{
 		Dataset: f.Params.Dataset, Inference: f.Params.InferenceDataset,
 		Queries: map[string]int64{}, Distinct: map[string]int64{},

@@ -28,7 +28,11 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*P
 	if err != nil {
 		return err
 	}
-	defer runs.Enter(share.Threads)()
+	leave, err := runs.Enter(share.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	t := table{url: storage.Join(f.Params.Folder, file), spill: storage.Join(f.Params.Spill, file)}
 	for part := (Part{}); parts(&part); {
 		if part.Run.Rows > 0 {

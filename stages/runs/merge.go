@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -70,7 +71,7 @@ func merge[T any](ctx context.Context, readers []reader[T], tags []int, less fun
 	}
 	for n := 0; len(m.heap) > 0; n++ {
 		if n%(1<<16) == 0 {
-			if err := ctx.Err(); err != nil {
+			if err := errors.Join(ctx.Err(), Going()); err != nil {
 				return err
 			}
 		}

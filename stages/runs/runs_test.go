@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -258,7 +259,7 @@ func TestMergeStops(t *testing.T) {
 	run := write(t, "mem://"+t.Name()+"/run", 0, make([]Row, 200_000))
 	merged := 0
 	err := MergeRows(ctx, []Run{run}, "", func(Row, int) error { merged++; cancel(); return nil })
-	if err != context.Canceled || merged > 1<<16 {
+	if !errors.Is(err, context.Canceled) || merged > 1<<16 {
 		t.Errorf("%d rows, error %v", merged, err)
 	}
 }
@@ -269,7 +270,12 @@ func TestEnter(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			defer Enter(3)()
+			leave, err := Enter(3)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer leave()
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Millisecond)
 			now.Add(-1)
@@ -279,6 +285,45 @@ func TestEnter(t *testing.T) {
 	if got := most.Load(); got != 3 {
 		t.Errorf("%d at a time", got)
 	}
+}
+
+// TestHalt holds that a halted run's steps end, those at work and those that wait, and that none
+// is left when Halt returns.
+func TestHalt(t *testing.T) {
+	defer Begin()
+	var at atomic.Int32
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			leave, err := Enter(2)
+			if err != nil {
+				return
+			}
+			at.Add(1)
+			for Going() == nil {
+				time.Sleep(time.Millisecond)
+			}
+			at.Add(-1)
+			leave()
+		})
+	}
+	for at.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	Halt()
+	if n := at.Load(); n != 0 {
+		t.Errorf("%d steps are at work", n)
+	}
+	all.Wait()
+	if _, err := Enter(2); !errors.Is(err, errHalted) {
+		t.Errorf("entered after the end: %v", err)
+	}
+	Begin()
+	leave, err := Enter(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
 }
 
 func TestBuffersAreUsedAgain(t *testing.T) {

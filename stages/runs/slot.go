@@ -1,32 +1,82 @@
 package runs
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
 
 // working counts the steps of the process that hold memory of their own: however many a runner
 // starts side by side, as many go on as the budget has threads.
 var working struct {
 	sync.Mutex
-	left  *sync.Cond
-	steps int
-	free  [][]Row // buffers that no step uses
+	left   *sync.Cond
+	steps  int
+	halted bool
+	free   [][]Row // buffers that no step uses
 }
 
-// Enter waits until fewer than so many steps of the process are at work, and counts one more.
-func Enter(threads int) (leave func()) {
+// errHalted is the error of a step of a run that has failed or was interrupted.
+var errHalted = errors.New("the run has ended elsewhere")
+
+// Enter waits until fewer than so many steps of the process are at work, and counts one more. It
+// is an error when the run has ended meanwhile.
+func Enter(threads int) (leave func(), err error) {
 	working.Lock()
 	defer working.Unlock()
-	if working.left == nil {
-		working.left = sync.NewCond(&working.Mutex)
+	for working.steps >= max(1, threads) && !working.halted {
+		wait()
 	}
-	for working.steps >= max(1, threads) {
-		working.left.Wait()
+	if working.halted {
+		return nil, errHalted
 	}
 	working.steps++
 	return func() {
 		working.Lock()
 		defer working.Unlock()
 		working.steps--
+		if working.left != nil {
+			working.left.Broadcast()
+		}
+	}, nil
+}
+
+// wait is called with the lock held, and returns when a step has left.
+func wait() {
+	if working.left == nil {
+		working.left = sync.NewCond(&working.Mutex)
+	}
+	working.left.Wait()
+}
+
+// Going returns an error when the run has ended: long steps ask now and then.
+func Going() error {
+	working.Lock()
+	defer working.Unlock()
+	if working.halted {
+		return errHalted
+	}
+	return nil
+}
+
+// Begin lets steps of a new run of this process work.
+func Begin() {
+	working.Lock()
+	defer working.Unlock()
+	working.halted = false
+}
+
+// Halt ends all steps that are at work in this process, and returns when they have left: a runner
+// may give up on a pipeline while some still write files, which would appear after the folder was
+// removed.
+func Halt() {
+	working.Lock()
+	defer working.Unlock()
+	working.halted = true
+	if working.left != nil {
 		working.left.Broadcast()
+	}
+	for working.steps > 0 {
+		wait()
 	}
 }
 

@@ -95,7 +95,11 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 	if err != nil {
 		return err
 	}
-	defer runs.Enter(share.Threads)()
+	leave, err := runs.Enter(share.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	g := gatherer{params: f.Params, part: part, most: Room(share, f.Params.Room) / 2, entities: newSet(), relations: newSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(g.url("rejects"), part)
 	defer rejects.Abort()
@@ -103,6 +107,9 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 	err = part.Read(ctx, func(_ int, t formattriples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
 			rowsDone.Inc(ctx, CountEvery)
+			if err := runs.Going(); err != nil {
+				return err
+			}
 		}
 		return g.add(ctx, t)
 	}, func(b formattriples.BadLine) error {
@@ -185,7 +192,11 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*r
 	if err != nil {
 		return err
 	}
-	defer runs.Enter(share.Threads)()
+	leave, err := runs.Enter(share.Threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	url := storage.Join(f.Params.Folder, file)
 	w, err := tables.CreateNames(ctx, url, schemaOf(file))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/stages/budget"
 	"tagnet/stages/graph"
+	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -36,8 +37,10 @@ type BuildParams struct {
 // leaves of it goes with the rest.
 const spillFolder = "unsorted"
 
-// Build makes the Beam pipeline: texts to a vocabulary, both to tables.
+// Build makes the Beam pipeline: texts to a vocabulary, both to tables. Where it fails, runs.Halt
+// ends what is still at work in this process, until another one is built.
 func Build(p BuildParams) *beam.Pipeline {
+	runs.Begin()
 	if p.Memory == 0 {
 		p.Memory = budget.Default
 	}

@@ -151,6 +151,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		bar.Set(source.rows())
 		return nil
 	}
+	runs.Halt()
 	if want, small := strings.CutPrefix(err.Error(), graph.TooSmall); small {
 		return command.FlagError("memory", f.memory, want)
 	}
