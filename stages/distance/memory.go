@@ -29,12 +29,13 @@ func (s Size) queriesMemory() budget.Part {
 	return budget.Part{Name: "queries", Bytes: 32*s.Queries + 12*s.Sources}
 }
 
-// WorkerNeed states what a worker of Search takes. The graph is all of graph.Load: 8 an entity
+// WorkerNeed states what a worker of Search takes whose threads search so many words of 64
+// sources at once, with as many cores. The graph is all of graph.Load: 8 an entity
 // and 8 an edge, and names; loading it takes a shard of edges as they are read (12 an edge)
 // beside it.
-func WorkerNeed(s Size, loaded int64, cores int) budget.Need {
+func WorkerNeed(s Size, loaded int64, cores, words int) budget.Need {
 	shards, gather := int64(max(1, s.EdgeShards)), multisource.Gather{Distances: true}
-	waiting := 64 * int64(sweepWords(s.Entities, gather)) * ((s.Entities + 1) / 2)
+	waiting := 64 * int64(words) * ((s.Entities + 1) / 2)
 	return budget.Need{
 		Fixed: []budget.Part{
 			{Name: "graph", Bytes: loaded},
@@ -43,7 +44,7 @@ func WorkerNeed(s Size, loaded int64, cores int) budget.Need {
 			// The table that is written waits for rows in their order.
 			{Name: "rows", Bytes: int64(cores)*waiting + writerMemory(s.Entities)},
 		},
-		Thread: SweepMemory(s.Entities, gather),
+		Thread: SweepMemory(s.Entities, words, gather),
 	}
 }
 

@@ -35,6 +35,8 @@ type SearchParams struct {
 	// Threads bounds the threads that search in a process, which are as many as it has cores at
 	// most; 0 is no other bound.
 	Threads int
+	// PerThread is the most bytes that a thread's searcher may take; see SweepParams.
+	PerThread int64
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
 	// Folder is the URL of the folder that takes the tables.
@@ -113,7 +115,7 @@ func (f *searchFn) ProcessElement(ctx context.Context, element []byte, emit func
 	}
 	params := SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Distances: true},
+		Gather: multisource.Gather{Distances: true}, PerThread: f.Params.PerThread,
 	}
 	err = Sweep(ctx, params, pack, func(source int32, row searched) error {
 		for _, distance := range row.answers {

@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -12,8 +13,8 @@ import (
 	"tagnet/model/multisource"
 )
 
-// bytesPerThread bounds the searcher of one thread, which on very large graphs takes fewer
-// sources at once: never fewer than 64.
+// bytesPerThread bounds the searcher of one thread where nothing else does. On very large graphs
+// it takes fewer sources at once: never fewer than 64.
 const bytesPerThread = 256 << 20
 
 // seats bounds the threads that search in this process, however many elements are under way.
@@ -31,23 +32,15 @@ type SweepParams struct {
 	Kernel string
 	// Gather says what work is given. What is not asked for takes no time.
 	Gather multisource.Gather
+	// PerThread is the most bytes that a thread's searcher may take; 0 is 256 MiB.
+	PerThread int64
 }
 
-// SweepMemory is the most bytes that one thread of Sweep takes for a graph of so many entities:
-// the searcher of multisource.Memory and a byte an entity for distances that are unpacked.
-func SweepMemory(entities int64, gather multisource.Gather) int64 {
-	return multisource.Memory(int(entities), sweepWords(entities, gather), gather) + entities
-}
-
-// sweepWords is the most words of 64 sources that a thread searches at once, with any kernel.
-func sweepWords(entities int64, gather multisource.Gather) int {
-	words := 1
-	for _, wider := range []int{2, 4, 8} {
-		if multisource.Memory(int(entities), wider, gather) <= bytesPerThread {
-			words = wider
-		}
-	}
-	return words
+// SweepMemory is the bytes of one thread of Sweep that searches so many words of 64 sources at
+// once in a graph of so many entities: the searcher of multisource.Memory, and a byte an entity
+// for distances that are unpacked.
+func SweepMemory(entities int64, words int, gather multisource.Gather) int64 {
+	return multisource.Memory(int(entities), words, gather) + entities
 }
 
 // Searched is what a search from one source gathered. It is valid while work uses it.
@@ -151,7 +144,7 @@ type searcher struct {
 // newSearchers divides few sources evenly among the threads.
 func newSearchers(p SweepParams, k kernel.Kernel) *searchers {
 	each := (len(p.Sources) + cap(seats) - 1) / cap(seats)
-	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, bytesPerThread)
+	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, bytesPerThread))
 	return &searchers{params: p, kernel: k, words: words, width: max(1, min(64*words, each))}
 }
 

@@ -1,6 +1,7 @@
 package distances
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,15 @@ import (
 
 // choice is how a split is searched.
 type choice struct {
-	method  string
-	threads int // of a worker that holds the graph
-	join    distance.JoinParams
-	wave    int // blocks of sources that are searched by a join in one go
+	method string
+	worker sweep // of a worker that holds the graph
+	join   distance.JoinParams
+	wave   int // blocks of sources that are searched by a join in one go
 }
+
+// sweep is how a worker searches that holds the graph: with so many threads, each of which
+// searches so many words of 64 sources at once.
+type sweep struct{ threads, words int }
 
 // choose decides by --memory where --method is auto, and says why. A method that the budget
 // does not hold is a mistake in the flags.
@@ -30,21 +35,24 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		return choice{}, err
 	}
 	cores, local := runtime.GOMAXPROCS(0), command.Local()
-	need, err := workerNeed(ctx, e, m, size, cores)
+	needs, err := workerNeeds(ctx, e, m, size, cores)
 	if err != nil {
 		return choice{}, err
 	}
+	need := needs[1] // the least
 	// What a worker takes with one thread; the threads it has are those that fit.
 	_, tooSmall := need.Divide(f.memory*budget.MiB, 1, 1)
 	if f.method == worker || f.method == auto && tooSmall == nil {
-		share, err := e.Divide(need, f.memory, 0)
+		chosen := widest(needs, f.memory*budget.MiB, cores)
+		share, err := e.Divide(needs[chosen.words], f.memory, 0)
 		if err != nil {
 			return choice{}, fmt.Errorf("%w; or --method join, which holds no graph", err)
 		}
 		if f.method == auto {
 			e.Say("method worker: a worker holds the graph of %s edges; that takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
 		}
-		return choice{method: worker, threads: share.Most, join: params}, nil
+		chosen.threads = share.Most
+		return choice{method: worker, worker: chosen, join: params}, nil
 	}
 	planned, wave, err := params.Plan(size, f.memory*budget.MiB, cores, local)
 	var small *budget.TooSmall
@@ -72,11 +80,33 @@ func least(need budget.Need) int64 {
 	return small.Least / budget.MiB
 }
 
-// workerNeed states what a worker takes that holds the graph, which is not loaded for that.
-func workerNeed(ctx context.Context, e *command.Environment, m manifest.Manifest, size distance.Size, cores int) (budget.Need, error) {
+// widest chooses how a worker searches within a budget of bytes: the most sources at once in all
+// threads together. A thread's time hardly depends on how many it searches, so among equals it
+// chooses more threads. Where the budget holds nothing it is the least there is.
+func widest(needs map[int]budget.Need, memory int64, cores int) sweep {
+	best := sweep{0, 1}
+	for _, words := range widths {
+		share, err := needs[words].Divide(memory, 0, cores)
+		if err != nil {
+			continue
+		}
+		more := cmp.Or(cmp.Compare(share.Threads*words, best.threads*best.words), cmp.Compare(share.Threads, best.threads))
+		if more > 0 {
+			best = sweep{share.Threads, words}
+		}
+	}
+	return best
+}
+
+// widths are the words of 64 sources that a thread may search at once.
+var widths = []int{8, 4, 2, 1}
+
+// workerNeeds states, for each of the widths, what a worker takes that holds the graph, which
+// is not loaded for that.
+func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifest, size distance.Size, cores int) (map[int]budget.Need, error) {
 	summary, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 	if err != nil {
-		return budget.Need{}, err
+		return nil, err
 	}
 	names := int64(0)
 	for _, f := range m.Files {
@@ -85,7 +115,11 @@ func workerNeed(ctx context.Context, e *command.Environment, m manifest.Manifest
 			names += f.Size
 		}
 	}
-	return distance.WorkerNeed(size, distance.LoadedMemory(summary, names), cores), nil
+	needs := map[int]budget.Need{}
+	for _, words := range widths {
+		needs[words] = distance.WorkerNeed(size, distance.LoadedMemory(summary, names), cores, words)
+	}
+	return needs, nil
 }
 
 // params are those of a join, but for what a plan chooses, and the size of what is searched.

@@ -8,6 +8,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/budget"
 	"tagnet/stages/distance"
@@ -25,7 +26,8 @@ func (f *flags) search(ctx context.Context, e *command.Environment, m manifest.M
 		return searchByJoin(ctx, e, sources, c.join, c.wave)
 	}
 	params := c.join.SearchParams
-	params.Threads = c.threads
+	params.Threads = c.worker.threads
+	params.PerThread = multisource.Memory(c.join.Entities, c.worker.words, multisource.Gather{Distances: true})
 	p, err := Build(sources, c.join.Entities, params)
 	if err != nil {
 		return err
