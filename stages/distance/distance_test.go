@@ -15,11 +15,11 @@ import (
 )
 
 func TestCut(t *testing.T) {
-	sources := make([]int32, 200)
+	sources := make([]int32, 2000)
 	for i := range sources {
 		sources[i] = int32(3 * i)
 	}
-	for _, test := range []struct{ entities, shards int }{{600, 1}, {1 << 28, 4}} {
+	for _, test := range []struct{ entities, shards int }{{6000, 1}, {1 << 28, 4}} {
 		shards := Cut(sources, test.entities)
 		if len(shards) != test.shards {
 			t.Fatalf("%d entities: %d shards, want %d", test.entities, len(shards), test.shards)

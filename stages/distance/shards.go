@@ -19,12 +19,18 @@ type Shard struct {
 	Sources []int32
 }
 
-// bytesPerShard bounds a table's packed rows, so that many workers share the work and a
-// table is read within seconds.
-const bytesPerShard = 64 << 20
+// bytesPerShard bounds a table's packed rows, so that many workers share the work; but a shard
+// has as many sources as a thread may search at once, or large graphs would be gone over again
+// and again for a few each time.
+const (
+	bytesPerShard = 64 << 20
+	leastPerShard = 512
+)
 
 // PerShard is how many sources a shard has, but for the last.
-func PerShard(entities int) int { return max(64, bytesPerShard/max(1, tables.PackedLen(entities))) }
+func PerShard(entities int) int {
+	return max(leastPerShard, bytesPerShard/max(1, tables.PackedLen(entities)))
+}
 
 // Cut parts sources, in increasing order, into shards. How many depends on the number of
 // entities and sources alone, so that the same graph makes the same files anywhere.
