@@ -88,7 +88,7 @@ func (l *Layout) compare(age, level int, d Distinction) {
 		a.leader[i] = i
 		hash := uint64(alone)
 		if parents[2*i+1]-parents[2*i] <= mostCompared && (age == 0 || l.Ages[age-1].hasTwin(i)) {
-			hash = l.hash(i, age)
+			hash = l.hash(i, age, d)
 		}
 		if hash != alone {
 			at := hash & last
@@ -129,22 +129,31 @@ func (a *Alike) hasTwin(row int32) bool { return a.shared[a.leader[row]] }
 // alone is the hash of a row that is not worth comparing.
 const alone = 0
 
-// hash mixes what the state in a row depends on.
-func (l *Layout) hash(i int32, age int) uint64 {
+// hash mixes all that alike compares but the number of admitted senders, of which there are few:
+// were more left out, the rows of a large level that differ in it would all be compared with one
+// another.
+func (l *Layout) hash(i int32, age int, d Distinction) uint64 {
 	hash := uint64(l.Degrees[i])
 	if age > 0 {
 		hash |= uint64(l.Ages[age-1].leader[i]) << 32
 	}
+	hash = mix(hash)
 	heard := int32(0)
-	for k := 0; k <= min(age, 2); k++ {
-		kind, leader := &l.Kinds[k], l.Ages[age-k].leader
+	for k := range l.Kinds {
+		if k > age && !d.Empties {
+			break
+		}
+		kind := &l.Kinds[k]
 		first, end := kind.Bounds[2*i], kind.Bounds[2*i+1]
 		if heard += end - first; heard > mostCompared {
 			return alone
 		}
-		relations := kind.Relations[first:end]
-		for e, sender := range kind.Senders[first:end] {
-			hash = mix(hash ^ (uint64(leader[sender])<<32 | uint64(relations[e])))
+		for e := first; e < end; e++ {
+			message := uint64(kind.Relations[e])
+			if k <= age {
+				message |= uint64(l.Ages[age-k].leader[kind.Senders[e]]) << 32
+			}
+			hash = mix(hash ^ message)
 		}
 	}
 	return hash | 1<<63 // not alone

@@ -177,3 +177,45 @@ func BenchmarkFill(b *testing.B) {
 		})
 	}
 }
+
+// TestFewAreCompared has thousands of neighbours of one entity that differ in what they hear of
+// one another only, or in their degree and relation together: no two that are found to differ
+// may have the same hash, or all would be compared with all.
+func TestFewAreCompared(t *testing.T) {
+	const leaves = 4000
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, relations := range []int{1, 64} { // to the one entity
+		var facts []graph.Fact
+		for leaf := int32(1); leaf <= leaves; leaf++ {
+			facts = append(facts, graph.Fact{Head: leaf, Relation: rng.Int32N(int32(relations)), Tail: 0})
+			for range rng.IntN(2) {
+				facts = append(facts, graph.Fact{Head: leaf, Relation: rng.Int32N(400), Tail: 1 + rng.Int32N(leaves)})
+			}
+		}
+		g, err := graph.New(leaves+1, 400, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []Distinction{{}, {Empties: true}} {
+			l := NewLayout(g, kernel.Available()[0], nil)
+			l.Fill(0, 3, 2, graph.Removal{})
+			l.FindAlike(d)
+			compared := 0
+			for age := range l.Ages {
+				seen := map[uint64]bool{}
+				a := &l.Ages[age]
+				for _, row := range a.Leaders[a.LeaderLevels[1]:a.LeaderLevels[2]] {
+					hash := l.hash(row, age, d)
+					if hash != alone && seen[hash] {
+						t.Fatalf("%d relations, %+v, age %d: two that are not alike have the same hash", relations, d, age)
+					}
+					seen[hash] = true
+				}
+				compared += len(seen) - 1
+			}
+			if compared < 50 {
+				t.Errorf("%d relations, %+v: only %d hashes", relations, d, compared)
+			}
+		}
+	}
+}
