@@ -17,8 +17,9 @@ func Memory(set *flag.FlagSet, memory *int64) {
 
 // CheckMemory returns an error if a budget is no number of MiB.
 func CheckMemory(memory int64) error {
-	if memory < 1 || memory > math.MaxInt64/budget.MiB {
-		return FlagError("memory", memory, "1 or more MiB")
+	const most = math.MaxInt64 / budget.MiB
+	if memory < 1 || memory > most {
+		return FlagError("memory", memory, fmt.Sprintf("1 to %d MiB", int64(most)))
 	}
 	return nil
 }
