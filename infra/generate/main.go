@@ -47,8 +47,10 @@ type options struct {
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("generate", flag.ContinueOnError)
-	set.SetOutput(diagnostics)
-	set.Usage = func() {
+	set.SetOutput(io.Discard)
+	set.Usage = func() {} // a wrong flag is one line
+	help := func() {
+		set.SetOutput(diagnostics)
 		fmt.Fprint(diagnostics, "Makes a knowledge graph whose degrees follow a power law: train.txt, valid.txt and test.txt\n\nusage: go run ./infra/generate --out FOLDER [flags]\n\nflags:\n")
 		set.PrintDefaults()
 	}
@@ -62,9 +64,10 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			help()
 			return o, err
 		}
-		return o, usageError{err}
+		return o, usageError{fmt.Errorf("%w; -h lists the flags", err)}
 	}
 	if o.entities == 0 {
 		o.entities = max(1, o.facts/10)

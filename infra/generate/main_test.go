@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -126,6 +127,21 @@ func TestPermutation(t *testing.T) {
 			}
 			seen[at] = true
 		}
+	}
+}
+
+// TestWrongFlagIsOneLine holds that the list of flags does not bury the error.
+func TestWrongFlagIsOneLine(t *testing.T) {
+	for argument, want := range map[string]string{"--seed=-1": "seed", "--nonsense": "nonsense", "--facts=x": "facts"} {
+		var out, diagnostics bytes.Buffer
+		err := run(t.Context(), []string{"--out", t.TempDir(), argument}, &out, &diagnostics)
+		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) || out.Len()+diagnostics.Len() > 0 {
+			t.Errorf("%s: %v, and %q", argument, err, diagnostics.String())
+		}
+	}
+	var diagnostics bytes.Buffer
+	if err := run(t.Context(), []string{"-h"}, &diagnostics, &diagnostics); !errors.Is(err, flag.ErrHelp) || !strings.Contains(diagnostics.String(), "-exponent") {
+		t.Errorf("-h: %v, and %q", err, diagnostics.String())
 	}
 }
 

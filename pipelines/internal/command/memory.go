@@ -12,13 +12,14 @@ import (
 
 // Memory registers --memory, the budget of a worker process in MiB.
 func Memory(set *flag.FlagSet, memory *int64) {
-	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may take: Go and Beam, graph, weights, threads, and in what is left bundles of queries")
+	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may take, Go and Beam included; what is left over makes what is worked on at a time larger")
 }
 
 // CheckMemory returns an error if a budget is no number of MiB.
 func CheckMemory(memory int64) error {
-	if memory < 1 || memory > math.MaxInt64/budget.MiB {
-		return FlagError("memory", memory, "1 or more MiB")
+	const most = math.MaxInt64 / budget.MiB
+	if memory < 1 || memory > most {
+		return FlagError("memory", memory, fmt.Sprintf("1 to %d MiB", int64(most)))
 	}
 	return nil
 }

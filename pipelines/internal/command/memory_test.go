@@ -38,3 +38,16 @@ func TestDivideSaysFewerThreads(t *testing.T) {
 		t.Errorf("%v, want at least %d", err, least)
 	}
 }
+
+// TestCheckMemory holds that a value beyond the bounds is told both of them.
+func TestCheckMemory(t *testing.T) {
+	for memory, good := range map[int64]bool{-1: false, 0: false, 1: true, 1 << 20: true, 1<<43 - 1: true, 1 << 43: false} {
+		err := CheckMemory(memory)
+		if (err == nil) != good {
+			t.Errorf("%d: %v", memory, err)
+		}
+		if err != nil && err.Error() != fmt.Sprintf("--memory is %d: want 1 to %d MiB", memory, int64(1<<43-1)) {
+			t.Error(err)
+		}
+	}
+}

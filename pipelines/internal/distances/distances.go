@@ -101,6 +101,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
+	sources := distance.Sources(queries)
+	if f.sources == all {
+		sources = everyEntity(graph.EntitiesOf(m, f.split))
+	}
+	// Before Begin clears what --force replaces: a budget may be too small.
+	c, err := f.choose(ctx, e, m, len(sources), len(queries))
+	if err != nil {
+		return err
+	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err
@@ -109,11 +118,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same configuration; --force makes it anew", w.Distances(f.split))
 		return f.finish(ctx, e)
 	}
-	sources := distance.Sources(queries)
-	if f.sources == all {
-		sources = everyEntity(graph.EntitiesOf(m, f.split))
-	}
-	if err := f.search(ctx, e, m, sources, len(queries)); err != nil {
+	if err := f.search(ctx, e, sources, c); err != nil {
 		stage.Abandon()
 		return err
 	}

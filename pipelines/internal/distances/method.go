@@ -18,7 +18,8 @@ import (
 // choice is how a split is searched.
 type choice struct {
 	method string
-	worker sweep // of a worker that holds the graph
+	why    string // what auto says of its choice
+	worker sweep  // of a worker that holds the graph
 	join   distance.JoinParams
 	wave   int // blocks of sources that are searched by a join in one go
 }
@@ -27,7 +28,7 @@ type choice struct {
 // searches so many words of 64 sources at once.
 type sweep struct{ threads, words int }
 
-// choose decides by --memory where --method is auto, and says why. A method that the budget
+// choose decides by --memory where --method is auto, and tells why. A method that the budget
 // does not hold is a mistake in the flags.
 func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.Manifest, sources, queries int) (choice, error) {
 	params, size, err := f.params(e, m, sources, queries)
@@ -48,11 +49,12 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		if err != nil {
 			return choice{}, fmt.Errorf("%w; or --method join, which holds no graph", err)
 		}
-		if f.method == auto {
-			e.Say("method worker: a worker holds the graph of %s edges; that takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
-		}
 		chosen.threads = share.Most
-		return choice{method: worker, worker: chosen, join: params}, nil
+		c := choice{method: worker, worker: chosen, join: params}
+		if f.method == auto {
+			c.why = fmt.Sprintf("method worker: a worker holds the graph of %s edges; that takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
+		}
+		return c, nil
 	}
 	planned, wave, err := params.Plan(size, f.memory*budget.MiB, cores, local)
 	var small *budget.TooSmall
@@ -66,10 +68,11 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	if err != nil {
 		return choice{}, err
 	}
+	c := choice{method: join, join: planned, wave: wave}
 	if f.method == auto {
-		e.Say("method join: a worker that holds the graph of %s edges takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
+		c.why = fmt.Sprintf("method join: a worker that holds the graph of %s edges takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
 	}
-	return choice{method: join, join: planned, wave: wave}, nil
+	return c, nil
 }
 
 // least is the fewest MiB that hold what is needed.

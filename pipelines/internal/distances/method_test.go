@@ -63,6 +63,25 @@ func TestMethodByMemory(t *testing.T) {
 	}
 }
 
+// TestRefusedBudgetKeepsWhatIsThere holds that --force removes nothing before the budget is known
+// to do.
+func TestRefusedBudgetKeepsWhatIsThere(t *testing.T) {
+	root := prepared(t, 8, false)
+	arguments := []string{"--workspace", root, "--split", "test"}
+	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, method := range []string{worker, join, auto} {
+		code, _, stderr := run(Pipeline(), append(arguments, "--force", "--memory", "1", "--method", method)...)
+		if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 1: want ") {
+			t.Fatalf("%s: exit %d, %q", method, code, stderr)
+		}
+		if _, err := workspace.New(root).Require(context.Background(), workspace.DistancesFolder("test"), ""); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
 // TestAutoJoins holds that auto joins where a worker cannot hold the graph, in one line that
 // has the numbers. The manifest says that there are more edges than there are.
 func TestAutoJoins(t *testing.T) {
@@ -74,19 +93,17 @@ func TestAutoJoins(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := environment()
-	var out strings.Builder
-	e.Workspace, e.Out = w, &out
+	e.Workspace = w
 	m.Rows["edges"] = 50_000_000
 	for memory, want := range map[int64]string{600: join, 4000: worker} {
-		out.Reset()
 		f := &flags{split: "test", method: auto, hops: 3, memory: memory}
 		c, err := f.choose(ctx, e, m, 60, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.method != want || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "method "+want) ||
-			!strings.Contains(out.String(), "50,000,000 edges") || !strings.Contains(out.String(), fmt.Sprintf("--memory is %d", memory)) {
-			t.Errorf("%d MiB: %s, it says %q", memory, c.method, out.String())
+		if c.method != want || strings.Contains(c.why, "\n") || !strings.Contains(c.why, "method "+want) ||
+			!strings.Contains(c.why, "50,000,000 edges") || !strings.Contains(c.why, fmt.Sprintf("--memory is %d", memory)) {
+			t.Errorf("%d MiB: %s, it says %q", memory, c.method, c.why)
 		}
 	}
 }

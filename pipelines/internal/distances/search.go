@@ -15,11 +15,10 @@ import (
 	"tagnet/stages/graph"
 )
 
-// search searches from sources, in increasing order, by the method that was asked for.
-func (f *flags) search(ctx context.Context, e *command.Environment, m manifest.Manifest, sources []int32, queries int) error {
-	c, err := f.choose(ctx, e, m, len(sources), queries)
-	if err != nil {
-		return err
+// search searches from sources, in increasing order, by the method that was chosen.
+func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, c choice) error {
+	if c.why != "" {
+		e.Say("%s", c.why)
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
 	if c.method == join {

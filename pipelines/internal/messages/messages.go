@@ -103,7 +103,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
-	again := fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s", f.split, f.layers, f.deltas)
+	again := fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s --remove %s", f.split, f.layers, f.deltas, f.remove)
 	var model *messages.AStarParams
 	if f.checkpoint != "" {
 		again += " --checkpoint " + f.checkpoint

@@ -70,6 +70,9 @@ func remedied(err error, command string) error {
 	if !errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if strings.Contains(command, "/preprocess") && !strings.Contains(command, "--dataset") {
+		command += " with the same --dataset and" // without it, it would take the sample
+	}
 	return fmt.Errorf("%w: %s --force makes it anew", err, command)
 }
 
