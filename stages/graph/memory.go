@@ -11,7 +11,7 @@ import (
 //	queries    16 each, read once
 //	answers    32 a question, and 4 an answer
 func (l *Loaded) Memory(queries int, known ...tables.Answers) int64 {
-	const beside = 1 << 17 // the manifest, and what the allocator rounds up
+	const beside = 1 << 18 // the manifest, and what the allocator rounds up
 	total := beside + namesMemory(l.Relations) + 16*int64(queries)
 	for _, a := range known {
 		total += answersMemory(a)
