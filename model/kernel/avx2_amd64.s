@@ -2796,29 +2796,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-88
 	MOVQ listed+72(FP), DX
 	XORQ CX, CX
 
-entity123:
+entity125:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end126
+	JGE      end128
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      skip124
+	JEQ      skip126
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      skip124
+	JEQ      skip126
 	LEAQ     (SI)(DI*4), DI
 
-fours127:
+fours129:
 	CMPQ    BX, $0x04
-	JLE     last128
+	JLE     last130
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2832,12 +2832,12 @@ fours127:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full125
+	JCS     full127
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours127
+	JMP     fours129
 
-last128:
+last130:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -2864,10 +2864,10 @@ last128:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full125:
+full127:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     skip124
+	JEQ     skip126
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -2878,42 +2878,42 @@ full125:
 	MOVQ    distance+56(FP), SI
 	MOVQ    absent+48(FP), DI
 	TESTQ   SI, SI
-	JLT     skip124
+	JLT     skip126
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip124
+	JEQ     skip126
 	SHLQ    $0x02, BX
 	BTQ     $0x00, SI
-	JCS     has129
+	JCS     has131
 	VPOR    (DI)(BX*1), Y1, Y11
 	VMOVDQU Y11, (DI)(BX*1)
 
-has129:
+has131:
 	BTQ     $0x01, SI
-	JCS     has130
+	JCS     has132
 	VPOR    32(DI)(BX*1), Y1, Y11
 	VMOVDQU Y11, 32(DI)(BX*1)
 
-has130:
+has132:
 	BTQ     $0x02, SI
-	JCS     has131
+	JCS     has133
 	VPOR    64(DI)(BX*1), Y1, Y11
 	VMOVDQU Y11, 64(DI)(BX*1)
 
-has131:
+has133:
 	BTQ     $0x03, SI
-	JCS     has132
+	JCS     has134
 	VPOR    96(DI)(BX*1), Y1, Y11
 	VMOVDQU Y11, 96(DI)(BX*1)
 
-has132:
-skip124:
+has134:
+skip126:
 	INCQ CX
-	JMP  entity123
+	JMP  entity125
 
-end126:
+end128:
 	MOVQ DX, ret+80(FP)
 	VZEROUPPER
 	RET
@@ -2926,10 +2926,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity133:
+entity135:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end135
+	JGE     end137
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2941,12 +2941,12 @@ entity133:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none134
+	JEQ     none136
 	LEAQ    (R8)(R9*4), R9
 
-fours136:
+fours138:
 	CMPQ    SI, $0x04
-	JLE     last137
+	JLE     last139
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3017,9 +3017,9 @@ fours136:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours136
+	JMP     fours138
 
-last137:
+last139:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3102,11 +3102,11 @@ last137:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none134:
+none136:
 	INCQ DX
-	JMP  entity133
+	JMP  entity135
 
-end135:
+end137:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -3122,31 +3122,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-104
 	MOVQ    listed+72(FP), BX
 	XORQ    DX, DX
 
-entity138:
+entity140:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end141
+	JGE      end143
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      skip139
+	JEQ      skip141
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      skip139
+	JEQ      skip141
 	LEAQ     (DI)(R8*4), R8
 
-fours142:
+fours144:
 	CMPQ    AX, $0x00002000
-	JGE     full144
+	JGE     full146
 	CMPQ    SI, $0x04
-	JLE     last143
+	JLE     last145
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3183,9 +3183,9 @@ fours142:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours142
+	JMP     fours144
 
-last143:
+last145:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3244,7 +3244,7 @@ last143:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          skip139
+	JEQ          skip141
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3255,42 +3255,42 @@ last143:
 	MOVQ         distance+56(FP), DI
 	MOVQ         absent+48(FP), R8
 	TESTQ        DI, DI
-	JLT          skip139
+	JLT          skip141
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          skip139
+	JEQ          skip141
 	SHLQ         $0x02, SI
 	BTQ          $0x00, DI
-	JCS          has145
+	JCS          has147
 	VPOR         (R8)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R8)(SI*1)
 
-has145:
+has147:
 	BTQ     $0x01, DI
-	JCS     has146
+	JCS     has148
 	VPOR    32(R8)(SI*1), Y1, Y11
 	VMOVDQU Y11, 32(R8)(SI*1)
 
-has146:
+has148:
 	BTQ     $0x02, DI
-	JCS     has147
+	JCS     has149
 	VPOR    64(R8)(SI*1), Y1, Y11
 	VMOVDQU Y11, 64(R8)(SI*1)
 
-has147:
+has149:
 	BTQ     $0x03, DI
-	JCS     has148
+	JCS     has150
 	VPOR    96(R8)(SI*1), Y1, Y11
 	VMOVDQU Y11, 96(R8)(SI*1)
 
-has148:
-skip139:
+has150:
+skip141:
 	INCQ DX
-	JMP  entity138
+	JMP  entity140
 
-end141:
+end143:
 	MOVQ    planes+80(FP), CX
 	MOVQ    pending+88(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -3306,9 +3306,9 @@ end141:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight149:
+eight151:
 	CMPQ    AX, $0x00
-	JLE     drained152
+	JLE     drained154
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3350,22 +3350,22 @@ eight149:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry150:
+carry152:
 	VPTEST  Y7, Y7
-	JEQ     carried151
+	JEQ     carried153
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry150
+	JMP     carry152
 
-carried151:
+carried153:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight149
+	JMP  eight151
 
-drained152:
+drained154:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3377,7 +3377,7 @@ drained152:
 	VZEROUPPER
 	RET
 
-full144:
+full146:
 	MOVQ    planes+80(FP), DI
 	MOVQ    pending+88(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -3393,9 +3393,9 @@ full144:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight153:
+eight155:
 	CMPQ    AX, $0x00
-	JLE     drained156
+	JLE     drained158
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3437,27 +3437,27 @@ eight153:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry154:
+carry156:
 	VPTEST  Y7, Y7
-	JEQ     carried155
+	JEQ     carried157
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry154
+	JMP     carry156
 
-carried155:
+carried157:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight153
+	JMP  eight155
 
-drained156:
+drained158:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours142
+	JMP     fours144
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -3480,10 +3480,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity157:
+entity159:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end159
+	JGE     end161
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3495,14 +3495,14 @@ entity157:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none158
+	JEQ     none160
 	LEAQ    (R9)(R10*4), R10
 
-fours160:
+fours162:
 	CMPQ    AX, $0x00002000
-	JGE     full162
+	JGE     full164
 	CMPQ    DI, $0x04
-	JLE     last161
+	JLE     last163
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -3591,9 +3591,9 @@ fours160:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours160
+	JMP     fours162
 
-last161:
+last163:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -3703,11 +3703,11 @@ last161:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none158:
+none160:
 	INCQ BX
-	JMP  entity157
+	JMP  entity159
 
-end159:
+end161:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3723,9 +3723,9 @@ end159:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight163:
+eight165:
 	CMPQ    AX, $0x00
-	JLE     drained166
+	JLE     drained168
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3767,22 +3767,22 @@ eight163:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry164:
+carry166:
 	VPTEST  Y7, Y7
-	JEQ     carried165
+	JEQ     carried167
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry164
+	JMP     carry166
 
-carried165:
+carried167:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight163
+	JMP  eight165
 
-drained166:
+drained168:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3794,7 +3794,7 @@ drained166:
 	VZEROUPPER
 	RET
 
-full162:
+full164:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3810,9 +3810,9 @@ full162:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight167:
+eight169:
 	CMPQ    AX, $0x00
-	JLE     drained170
+	JLE     drained172
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3854,27 +3854,27 @@ eight167:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry168:
+carry170:
 	VPTEST  Y7, Y7
-	JEQ     carried169
+	JEQ     carried171
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry168
+	JMP     carry170
 
-carried169:
+carried171:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight167
+	JMP  eight169
 
-drained170:
+drained172:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours160
+	JMP     fours162
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
 // Requires: AVX, AVX2
@@ -3883,52 +3883,52 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-48
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity171:
+entity173:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end173
+	JGE     end175
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+40(FP), SI
 	MOVQ    absent+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip172
+	JLT     skip174
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip172
+	JEQ     skip174
 	SHLQ    $0x02, BX
 	BTQ     $0x00, SI
-	JCS     has174
+	JCS     has176
 	VPOR    (DI)(BX*1), Y0, Y1
 	VMOVDQU Y1, (DI)(BX*1)
 
-has174:
+has176:
 	BTQ     $0x01, SI
-	JCS     has175
+	JCS     has177
 	VPOR    32(DI)(BX*1), Y0, Y1
 	VMOVDQU Y1, 32(DI)(BX*1)
 
-has175:
+has177:
 	BTQ     $0x02, SI
-	JCS     has176
+	JCS     has178
 	VPOR    64(DI)(BX*1), Y0, Y1
 	VMOVDQU Y1, 64(DI)(BX*1)
 
-has176:
+has178:
 	BTQ     $0x03, SI
-	JCS     has177
+	JCS     has179
 	VPOR    96(DI)(BX*1), Y0, Y1
 	VMOVDQU Y1, 96(DI)(BX*1)
 
-has177:
-skip172:
+has179:
+skip174:
 	INCQ DX
-	JMP  entity171
+	JMP  entity173
 
-end173:
+end175:
 	VZEROUPPER
 	RET
 
@@ -3947,7 +3947,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again178:
+again180:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -4038,7 +4038,7 @@ again178:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again178
+	JNE          again180
 	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Y10
@@ -4051,7 +4051,7 @@ again178:
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again179:
+again181:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4142,7 +4142,7 @@ again179:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again179
+	JNE     again181
 	VZEROUPPER
 	RET
 
@@ -4166,7 +4166,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ     R9, R9
 	MOVQ     $0x00000040, DX
 
-again180:
+again182:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -4214,6 +4214,6 @@ again180:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again180
+	JNE         again182
 	VZEROUPPER
 	RET

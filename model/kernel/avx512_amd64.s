@@ -6030,10 +6030,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-88
 	MOVQ listed+72(FP), DX
 	XORQ CX, CX
 
-entity231:
+entity235:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end234
+	JGE        end238
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6041,19 +6041,19 @@ entity231:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        skip232
+	JEQ        skip236
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        skip232
+	JEQ        skip236
 	LEAQ       (SI)(DI*4), DI
 
-fours235:
+fours239:
 	CMPQ     BX, $0x04
-	JLE      last236
+	JLE      last240
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6069,12 +6069,12 @@ fours235:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full233
+	JEQ      full237
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours235
+	JMP      fours239
 
-last236:
+last240:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6101,11 +6101,11 @@ last236:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full233:
+full237:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       skip232
+	JEQ       skip236
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6116,42 +6116,42 @@ full233:
 	MOVQ      distance+56(FP), SI
 	MOVQ      absent+48(FP), DI
 	TESTQ     SI, SI
-	JLT       skip232
+	JLT       skip236
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip232
+	JEQ       skip236
 	SHLQ      $0x02, BX
 	BTQ       $0x00, SI
-	JCS       has237
+	JCS       has241
 	VPORQ     (DI)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (DI)(BX*1)
 
-has237:
+has241:
 	BTQ       $0x01, SI
-	JCS       has238
+	JCS       has242
 	VPORQ     64(DI)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, 64(DI)(BX*1)
 
-has238:
+has242:
 	BTQ       $0x02, SI
-	JCS       has239
+	JCS       has243
 	VPORQ     128(DI)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, 128(DI)(BX*1)
 
-has239:
+has243:
 	BTQ       $0x03, SI
-	JCS       has240
+	JCS       has244
 	VPORQ     192(DI)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, 192(DI)(BX*1)
 
-has240:
-skip232:
+has244:
+skip236:
 	INCQ CX
-	JMP  entity231
+	JMP  entity235
 
-end234:
+end238:
 	MOVQ DX, ret+80(FP)
 	VZEROUPPER
 	RET
@@ -6164,10 +6164,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity241:
+entity245:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end243
+	JGE       end247
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6179,12 +6179,12 @@ entity241:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none242
+	JEQ       none246
 	LEAQ      (R8)(R9*4), R9
 
-fours244:
+fours248:
 	CMPQ      SI, $0x04
-	JLE       last245
+	JLE       last249
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -6263,9 +6263,9 @@ fours244:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours244
+	JMP       fours248
 
-last245:
+last249:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -6356,11 +6356,11 @@ last245:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none242:
+none246:
 	INCQ DX
-	JMP  entity241
+	JMP  entity245
 
-end243:
+end247:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -6376,10 +6376,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-104
 	MOVQ      listed+72(FP), BX
 	XORQ      DX, DX
 
-entity246:
+entity250:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end249
+	JGE        end253
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6387,21 +6387,21 @@ entity246:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        skip247
+	JEQ        skip251
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        skip247
+	JEQ        skip251
 	LEAQ       (DI)(R8*4), R8
 
-fours250:
+fours254:
 	CMPQ       AX, $0x00004000
-	JGE        full252
+	JGE        full256
 	CMPQ       SI, $0x04
-	JLE        last251
+	JLE        last255
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -6432,9 +6432,9 @@ fours250:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours250
+	JMP        fours254
 
-last251:
+last255:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -6488,7 +6488,7 @@ last251:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          skip247
+	JEQ          skip251
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -6499,42 +6499,42 @@ last251:
 	MOVQ         distance+56(FP), DI
 	MOVQ         absent+48(FP), R8
 	TESTQ        DI, DI
-	JLT          skip247
+	JLT          skip251
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          skip247
+	JEQ          skip251
 	SHLQ         $0x02, SI
 	BTQ          $0x00, DI
-	JCS          has253
+	JCS          has257
 	VPORQ        (R8)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R8)(SI*1)
 
-has253:
+has257:
 	BTQ       $0x01, DI
-	JCS       has254
+	JCS       has258
 	VPORQ     64(R8)(SI*1), Z1, Z11
 	VMOVDQU64 Z11, 64(R8)(SI*1)
 
-has254:
+has258:
 	BTQ       $0x02, DI
-	JCS       has255
+	JCS       has259
 	VPORQ     128(R8)(SI*1), Z1, Z11
 	VMOVDQU64 Z11, 128(R8)(SI*1)
 
-has255:
+has259:
 	BTQ       $0x03, DI
-	JCS       has256
+	JCS       has260
 	VPORQ     192(R8)(SI*1), Z1, Z11
 	VMOVDQU64 Z11, 192(R8)(SI*1)
 
-has256:
-skip247:
+has260:
+skip251:
 	INCQ DX
-	JMP  entity246
+	JMP  entity250
 
-end249:
+end253:
 	MOVQ      planes+80(FP), CX
 	MOVQ      pending+88(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -6550,9 +6550,9 @@ end249:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight257:
+eight261:
 	CMPQ       AX, $0x00
-	JLE        drained260
+	JLE        drained264
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6580,23 +6580,23 @@ eight257:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry258:
+carry262:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried259
+	JEQ       carried263
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry258
+	JMP       carry262
 
-carried259:
+carried263:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight257
+	JMP  eight261
 
-drained260:
+drained264:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6608,7 +6608,7 @@ drained260:
 	VZEROUPPER
 	RET
 
-full252:
+full256:
 	MOVQ      planes+80(FP), DI
 	MOVQ      pending+88(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -6624,9 +6624,9 @@ full252:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight261:
+eight265:
 	CMPQ       AX, $0x00
-	JLE        drained264
+	JLE        drained268
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6654,28 +6654,28 @@ eight261:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry262:
+carry266:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried263
+	JEQ       carried267
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry262
+	JMP       carry266
 
-carried263:
+carried267:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight261
+	JMP  eight265
 
-drained264:
+drained268:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours250
+	JMP       fours254
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -6698,10 +6698,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity265:
+entity269:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end267
+	JGE       end271
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6713,14 +6713,14 @@ entity265:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none266
+	JEQ       none270
 	LEAQ      (R9)(R10*4), R10
 
-fours268:
+fours272:
 	CMPQ       AX, $0x00004000
-	JGE        full270
+	JGE        full274
 	CMPQ       DI, $0x04
-	JLE        last269
+	JLE        last273
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -6811,9 +6811,9 @@ fours268:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours268
+	JMP        fours272
 
-last269:
+last273:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -6925,11 +6925,11 @@ last269:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none266:
+none270:
 	INCQ BX
-	JMP  entity265
+	JMP  entity269
 
-end267:
+end271:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6945,9 +6945,9 @@ end267:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight271:
+eight275:
 	CMPQ       AX, $0x00
-	JLE        drained274
+	JLE        drained278
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6975,23 +6975,23 @@ eight271:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry272:
+carry276:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried273
+	JEQ       carried277
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry272
+	JMP       carry276
 
-carried273:
+carried277:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight271
+	JMP  eight275
 
-drained274:
+drained278:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7003,7 +7003,7 @@ drained274:
 	VZEROUPPER
 	RET
 
-full270:
+full274:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7019,9 +7019,9 @@ full270:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight275:
+eight279:
 	CMPQ       AX, $0x00
-	JLE        drained278
+	JLE        drained282
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7049,28 +7049,28 @@ eight275:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry276:
+carry280:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried277
+	JEQ       carried281
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry276
+	JMP       carry280
 
-carried277:
+carried281:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight275
+	JMP  eight279
 
-drained278:
+drained282:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours268
+	JMP       fours272
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
 // Requires: AVX, AVX512F
@@ -7079,52 +7079,52 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-48
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity279:
+entity283:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end281
+	JGE       end285
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+40(FP), SI
 	MOVQ      absent+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip280
+	JLT       skip284
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip280
+	JEQ       skip284
 	SHLQ      $0x02, BX
 	BTQ       $0x00, SI
-	JCS       has282
+	JCS       has286
 	VPORQ     (DI)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (DI)(BX*1)
 
-has282:
+has286:
 	BTQ       $0x01, SI
-	JCS       has283
+	JCS       has287
 	VPORQ     64(DI)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, 64(DI)(BX*1)
 
-has283:
+has287:
 	BTQ       $0x02, SI
-	JCS       has284
+	JCS       has288
 	VPORQ     128(DI)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, 128(DI)(BX*1)
 
-has284:
+has288:
 	BTQ       $0x03, SI
-	JCS       has285
+	JCS       has289
 	VPORQ     192(DI)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, 192(DI)(BX*1)
 
-has285:
-skip280:
+has289:
+skip284:
 	INCQ DX
-	JMP  entity279
+	JMP  entity283
 
-end281:
+end285:
 	VZEROUPPER
 	RET
 
@@ -7143,7 +7143,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again286:
+again290:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -7222,7 +7222,7 @@ again286:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again286
+	JNE          again290
 	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Z10
@@ -7235,7 +7235,7 @@ again286:
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again287:
+again291:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -7314,7 +7314,7 @@ again287:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again287
+	JNE        again291
 	VZEROUPPER
 	RET
 
@@ -7350,7 +7350,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ       R13, R13
 	MOVQ       $0x00000040, DX
 
-again288:
+again292:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -7410,6 +7410,6 @@ again288:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again288
+	JNE         again292
 	VZEROUPPER
 	RET
