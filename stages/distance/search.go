@@ -84,7 +84,6 @@ type searchFn struct {
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	limitMemory(f.Params.Memory)
-	limitSweep(f.Params.Threads)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (f *searchFn) ProcessElement(ctx context.Context, element []byte, emit func
 	}
 	params := SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Distances: true}, PerThread: f.Params.PerThread,
+		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, PerThread: f.Params.PerThread,
 	}
 	err = Sweep(ctx, params, pack, func(source int32, row searched) error {
 		for _, distance := range row.answers {

@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"runtime"
 	"sync"
 
 	"tagnet/stages/budget"
@@ -14,52 +15,34 @@ func limitMemory(bytes int64) {
 	}
 }
 
-// threadsOf bounds, by the number of threads a run may have, those that work at a time in this
+// seats bound, by the number of threads a run may have, those that work at a time in this
 // process, however many elements Beam has under way.
-var threadsOf struct {
+var seats struct {
 	sync.Mutex
-	seats map[int]chan struct{}
+	byThreads map[int]chan struct{}
+}
+
+// seatsFor are as many seats as a run may have threads, and as there are cores at most; 0
+// threads are as many as there are cores. A thread works while it has put something in.
+func seatsFor(threads int) chan struct{} {
+	if cores := runtime.GOMAXPROCS(0); threads <= 0 || threads > cores {
+		threads = cores
+	}
+	seats.Lock()
+	defer seats.Unlock()
+	if seats.byThreads == nil {
+		seats.byThreads = map[int]chan struct{}{}
+	}
+	if seats.byThreads[threads] == nil {
+		seats.byThreads[threads] = make(chan struct{}, threads)
+	}
+	return seats.byThreads[threads]
 }
 
 // takeSeat waits until fewer than that many threads work, and returns what ends the caller's
-// turn. 0 is no bound.
+// turn.
 func takeSeat(threads int) (leave func()) {
-	if threads <= 0 {
-		return func() {}
-	}
-	threadsOf.Lock()
-	if threadsOf.seats == nil {
-		threadsOf.seats = map[int]chan struct{}{}
-	}
-	taken := threadsOf.seats[threads]
-	if taken == nil {
-		taken = make(chan struct{}, threads)
-		threadsOf.seats[threads] = taken
-	}
-	threadsOf.Unlock()
+	taken := seatsFor(threads)
 	taken <- struct{}{}
 	return func() { <-taken }
-}
-
-// withheld are seats of Sweep that stay empty.
-var withheld struct {
-	sync.Mutex
-	seats int
-}
-
-// limitSweep has Sweep use so many threads at most in this process; 0 is as many as there are
-// seats.
-func limitSweep(threads int) {
-	withheld.Lock()
-	defer withheld.Unlock()
-	keep := 0
-	if threads > 0 {
-		keep = max(0, cap(seats)-threads)
-	}
-	for ; withheld.seats < keep; withheld.seats++ {
-		seats <- struct{}{}
-	}
-	for ; withheld.seats > keep; withheld.seats-- {
-		<-seats
-	}
 }

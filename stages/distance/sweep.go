@@ -3,7 +3,6 @@ package distance
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"sync"
 
 	"tagnet/formats/tables"
@@ -17,9 +16,6 @@ import (
 // it takes fewer sources at once: never fewer than 64.
 const bytesPerThread = 256 << 20
 
-// seats bounds the threads that search in this process, however many elements are under way.
-var seats = make(chan struct{}, runtime.GOMAXPROCS(0))
-
 // SweepParams says what is searched, and what for.
 type SweepParams struct {
 	// Graph is what is searched.
@@ -32,6 +28,8 @@ type SweepParams struct {
 	Kernel string
 	// Gather says what work is given. What is not asked for takes no time.
 	Gather multisource.Gather
+	// Threads bounds the threads; 0 is as many as there are cores, which are the most.
+	Threads int
 	// PerThread is the most bytes that a thread's searcher may take; 0 is 256 MiB.
 	PerThread int64
 }
@@ -74,7 +72,8 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Searched) (T, e
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	lent := newSearchers(p, k)
+	seats := seatsFor(p.Threads)
+	lent := newSearchers(p, k, cap(seats))
 	type group struct {
 		sources []int32
 		made    []T
@@ -142,8 +141,8 @@ type searcher struct {
 }
 
 // newSearchers divides few sources evenly among the threads.
-func newSearchers(p SweepParams, k kernel.Kernel) *searchers {
-	each := (len(p.Sources) + cap(seats) - 1) / cap(seats)
+func newSearchers(p SweepParams, k kernel.Kernel, threads int) *searchers {
+	each := (len(p.Sources) + threads - 1) / threads
 	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, bytesPerThread))
 	return &searchers{params: p, kernel: k, words: words, width: max(1, min(64*words, each))}
 }
