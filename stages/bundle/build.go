@@ -9,22 +9,23 @@ import (
 
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
-	"tagnet/model/messages"
-	"tagnet/model/search"
+	"tagnet/model/multisource"
+	"tagnet/stages/distance"
 )
 
-// Builder makes bundles of units. It holds, per thread, one search over the graph: 5 bytes an
-// entity. It is not for concurrent use.
+// Builder makes bundles of units. Each of its threads searches in memoryOfSearch bytes. It is not
+// for concurrent use.
 type Builder struct {
-	graph *graph.Graph
-	known func(source, relation int32) []int32
-	hops  int
-	seats []*seat
+	graph   *graph.Graph
+	known   func(source, relation int32) []int32
+	hops    int
+	threads int
+	readers []*reader // as many as threads, or none where there are no tables
 }
 
-type seat struct {
-	tables    *Tables // nil: every source is searched
-	searcher  *search.Searcher
+// reader reads rows of tables that were made before.
+type reader struct {
+	tables    *Tables
 	distances []uint8
 	packed    []byte
 }
@@ -33,21 +34,17 @@ type seat struct {
 // question; distances is the folder of tables made before, or "". The number of threads changes
 // nothing in what is built. Close ends it.
 func NewBuilder(ctx context.Context, g *graph.Graph, known func(source, relation int32) []int32, distances string, hops, threads int) (*Builder, error) {
-	b := &Builder{graph: g, known: known, hops: hops}
-	for range max(1, threads) {
-		s := &seat{
-			searcher: search.NewSearcher(g), distances: make([]uint8, g.Entities),
-			packed: make([]byte, tables.PackedLen(g.Entities)),
-		}
-		b.seats = append(b.seats, s)
+	b := &Builder{graph: g, known: known, hops: hops, threads: max(1, threads)}
+	for range b.threads {
 		if distances == "" {
-			continue
+			break
 		}
-		var err error
-		if s.tables, err = OpenTables(ctx, distances, g.Entities, hops); err != nil {
+		opened, err := OpenTables(ctx, distances, g.Entities, hops)
+		if err != nil {
 			b.Close()
 			return nil, err
 		}
+		b.readers = append(b.readers, &reader{opened, make([]uint8, g.Entities), make([]byte, tables.PackedLen(g.Entities))})
 	}
 	return b, nil
 }
@@ -55,16 +52,14 @@ func NewBuilder(ctx context.Context, g *graph.Graph, known func(source, relation
 // Close ends the builder.
 func (b *Builder) Close() error {
 	var errs []error
-	for _, s := range b.seats {
-		if s.tables != nil {
-			errs = append(errs, s.tables.Close())
-		}
+	for _, r := range b.readers {
+		errs = append(errs, r.tables.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // Build makes the bundle of some units, ordered by source.
-func (b *Builder) Build(number int, units []Unit) (*Bundle, error) {
+func (b *Builder) Build(ctx context.Context, number int, units []Unit) (*Bundle, error) {
 	out := &Bundle{Number: number}
 	for _, u := range units {
 		if n := len(out.Groups); n == 0 || out.Groups[n-1].Source != u.Source {
@@ -78,80 +73,90 @@ func (b *Builder) Build(number int, units []Unit) (*Bundle, error) {
 		g := &out.Groups[len(out.Groups)-1]
 		g.Questions = append(g.Questions, q)
 	}
-	err := b.each(len(out.Groups), func(s *seat, i int) error {
-		g := &out.Groups[i]
-		packed, err := b.row(s, g.Source)
-		if err != nil {
-			return fmt.Errorf("distances of source %d: %w", g.Source, err)
-		}
-		g.Distances, err = EncodeRow(packed)
-		return err
-	})
-	if err != nil {
+	if err := b.readRows(out.Groups); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, b.searchRows(ctx, out.Groups)
 }
 
-// Measure sets the cost of each unit to the messages that its propagation sends through the
-// window of that delta: those that are kept and not empty.
-func (b *Builder) Measure(units []Unit, layers, delta int) error {
-	var starts []int
-	for i := range units {
-		if i == 0 || units[i-1].Source != units[i].Source {
-			starts = append(starts, i)
+// readRows gives the groups whose sources are in the tables their rows.
+func (b *Builder) readRows(groups []Group) error {
+	return b.each(len(groups), func(r *reader, i int) error {
+		g := &groups[i]
+		found, err := r.tables.Row(g.Source, r.distances)
+		if err == nil && found {
+			tables.PackInto(r.packed, r.distances)
+			g.Distances, err = EncodeRow(r.packed)
 		}
-	}
-	return b.each(len(starts), func(s *seat, i int) error {
-		source := units[starts[i]].Source
-		if _, err := b.row(s, source); err != nil { // sets s.distances
-			return fmt.Errorf("distances of source %d: %w", source, err)
-		}
-		levels := messages.CountLevels(b.graph, s.distances, b.hops)
-		cost := int64(1) // of the question itself, so that no cost is zero
-		for layer := 1; layer <= layers; layer++ {
-			c := levels.Layer(layers, layer, delta)
-			cost += c.Kept - c.KeptEmpty
-		}
-		for j := starts[i]; j < len(units) && units[j].Source == source; j++ {
-			units[j].Cost = cost
+		if err != nil {
+			return fmt.Errorf("distances of source %d: %w", g.Source, err)
 		}
 		return nil
 	})
 }
 
-// row is the packed row of a source, from the tables or searched; good until the next call
-// with the same seat.
-func (b *Builder) row(s *seat, source int32) ([]byte, error) {
-	if s.tables != nil {
-		found, err := s.tables.Row(source, s.distances)
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			tables.PackInto(s.packed, s.distances)
-			return s.packed, nil
+// searchRows gives the groups without a row theirs.
+func (b *Builder) searchRows(ctx context.Context, groups []Group) error {
+	var left []*Group
+	var sources []int32
+	for i := range groups {
+		if groups[i].Distances == nil {
+			left, sources = append(left, &groups[i]), append(sources, groups[i].Source)
 		}
 	}
-	s.searcher.Search(source, b.hops, graph.Removal{}, s.distances)
-	tables.PackInto(s.packed, s.distances)
-	return s.packed, nil
+	encode := func(s *distance.Searched) ([]byte, error) { return EncodeRow(s.Packed) }
+	return distance.Sweep(ctx, b.sweep(sources, multisource.Gather{Distances: true}), encode, func(_ int32, row []byte) error {
+		left[0].Distances, left = row, left[1:]
+		return nil
+	})
 }
 
-// each calls work for 0..n-1, shared out over the seats, and returns the first error.
-func (b *Builder) each(n int, work func(s *seat, i int) error) error {
+// sweep is a search from sources for what is gathered.
+func (b *Builder) sweep(sources []int32, gather multisource.Gather) distance.SweepParams {
+	return distance.SweepParams{
+		Graph: b.graph, Sources: sources, Hops: b.hops, Gather: gather, Threads: b.threads, PerThread: bytesOfSearch,
+	}
+}
+
+// Measure sets the cost of each unit to the messages that its propagation sends through the
+// window of that delta: those that are kept and not empty.
+func (b *Builder) Measure(ctx context.Context, units []Unit, layers, delta int) error {
+	var sources []int32
+	for i := range units {
+		if i == 0 || units[i-1].Source != units[i].Source {
+			sources = append(sources, units[i].Source)
+		}
+	}
+	cost := func(s *distance.Searched) (int64, error) {
+		cost := int64(1) // of the question itself, so that no cost is zero
+		for layer := 1; layer <= layers; layer++ {
+			c := s.Levels.Layer(layers, layer, delta)
+			cost += c.Kept - c.KeptEmpty
+		}
+		return cost, nil
+	}
+	return distance.Sweep(ctx, b.sweep(sources, multisource.Gather{Levels: true}), cost, func(source int32, cost int64) error {
+		for ; len(units) > 0 && units[0].Source == source; units = units[1:] {
+			units[0].Cost = cost
+		}
+		return nil
+	})
+}
+
+// each calls work for 0..n-1, shared out over the readers, and returns the first error.
+func (b *Builder) each(n int, work func(r *reader, i int) error) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	var once sync.Once
 	var first error
-	for _, s := range b.seats {
+	for _, r := range b.readers {
 		wait.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= n {
 					return
 				}
-				if err := work(s, i); err != nil {
+				if err := work(r, i); err != nil {
 					once.Do(func() { first = err })
 					next.Store(int64(n))
 					return

@@ -163,7 +163,7 @@ func (f *measureFn) ProcessElement(ctx context.Context, share sources, emit func
 	defer builder.Close()
 	units := slices.Clone(in.units[share.From:share.To])
 	if f.Params.Delta >= 0 {
-		if err := builder.Measure(units, f.Params.Hops, f.Params.Delta); err != nil {
+		if err := builder.Measure(ctx, units, f.Params.Hops, f.Params.Delta); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (f *buildFn) ProcessElement(ctx context.Context, p piece, emit func([]byte)
 		return err
 	}
 	defer builder.Close()
-	b, err := builder.Build(p.Number, in.units[p.From:p.To])
+	b, err := builder.Build(ctx, p.Number, in.units[p.From:p.To])
 	if err != nil {
 		return fmt.Errorf("bundle %d of the %s split: %w", p.Number, f.Params.Split, err)
 	}

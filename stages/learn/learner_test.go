@@ -79,7 +79,7 @@ func bundled(t testing.TB, g *graph.Graph, facts, known []graph.Fact, count int)
 	defer builder.Close()
 	var out []*bundle.Bundle
 	for i, r := range bundle.Cut(units, g.Entities, count, 1<<20) {
-		b, err := builder.Build(i, units[r[0]:r[1]])
+		b, err := builder.Build(context.Background(), i, units[r[0]:r[1]])
 		if err != nil {
 			t.Fatal(err)
 		}

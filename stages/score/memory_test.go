@@ -83,7 +83,7 @@ func twoQuestionsEach(t *testing.T, g *graph.Graph, sources int) *bundle.Bundle 
 		t.Fatal(err)
 	}
 	defer builder.Close()
-	b, err := builder.Build(0, bundle.Units(queries))
+	b, err := builder.Build(context.Background(), 0, bundle.Units(queries))
 	if err != nil {
 		t.Fatal(err)
 	}
