@@ -79,7 +79,6 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 		if s.lesson, err = newLesson(ctx, s); err != nil {
 			return result{}, err
 		}
-		defer s.lesson.head.Close()
 	}
 	return b.run(ctx, seats, len(queries), func(s *seat, i int) error { return s.lesson.learn(queries[i], i) })
 }

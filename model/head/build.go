@@ -42,8 +42,11 @@ func (b *builder[F]) build(propagation Propagation[F]) error {
 	if err != nil {
 		return err
 	}
-	gorgonia.Read(loss, &b.head.loss)
-	return b.gradients(loss)
+	if err := b.gradients(loss); err != nil {
+		return err
+	}
+	b.head.machine, err = newMachine(b.graph, loss)
+	return err
 }
 
 // scores takes the candidates' states, [n D, W], to their scores, [n].

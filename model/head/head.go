@@ -14,14 +14,13 @@ import (
 // that all workers see each step of the solver at once. It is not for concurrent use.
 type Head[F parameters.Float] struct {
 	names    []string
-	machine  gorgonia.VM
+	machine  *machine
 	products Products[F]
 
 	query      []F // x_q, the graph's input
 	embeddings []F // query.weight
 	candidates *candidates
 	weigh      *weigh[F]
-	loss       gorgonia.Value
 	into       Gradients[F] // the current query's
 }
 
@@ -57,7 +56,6 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	if err := b.build(propagation); err != nil {
 		return nil, fmt.Errorf("building the head: %w", err)
 	}
-	h.machine = gorgonia.NewTapeMachine(b.graph)
 	return h, nil
 }
 
@@ -87,21 +85,18 @@ func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gra
 	copy(h.into.Tensors, into.Tensors)
 	h.into.Query = into.Query
 
-	h.machine.Reset() // without it a second run does nothing
-	if err := h.machine.RunAll(); err != nil {
+	value, err := h.machine.run()
+	if err != nil {
 		return 0, err
 	}
-	switch v := h.loss.Data().(type) {
+	switch v := value.Data().(type) {
 	case float32:
 		return float64(v), nil
 	case float64:
 		return v, nil
 	}
-	return 0, fmt.Errorf("the loss is a %T", h.loss.Data())
+	return 0, fmt.Errorf("the loss is a %T", value.Data())
 }
-
-// Close lets go of the machine.
-func (h *Head[F]) Close() error { return h.machine.Close() }
 
 // SumInto adds the gradients of a batch's queries to those of the whole model, in the order
 // of the slots. The queries' embeddings are left out: the propagation sums them.

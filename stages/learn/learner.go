@@ -85,7 +85,6 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 	if err := l.prepare(ctx); err != nil {
 		return checkpoints.Record{}, err
 	}
-	defer spareProcessor(l.Replicas)()
 	for l.epoch <= l.Configuration.Epochs {
 		if err := l.trainEpoch(ctx); err != nil {
 			return checkpoints.Record{}, err
@@ -200,19 +199,6 @@ func (l *learner) sameRun(r checkpoints.Record) error {
 		return fmt.Errorf("%s of %s is past the %d epochs asked for", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
-}
-
-// spareProcessor lets Go run one goroutine more at once than there are replicas, until the
-// returned function is called. Gorgonia's machine runs a query's graph on another thread than
-// the one that asks it to, and while a thread wakes up its processor stands still: the others
-// can use that time.
-func spareProcessor(replicas int) (restore func()) {
-	before := runtime.GOMAXPROCS(0)
-	if replicas < 2 || replicas < before {
-		return func() {}
-	}
-	runtime.GOMAXPROCS(replicas + 1)
-	return func() { runtime.GOMAXPROCS(before) }
 }
 
 // trainEpoch makes the epoch's steps that are still to be made.
