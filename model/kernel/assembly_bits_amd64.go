@@ -3,18 +3,19 @@ package kernel
 // rowBits are the functions of Bits for rows of one vector.
 type rowBits struct {
 	words       int
-	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int) int
-	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int, planes, pending *uint64) int
+	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int) int
+	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int, planes, pending *uint64) int
 	push        func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
 	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
-	mark        func(count int, found *int32, next, reached, absent *uint64, distance int)
+	mark        func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
 	transpose   func(rows *uint64)
+	squares     func(reached, next, distances *uint64, plane, planes, last int, squares *uint64)
 	lines       func(squares *uint64, out *byte, stride int)
 }
 
 var (
-	bitsAVX2   = rowBits{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, linesAVX2}
-	bitsAVX512 = rowBits{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, linesAVX512}
+	bitsAVX2   = rowBits{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
+	bitsAVX512 = rowBits{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
 )
 
 // Widths adds those of a vector to those of a word.
@@ -47,12 +48,12 @@ func (s *assembly) Pull(h *Hop, found []int32) []int32 {
 	}
 	h.check(entities, found)
 	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
-	frontier, reached, next, absent := &h.Frontier[0], &h.Reached[0], &h.Next[0], first(h.Absent)
+	frontier, reached, next, distances := &h.Frontier[0], &h.Reached[0], &h.Next[0], first(h.Distances)
 	if c := h.Counters; c != nil {
-		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, absent, h.Distance, all, len(found), c.plane(), &c.pending[0])
+		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.entered(), all, len(found), c.plane(), &c.pending[0])
 		return found[:count]
 	}
-	return found[:b.pull(entities, offsets, senders, frontier, reached, next, absent, h.Distance, all, len(found))]
+	return found[:b.pull(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.entered(), all, len(found))]
 }
 
 // Push is like Pull.
@@ -73,7 +74,7 @@ func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 		found = found[:b.push(len(active), &active[0], offsets, senders, frontier, reached, next, all, before)]
 	}
 	if fresh := found[before:]; len(fresh) > 0 {
-		b.mark(len(fresh), &fresh[0], next, reached, first(h.Absent), h.Distance)
+		b.mark(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.entered())
 	}
 	return found
 }
@@ -90,17 +91,25 @@ func (s *assembly) TransposeBits(rows []uint64, words int) {
 }
 
 // PackBits is like TransposeBits.
-func (s *assembly) PackBits(absent []uint64, words int, out []byte, stride int) {
-	b := s.rows(words)
+func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
+	b, at := s.rows(h.Words), entity*h.Words
 	if b == nil {
-		s.portable.PackBits(absent, words, out, stride)
+		s.portable.PackBits(h, entity, out, stride)
 		return
 	}
-	_, _ = absent[8*64*words-1], out[(64*words-1)*stride+63]
-	for square := range 8 {
-		b.transpose(&absent[square*64*words])
+	rows := 128 * h.Words
+	reached, next := h.Reached[at:at+rows], h.Next[at:at+rows]
+	_, _, _ = h.Distances[:4*len(h.Reached)], h.Squares[:4*rows], out[(64*h.Words-1)*stride+63]
+	b.squares(&reached[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, h.Distance, &h.Squares[0])
+	b.lines(&h.Squares[0], &out[0], stride)
+}
+
+// entered is the distance of what is found, or negative where it is not entered.
+func (h *Hop) entered() int {
+	if h.Last {
+		return -1
 	}
-	b.lines(&absent[0], &out[0], stride)
+	return h.Distance
 }
 
 // plane is where the counters add now.
@@ -111,8 +120,8 @@ func (s *Counters) plane() *uint64 { return &s.planes[s.shift*s.words] }
 func (h *Hop) check(entities int, found []int32) {
 	n := entities * h.Words
 	_, _, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n], found[:entities+1]
-	if h.Absent != nil {
-		_ = h.Absent[:4*n]
+	if h.Distances != nil {
+		_ = h.Distances[:4*len(h.Reached)]
 	}
 	if h.Counters != nil && h.Counters.words != h.Words {
 		panic("counters of another width") // a mistake in the caller's code

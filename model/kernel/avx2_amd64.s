@@ -2789,36 +2789,36 @@ across124:
 	VZEROUPPER
 	RET
 
-// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int) int
 // Requires: AVX, AVX2, CMOV
-TEXT ·pullAVX2(SB), NOSPLIT, $0-88
+TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ frontier+24(FP), AX
-	MOVQ listed+72(FP), DX
+	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
 entity125:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end128
+	JGE      end129
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      skip126
+	JEQ      nothing126
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      skip126
+	JEQ      nothing126
 	LEAQ     (SI)(DI*4), DI
 
-fours129:
+fours130:
 	CMPQ    BX, $0x04
-	JLE     last130
+	JLE     last131
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2832,12 +2832,12 @@ fours129:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full127
+	JCS     full128
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours129
+	JMP     fours130
 
-last130:
+last131:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -2864,57 +2864,72 @@ last130:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full127:
+full128:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     skip126
+	JEQ     nothing126
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
-	MOVQ    found+64(FP), SI
+	MOVQ    found+72(FP), SI
 	MOVL    CX, (SI)(DX*4)
 	INCQ    DX
-	MOVQ    distance+56(FP), SI
-	MOVQ    absent+48(FP), DI
+	MOVQ    distance+64(FP), SI
+	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     skip126
+	JLT     next127
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip126
-	SHLQ    $0x02, BX
+	JEQ     next127
+	ADDQ    DI, BX
+	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCS     has131
-	VPOR    (DI)(BX*1), Y1, Y11
-	VMOVDQU Y11, (DI)(BX*1)
+	JCC     without132
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
 
-has131:
+without132:
+	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCS     has132
-	VPOR    32(DI)(BX*1), Y1, Y11
-	VMOVDQU Y11, 32(DI)(BX*1)
+	JCC     without133
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
 
-has132:
+without133:
+	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCS     has133
-	VPOR    64(DI)(BX*1), Y1, Y11
-	VMOVDQU Y11, 64(DI)(BX*1)
+	JCC     without134
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
 
-has133:
+without134:
+	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCS     has134
-	VPOR    96(DI)(BX*1), Y1, Y11
-	VMOVDQU Y11, 96(DI)(BX*1)
+	JCC     without135
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
 
-has134:
-skip126:
+without135:
+	ADDQ DI, BX
+
+next127:
 	INCQ CX
 	JMP  entity125
 
-end128:
-	MOVQ DX, ret+80(FP)
+nothing126:
+	VXORPS  Y1, Y1, Y1
+	MOVQ    CX, BX
+	MOVQ    next+40(FP), SI
+	SHLQ    $0x05, BX
+	VMOVDQU Y1, (SI)(BX*1)
+	INCQ    CX
+	JMP     entity125
+
+end129:
+	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
 
@@ -2926,10 +2941,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity135:
+entity136:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end137
+	JGE     end138
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2941,12 +2956,12 @@ entity135:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none136
+	JEQ     none137
 	LEAQ    (R8)(R9*4), R9
 
-fours138:
+fours139:
 	CMPQ    SI, $0x04
-	JLE     last139
+	JLE     last140
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3017,9 +3032,9 @@ fours138:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours138
+	JMP     fours139
 
-last139:
+last140:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3102,51 +3117,51 @@ last139:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none136:
+none137:
 	INCQ DX
-	JMP  entity135
+	JMP  entity136
 
-end137:
+end138:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
 
-// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
 // Requires: AVX, AVX2, CMOV
-TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-104
+TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	XORQ    AX, AX
-	MOVQ    planes+80(FP), CX
+	MOVQ    planes+88(FP), CX
 	VMOVDQU (CX), Y2
 	VMOVDQU 32(CX), Y3
 	MOVQ    frontier+24(FP), CX
-	MOVQ    listed+72(FP), BX
+	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity140:
+entity141:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end143
+	JGE      end145
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      skip141
+	JEQ      nothing142
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      skip141
+	JEQ      nothing142
 	LEAQ     (DI)(R8*4), R8
 
-fours144:
+fours146:
 	CMPQ    AX, $0x00002000
-	JGE     full146
+	JGE     full148
 	CMPQ    SI, $0x04
-	JLE     last145
+	JLE     last147
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3178,14 +3193,14 @@ fours144:
 	VPXOR   Y9, Y11, Y3
 	VPAND   Y9, Y11, Y11
 	VPOR    Y11, Y10, Y10
-	MOVQ    pending+88(FP), DI
+	MOVQ    pending+96(FP), DI
 	VMOVDQU Y10, (DI)(AX*1)
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours144
+	JMP     fours146
 
-last145:
+last147:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3239,60 +3254,75 @@ last145:
 	VPXOR        Y9, Y11, Y3
 	VPAND        Y9, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	MOVQ         pending+88(FP), SI
+	MOVQ         pending+96(FP), SI
 	VMOVDQU      Y10, (SI)(AX*1)
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          skip141
+	JEQ          nothing142
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
 	VMOVDQU      Y1, (DI)(SI*1)
-	MOVQ         found+64(FP), DI
+	MOVQ         found+72(FP), DI
 	MOVL         DX, (DI)(BX*4)
 	INCQ         BX
-	MOVQ         distance+56(FP), DI
-	MOVQ         absent+48(FP), R8
+	MOVQ         distance+64(FP), DI
+	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          skip141
+	JLT          next143
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          skip141
-	SHLQ         $0x02, SI
+	JEQ          next143
+	ADDQ         R8, SI
+	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCS          has147
-	VPOR         (R8)(SI*1), Y1, Y11
-	VMOVDQU      Y11, (R8)(SI*1)
+	JCC          without149
+	VPOR         (SI), Y1, Y11
+	VMOVDQU      Y11, (SI)
 
-has147:
+without149:
+	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCS     has148
-	VPOR    32(R8)(SI*1), Y1, Y11
-	VMOVDQU Y11, 32(R8)(SI*1)
+	JCC     without150
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
 
-has148:
+without150:
+	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCS     has149
-	VPOR    64(R8)(SI*1), Y1, Y11
-	VMOVDQU Y11, 64(R8)(SI*1)
+	JCC     without151
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
 
-has149:
+without151:
+	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCS     has150
-	VPOR    96(R8)(SI*1), Y1, Y11
-	VMOVDQU Y11, 96(R8)(SI*1)
+	JCC     without152
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
 
-has150:
-skip141:
+without152:
+	ADDQ R8, SI
+
+next143:
 	INCQ DX
-	JMP  entity140
+	JMP  entity141
 
-end143:
-	MOVQ    planes+80(FP), CX
-	MOVQ    pending+88(FP), DX
+nothing142:
+	VXORPS  Y1, Y1, Y1
+	MOVQ    DX, SI
+	MOVQ    next+40(FP), DI
+	SHLQ    $0x05, SI
+	VMOVDQU Y1, (DI)(SI*1)
+	INCQ    DX
+	JMP     entity141
+
+end145:
+	MOVQ    planes+88(FP), CX
+	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
 	VXORPS  Y12, Y12, Y12
 	VMOVDQU Y12, (SI)
@@ -3306,9 +3336,9 @@ end143:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight151:
+eight153:
 	CMPQ    AX, $0x00
-	JLE     drained154
+	JLE     drained156
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3350,36 +3380,36 @@ eight151:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry152:
+carry154:
 	VPTEST  Y7, Y7
-	JEQ     carried153
+	JEQ     carried155
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry152
+	JMP     carry154
 
-carried153:
+carried155:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight151
+	JMP  eight153
 
-drained154:
+drained156:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
 	XORQ    AX, AX
-	MOVQ    planes+80(FP), AX
+	MOVQ    planes+88(FP), AX
 	VMOVDQU Y2, (AX)
 	VMOVDQU Y3, 32(AX)
-	MOVQ    BX, ret+96(FP)
+	MOVQ    BX, ret+104(FP)
 	VZEROUPPER
 	RET
 
-full146:
-	MOVQ    planes+80(FP), DI
-	MOVQ    pending+88(FP), R9
+full148:
+	MOVQ    planes+88(FP), DI
+	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
 	VXORPS  Y12, Y12, Y12
 	VMOVDQU Y12, (R10)
@@ -3393,9 +3423,9 @@ full146:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight155:
+eight157:
 	CMPQ    AX, $0x00
-	JLE     drained158
+	JLE     drained160
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3437,27 +3467,27 @@ eight155:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry156:
+carry158:
 	VPTEST  Y7, Y7
-	JEQ     carried157
+	JEQ     carried159
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry156
+	JMP     carry158
 
-carried157:
+carried159:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight155
+	JMP  eight157
 
-drained158:
+drained160:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours144
+	JMP     fours146
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -3480,10 +3510,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity159:
+entity161:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end161
+	JGE     end163
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3495,14 +3525,14 @@ entity159:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none160
+	JEQ     none162
 	LEAQ    (R9)(R10*4), R10
 
-fours162:
+fours164:
 	CMPQ    AX, $0x00002000
-	JGE     full164
+	JGE     full166
 	CMPQ    DI, $0x04
-	JLE     last163
+	JLE     last165
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -3591,9 +3621,9 @@ fours162:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours162
+	JMP     fours164
 
-last163:
+last165:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -3703,11 +3733,11 @@ last163:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none160:
+none162:
 	INCQ BX
-	JMP  entity159
+	JMP  entity161
 
-end161:
+end163:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3723,9 +3753,9 @@ end161:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight165:
+eight167:
 	CMPQ    AX, $0x00
-	JLE     drained168
+	JLE     drained170
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3767,22 +3797,22 @@ eight165:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry166:
+carry168:
 	VPTEST  Y7, Y7
-	JEQ     carried167
+	JEQ     carried169
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry166
+	JMP     carry168
 
-carried167:
+carried169:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight165
+	JMP  eight167
 
-drained168:
+drained170:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3794,7 +3824,7 @@ drained168:
 	VZEROUPPER
 	RET
 
-full164:
+full166:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3810,9 +3840,9 @@ full164:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight169:
+eight171:
 	CMPQ    AX, $0x00
-	JLE     drained172
+	JLE     drained174
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3854,81 +3884,87 @@ eight169:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry170:
+carry172:
 	VPTEST  Y7, Y7
-	JEQ     carried171
+	JEQ     carried173
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry170
+	JMP     carry172
 
-carried171:
+carried173:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight169
+	JMP  eight171
 
-drained172:
+drained174:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours162
+	JMP     fours164
 
-// func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
-TEXT ·markAVX2(SB), NOSPLIT, $0-48
+TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ found+8(FP), AX
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity173:
+entity175:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end175
+	JGE     end177
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
-	MOVQ    distance+40(FP), SI
-	MOVQ    absent+32(FP), DI
+	MOVQ    distance+48(FP), SI
+	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip174
+	JLT     skip176
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip174
-	SHLQ    $0x02, BX
+	JEQ     skip176
+	ADDQ    DI, BX
+	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCS     has176
-	VPOR    (DI)(BX*1), Y0, Y1
-	VMOVDQU Y1, (DI)(BX*1)
+	JCC     without178
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
 
-has176:
+without178:
+	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCS     has177
-	VPOR    32(DI)(BX*1), Y0, Y1
-	VMOVDQU Y1, 32(DI)(BX*1)
+	JCC     without179
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
 
-has177:
+without179:
+	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCS     has178
-	VPOR    64(DI)(BX*1), Y0, Y1
-	VMOVDQU Y1, 64(DI)(BX*1)
+	JCC     without180
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
 
-has178:
+without180:
+	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCS     has179
-	VPOR    96(DI)(BX*1), Y0, Y1
-	VMOVDQU Y1, 96(DI)(BX*1)
+	JCC     without181
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
 
-has179:
-skip174:
+without181:
+	ADDQ DI, BX
+
+skip176:
 	INCQ DX
-	JMP  entity173
+	JMP  entity175
 
-end175:
+end177:
 	VZEROUPPER
 	RET
 
@@ -3936,122 +3972,122 @@ end175:
 // Requires: AVX, AVX2
 TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	MOVQ         $0x00000000ffffffff, AX
-	VMOVQ        AX, X10
-	VPBROADCASTQ X10, Y10
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Y9
 	MOVQ         $0x0000ffff0000ffff, AX
-	VMOVQ        AX, X11
-	VPBROADCASTQ X11, Y11
-	MOVQ         $0x00ff00ff00ff00ff, AX
-	VMOVQ        AX, X12
-	VPBROADCASTQ X12, Y12
-	MOVQ         rows+0(FP), AX
-	MOVQ         $0x00000008, CX
-
-again180:
-	VMOVDQU      (AX), Y0
-	VMOVDQU      256(AX), Y1
-	VMOVDQU      512(AX), Y2
-	VMOVDQU      768(AX), Y3
-	VMOVDQU      1024(AX), Y4
-	VMOVDQU      1280(AX), Y5
-	VMOVDQU      1536(AX), Y6
-	VMOVDQU      1792(AX), Y7
-	VPSRLQ       $0x20, Y0, Y8
-	VPXOR        Y4, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSLLQ       $0x20, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x20, Y1, Y8
-	VPXOR        Y5, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSLLQ       $0x20, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSRLQ       $0x20, Y2, Y8
-	VPXOR        Y6, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VPSLLQ       $0x20, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSRLQ       $0x20, Y3, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y10, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x20, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSRLQ       $0x10, Y0, Y8
-	VPXOR        Y2, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSLLQ       $0x10, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x10, Y1, Y8
-	VPXOR        Y3, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSLLQ       $0x10, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSRLQ       $0x10, Y4, Y8
-	VPXOR        Y6, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VPSLLQ       $0x10, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSRLQ       $0x10, Y5, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y11, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x10, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSRLQ       $0x08, Y0, Y8
-	VPXOR        Y1, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y1, Y1
-	VPSLLQ       $0x08, Y8, Y8
-	VPXOR        Y8, Y0, Y0
-	VPSRLQ       $0x08, Y2, Y8
-	VPXOR        Y3, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y3, Y3
-	VPSLLQ       $0x08, Y8, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSRLQ       $0x08, Y4, Y8
-	VPXOR        Y5, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y5, Y5
-	VPSLLQ       $0x08, Y8, Y8
-	VPXOR        Y8, Y4, Y4
-	VPSRLQ       $0x08, Y6, Y8
-	VPXOR        Y7, Y8, Y8
-	VPAND        Y12, Y8, Y8
-	VPXOR        Y8, Y7, Y7
-	VPSLLQ       $0x08, Y8, Y8
-	VPXOR        Y8, Y6, Y6
-	VMOVDQU      Y0, (AX)
-	VMOVDQU      Y1, 256(AX)
-	VMOVDQU      Y2, 512(AX)
-	VMOVDQU      Y3, 768(AX)
-	VMOVDQU      Y4, 1024(AX)
-	VMOVDQU      Y5, 1280(AX)
-	VMOVDQU      Y6, 1536(AX)
-	VMOVDQU      Y7, 1792(AX)
-	ADDQ         $0x00000020, AX
-	DECQ         CX
-	JNE          again180
-	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Y10
-	MOVQ         $0x3333333333333333, AX
+	MOVQ         $0x00ff00ff00ff00ff, AX
 	VMOVQ        AX, X11
 	VPBROADCASTQ X11, Y11
-	MOVQ         $0x5555555555555555, AX
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Y12
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X14
+	VPBROADCASTQ X14, Y14
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again181:
+again182:
+	VMOVDQU (AX), Y0
+	VMOVDQU 256(AX), Y1
+	VMOVDQU 512(AX), Y2
+	VMOVDQU 768(AX), Y3
+	VMOVDQU 1024(AX), Y4
+	VMOVDQU 1280(AX), Y5
+	VMOVDQU 1536(AX), Y6
+	VMOVDQU 1792(AX), Y7
+	VPSRLQ  $0x20, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x20, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x20, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x20, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x10, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x10, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x10, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x10, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x08, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x08, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x08, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x08, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 256(AX)
+	VMOVDQU Y2, 512(AX)
+	VMOVDQU Y3, 768(AX)
+	VMOVDQU Y4, 1024(AX)
+	VMOVDQU Y5, 1280(AX)
+	VMOVDQU Y6, 1536(AX)
+	VMOVDQU Y7, 1792(AX)
+	ADDQ    $0x00000020, AX
+	DECQ    CX
+	JNE     again182
+	MOVQ    rows+0(FP), AX
+	MOVQ    $0x00000008, CX
+
+again183:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4062,73 +4098,73 @@ again181:
 	VMOVDQU 224(AX), Y7
 	VPSRLQ  $0x04, Y0, Y8
 	VPXOR   Y4, Y8, Y8
-	VPAND   Y10, Y8, Y8
+	VPAND   Y12, Y8, Y8
 	VPXOR   Y8, Y4, Y4
 	VPSLLQ  $0x04, Y8, Y8
 	VPXOR   Y8, Y0, Y0
 	VPSRLQ  $0x04, Y1, Y8
 	VPXOR   Y5, Y8, Y8
-	VPAND   Y10, Y8, Y8
+	VPAND   Y12, Y8, Y8
 	VPXOR   Y8, Y5, Y5
 	VPSLLQ  $0x04, Y8, Y8
 	VPXOR   Y8, Y1, Y1
 	VPSRLQ  $0x04, Y2, Y8
 	VPXOR   Y6, Y8, Y8
-	VPAND   Y10, Y8, Y8
+	VPAND   Y12, Y8, Y8
 	VPXOR   Y8, Y6, Y6
 	VPSLLQ  $0x04, Y8, Y8
 	VPXOR   Y8, Y2, Y2
 	VPSRLQ  $0x04, Y3, Y8
 	VPXOR   Y7, Y8, Y8
-	VPAND   Y10, Y8, Y8
+	VPAND   Y12, Y8, Y8
 	VPXOR   Y8, Y7, Y7
 	VPSLLQ  $0x04, Y8, Y8
 	VPXOR   Y8, Y3, Y3
 	VPSRLQ  $0x02, Y0, Y8
 	VPXOR   Y2, Y8, Y8
-	VPAND   Y11, Y8, Y8
+	VPAND   Y13, Y8, Y8
 	VPXOR   Y8, Y2, Y2
 	VPSLLQ  $0x02, Y8, Y8
 	VPXOR   Y8, Y0, Y0
 	VPSRLQ  $0x02, Y1, Y8
 	VPXOR   Y3, Y8, Y8
-	VPAND   Y11, Y8, Y8
+	VPAND   Y13, Y8, Y8
 	VPXOR   Y8, Y3, Y3
 	VPSLLQ  $0x02, Y8, Y8
 	VPXOR   Y8, Y1, Y1
 	VPSRLQ  $0x02, Y4, Y8
 	VPXOR   Y6, Y8, Y8
-	VPAND   Y11, Y8, Y8
+	VPAND   Y13, Y8, Y8
 	VPXOR   Y8, Y6, Y6
 	VPSLLQ  $0x02, Y8, Y8
 	VPXOR   Y8, Y4, Y4
 	VPSRLQ  $0x02, Y5, Y8
 	VPXOR   Y7, Y8, Y8
-	VPAND   Y11, Y8, Y8
+	VPAND   Y13, Y8, Y8
 	VPXOR   Y8, Y7, Y7
 	VPSLLQ  $0x02, Y8, Y8
 	VPXOR   Y8, Y5, Y5
 	VPSRLQ  $0x01, Y0, Y8
 	VPXOR   Y1, Y8, Y8
-	VPAND   Y12, Y8, Y8
+	VPAND   Y14, Y8, Y8
 	VPXOR   Y8, Y1, Y1
 	VPSLLQ  $0x01, Y8, Y8
 	VPXOR   Y8, Y0, Y0
 	VPSRLQ  $0x01, Y2, Y8
 	VPXOR   Y3, Y8, Y8
-	VPAND   Y12, Y8, Y8
+	VPAND   Y14, Y8, Y8
 	VPXOR   Y8, Y3, Y3
 	VPSLLQ  $0x01, Y8, Y8
 	VPXOR   Y8, Y2, Y2
 	VPSRLQ  $0x01, Y4, Y8
 	VPXOR   Y5, Y8, Y8
-	VPAND   Y12, Y8, Y8
+	VPAND   Y14, Y8, Y8
 	VPXOR   Y8, Y5, Y5
 	VPSLLQ  $0x01, Y8, Y8
 	VPXOR   Y8, Y4, Y4
 	VPSRLQ  $0x01, Y6, Y8
 	VPXOR   Y7, Y8, Y8
-	VPAND   Y12, Y8, Y8
+	VPAND   Y14, Y8, Y8
 	VPXOR   Y8, Y7, Y7
 	VPSLLQ  $0x01, Y8, Y8
 	VPXOR   Y8, Y6, Y6
@@ -4142,43 +4178,484 @@ again181:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again181
+	JNE     again183
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
+// Requires: AVX, AVX2
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-56
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Y11
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X14
+	VPBROADCASTQ X14, Y14
+	MOVQ         reached+0(FP), AX
+	MOVQ         next+8(FP), CX
+	MOVQ         distances+16(FP), DX
+	MOVQ         squares+48(FP), BX
+	MOVQ         plane+24(FP), SI
+	MOVQ         planes+32(FP), DI
+	MOVQ         last+40(FP), R8
+	MOVQ         $0x00000008, R9
+
+square184:
+	XORQ R10, R10
+	MOVQ DX, R11
+	MOVQ BX, R12
+
+plane185:
+	VPCMPEQD Y15, Y15, Y15
+	VMOVDQU  (CX), Y0
+	VPOR     (AX), Y0, Y0
+	VPXOR    Y0, Y15, Y0
+	VMOVDQU  64(CX), Y1
+	VPOR     64(AX), Y1, Y1
+	VPXOR    Y1, Y15, Y1
+	VMOVDQU  128(CX), Y2
+	VPOR     128(AX), Y2, Y2
+	VPXOR    Y2, Y15, Y2
+	VMOVDQU  192(CX), Y3
+	VPOR     192(AX), Y3, Y3
+	VPXOR    Y3, Y15, Y3
+	VMOVDQU  256(CX), Y4
+	VPOR     256(AX), Y4, Y4
+	VPXOR    Y4, Y15, Y4
+	VMOVDQU  320(CX), Y5
+	VPOR     320(AX), Y5, Y5
+	VPXOR    Y5, Y15, Y5
+	VMOVDQU  384(CX), Y6
+	VPOR     384(AX), Y6, Y6
+	VPXOR    Y6, Y15, Y6
+	VMOVDQU  448(CX), Y7
+	VPOR     448(AX), Y7, Y7
+	VPXOR    Y7, Y15, Y7
+	CMPQ     R10, DI
+	JGE      absent186
+	VXORPS   Y8, Y8, Y8
+	VPOR     (R11), Y0, Y0
+	VMOVDQU  Y8, (R11)
+	VPOR     64(R11), Y1, Y1
+	VMOVDQU  Y8, 64(R11)
+	VPOR     128(R11), Y2, Y2
+	VMOVDQU  Y8, 128(R11)
+	VPOR     192(R11), Y3, Y3
+	VMOVDQU  Y8, 192(R11)
+	VPOR     256(R11), Y4, Y4
+	VMOVDQU  Y8, 256(R11)
+	VPOR     320(R11), Y5, Y5
+	VMOVDQU  Y8, 320(R11)
+	VPOR     384(R11), Y6, Y6
+	VMOVDQU  Y8, 384(R11)
+	VPOR     448(R11), Y7, Y7
+	VMOVDQU  Y8, 448(R11)
+
+absent186:
+	BTQ  R10, R8
+	JCC  entered187
+	VPOR (CX), Y0, Y0
+	VPOR 64(CX), Y1, Y1
+	VPOR 128(CX), Y2, Y2
+	VPOR 192(CX), Y3, Y3
+	VPOR 256(CX), Y4, Y4
+	VPOR 320(CX), Y5, Y5
+	VPOR 384(CX), Y6, Y6
+	VPOR 448(CX), Y7, Y7
+
+entered187:
+	VPSRLQ  $0x20, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x20, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x20, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x20, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x10, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x10, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x10, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x10, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x08, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x08, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x08, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x08, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, (R12)
+	VMOVDQU Y1, 256(R12)
+	VMOVDQU Y2, 512(R12)
+	VMOVDQU Y3, 768(R12)
+	VMOVDQU Y4, 1024(R12)
+	VMOVDQU Y5, 1280(R12)
+	VMOVDQU Y6, 1536(R12)
+	VMOVDQU Y7, 1792(R12)
+	ADDQ    SI, R11
+	ADDQ    $0x20, R12
+	INCQ    R10
+	CMPQ    R10, $0x04
+	JL      plane185
+	VXORPS  Y8, Y8, Y8
+	VMOVDQU Y8, (CX)
+	VMOVDQU Y8, 64(CX)
+	VMOVDQU Y8, 128(CX)
+	VMOVDQU Y8, 192(CX)
+	VMOVDQU Y8, 256(CX)
+	VMOVDQU Y8, 320(CX)
+	VMOVDQU Y8, 384(CX)
+	VMOVDQU Y8, 448(CX)
+	XORQ    R10, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+plane188:
+	VPCMPEQD Y15, Y15, Y15
+	VMOVDQU  32(CX), Y0
+	VPOR     32(AX), Y0, Y0
+	VPXOR    Y0, Y15, Y0
+	VMOVDQU  96(CX), Y1
+	VPOR     96(AX), Y1, Y1
+	VPXOR    Y1, Y15, Y1
+	VMOVDQU  160(CX), Y2
+	VPOR     160(AX), Y2, Y2
+	VPXOR    Y2, Y15, Y2
+	VMOVDQU  224(CX), Y3
+	VPOR     224(AX), Y3, Y3
+	VPXOR    Y3, Y15, Y3
+	VMOVDQU  288(CX), Y4
+	VPOR     288(AX), Y4, Y4
+	VPXOR    Y4, Y15, Y4
+	VMOVDQU  352(CX), Y5
+	VPOR     352(AX), Y5, Y5
+	VPXOR    Y5, Y15, Y5
+	VMOVDQU  416(CX), Y6
+	VPOR     416(AX), Y6, Y6
+	VPXOR    Y6, Y15, Y6
+	VMOVDQU  480(CX), Y7
+	VPOR     480(AX), Y7, Y7
+	VPXOR    Y7, Y15, Y7
+	CMPQ     R10, DI
+	JGE      absent189
+	VXORPS   Y8, Y8, Y8
+	VPOR     32(R11), Y0, Y0
+	VMOVDQU  Y8, 32(R11)
+	VPOR     96(R11), Y1, Y1
+	VMOVDQU  Y8, 96(R11)
+	VPOR     160(R11), Y2, Y2
+	VMOVDQU  Y8, 160(R11)
+	VPOR     224(R11), Y3, Y3
+	VMOVDQU  Y8, 224(R11)
+	VPOR     288(R11), Y4, Y4
+	VMOVDQU  Y8, 288(R11)
+	VPOR     352(R11), Y5, Y5
+	VMOVDQU  Y8, 352(R11)
+	VPOR     416(R11), Y6, Y6
+	VMOVDQU  Y8, 416(R11)
+	VPOR     480(R11), Y7, Y7
+	VMOVDQU  Y8, 480(R11)
+
+absent189:
+	BTQ  R10, R8
+	JCC  entered190
+	VPOR 32(CX), Y0, Y0
+	VPOR 96(CX), Y1, Y1
+	VPOR 160(CX), Y2, Y2
+	VPOR 224(CX), Y3, Y3
+	VPOR 288(CX), Y4, Y4
+	VPOR 352(CX), Y5, Y5
+	VPOR 416(CX), Y6, Y6
+	VPOR 480(CX), Y7, Y7
+
+entered190:
+	VPSRLQ  $0x20, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x20, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x20, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x20, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y9, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x20, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x10, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x10, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x10, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x10, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y10, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x10, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x08, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x08, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x08, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x08, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y11, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x08, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, 128(R12)
+	VMOVDQU Y1, 384(R12)
+	VMOVDQU Y2, 640(R12)
+	VMOVDQU Y3, 896(R12)
+	VMOVDQU Y4, 1152(R12)
+	VMOVDQU Y5, 1408(R12)
+	VMOVDQU Y6, 1664(R12)
+	VMOVDQU Y7, 1920(R12)
+	ADDQ    SI, R11
+	ADDQ    $0x20, R12
+	INCQ    R10
+	CMPQ    R10, $0x04
+	JL      plane188
+	VXORPS  Y8, Y8, Y8
+	VMOVDQU Y8, 32(CX)
+	VMOVDQU Y8, 96(CX)
+	VMOVDQU Y8, 160(CX)
+	VMOVDQU Y8, 224(CX)
+	VMOVDQU Y8, 288(CX)
+	VMOVDQU Y8, 352(CX)
+	VMOVDQU Y8, 416(CX)
+	VMOVDQU Y8, 480(CX)
+	MOVQ    $0x00000008, R10
+
+again191:
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	VMOVDQU 64(BX), Y2
+	VMOVDQU 96(BX), Y3
+	VMOVDQU 128(BX), Y4
+	VMOVDQU 160(BX), Y5
+	VMOVDQU 192(BX), Y6
+	VMOVDQU 224(BX), Y7
+	VPSRLQ  $0x04, Y0, Y8
+	VPXOR   Y4, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x04, Y1, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x04, Y2, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x04, Y3, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y12, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x04, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSRLQ  $0x02, Y0, Y8
+	VPXOR   Y2, Y8, Y8
+	VPAND   Y13, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x02, Y1, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y13, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSRLQ  $0x02, Y4, Y8
+	VPXOR   Y6, Y8, Y8
+	VPAND   Y13, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x02, Y5, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y13, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x02, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSRLQ  $0x01, Y0, Y8
+	VPXOR   Y1, Y8, Y8
+	VPAND   Y14, Y8, Y8
+	VPXOR   Y8, Y1, Y1
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y0, Y0
+	VPSRLQ  $0x01, Y2, Y8
+	VPXOR   Y3, Y8, Y8
+	VPAND   Y14, Y8, Y8
+	VPXOR   Y8, Y3, Y3
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y2, Y2
+	VPSRLQ  $0x01, Y4, Y8
+	VPXOR   Y5, Y8, Y8
+	VPAND   Y14, Y8, Y8
+	VPXOR   Y8, Y5, Y5
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y4, Y4
+	VPSRLQ  $0x01, Y6, Y8
+	VPXOR   Y7, Y8, Y8
+	VPAND   Y14, Y8, Y8
+	VPXOR   Y8, Y7, Y7
+	VPSLLQ  $0x01, Y8, Y8
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU Y0, (BX)
+	VMOVDQU Y1, 32(BX)
+	VMOVDQU Y2, 64(BX)
+	VMOVDQU Y3, 96(BX)
+	VMOVDQU Y4, 128(BX)
+	VMOVDQU Y5, 160(BX)
+	VMOVDQU Y6, 192(BX)
+	VMOVDQU Y7, 224(BX)
+	ADDQ    $0x00000100, BX
+	DECQ    R10
+	JNE     again191
+	ADDQ    $0x00000200, AX
+	ADDQ    $0x00000200, CX
+	ADDQ    $0x00000200, DX
+	DECQ    R9
+	JNE     square184
 	VZEROUPPER
 	RET
 
 // func linesAVX2(squares *uint64, out *byte, stride int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·linesAVX2(SB), NOSPLIT, $0-24
-	VPCMPEQD Y15, Y15, Y15
-	VXORPS   Y14, Y14, Y14
-	MOVQ     squares+0(FP), AX
-	MOVQ     stride+16(FP), CX
-	MOVQ     out+8(FP), BX
-	MOVQ     CX, SI
-	SHLQ     $0x06, SI
-	ADDQ     BX, SI
-	MOVQ     CX, DI
-	SHLQ     $0x06, DI
-	ADDQ     SI, DI
-	MOVQ     CX, R8
-	SHLQ     $0x06, R8
-	ADDQ     DI, R8
-	XORQ     R9, R9
-	MOVQ     $0x00000040, DX
+	MOVQ squares+0(FP), AX
+	MOVQ stride+16(FP), CX
+	MOVQ out+8(FP), BX
+	MOVQ CX, SI
+	SHLQ $0x06, SI
+	ADDQ BX, SI
+	MOVQ CX, DI
+	SHLQ $0x06, DI
+	ADDQ SI, DI
+	MOVQ CX, R8
+	SHLQ $0x06, R8
+	ADDQ DI, R8
+	XORQ R9, R9
+	MOVQ $0x00000040, DX
 
-again182:
+again192:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
 	PREFETCHT0  64(R8)(R9*1)
-	VPXOR       (AX), Y15, Y0
-	VMOVDQU     Y14, (AX)
-	VPXOR       2048(AX), Y15, Y1
-	VMOVDQU     Y14, 2048(AX)
-	VPXOR       4096(AX), Y15, Y2
-	VMOVDQU     Y14, 4096(AX)
-	VPXOR       6144(AX), Y15, Y3
-	VMOVDQU     Y14, 6144(AX)
+	VMOVDQU     (AX), Y0
+	VMOVDQU     2048(AX), Y1
+	VMOVDQU     4096(AX), Y2
+	VMOVDQU     6144(AX), Y3
 	VPUNPCKLQDQ Y1, Y0, Y4
 	VPUNPCKHQDQ Y1, Y0, Y5
 	VPUNPCKLQDQ Y3, Y2, Y6
@@ -4191,14 +4668,10 @@ again182:
 	VMOVDQU     Y1, (SI)(R9*1)
 	VMOVDQU     Y2, (DI)(R9*1)
 	VMOVDQU     Y3, (R8)(R9*1)
-	VPXOR       8192(AX), Y15, Y0
-	VMOVDQU     Y14, 8192(AX)
-	VPXOR       10240(AX), Y15, Y1
-	VMOVDQU     Y14, 10240(AX)
-	VPXOR       12288(AX), Y15, Y2
-	VMOVDQU     Y14, 12288(AX)
-	VPXOR       14336(AX), Y15, Y3
-	VMOVDQU     Y14, 14336(AX)
+	VMOVDQU     8192(AX), Y0
+	VMOVDQU     10240(AX), Y1
+	VMOVDQU     12288(AX), Y2
+	VMOVDQU     14336(AX), Y3
 	VPUNPCKLQDQ Y1, Y0, Y4
 	VPUNPCKHQDQ Y1, Y0, Y5
 	VPUNPCKLQDQ Y3, Y2, Y6
@@ -4214,6 +4687,6 @@ again182:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again182
+	JNE         again192
 	VZEROUPPER
 	RET

@@ -100,7 +100,7 @@ func transposeAVX2(out *float32, a *float32, rows int, columns int, outRow int, 
 // pullAVX2 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+func pullAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int) int
 
 // pushAVX2 is portable.Push for rows of one vector.
 //
@@ -110,7 +110,7 @@ func pushAVX2(count int, active *int32, offsets *int64, senders *int32, frontier
 // pullCountedAVX2 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
 
 // pushCountedAVX2 is portable.Push for rows of one vector.
 //
@@ -120,12 +120,17 @@ func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, f
 // markAVX2 is Hop.mark for rows of one vector.
 //
 //go:noescape
-func markAVX2(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 
 // transposeBitsAVX2 is portable.TransposeBits for rows of one vector.
 //
 //go:noescape
 func transposeBitsAVX2(rows *uint64)
+
+// squaresAVX2 is the first part of portable.PackBits for rows of one vector.
+//
+//go:noescape
+func squaresAVX2(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
 
 // linesAVX2 is the second part of portable.PackBits for rows of one vector.
 //

@@ -6023,17 +6023,17 @@ across234:
 	VZEROUPPER
 	RET
 
-// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+// func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int) int
 // Requires: AVX, AVX512DQ, AVX512F, CMOV
-TEXT ·pullAVX512(SB), NOSPLIT, $0-88
+TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ frontier+24(FP), AX
-	MOVQ listed+72(FP), DX
+	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
 entity235:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end238
+	JGE        end239
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6041,19 +6041,19 @@ entity235:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        skip236
+	JEQ        nothing236
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        skip236
+	JEQ        nothing236
 	LEAQ       (SI)(DI*4), DI
 
-fours239:
+fours240:
 	CMPQ     BX, $0x04
-	JLE      last240
+	JLE      last241
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6069,12 +6069,12 @@ fours239:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full237
+	JEQ      full238
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours239
+	JMP      fours240
 
-last240:
+last241:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6101,58 +6101,73 @@ last240:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full237:
+full238:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       skip236
+	JEQ       nothing236
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
-	MOVQ      found+64(FP), SI
+	MOVQ      found+72(FP), SI
 	MOVL      CX, (SI)(DX*4)
 	INCQ      DX
-	MOVQ      distance+56(FP), SI
-	MOVQ      absent+48(FP), DI
+	MOVQ      distance+64(FP), SI
+	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       skip236
+	JLT       next237
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip236
-	SHLQ      $0x02, BX
+	JEQ       next237
+	ADDQ      DI, BX
+	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCS       has241
-	VPORQ     (DI)(BX*1), Z1, Z11
-	VMOVDQU64 Z11, (DI)(BX*1)
+	JCC       without242
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
 
-has241:
+without242:
+	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCS       has242
-	VPORQ     64(DI)(BX*1), Z1, Z11
-	VMOVDQU64 Z11, 64(DI)(BX*1)
+	JCC       without243
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
 
-has242:
+without243:
+	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCS       has243
-	VPORQ     128(DI)(BX*1), Z1, Z11
-	VMOVDQU64 Z11, 128(DI)(BX*1)
+	JCC       without244
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
 
-has243:
+without244:
+	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCS       has244
-	VPORQ     192(DI)(BX*1), Z1, Z11
-	VMOVDQU64 Z11, 192(DI)(BX*1)
+	JCC       without245
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
 
-has244:
-skip236:
+without245:
+	ADDQ DI, BX
+
+next237:
 	INCQ CX
 	JMP  entity235
 
-end238:
-	MOVQ DX, ret+80(FP)
+nothing236:
+	VPXORD    Z1, Z1, Z1
+	MOVQ      CX, BX
+	MOVQ      next+40(FP), SI
+	SHLQ      $0x06, BX
+	VMOVDQU64 Z1, (SI)(BX*1)
+	INCQ      CX
+	JMP       entity235
+
+end239:
+	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
 
@@ -6164,10 +6179,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity245:
+entity246:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end247
+	JGE       end248
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6179,12 +6194,12 @@ entity245:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none246
+	JEQ       none247
 	LEAQ      (R8)(R9*4), R9
 
-fours248:
+fours249:
 	CMPQ      SI, $0x04
-	JLE       last249
+	JLE       last250
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -6263,9 +6278,9 @@ fours248:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours248
+	JMP       fours249
 
-last249:
+last250:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -6356,30 +6371,30 @@ last249:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none246:
+none247:
 	INCQ DX
-	JMP  entity245
+	JMP  entity246
 
-end247:
+end248:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
 
-// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+// func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
 // Requires: AVX, AVX512DQ, AVX512F, CMOV
-TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-104
+TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	XORQ      AX, AX
-	MOVQ      planes+80(FP), CX
+	MOVQ      planes+88(FP), CX
 	VMOVDQU64 (CX), Z2
 	VMOVDQU64 64(CX), Z3
 	MOVQ      frontier+24(FP), CX
-	MOVQ      listed+72(FP), BX
+	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity250:
+entity251:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end253
+	JGE        end255
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6387,21 +6402,21 @@ entity250:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        skip251
+	JEQ        nothing252
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        skip251
+	JEQ        nothing252
 	LEAQ       (DI)(R8*4), R8
 
-fours254:
+fours256:
 	CMPQ       AX, $0x00004000
-	JGE        full256
+	JGE        full258
 	CMPQ       SI, $0x04
-	JLE        last255
+	JLE        last257
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -6427,14 +6442,14 @@ fours254:
 	VMOVDQA64  Z3, Z10
 	VPTERNLOGQ $0xe8, Z9, Z8, Z10
 	VPTERNLOGQ $0x96, Z9, Z8, Z3
-	MOVQ       pending+88(FP), DI
+	MOVQ       pending+96(FP), DI
 	VMOVDQU64  Z10, (DI)(AX*1)
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours254
+	JMP        fours256
 
-last255:
+last257:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -6482,61 +6497,76 @@ last255:
 	VMOVDQA64    Z3, Z10
 	VPTERNLOGQ   $0xe8, Z9, Z8, Z10
 	VPTERNLOGQ   $0x96, Z9, Z8, Z3
-	MOVQ         pending+88(FP), SI
+	MOVQ         pending+96(FP), SI
 	VMOVDQU64    Z10, (SI)(AX*1)
 	ADDQ         $0x40, AX
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          skip251
+	JEQ          nothing252
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
 	VMOVDQU64    Z1, (DI)(SI*1)
-	MOVQ         found+64(FP), DI
+	MOVQ         found+72(FP), DI
 	MOVL         DX, (DI)(BX*4)
 	INCQ         BX
-	MOVQ         distance+56(FP), DI
-	MOVQ         absent+48(FP), R8
+	MOVQ         distance+64(FP), DI
+	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          skip251
+	JLT          next253
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          skip251
-	SHLQ         $0x02, SI
+	JEQ          next253
+	ADDQ         R8, SI
+	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCS          has257
-	VPORQ        (R8)(SI*1), Z1, Z11
-	VMOVDQU64    Z11, (R8)(SI*1)
+	JCC          without259
+	VPORQ        (SI), Z1, Z11
+	VMOVDQU64    Z11, (SI)
 
-has257:
+without259:
+	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCS       has258
-	VPORQ     64(R8)(SI*1), Z1, Z11
-	VMOVDQU64 Z11, 64(R8)(SI*1)
+	JCC       without260
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
 
-has258:
+without260:
+	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCS       has259
-	VPORQ     128(R8)(SI*1), Z1, Z11
-	VMOVDQU64 Z11, 128(R8)(SI*1)
+	JCC       without261
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
 
-has259:
+without261:
+	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCS       has260
-	VPORQ     192(R8)(SI*1), Z1, Z11
-	VMOVDQU64 Z11, 192(R8)(SI*1)
+	JCC       without262
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
 
-has260:
-skip251:
+without262:
+	ADDQ R8, SI
+
+next253:
 	INCQ DX
-	JMP  entity250
+	JMP  entity251
 
-end253:
-	MOVQ      planes+80(FP), CX
-	MOVQ      pending+88(FP), DX
+nothing252:
+	VPXORD    Z1, Z1, Z1
+	MOVQ      DX, SI
+	MOVQ      next+40(FP), DI
+	SHLQ      $0x06, SI
+	VMOVDQU64 Z1, (DI)(SI*1)
+	INCQ      DX
+	JMP       entity251
+
+end255:
+	MOVQ      planes+88(FP), CX
+	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
 	VPXORD    Z12, Z12, Z12
 	VMOVDQU64 Z12, (SI)
@@ -6550,9 +6580,9 @@ end253:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight261:
+eight263:
 	CMPQ       AX, $0x00
-	JLE        drained264
+	JLE        drained266
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6580,37 +6610,37 @@ eight261:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry262:
+carry264:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried263
+	JEQ       carried265
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry262
+	JMP       carry264
 
-carried263:
+carried265:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight261
+	JMP  eight263
 
-drained264:
+drained266:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
 	XORQ      AX, AX
-	MOVQ      planes+80(FP), AX
+	MOVQ      planes+88(FP), AX
 	VMOVDQU64 Z2, (AX)
 	VMOVDQU64 Z3, 64(AX)
-	MOVQ      BX, ret+96(FP)
+	MOVQ      BX, ret+104(FP)
 	VZEROUPPER
 	RET
 
-full256:
-	MOVQ      planes+80(FP), DI
-	MOVQ      pending+88(FP), R9
+full258:
+	MOVQ      planes+88(FP), DI
+	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
 	VPXORD    Z12, Z12, Z12
 	VMOVDQU64 Z12, (R10)
@@ -6624,9 +6654,9 @@ full256:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight265:
+eight267:
 	CMPQ       AX, $0x00
-	JLE        drained268
+	JLE        drained270
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6654,28 +6684,28 @@ eight265:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry266:
+carry268:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried267
+	JEQ       carried269
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry266
+	JMP       carry268
 
-carried267:
+carried269:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight265
+	JMP  eight267
 
-drained268:
+drained270:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours254
+	JMP       fours256
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -6698,10 +6728,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity269:
+entity271:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end271
+	JGE       end273
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6713,14 +6743,14 @@ entity269:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none270
+	JEQ       none272
 	LEAQ      (R9)(R10*4), R10
 
-fours272:
+fours274:
 	CMPQ       AX, $0x00004000
-	JGE        full274
+	JGE        full276
 	CMPQ       DI, $0x04
-	JLE        last273
+	JLE        last275
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -6811,9 +6841,9 @@ fours272:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours272
+	JMP        fours274
 
-last273:
+last275:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -6925,11 +6955,11 @@ last273:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none270:
+none272:
 	INCQ BX
-	JMP  entity269
+	JMP  entity271
 
-end271:
+end273:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6945,9 +6975,9 @@ end271:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight275:
+eight277:
 	CMPQ       AX, $0x00
-	JLE        drained278
+	JLE        drained280
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6975,23 +7005,23 @@ eight275:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry276:
+carry278:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried277
+	JEQ       carried279
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry276
+	JMP       carry278
 
-carried277:
+carried279:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight275
+	JMP  eight277
 
-drained278:
+drained280:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7003,7 +7033,7 @@ drained278:
 	VZEROUPPER
 	RET
 
-full274:
+full276:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7019,9 +7049,9 @@ full274:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight279:
+eight281:
 	CMPQ       AX, $0x00
-	JLE        drained282
+	JLE        drained284
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7049,82 +7079,88 @@ eight279:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry280:
+carry282:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried281
+	JEQ       carried283
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry280
+	JMP       carry282
 
-carried281:
+carried283:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight279
+	JMP  eight281
 
-drained282:
+drained284:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours272
+	JMP       fours274
 
-// func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+// func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
-TEXT ·markAVX512(SB), NOSPLIT, $0-48
+TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ found+8(FP), AX
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity283:
+entity285:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end285
+	JGE       end287
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
-	MOVQ      distance+40(FP), SI
-	MOVQ      absent+32(FP), DI
+	MOVQ      distance+48(FP), SI
+	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip284
+	JLT       skip286
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip284
-	SHLQ      $0x02, BX
+	JEQ       skip286
+	ADDQ      DI, BX
+	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCS       has286
-	VPORQ     (DI)(BX*1), Z0, Z1
-	VMOVDQU64 Z1, (DI)(BX*1)
+	JCC       without288
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
 
-has286:
+without288:
+	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCS       has287
-	VPORQ     64(DI)(BX*1), Z0, Z1
-	VMOVDQU64 Z1, 64(DI)(BX*1)
+	JCC       without289
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
 
-has287:
+without289:
+	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCS       has288
-	VPORQ     128(DI)(BX*1), Z0, Z1
-	VMOVDQU64 Z1, 128(DI)(BX*1)
+	JCC       without290
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
 
-has288:
+without290:
+	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCS       has289
-	VPORQ     192(DI)(BX*1), Z0, Z1
-	VMOVDQU64 Z1, 192(DI)(BX*1)
+	JCC       without291
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
 
-has289:
-skip284:
+without291:
+	ADDQ DI, BX
+
+skip286:
 	INCQ DX
-	JMP  entity283
+	JMP  entity285
 
-end285:
+end287:
 	VZEROUPPER
 	RET
 
@@ -7132,110 +7168,110 @@ end285:
 // Requires: AVX, AVX512F
 TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	MOVQ         $0x00000000ffffffff, AX
-	VMOVQ        AX, X10
-	VPBROADCASTQ X10, Z10
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Z9
 	MOVQ         $0x0000ffff0000ffff, AX
-	VMOVQ        AX, X11
-	VPBROADCASTQ X11, Z11
-	MOVQ         $0x00ff00ff00ff00ff, AX
-	VMOVQ        AX, X12
-	VPBROADCASTQ X12, Z12
-	MOVQ         rows+0(FP), AX
-	MOVQ         $0x00000008, CX
-
-again290:
-	VMOVDQU64    (AX), Z0
-	VMOVDQU64    512(AX), Z1
-	VMOVDQU64    1024(AX), Z2
-	VMOVDQU64    1536(AX), Z3
-	VMOVDQU64    2048(AX), Z4
-	VMOVDQU64    2560(AX), Z5
-	VMOVDQU64    3072(AX), Z6
-	VMOVDQU64    3584(AX), Z7
-	VPSRLQ       $0x20, Z0, Z8
-	VPTERNLOGQ   $0x28, Z10, Z4, Z8
-	VPXORQ       Z8, Z4, Z4
-	VPSLLQ       $0x20, Z8, Z8
-	VPXORQ       Z8, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z8
-	VPTERNLOGQ   $0x28, Z10, Z5, Z8
-	VPXORQ       Z8, Z5, Z5
-	VPSLLQ       $0x20, Z8, Z8
-	VPXORQ       Z8, Z1, Z1
-	VPSRLQ       $0x20, Z2, Z8
-	VPTERNLOGQ   $0x28, Z10, Z6, Z8
-	VPXORQ       Z8, Z6, Z6
-	VPSLLQ       $0x20, Z8, Z8
-	VPXORQ       Z8, Z2, Z2
-	VPSRLQ       $0x20, Z3, Z8
-	VPTERNLOGQ   $0x28, Z10, Z7, Z8
-	VPXORQ       Z8, Z7, Z7
-	VPSLLQ       $0x20, Z8, Z8
-	VPXORQ       Z8, Z3, Z3
-	VPSRLQ       $0x10, Z0, Z8
-	VPTERNLOGQ   $0x28, Z11, Z2, Z8
-	VPXORQ       Z8, Z2, Z2
-	VPSLLQ       $0x10, Z8, Z8
-	VPXORQ       Z8, Z0, Z0
-	VPSRLQ       $0x10, Z1, Z8
-	VPTERNLOGQ   $0x28, Z11, Z3, Z8
-	VPXORQ       Z8, Z3, Z3
-	VPSLLQ       $0x10, Z8, Z8
-	VPXORQ       Z8, Z1, Z1
-	VPSRLQ       $0x10, Z4, Z8
-	VPTERNLOGQ   $0x28, Z11, Z6, Z8
-	VPXORQ       Z8, Z6, Z6
-	VPSLLQ       $0x10, Z8, Z8
-	VPXORQ       Z8, Z4, Z4
-	VPSRLQ       $0x10, Z5, Z8
-	VPTERNLOGQ   $0x28, Z11, Z7, Z8
-	VPXORQ       Z8, Z7, Z7
-	VPSLLQ       $0x10, Z8, Z8
-	VPXORQ       Z8, Z5, Z5
-	VPSRLQ       $0x08, Z0, Z8
-	VPTERNLOGQ   $0x28, Z12, Z1, Z8
-	VPXORQ       Z8, Z1, Z1
-	VPSLLQ       $0x08, Z8, Z8
-	VPXORQ       Z8, Z0, Z0
-	VPSRLQ       $0x08, Z2, Z8
-	VPTERNLOGQ   $0x28, Z12, Z3, Z8
-	VPXORQ       Z8, Z3, Z3
-	VPSLLQ       $0x08, Z8, Z8
-	VPXORQ       Z8, Z2, Z2
-	VPSRLQ       $0x08, Z4, Z8
-	VPTERNLOGQ   $0x28, Z12, Z5, Z8
-	VPXORQ       Z8, Z5, Z5
-	VPSLLQ       $0x08, Z8, Z8
-	VPXORQ       Z8, Z4, Z4
-	VPSRLQ       $0x08, Z6, Z8
-	VPTERNLOGQ   $0x28, Z12, Z7, Z8
-	VPXORQ       Z8, Z7, Z7
-	VPSLLQ       $0x08, Z8, Z8
-	VPXORQ       Z8, Z6, Z6
-	VMOVDQU64    Z0, (AX)
-	VMOVDQU64    Z1, 512(AX)
-	VMOVDQU64    Z2, 1024(AX)
-	VMOVDQU64    Z3, 1536(AX)
-	VMOVDQU64    Z4, 2048(AX)
-	VMOVDQU64    Z5, 2560(AX)
-	VMOVDQU64    Z6, 3072(AX)
-	VMOVDQU64    Z7, 3584(AX)
-	ADDQ         $0x00000040, AX
-	DECQ         CX
-	JNE          again290
-	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X10
 	VPBROADCASTQ X10, Z10
-	MOVQ         $0x3333333333333333, AX
+	MOVQ         $0x00ff00ff00ff00ff, AX
 	VMOVQ        AX, X11
 	VPBROADCASTQ X11, Z11
-	MOVQ         $0x5555555555555555, AX
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
 	VMOVQ        AX, X12
 	VPBROADCASTQ X12, Z12
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X13
+	VPBROADCASTQ X13, Z13
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X14
+	VPBROADCASTQ X14, Z14
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x00000008, CX
 
-again291:
+again292:
+	VMOVDQU64  (AX), Z0
+	VMOVDQU64  512(AX), Z1
+	VMOVDQU64  1024(AX), Z2
+	VMOVDQU64  1536(AX), Z3
+	VMOVDQU64  2048(AX), Z4
+	VMOVDQU64  2560(AX), Z5
+	VMOVDQU64  3072(AX), Z6
+	VMOVDQU64  3584(AX), Z7
+	VPSRLQ     $0x20, Z0, Z8
+	VPTERNLOGQ $0x28, Z9, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x20, Z1, Z8
+	VPTERNLOGQ $0x28, Z9, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x20, Z2, Z8
+	VPTERNLOGQ $0x28, Z9, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x20, Z3, Z8
+	VPTERNLOGQ $0x28, Z9, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x10, Z0, Z8
+	VPTERNLOGQ $0x28, Z10, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x10, Z1, Z8
+	VPTERNLOGQ $0x28, Z10, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x10, Z4, Z8
+	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x10, Z5, Z8
+	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x08, Z0, Z8
+	VPTERNLOGQ $0x28, Z11, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x08, Z2, Z8
+	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x08, Z4, Z8
+	VPTERNLOGQ $0x28, Z11, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x08, Z6, Z8
+	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, (AX)
+	VMOVDQU64  Z1, 512(AX)
+	VMOVDQU64  Z2, 1024(AX)
+	VMOVDQU64  Z3, 1536(AX)
+	VMOVDQU64  Z4, 2048(AX)
+	VMOVDQU64  Z5, 2560(AX)
+	VMOVDQU64  Z6, 3072(AX)
+	VMOVDQU64  Z7, 3584(AX)
+	ADDQ       $0x00000040, AX
+	DECQ       CX
+	JNE        again292
+	MOVQ       rows+0(FP), AX
+	MOVQ       $0x00000008, CX
+
+again293:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -7245,62 +7281,62 @@ again291:
 	VMOVDQU64  384(AX), Z6
 	VMOVDQU64  448(AX), Z7
 	VPSRLQ     $0x04, Z0, Z8
-	VPTERNLOGQ $0x28, Z10, Z4, Z8
+	VPTERNLOGQ $0x28, Z12, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
 	VPSLLQ     $0x04, Z8, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSRLQ     $0x04, Z1, Z8
-	VPTERNLOGQ $0x28, Z10, Z5, Z8
+	VPTERNLOGQ $0x28, Z12, Z5, Z8
 	VPXORQ     Z8, Z5, Z5
 	VPSLLQ     $0x04, Z8, Z8
 	VPXORQ     Z8, Z1, Z1
 	VPSRLQ     $0x04, Z2, Z8
-	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPTERNLOGQ $0x28, Z12, Z6, Z8
 	VPXORQ     Z8, Z6, Z6
 	VPSLLQ     $0x04, Z8, Z8
 	VPXORQ     Z8, Z2, Z2
 	VPSRLQ     $0x04, Z3, Z8
-	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPTERNLOGQ $0x28, Z12, Z7, Z8
 	VPXORQ     Z8, Z7, Z7
 	VPSLLQ     $0x04, Z8, Z8
 	VPXORQ     Z8, Z3, Z3
 	VPSRLQ     $0x02, Z0, Z8
-	VPTERNLOGQ $0x28, Z11, Z2, Z8
+	VPTERNLOGQ $0x28, Z13, Z2, Z8
 	VPXORQ     Z8, Z2, Z2
 	VPSLLQ     $0x02, Z8, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSRLQ     $0x02, Z1, Z8
-	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPTERNLOGQ $0x28, Z13, Z3, Z8
 	VPXORQ     Z8, Z3, Z3
 	VPSLLQ     $0x02, Z8, Z8
 	VPXORQ     Z8, Z1, Z1
 	VPSRLQ     $0x02, Z4, Z8
-	VPTERNLOGQ $0x28, Z11, Z6, Z8
+	VPTERNLOGQ $0x28, Z13, Z6, Z8
 	VPXORQ     Z8, Z6, Z6
 	VPSLLQ     $0x02, Z8, Z8
 	VPXORQ     Z8, Z4, Z4
 	VPSRLQ     $0x02, Z5, Z8
-	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPTERNLOGQ $0x28, Z13, Z7, Z8
 	VPXORQ     Z8, Z7, Z7
 	VPSLLQ     $0x02, Z8, Z8
 	VPXORQ     Z8, Z5, Z5
 	VPSRLQ     $0x01, Z0, Z8
-	VPTERNLOGQ $0x28, Z12, Z1, Z8
+	VPTERNLOGQ $0x28, Z14, Z1, Z8
 	VPXORQ     Z8, Z1, Z1
 	VPSLLQ     $0x01, Z8, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSRLQ     $0x01, Z2, Z8
-	VPTERNLOGQ $0x28, Z12, Z3, Z8
+	VPTERNLOGQ $0x28, Z14, Z3, Z8
 	VPXORQ     Z8, Z3, Z3
 	VPSLLQ     $0x01, Z8, Z8
 	VPXORQ     Z8, Z2, Z2
 	VPSRLQ     $0x01, Z4, Z8
-	VPTERNLOGQ $0x28, Z12, Z5, Z8
+	VPTERNLOGQ $0x28, Z14, Z5, Z8
 	VPXORQ     Z8, Z5, Z5
 	VPSLLQ     $0x01, Z8, Z8
 	VPXORQ     Z8, Z4, Z4
 	VPSRLQ     $0x01, Z6, Z8
-	VPTERNLOGQ $0x28, Z12, Z7, Z8
+	VPTERNLOGQ $0x28, Z14, Z7, Z8
 	VPXORQ     Z8, Z7, Z7
 	VPSLLQ     $0x01, Z8, Z8
 	VPXORQ     Z8, Z6, Z6
@@ -7314,43 +7350,534 @@ again291:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again291
+	JNE        again293
+	VZEROUPPER
+	RET
+
+// func squaresAVX512(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
+// Requires: AVX, AVX512F
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-56
+	MOVQ         $0x00000000ffffffff, AX
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Z9
+	MOVQ         $0x0000ffff0000ffff, AX
+	VMOVQ        AX, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x00ff00ff00ff00ff, AX
+	VMOVQ        AX, X11
+	VPBROADCASTQ X11, Z11
+	MOVQ         $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ        AX, X12
+	VPBROADCASTQ X12, Z12
+	MOVQ         $0x3333333333333333, AX
+	VMOVQ        AX, X13
+	VPBROADCASTQ X13, Z13
+	MOVQ         $0x5555555555555555, AX
+	VMOVQ        AX, X14
+	VPBROADCASTQ X14, Z14
+	MOVQ         reached+0(FP), AX
+	MOVQ         next+8(FP), CX
+	MOVQ         distances+16(FP), DX
+	MOVQ         squares+48(FP), BX
+	MOVQ         plane+24(FP), SI
+	MOVQ         planes+32(FP), DI
+	MOVQ         last+40(FP), R8
+	MOVQ         $0x00000008, R9
+
+square294:
+	XORQ R10, R10
+	MOVQ DX, R11
+	MOVQ BX, R12
+
+plane295:
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	VMOVDQU64  (CX), Z0
+	VPORQ      (AX), Z0, Z0
+	VPXORQ     Z0, Z15, Z0
+	VMOVDQU64  128(CX), Z1
+	VPORQ      128(AX), Z1, Z1
+	VPXORQ     Z1, Z15, Z1
+	VMOVDQU64  256(CX), Z2
+	VPORQ      256(AX), Z2, Z2
+	VPXORQ     Z2, Z15, Z2
+	VMOVDQU64  384(CX), Z3
+	VPORQ      384(AX), Z3, Z3
+	VPXORQ     Z3, Z15, Z3
+	VMOVDQU64  512(CX), Z4
+	VPORQ      512(AX), Z4, Z4
+	VPXORQ     Z4, Z15, Z4
+	VMOVDQU64  640(CX), Z5
+	VPORQ      640(AX), Z5, Z5
+	VPXORQ     Z5, Z15, Z5
+	VMOVDQU64  768(CX), Z6
+	VPORQ      768(AX), Z6, Z6
+	VPXORQ     Z6, Z15, Z6
+	VMOVDQU64  896(CX), Z7
+	VPORQ      896(AX), Z7, Z7
+	VPXORQ     Z7, Z15, Z7
+	CMPQ       R10, DI
+	JGE        absent296
+	VPXORD     Z8, Z8, Z8
+	VPORQ      (R11), Z0, Z0
+	VMOVDQU64  Z8, (R11)
+	VPORQ      128(R11), Z1, Z1
+	VMOVDQU64  Z8, 128(R11)
+	VPORQ      256(R11), Z2, Z2
+	VMOVDQU64  Z8, 256(R11)
+	VPORQ      384(R11), Z3, Z3
+	VMOVDQU64  Z8, 384(R11)
+	VPORQ      512(R11), Z4, Z4
+	VMOVDQU64  Z8, 512(R11)
+	VPORQ      640(R11), Z5, Z5
+	VMOVDQU64  Z8, 640(R11)
+	VPORQ      768(R11), Z6, Z6
+	VMOVDQU64  Z8, 768(R11)
+	VPORQ      896(R11), Z7, Z7
+	VMOVDQU64  Z8, 896(R11)
+
+absent296:
+	BTQ   R10, R8
+	JCC   entered297
+	VPORQ (CX), Z0, Z0
+	VPORQ 128(CX), Z1, Z1
+	VPORQ 256(CX), Z2, Z2
+	VPORQ 384(CX), Z3, Z3
+	VPORQ 512(CX), Z4, Z4
+	VPORQ 640(CX), Z5, Z5
+	VPORQ 768(CX), Z6, Z6
+	VPORQ 896(CX), Z7, Z7
+
+entered297:
+	VPSRLQ     $0x20, Z0, Z8
+	VPTERNLOGQ $0x28, Z9, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x20, Z1, Z8
+	VPTERNLOGQ $0x28, Z9, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x20, Z2, Z8
+	VPTERNLOGQ $0x28, Z9, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x20, Z3, Z8
+	VPTERNLOGQ $0x28, Z9, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x10, Z0, Z8
+	VPTERNLOGQ $0x28, Z10, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x10, Z1, Z8
+	VPTERNLOGQ $0x28, Z10, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x10, Z4, Z8
+	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x10, Z5, Z8
+	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x08, Z0, Z8
+	VPTERNLOGQ $0x28, Z11, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x08, Z2, Z8
+	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x08, Z4, Z8
+	VPTERNLOGQ $0x28, Z11, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x08, Z6, Z8
+	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, (R12)
+	VMOVDQU64  Z1, 512(R12)
+	VMOVDQU64  Z2, 1024(R12)
+	VMOVDQU64  Z3, 1536(R12)
+	VMOVDQU64  Z4, 2048(R12)
+	VMOVDQU64  Z5, 2560(R12)
+	VMOVDQU64  Z6, 3072(R12)
+	VMOVDQU64  Z7, 3584(R12)
+	ADDQ       SI, R11
+	ADDQ       $0x40, R12
+	INCQ       R10
+	CMPQ       R10, $0x04
+	JL         plane295
+	VPXORD     Z8, Z8, Z8
+	VMOVDQU64  Z8, (CX)
+	VMOVDQU64  Z8, 128(CX)
+	VMOVDQU64  Z8, 256(CX)
+	VMOVDQU64  Z8, 384(CX)
+	VMOVDQU64  Z8, 512(CX)
+	VMOVDQU64  Z8, 640(CX)
+	VMOVDQU64  Z8, 768(CX)
+	VMOVDQU64  Z8, 896(CX)
+	XORQ       R10, R10
+	MOVQ       DX, R11
+	MOVQ       BX, R12
+
+plane298:
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	VMOVDQU64  64(CX), Z0
+	VPORQ      64(AX), Z0, Z0
+	VPXORQ     Z0, Z15, Z0
+	VMOVDQU64  192(CX), Z1
+	VPORQ      192(AX), Z1, Z1
+	VPXORQ     Z1, Z15, Z1
+	VMOVDQU64  320(CX), Z2
+	VPORQ      320(AX), Z2, Z2
+	VPXORQ     Z2, Z15, Z2
+	VMOVDQU64  448(CX), Z3
+	VPORQ      448(AX), Z3, Z3
+	VPXORQ     Z3, Z15, Z3
+	VMOVDQU64  576(CX), Z4
+	VPORQ      576(AX), Z4, Z4
+	VPXORQ     Z4, Z15, Z4
+	VMOVDQU64  704(CX), Z5
+	VPORQ      704(AX), Z5, Z5
+	VPXORQ     Z5, Z15, Z5
+	VMOVDQU64  832(CX), Z6
+	VPORQ      832(AX), Z6, Z6
+	VPXORQ     Z6, Z15, Z6
+	VMOVDQU64  960(CX), Z7
+	VPORQ      960(AX), Z7, Z7
+	VPXORQ     Z7, Z15, Z7
+	CMPQ       R10, DI
+	JGE        absent299
+	VPXORD     Z8, Z8, Z8
+	VPORQ      64(R11), Z0, Z0
+	VMOVDQU64  Z8, 64(R11)
+	VPORQ      192(R11), Z1, Z1
+	VMOVDQU64  Z8, 192(R11)
+	VPORQ      320(R11), Z2, Z2
+	VMOVDQU64  Z8, 320(R11)
+	VPORQ      448(R11), Z3, Z3
+	VMOVDQU64  Z8, 448(R11)
+	VPORQ      576(R11), Z4, Z4
+	VMOVDQU64  Z8, 576(R11)
+	VPORQ      704(R11), Z5, Z5
+	VMOVDQU64  Z8, 704(R11)
+	VPORQ      832(R11), Z6, Z6
+	VMOVDQU64  Z8, 832(R11)
+	VPORQ      960(R11), Z7, Z7
+	VMOVDQU64  Z8, 960(R11)
+
+absent299:
+	BTQ   R10, R8
+	JCC   entered300
+	VPORQ 64(CX), Z0, Z0
+	VPORQ 192(CX), Z1, Z1
+	VPORQ 320(CX), Z2, Z2
+	VPORQ 448(CX), Z3, Z3
+	VPORQ 576(CX), Z4, Z4
+	VPORQ 704(CX), Z5, Z5
+	VPORQ 832(CX), Z6, Z6
+	VPORQ 960(CX), Z7, Z7
+
+entered300:
+	VPSRLQ     $0x20, Z0, Z8
+	VPTERNLOGQ $0x28, Z9, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x20, Z1, Z8
+	VPTERNLOGQ $0x28, Z9, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x20, Z2, Z8
+	VPTERNLOGQ $0x28, Z9, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x20, Z3, Z8
+	VPTERNLOGQ $0x28, Z9, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x20, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x10, Z0, Z8
+	VPTERNLOGQ $0x28, Z10, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x10, Z1, Z8
+	VPTERNLOGQ $0x28, Z10, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x10, Z4, Z8
+	VPTERNLOGQ $0x28, Z10, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x10, Z5, Z8
+	VPTERNLOGQ $0x28, Z10, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x10, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x08, Z0, Z8
+	VPTERNLOGQ $0x28, Z11, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x08, Z2, Z8
+	VPTERNLOGQ $0x28, Z11, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x08, Z4, Z8
+	VPTERNLOGQ $0x28, Z11, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x08, Z6, Z8
+	VPTERNLOGQ $0x28, Z11, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x08, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, 256(R12)
+	VMOVDQU64  Z1, 768(R12)
+	VMOVDQU64  Z2, 1280(R12)
+	VMOVDQU64  Z3, 1792(R12)
+	VMOVDQU64  Z4, 2304(R12)
+	VMOVDQU64  Z5, 2816(R12)
+	VMOVDQU64  Z6, 3328(R12)
+	VMOVDQU64  Z7, 3840(R12)
+	ADDQ       SI, R11
+	ADDQ       $0x40, R12
+	INCQ       R10
+	CMPQ       R10, $0x04
+	JL         plane298
+	VPXORD     Z8, Z8, Z8
+	VMOVDQU64  Z8, 64(CX)
+	VMOVDQU64  Z8, 192(CX)
+	VMOVDQU64  Z8, 320(CX)
+	VMOVDQU64  Z8, 448(CX)
+	VMOVDQU64  Z8, 576(CX)
+	VMOVDQU64  Z8, 704(CX)
+	VMOVDQU64  Z8, 832(CX)
+	VMOVDQU64  Z8, 960(CX)
+	MOVQ       $0x00000008, R10
+
+again301:
+	VMOVDQU64  (BX), Z0
+	VMOVDQU64  64(BX), Z1
+	VMOVDQU64  128(BX), Z2
+	VMOVDQU64  192(BX), Z3
+	VMOVDQU64  256(BX), Z4
+	VMOVDQU64  320(BX), Z5
+	VMOVDQU64  384(BX), Z6
+	VMOVDQU64  448(BX), Z7
+	VPSRLQ     $0x04, Z0, Z8
+	VPTERNLOGQ $0x28, Z12, Z4, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x04, Z1, Z8
+	VPTERNLOGQ $0x28, Z12, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x04, Z2, Z8
+	VPTERNLOGQ $0x28, Z12, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x04, Z3, Z8
+	VPTERNLOGQ $0x28, Z12, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x04, Z8, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSRLQ     $0x02, Z0, Z8
+	VPTERNLOGQ $0x28, Z13, Z2, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x02, Z1, Z8
+	VPTERNLOGQ $0x28, Z13, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSRLQ     $0x02, Z4, Z8
+	VPTERNLOGQ $0x28, Z13, Z6, Z8
+	VPXORQ     Z8, Z6, Z6
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x02, Z5, Z8
+	VPTERNLOGQ $0x28, Z13, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x02, Z8, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSRLQ     $0x01, Z0, Z8
+	VPTERNLOGQ $0x28, Z14, Z1, Z8
+	VPXORQ     Z8, Z1, Z1
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSRLQ     $0x01, Z2, Z8
+	VPTERNLOGQ $0x28, Z14, Z3, Z8
+	VPXORQ     Z8, Z3, Z3
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z2, Z2
+	VPSRLQ     $0x01, Z4, Z8
+	VPTERNLOGQ $0x28, Z14, Z5, Z8
+	VPXORQ     Z8, Z5, Z5
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z4, Z4
+	VPSRLQ     $0x01, Z6, Z8
+	VPTERNLOGQ $0x28, Z14, Z7, Z8
+	VPXORQ     Z8, Z7, Z7
+	VPSLLQ     $0x01, Z8, Z8
+	VPXORQ     Z8, Z6, Z6
+	VMOVDQU64  Z0, (BX)
+	VMOVDQU64  Z1, 64(BX)
+	VMOVDQU64  Z2, 128(BX)
+	VMOVDQU64  Z3, 192(BX)
+	VMOVDQU64  Z4, 256(BX)
+	VMOVDQU64  Z5, 320(BX)
+	VMOVDQU64  Z6, 384(BX)
+	VMOVDQU64  Z7, 448(BX)
+	ADDQ       $0x00000200, BX
+	DECQ       R10
+	JNE        again301
+	ADDQ       $0x00000400, AX
+	ADDQ       $0x00000400, CX
+	ADDQ       $0x00000400, DX
+	DECQ       R9
+	JNE        square294
 	VZEROUPPER
 	RET
 
 // func linesAVX512(squares *uint64, out *byte, stride int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·linesAVX512(SB), NOSPLIT, $0-24
-	VPTERNLOGD $0xff, Z15, Z15, Z15
-	VPXORD     Z14, Z14, Z14
-	MOVQ       squares+0(FP), AX
-	MOVQ       stride+16(FP), CX
-	MOVQ       out+8(FP), BX
-	MOVQ       CX, SI
-	SHLQ       $0x06, SI
-	ADDQ       BX, SI
-	MOVQ       CX, DI
-	SHLQ       $0x06, DI
-	ADDQ       SI, DI
-	MOVQ       CX, R8
-	SHLQ       $0x06, R8
-	ADDQ       DI, R8
-	MOVQ       CX, R9
-	SHLQ       $0x06, R9
-	ADDQ       R8, R9
-	MOVQ       CX, R10
-	SHLQ       $0x06, R10
-	ADDQ       R9, R10
-	MOVQ       CX, R11
-	SHLQ       $0x06, R11
-	ADDQ       R10, R11
-	MOVQ       CX, R12
-	SHLQ       $0x06, R12
-	ADDQ       R11, R12
-	XORQ       R13, R13
-	MOVQ       $0x00000040, DX
+	MOVQ  out+8(FP), AX
+	MOVQ  stride+16(FP), CX
+	ORQ   CX, AX
+	TESTQ $0x0000003f, AX
+	JNE   unaligned302
+	MOVQ  squares+0(FP), AX
+	MOVQ  stride+16(FP), CX
+	MOVQ  out+8(FP), BX
+	MOVQ  CX, SI
+	SHLQ  $0x06, SI
+	ADDQ  BX, SI
+	MOVQ  CX, DI
+	SHLQ  $0x06, DI
+	ADDQ  SI, DI
+	MOVQ  CX, R8
+	SHLQ  $0x06, R8
+	ADDQ  DI, R8
+	MOVQ  CX, R9
+	SHLQ  $0x06, R9
+	ADDQ  R8, R9
+	MOVQ  CX, R10
+	SHLQ  $0x06, R10
+	ADDQ  R9, R10
+	MOVQ  CX, R11
+	SHLQ  $0x06, R11
+	ADDQ  R10, R11
+	MOVQ  CX, R12
+	SHLQ  $0x06, R12
+	ADDQ  R11, R12
+	XORQ  R13, R13
+	MOVQ  $0x00000040, DX
 
-again292:
+again303:
+	VMOVDQU64   (AX), Z0
+	VMOVDQU64   4096(AX), Z1
+	VMOVDQU64   8192(AX), Z2
+	VMOVDQU64   12288(AX), Z3
+	VMOVDQU64   16384(AX), Z4
+	VMOVDQU64   20480(AX), Z5
+	VMOVDQU64   24576(AX), Z6
+	VMOVDQU64   28672(AX), Z7
+	VPUNPCKLQDQ Z1, Z0, Z16
+	VPUNPCKHQDQ Z1, Z0, Z17
+	VPUNPCKLQDQ Z3, Z2, Z18
+	VPUNPCKHQDQ Z3, Z2, Z19
+	VPUNPCKLQDQ Z5, Z4, Z20
+	VPUNPCKHQDQ Z5, Z4, Z21
+	VPUNPCKLQDQ Z7, Z6, Z22
+	VPUNPCKHQDQ Z7, Z6, Z23
+	VSHUFI64X2  $0x88, Z18, Z16, Z0
+	VSHUFI64X2  $0xdd, Z18, Z16, Z2
+	VSHUFI64X2  $0x88, Z19, Z17, Z1
+	VSHUFI64X2  $0xdd, Z19, Z17, Z3
+	VSHUFI64X2  $0x88, Z22, Z20, Z4
+	VSHUFI64X2  $0xdd, Z22, Z20, Z6
+	VSHUFI64X2  $0x88, Z23, Z21, Z5
+	VSHUFI64X2  $0xdd, Z23, Z21, Z7
+	VSHUFI64X2  $0x88, Z4, Z0, Z16
+	VSHUFI64X2  $0xdd, Z4, Z0, Z20
+	VSHUFI64X2  $0x88, Z5, Z1, Z17
+	VSHUFI64X2  $0xdd, Z5, Z1, Z21
+	VSHUFI64X2  $0x88, Z6, Z2, Z18
+	VSHUFI64X2  $0xdd, Z6, Z2, Z22
+	VSHUFI64X2  $0x88, Z7, Z3, Z19
+	VSHUFI64X2  $0xdd, Z7, Z3, Z23
+	VMOVNTDQ    Z16, (BX)(R13*1)
+	VMOVNTDQ    Z17, (SI)(R13*1)
+	VMOVNTDQ    Z18, (DI)(R13*1)
+	VMOVNTDQ    Z19, (R8)(R13*1)
+	VMOVNTDQ    Z20, (R9)(R13*1)
+	VMOVNTDQ    Z21, (R10)(R13*1)
+	VMOVNTDQ    Z22, (R11)(R13*1)
+	VMOVNTDQ    Z23, (R12)(R13*1)
+	ADDQ        CX, R13
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNE         again303
+	SFENCE
+	VZEROUPPER
+	RET
+
+unaligned302:
+	MOVQ squares+0(FP), AX
+	MOVQ stride+16(FP), CX
+	MOVQ out+8(FP), BX
+	MOVQ CX, SI
+	SHLQ $0x06, SI
+	ADDQ BX, SI
+	MOVQ CX, DI
+	SHLQ $0x06, DI
+	ADDQ SI, DI
+	MOVQ CX, R8
+	SHLQ $0x06, R8
+	ADDQ DI, R8
+	MOVQ CX, R9
+	SHLQ $0x06, R9
+	ADDQ R8, R9
+	MOVQ CX, R10
+	SHLQ $0x06, R10
+	ADDQ R9, R10
+	MOVQ CX, R11
+	SHLQ $0x06, R11
+	ADDQ R10, R11
+	MOVQ CX, R12
+	SHLQ $0x06, R12
+	ADDQ R11, R12
+	XORQ R13, R13
+	MOVQ $0x00000040, DX
+
+again304:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -7359,22 +7886,14 @@ again292:
 	PREFETCHT0  64(R10)(R13*1)
 	PREFETCHT0  64(R11)(R13*1)
 	PREFETCHT0  64(R12)(R13*1)
-	VPXORQ      (AX), Z15, Z0
-	VMOVDQU64   Z14, (AX)
-	VPXORQ      4096(AX), Z15, Z1
-	VMOVDQU64   Z14, 4096(AX)
-	VPXORQ      8192(AX), Z15, Z2
-	VMOVDQU64   Z14, 8192(AX)
-	VPXORQ      12288(AX), Z15, Z3
-	VMOVDQU64   Z14, 12288(AX)
-	VPXORQ      16384(AX), Z15, Z4
-	VMOVDQU64   Z14, 16384(AX)
-	VPXORQ      20480(AX), Z15, Z5
-	VMOVDQU64   Z14, 20480(AX)
-	VPXORQ      24576(AX), Z15, Z6
-	VMOVDQU64   Z14, 24576(AX)
-	VPXORQ      28672(AX), Z15, Z7
-	VMOVDQU64   Z14, 28672(AX)
+	VMOVDQU64   (AX), Z0
+	VMOVDQU64   4096(AX), Z1
+	VMOVDQU64   8192(AX), Z2
+	VMOVDQU64   12288(AX), Z3
+	VMOVDQU64   16384(AX), Z4
+	VMOVDQU64   20480(AX), Z5
+	VMOVDQU64   24576(AX), Z6
+	VMOVDQU64   28672(AX), Z7
 	VPUNPCKLQDQ Z1, Z0, Z16
 	VPUNPCKHQDQ Z1, Z0, Z17
 	VPUNPCKLQDQ Z3, Z2, Z18
@@ -7410,6 +7929,6 @@ again292:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again292
+	JNE         again304
 	VZEROUPPER
 	RET

@@ -125,7 +125,7 @@ func transposeAVX512(out *float32, a *float32, rows int, columns int, outRow int
 // pullAVX512 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int) int
+func pullAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int) int
 
 // pushAVX512 is portable.Push for rows of one vector.
 //
@@ -135,7 +135,7 @@ func pushAVX512(count int, active *int32, offsets *int64, senders *int32, fronti
 // pullCountedAVX512 is portable.Pull for rows of one vector.
 //
 //go:noescape
-func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, absent *uint64, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
+func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, distances *uint64, plane int, distance int, found *int32, listed int, planes *uint64, pending *uint64) int
 
 // pushCountedAVX512 is portable.Push for rows of one vector.
 //
@@ -145,12 +145,17 @@ func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32,
 // markAVX512 is Hop.mark for rows of one vector.
 //
 //go:noescape
-func markAVX512(count int, found *int32, next *uint64, reached *uint64, absent *uint64, distance int)
+func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 
 // transposeBitsAVX512 is portable.TransposeBits for rows of one vector.
 //
 //go:noescape
 func transposeBitsAVX512(rows *uint64)
+
+// squaresAVX512 is the first part of portable.PackBits for rows of one vector.
+//
+//go:noescape
+func squaresAVX512(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
 
 // linesAVX512 is the second part of portable.PackBits for rows of one vector.
 //

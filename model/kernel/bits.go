@@ -9,13 +9,13 @@ type Bits interface {
 	Widths() []int
 
 	// Pull is a step of all searches from the side of those entities that some search has not
-	// reached: each looks for senders in the frontier. It sets their rows in h.Next, appends to
-	// found the entities whose row is not zero, and enters those in h.Reached and h.Absent.
+	// reached: each looks for senders in the frontier. It sets all rows of h.Next, appends to
+	// found the entities whose row is not zero, and enters those in h.Reached and h.Distances.
 	// found has room for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
 	// Push is Pull from the side of the frontier, whose entities are active: each looks for
-	// receivers that are not reached. It finds the same in another order.
+	// receivers that are not reached. It finds the same in another order. h.Next is zero before.
 	Push(h *Hop, active, found []int32) []int32
 
 	// TransposeBits changes places of rows and columns in each 64 times 64 bits of 64 rows: bit
@@ -23,8 +23,10 @@ type Bits interface {
 	TransposeBits(rows []uint64, words int)
 
 	// PackBits makes 64 bytes of packed distances of every source, at so many bytes from each
-	// other, of the 8 times 64 rows of 128 entities in Hop.Absent, and leaves those zero.
-	PackBits(absent []uint64, words int, out []byte, stride int)
+	// other, for the 128 entities from first on. What stands in h.Next was reached last, at
+	// h.Distance, and has not been entered. It leaves their rows of h.Next and h.Distances zero.
+	// Where all these are whole lines of the cache it is faster.
+	PackBits(h *Hop, first int, out []byte, stride int)
 }
 
 // Hop is a step of 64 Words searches.
@@ -34,15 +36,19 @@ type Hop struct {
 	// Offsets and Senders are the edges by receiver. The other end of each holds an edge back.
 	Offsets []int64
 	Senders []int32
-	// Frontier has what the step before reached, Reached all so far, Next, which is zero
-	// before, what this one reaches: [entities, Words] each.
+	// Frontier has what the step before reached, Reached all so far, Next what this one
+	// reaches: [entities, Words] each. For PackBits there are rows for a multiple of 128.
 	Frontier, Reached, Next []uint64
-	// Distance, 0 to 14, is that of what is found. Where it is negative nothing is entered.
+	// Distance, 0 to 14, is that of what is found. Last: nothing is entered.
 	Distance int
-	// Absent has the distances, [entities, 4, Words]: row k of an entity has the searches that
-	// reached it at a distance without bit k. So 0, where none did, stands for distance 15. It
-	// may be nil.
-	Absent []uint64
+	Last     bool
+	// Distances has the bits of the distances, [4, rows of Reached, Words]: plane k has the
+	// searches that reached an entity at a distance with bit k. It may be nil.
+	Distances []uint64
+	// Planes is how many bits a distance has at most, 0 to 4: the others are not read.
+	Planes int
+	// Squares is what PackBits works in, [8, 64, Words].
+	Squares []uint64
 	// Counters count, for every search, the edges from its frontier to what it had not reached
 	// before. Nil for none.
 	Counters *Counters
@@ -86,6 +92,7 @@ func (s *Counters) Take(k Kernel, numbers []uint64) {
 func (portable) Pull(h *Hop, found []int32) []int32 {
 	before := len(found)
 	for o := range len(h.Offsets) - 1 {
+		h.Next[o] = 0
 		missing := ^h.Reached[o]
 		if missing == 0 {
 			continue
@@ -155,19 +162,15 @@ func (portable) Push(h *Hop, active, found []int32) []int32 {
 
 // mark enters what was found, for rows of one word.
 func (h *Hop) mark(found []int32) {
-	if h.Distance < 0 {
+	if h.Last {
 		return
 	}
 	for _, o := range found {
 		x := h.Next[o]
 		h.Reached[o] |= x
-		if h.Absent == nil {
-			continue
-		}
-		row := h.Absent[4*int(o) : 4*int(o)+4]
-		for k := range row {
-			if h.Distance>>k&1 == 0 {
-				row[k] |= x
+		for k := 0; h.Distance>>k != 0 && h.Distances != nil; k++ {
+			if h.Distance>>k&1 == 1 {
+				h.Distances[k*len(h.Reached)+int(o)] |= x
 			}
 		}
 	}

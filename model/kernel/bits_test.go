@@ -32,9 +32,9 @@ func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 		h.Senders = append(h.Senders, list...)
 		h.Offsets = append(h.Offsets, int64(len(h.Senders)))
 	}
-	h.Absent = make([]uint64, 4*entities*words)
-	for i := range h.Absent {
-		h.Absent[i] = rng.Uint64() & rng.Uint64()
+	h.Distances = make([]uint64, 4*entities*words)
+	for i := range h.Distances {
+		h.Distances[i] = rng.Uint64() & rng.Uint64()
 	}
 	for i := range h.Frontier {
 		h.Frontier[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
@@ -52,7 +52,7 @@ func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 // copy is h with tables of its own.
 func (h *Hop) copy() *Hop {
 	c := *h
-	c.Frontier, c.Reached, c.Next, c.Absent = slices.Clone(h.Frontier), slices.Clone(h.Reached), slices.Clone(h.Next), slices.Clone(h.Absent)
+	c.Frontier, c.Reached, c.Next, c.Distances = slices.Clone(h.Frontier), slices.Clone(h.Reached), slices.Clone(h.Next), slices.Clone(h.Distances)
 	return &c
 }
 
@@ -115,25 +115,26 @@ func TestHop(t *testing.T) {
 			next, found, sums := h.step()
 			for _, counts := range []*Counters{nil, counters} {
 				for _, push := range []bool{false, true} {
-					for _, distance := range []int{-1, trial % 15} {
+					for _, last := range []bool{false, true} {
 						h := h.copy()
-						h.Counters, h.Distance = counts, distance
+						h.Counters, h.Distance, h.Last = counts, trial%15, last
 						before := h.copy()
 						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
 						if push {
 							got = k.Push(h, h.active(), got)
 							slices.Sort(got[1:])
 						} else {
+							copy(h.Next, h.Frontier) // whatever stands there
 							got = k.Pull(h, got)
 						}
-						name := fmt.Sprintf("trial %d, push %v, counted %v, distance %d", trial, push, counts != nil, distance)
+						name := fmt.Sprintf("trial %d, push %v, counted %v, last %v", trial, push, counts != nil, last)
 						if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
 							t.Fatalf("%s: found %v, want %v, or other bits", name, got[1:], found)
 						}
 						if counts != nil && !slices.Equal(takeAll(k, counts), sums) {
 							t.Fatalf("%s: other counts", name)
 						}
-						h.entered(t, name, before)
+						h.checkEntered(t, name, before)
 					}
 				}
 			}
@@ -141,13 +142,13 @@ func TestHop(t *testing.T) {
 	})
 }
 
-// entered compares what a step entered with the bits it found.
-func (h *Hop) entered(t *testing.T, name string, before *Hop) {
+// checkEntered compares what a step entered with the bits it found.
+func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 	t.Helper()
 	for o := range len(h.Offsets) - 1 {
 		for w := range h.Words {
 			fresh := h.Next[o*h.Words+w]
-			if h.Distance < 0 {
+			if h.Last {
 				fresh = 0
 			}
 			at := o*h.Words + w
@@ -155,12 +156,12 @@ func (h *Hop) entered(t *testing.T, name string, before *Hop) {
 				t.Fatalf("%s: reached %x of entity %d, before %x, found %x", name, h.Reached[at], o, before.Reached[at], fresh)
 			}
 			for plane := range 4 {
-				at, want := (4*o+plane)*h.Words+w, fresh
-				if h.Distance>>plane&1 == 1 {
+				at, want := plane*len(h.Reached)+o*h.Words+w, fresh
+				if h.Distance>>plane&1 == 0 {
 					want = 0
 				}
-				if h.Absent[at] != before.Absent[at]|want {
-					t.Fatalf("%s: plane %d of entity %d is %x, before %x, found %x", name, plane, o, h.Absent[at], before.Absent[at], fresh)
+				if h.Distances[at] != before.Distances[at]|want {
+					t.Fatalf("%s: plane %d of entity %d is %x, before %x, found %x", name, plane, o, h.Distances[at], before.Distances[at], fresh)
 				}
 			}
 		}
@@ -173,7 +174,7 @@ func TestCountersScale(t *testing.T) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		h := newHop(rng, 40, words, func(int) int { return 6 })
 		_, _, sums := h.step()
-		h.Counters, h.Distance = NewCounters(words), -1
+		h.Counters, h.Last = NewCounters(words), true
 		want := make([]uint64, len(sums))
 		for _, shift := range []int{0, 3, 0, 31, 31, 5, 31, 31} {
 			h.Counters.Scale(shift)
@@ -199,7 +200,7 @@ func TestHopWithoutDistances(t *testing.T) {
 		next, _, _ := h.step()
 		for _, push := range []bool{false, true} {
 			h := h.copy()
-			h.Absent = nil
+			h.Distances = nil
 			if push {
 				k.Push(h, h.active(), make([]int32, 0, 41))
 			} else {
@@ -233,35 +234,73 @@ func TestTransposeBits(t *testing.T) {
 	})
 }
 
+// Distances of 128 entities in the midst of others are packed, and their bits alone become
+// zero. Planes that are not in use are not read. What stands in Next is at the last distance.
 func TestPackBits(t *testing.T) {
+	const first, entities = 128, 3 * 128
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
-		rng := rand.New(rand.NewPCG(59, 60))
-		rows := make([]uint64, 8*64*words)
-		for i := range rows {
-			rows[i] = rng.Uint64()
-		}
-		const stride = 91
-		out := make([]byte, 64*words*stride)
-		absent := slices.Clone(rows)
-		k.PackBits(absent, words, out, stride)
-		if slices.ContainsFunc(absent, func(x uint64) bool { return x != 0 }) {
-			t.Fatal("something is left")
-		}
-		for c := range 64 * words {
-			for o := range 128 {
-				want := byte(0)
-				for plane := range 4 {
-					if !bit(rows, words, 4*o+plane, c) {
-						want |= 1 << plane
-					}
-				}
-				if got := out[c*stride+o/2] >> (4 * (o % 2)) & 15; got != want {
-					t.Fatalf("source %d, entity %d: %d, want %d", c, o, got, want)
-				}
+		for planes := range 5 {
+			rng := rand.New(rand.NewPCG(59, uint64(planes)))
+			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes), Squares: make([]uint64, 4*128*words)}
+			for range entities * words {
+				h.Reached = append(h.Reached, rng.Uint64()|rng.Uint64())
+				h.Next = append(h.Next, rng.Uint64()&^h.Reached[len(h.Reached)-1])
 			}
-			if rest := out[c*stride+64 : (c+1)*stride]; slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
-				t.Fatalf("source %d: wrote beyond its line: %v", c, rest)
+			for i := range 4 * entities * words {
+				h.Distances = append(h.Distances, rng.Uint64()&h.Reached[i%len(h.Reached)])
+			}
+			for _, stride := range []int{91, 128} {
+				checkPacked(t, k, h.copy(), first, stride)
 			}
 		}
 	})
+}
+
+// checkPacked packs the distances of 128 entities and looks at all that should have changed.
+func checkPacked(t *testing.T, k Kernel, h *Hop, first, stride int) {
+	t.Helper()
+	before, out := h.copy(), make([]byte, 64*h.Words*stride)
+	k.PackBits(h, first, out, stride)
+	within := func(i int) bool { return i/h.Words >= first && i/h.Words < first+128 }
+	for i, x := range h.Next {
+		if want := before.Next[i]; x != 0 && (within(i) || x != want) {
+			t.Fatalf("%d planes: next of entity %d is %x, before %x", h.Planes, i/h.Words, x, want)
+		}
+	}
+	for i, x := range h.Distances {
+		plane, want := i/len(h.Reached), before.Distances[i]
+		if plane < h.Planes && within(i%len(h.Reached)) {
+			want = 0
+		}
+		if x != want {
+			t.Fatalf("%d planes: plane %d of entity %d is %x, want %x", h.Planes, plane, i%len(h.Reached)/h.Words, x, want)
+		}
+	}
+	for source := range 64 * h.Words {
+		checkLine(t, before, first, source, out[source*stride:(source+1)*stride])
+	}
+}
+
+// checkLine compares what PackBits wrote of one source.
+func checkLine(t *testing.T, h *Hop, first, source int, out []byte) {
+	t.Helper()
+	for o := range 128 {
+		want := byte(0)
+		for plane := range h.Planes {
+			if bit(h.Distances[plane*len(h.Reached):], h.Words, first+o, source) {
+				want |= 1 << plane
+			}
+		}
+		if bit(h.Next, h.Words, first+o, source) {
+			want = byte(h.Distance)
+		} else if !bit(h.Reached, h.Words, first+o, source) {
+			want = 15
+		}
+		if got := out[o/2] >> (4 * (o % 2)) & 15; got != want {
+			t.Fatalf("%d planes, source %d, entity %d: %d, want %d", h.Planes, source, o, got, want)
+		}
+	}
+	if rest := out[64:]; slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
+		t.Fatalf("source %d: wrote beyond its line: %v", source, rest)
+	}
 }

@@ -19,16 +19,32 @@ func (portable) TransposeBits(rows []uint64, words int) {
 	}
 }
 
-// PackBits transposes squares, and gathers the lines of every source.
-func (k portable) PackBits(squares []uint64, words int, out []byte, stride int) {
-	for at := 0; at < len(squares); at += 64 * words {
-		k.TransposeBits(squares[at:at+64*words], words)
-	}
-	for source := range 64 * words {
-		line, at := out[source*stride:][:64], source%64*words+source/64
-		for j := range 8 {
-			binary.LittleEndian.PutUint64(line[8*j:], ^squares[at+j*64*words])
+// PackBits sets out the bits of every entity's distances as four rows, transposes squares of
+// these, and gathers the lines of every source. An entity that was not reached has all bits.
+func (k portable) PackBits(h *Hop, first int, out []byte, stride int) {
+	squares := h.Squares[:8*64]
+	for i := range squares {
+		o, plane := first+i/4, i%4
+		squares[i] = ^(h.Reached[o] | h.Next[o])
+		if plane < h.Planes {
+			bits := &h.Distances[plane*len(h.Reached)+o]
+			squares[i] |= *bits
+			*bits = 0
+		}
+		if h.Distance>>plane&1 == 1 {
+			squares[i] |= h.Next[o]
+		}
+		if plane == 3 {
+			h.Next[o] = 0
 		}
 	}
-	clear(squares)
+	for at := 0; at < len(squares); at += 64 {
+		k.TransposeBits(squares[at:at+64], 1)
+	}
+	for source := range 64 {
+		line := out[source*stride:][:64]
+		for j := range 8 {
+			binary.LittleEndian.PutUint64(line[8*j:], squares[source+64*j])
+		}
+	}
 }

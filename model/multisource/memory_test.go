@@ -45,7 +45,7 @@ func TestWords(t *testing.T) {
 	}{
 		{1000, 1, 1 << 30, 1}, {1000, 64, 1 << 30, 1}, {1000, 65, 1 << 30, 4}, {1000, 256, 1 << 30, 4}, {1000, 257, 1 << 30, 8},
 		{1000, 5000, 1 << 30, 8}, {1 << 20, 5000, 256 << 20, 1}, {1 << 18, 5000, 256 << 20, 8}, {1 << 19, 5000, 256 << 20, 4}, {1 << 30, 5000, 1, 1},
-		{40_000, 5000, 256 << 20, 4}, {80_000, 5000, 256 << 20, 8}, // half the width stays in the cache, or does not either
+		{40_000, 5000, 256 << 20, 8}, {60_000, 5000, 256 << 20, 4}, {100_000, 5000, 256 << 20, 8}, // half the width stays in the cache, or does not either
 	} {
 		if got := Words(widths, test.entities, test.sources, both, test.limit); got != test.want {
 			t.Errorf("%+v: %d words", test, got)

@@ -17,9 +17,8 @@ func packedStride(entities int) int { return (blocks(entities) | 1) * line }
 // pack turns the bits of distances, which lie by entity, into rows by source, and leaves them
 // zero.
 func (s *Searcher) pack() {
-	block := 4 * perBlock * s.hop.Words
 	for i := range blocks(s.graph.Entities) {
-		s.kernel.PackBits(s.hop.Absent[i*block:][:block], s.hop.Words, s.packed[i*line:], s.stride)
+		s.kernel.PackBits(&s.hop, i*perBlock, s.packed[i*line:], s.stride)
 	}
 }
 

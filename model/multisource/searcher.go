@@ -2,6 +2,7 @@ package multisource
 
 import (
 	"fmt"
+	"math/bits"
 
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
@@ -28,8 +29,8 @@ type Searcher struct {
 	graph  *graph.Graph
 	kernel kernel.Kernel
 	gather Gather
-	// hop has the rows of bits; between steps all rows of Frontier are zero but those of the
-	// active, and all of Next; between searches those of Absent.
+	// hop has the rows of bits. Before a step those of the active are not zero in Frontier, and
+	// at most those found two steps ago in Next; between searches none are, nor in Distances.
 	hop           kernel.Hop
 	active, found []int32
 	packed        []byte // [64 words, stride]
@@ -40,19 +41,20 @@ type Searcher struct {
 
 // NewSearcher returns a searcher over g with rows of so many words, one of k.Widths().
 func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Searcher {
+	entities := perBlock * blocks(g.Entities)
 	rows := func(count int) []uint64 { return make([]uint64, count*words) }
 	s := &Searcher{
 		graph: g, kernel: k, gather: gather,
 		hop: kernel.Hop{
 			Words: words, Offsets: g.Offsets, Senders: g.Senders,
-			Frontier: rows(g.Entities), Reached: rows(g.Entities), Next: rows(g.Entities),
+			Frontier: rows(entities), Reached: rows(entities), Next: rows(entities),
 		},
 		active: make([]int32, 0, g.Entities+1), found: make([]int32, 0, g.Entities+1),
 	}
 	if gather.Distances {
+		s.hop.Distances, s.hop.Squares = rows(4*entities), rows(4*perBlock)
 		s.stride = packedStride(g.Entities)
 		s.packed = make([]byte, 64*words*s.stride)
-		s.hop.Absent = rows(4 * perBlock * blocks(g.Entities))
 	}
 	if gather.Levels {
 		s.tally = newTally(words)
@@ -84,32 +86,43 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 		return nil
 	}
 	s.begin(sources)
+	s.hop.Planes = bits.Len(uint(hops))
 	steps := hops
 	if s.gather.Levels {
 		steps++ // who adjoins the last level: its other edges are inside
 	}
-	for distance := 1; distance <= steps && len(s.active) > 0; distance++ {
-		s.hop.Distance = distance
-		if distance > hops {
-			s.hop.Distance = -1
-		}
+	s.hop.Last = false
+	for distance := 1; !s.hop.Last && distance <= steps && len(s.active) > 0; distance++ {
+		s.hop.Distance, s.hop.Last = distance, distance == steps
 		s.step()
 		if s.gather.Levels {
 			s.count(distance, hops)
 		}
-		s.advance()
+		if !s.hop.Last {
+			s.advance()
+		}
 	}
+	s.end()
+	return nil
+}
+
+// end leaves the tables zero. What the last step reached is packed from Next, unless that is
+// beyond the hops or of a step before.
+func (s *Searcher) end() {
 	clearRows(s.hop.Frontier, s.active, s.hop.Words)
+	if !s.hop.Last || s.gather.Levels || !s.gather.Distances {
+		clearRows(s.hop.Next, s.found, s.hop.Words)
+	}
+	s.found = s.found[:0]
 	if s.gather.Distances {
 		s.pack()
 	}
-	return nil
 }
 
 // begin puts every source at distance 0 of its own search. Bits without a source count as
 // reached everywhere, so that nobody looks for them.
 func (s *Searcher) begin(sources []int32) {
-	words, absent := s.hop.Words, s.hop.Absent
+	words := s.hop.Words
 	fill(s.hop.Reached, words, len(sources))
 	s.active = s.active[:0]
 	for i, source := range sources {
@@ -119,11 +132,6 @@ func (s *Searcher) begin(sources []int32) {
 		}
 		s.hop.Frontier[at] |= bit
 		s.hop.Reached[at] |= bit
-		if s.gather.Distances {
-			for k := range 4 { // 0 has none of the bits of a distance
-				absent[(4*int(source)+k)*words+i/64] |= bit
-			}
-		}
 	}
 	if s.gather.Levels {
 		for range sources {
@@ -140,9 +148,10 @@ const pushGain = 3
 func (s *Searcher) step() {
 	leaving := int64(0)
 	for _, u := range s.active {
-		leaving += s.graph.Offsets[u+1] - s.graph.Offsets[u]
+		leaving += s.hop.Offsets[u+1] - s.hop.Offsets[u]
 	}
-	if pushGain*leaving < s.graph.Edges() {
+	if pushGain*leaving < int64(len(s.hop.Senders)) {
+		clearRows(s.hop.Next, s.found, s.hop.Words)
 		s.found = s.kernel.Push(&s.hop, s.active, s.found[:0])
 	} else {
 		s.found = s.kernel.Pull(&s.hop, s.found[:0])
@@ -151,7 +160,6 @@ func (s *Searcher) step() {
 
 // advance makes those found the frontier.
 func (s *Searcher) advance() {
-	clearRows(s.hop.Frontier, s.active, s.hop.Words)
 	s.hop.Frontier, s.hop.Next = s.hop.Next, s.hop.Frontier
 	s.active, s.found = s.found, s.active
 }

@@ -71,7 +71,8 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 		for _, entities := range []int{1, 15, 16, 17, 80, 300} {
 			for _, facts := range []int{0, entities / 2, 2 * entities, 9 * entities} {
 				g := randomGraph(t, random, entities, facts)
-				s := NewSearcher(g, k, words, both) // used again and again
+				s, alone := NewSearcher(g, k, words, both), NewSearcher(g, k, words, Gather{Distances: true}) // used again and again
+				alone.Along(NewNeighbours(g))
 				for _, n := range []int{0, 1, 2, 63, 64, 65, 200, 256, 511, 512} {
 					if n > s.Width() {
 						continue
@@ -82,6 +83,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 					}
 					for _, hops := range []int{0, 1, 2, 5, 14} {
 						compare(t, s, g, sources, hops)
+						compare(t, alone, g, sources, hops)
 					}
 				}
 			}
@@ -95,6 +97,7 @@ func TestEachAlone(t *testing.T) {
 		g := randomGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
 		for _, gather := range []Gather{{Distances: true}, {Levels: true}, {}} {
 			s := NewSearcher(g, k, words, gather)
+			s.Along(NewNeighbours(g))
 			compare(t, s, g, []int32{5, 80, 5, 0, 89}, 6)
 			if s.Packed(0) != nil != gather.Distances || (s.Levels(0) != messages.Levels{}) != gather.Levels {
 				t.Errorf("%+v: has distances %v, levels %+v", gather, s.Packed(0), s.Levels(0))

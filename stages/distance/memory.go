@@ -29,6 +29,17 @@ func (s Size) queriesMemory() budget.Part {
 	return budget.Part{Name: "queries", Bytes: 32*s.Queries + 12*s.Sources}
 }
 
+// mostNeighbours is how many edges a graph may have for a copy of it without those that stand
+// beside another: 256 MiB of them. Beyond, memory has more use elsewhere.
+const mostNeighbours = 64 << 20
+
+func neighboursMemory(s Size) int64 {
+	if s.Edges > mostNeighbours {
+		return 0
+	}
+	return multisource.NeighboursMemory(s.Entities, s.Edges)
+}
+
 // WorkerNeed states what a worker of Search takes whose threads search so many words of 64
 // sources at once, with as many cores. The graph is all of graph.Load: 8 an entity
 // and 8 an edge, and names; loading it takes a shard of edges as they are read (12 an edge)
@@ -40,6 +51,7 @@ func WorkerNeed(s Size, loaded int64, cores, words int) budget.Need {
 		Fixed: []budget.Part{
 			{Name: "graph", Bytes: loaded},
 			{Name: "loading", Bytes: 12 * (s.Edges + shards - 1) / shards},
+			{Name: "neighbours", Bytes: neighboursMemory(s)},
 			s.queriesMemory(),
 			// The table that is written waits for rows in their order.
 			{Name: "rows", Bytes: int64(cores)*waiting + writerMemory(s.Entities)},

@@ -57,8 +57,9 @@ type Found struct {
 
 // Search searches from every source and writes the tables and the distribution. Input: shards
 // as Shard.Encode makes them. Output: the URL of distribution.json, the last file written. A
-// worker holds the graph, for each of its threads what SweepMemory says (for 512 sources 712 V
-// bytes), and as many packed rows again that wait to be written, V/2 bytes each.
+// worker holds the graph and who adjoins whom in it, for each of its threads what SweepMemory
+// says (for 512 sources 712 V bytes), and as many packed rows again that wait to be written, V/2
+// bytes each.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("distance.Search")
 	found := beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards))
@@ -115,6 +116,9 @@ func (f *searchFn) ProcessElement(ctx context.Context, element []byte, emit func
 	params := SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
 		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, PerThread: f.Params.PerThread,
+	}
+	if f.view.Graph.Edges() <= mostNeighbours {
+		params.Neighbours = f.view.Neighbours()
 	}
 	err = Sweep(ctx, params, pack, func(source int32, row searched) error {
 		for _, distance := range row.answers {

@@ -32,6 +32,8 @@ type SweepParams struct {
 	Threads int
 	// PerThread is the most bytes that a thread's searcher may take; 0 is 256 MiB.
 	PerThread int64
+	// Neighbours, if not nil, are those of the graph: distances come sooner by them.
+	Neighbours *multisource.Neighbours
 }
 
 // SweepMemory is the bytes of one thread of Sweep that searches so many words of 64 sources at
@@ -171,7 +173,11 @@ func (l *searchers) take() *searcher {
 		l.free = l.free[:n-1]
 		return one
 	}
-	return &searcher{Searcher: multisource.NewSearcher(l.params.Graph, l.kernel, l.words, l.params.Gather)}
+	one := multisource.NewSearcher(l.params.Graph, l.kernel, l.words, l.params.Gather)
+	if l.params.Neighbours != nil {
+		one.Along(l.params.Neighbours)
+	}
+	return &searcher{Searcher: one}
 }
 
 func (l *searchers) giveBack(one *searcher) {

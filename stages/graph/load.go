@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
+	"tagnet/model/multisource"
 )
 
 // View is one graph as queries see it.
@@ -19,7 +20,15 @@ type View struct {
 	Graph    *graph.Graph
 	Entities []string
 
-	answers *answers
+	answers    *answers
+	once       sync.Once
+	neighbours *multisource.Neighbours
+}
+
+// Neighbours are who adjoins whom in the graph. They are made when they are first asked for.
+func (v *View) Neighbours() *multisource.Neighbours {
+	v.once.Do(func() { v.neighbours = multisource.NewNeighbours(v.Graph) })
+	return v.neighbours
 }
 
 // Answers are all known answers, for filtered ranks. They are read when they are first asked for.

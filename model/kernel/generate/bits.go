@@ -17,6 +17,7 @@ func (m *machine) bits() {
 	}
 	m.mark()
 	m.transposeBits()
+	m.squares()
 	m.lines()
 }
 
@@ -153,7 +154,7 @@ func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbo
 
 // pull writes portable.Pull for all entities.
 func (m *machine) pull(count bool) {
-	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, absent *uint64, distance int, found *int32, listed int"
+	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int"
 	if count {
 		name, signature = "pullCounted", signature+", planes, pending *uint64"
 	}
@@ -165,7 +166,7 @@ func (m *machine) pull(count bool) {
 	frontier := pointer("frontier")
 	o, listed := GP64(), Load(Param("listed"), GP64()).(reg.GPVirtual)
 	XORQ(o, o)
-	entity, skip, full, end := m.label("entity"), m.label("skip"), m.label("full"), m.label("end")
+	entity, nothing, next, full, end := m.label("entity"), m.label("nothing"), m.label("next"), m.label("full"), m.label("end")
 	Label(entity)
 	CMPQ(o, Load(Param("count"), GP64()))
 	JGE(LabelRef(end))
@@ -174,7 +175,7 @@ func (m *machine) pull(count bool) {
 	m.ones(scratch)
 	m.xor(m.row(pointer("reached"), at), scratch, missing)
 	m.test(missing, missing)
-	JEQ(LabelRef(skip))
+	JEQ(LabelRef(nothing))
 	m.zero(arriving)
 	m.neighbours(o, c, func(u reg.GPVirtual, v reg.VecPhysical) {
 		if count {
@@ -187,19 +188,25 @@ func (m *machine) pull(count bool) {
 		if !count {
 			m.jumpIfWithin(missing, arriving, scratch, full)
 		}
-	}, skip)
+	}, nothing)
 	if !count {
 		Label(full)
 	}
 	m.and(arriving, missing, arriving)
 	m.test(arriving, arriving)
-	JEQ(LabelRef(skip))
+	JEQ(LabelRef(nothing))
 	MOVQ(o, at)
 	m.move(arriving, m.row(pointer("next"), at))
 	m.list("found", o, listed)
 	INCQ(listed)
-	m.enter(at, arriving, scratch, skip)
-	Label(skip)
+	m.enter(at, arriving, scratch, next)
+	Label(next)
+	INCQ(o)
+	JMP(LabelRef(entity))
+	Label(nothing)
+	m.zero(arriving)
+	MOVQ(o, at)
+	m.move(arriving, m.row(pointer("next"), at))
 	INCQ(o)
 	JMP(LabelRef(entity))
 	Label(end)
@@ -264,30 +271,31 @@ func (m *machine) push(count bool) {
 // enter marks what is fresh in the row of an entity, whose place is at, for Hop's distance, and
 // jumps to end where there is none.
 func (m *machine) enter(at reg.GPVirtual, fresh, v reg.VecPhysical, end string) {
-	distance, absent := Load(Param("distance"), GP64()).(reg.GPVirtual), pointer("absent")
+	distance, distances := Load(Param("distance"), GP64()).(reg.GPVirtual), pointer("distances")
 	TESTQ(distance, distance)
 	JLT(LabelRef(end))
 	row := Mem{Base: pointer("reached"), Index: at, Scale: 1}
 	m.or(row, fresh, v)
 	m.move(v, row)
-	TESTQ(absent, absent)
+	TESTQ(distances, distances)
 	JEQ(LabelRef(end))
-	SHLQ(U8(2), at)
+	ADDQ(distances, at)
+	plane := Load(Param("plane"), GP64())
 	for k := range 4 {
-		has := m.label("has")
+		without := m.label("without")
 		BTQ(U8(k), distance)
-		JCS(LabelRef(has))
-		row := Mem{Base: absent, Index: at, Scale: 1, Disp: k * m.bytes()}
-		m.or(row, fresh, v)
-		m.move(v, row)
-		Label(has)
+		JCC(LabelRef(without))
+		m.or(Mem{Base: at}, fresh, v)
+		m.move(v, Mem{Base: at})
+		Label(without)
+		ADDQ(plane, at)
 	}
 }
 
 // mark writes Hop.mark.
 func (m *machine) mark() {
 	name := "mark" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, absent *uint64, distance int)")
+	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, distances *uint64, plane, distance int)")
 	Pragma("noescape")
 	Doc(name + " is Hop.mark for rows of one vector.")
 	found, next, i := pointer("found"), pointer("next"), GP64()

@@ -15,24 +15,108 @@ func (m *machine) transposeBits() {
 	Pragma("noescape")
 	Doc(name + " is portable.TransposeBits for rows of one vector.")
 	size := m.bytes()
-	m.eights(0x00000000ffffffff, 0x0000ffff0000ffff, 0x00ff00ff00ff00ff, 32, 8*size, size)
-	m.eights(0x0f0f0f0f0f0f0f0f, 0x3333333333333333, 0x5555555555555555, 4, size, 8*size)
+	for _, s := range []steps{m.wideSteps(9), m.narrowSteps(12)} {
+		apart, next := 8*size, size
+		if s.first < 8 {
+			apart, next = next, apart
+		}
+		m.eights(pointer("rows"), s, apart, next)
+	}
 	VZEROUPPER()
 	RET()
 }
 
-// lines writes portable.PackBits, after the squares are transposed: of every source a line of
-// eight words, one of each square. A vector has a word of four or eight sources; as many of
-// them change places with as many squares.
+// squares writes the first part of portable.PackBits: of 128 entities the distances' bits, four
+// rows of each, whose 8 squares of 64 rows it transposes on the way.
+func (m *machine) squares() {
+	name := "squares" + m.suffix
+	TEXT(name, NOSPLIT, "func(reached, next, distances *uint64, plane, planes, last int, squares *uint64)")
+	Pragma("noescape")
+	Doc(name + " is the first part of portable.PackBits for rows of one vector.")
+	size := m.bytes()
+	rows, t, zero := m.run(0, 8), m.v(8), m.v(8)
+	wide, narrow := m.wideSteps(9), m.narrowSteps(12)
+	ones := m.v(15)
+	reached, next, distances, table := pointer("reached"), pointer("next"), pointer("distances"), pointer("squares")
+	plane, planes, last := pointer("plane"), pointer("planes"), pointer("last")
+	left, square := GP64(), m.label("square")
+	MOVQ(U32(8), left)
+	Label(square)
+	for half := range 2 { // entities of even place, then of odd
+		k, bits, out := GP64(), GP64(), GP64()
+		each, absent, entered := m.label("plane"), m.label("absent"), m.label("entered")
+		XORQ(k, k)
+		MOVQ(distances, bits)
+		MOVQ(table, out)
+		Label(each)
+		m.ones(ones)
+		for j, row := range rows { // an unreached entity has all bits
+			m.move(Mem{Base: next, Disp: (2*j + half) * size}, row)
+			m.or(Mem{Base: reached, Disp: (2*j + half) * size}, row, row)
+			m.xor(row, ones, row)
+		}
+		CMPQ(k, planes)
+		JGE(LabelRef(absent))
+		m.zero(zero)
+		for j, row := range rows {
+			from := Mem{Base: bits, Disp: (2*j + half) * size}
+			m.or(from, row, row)
+			m.move(zero, from)
+		}
+		Label(absent)
+		BTQ(k, last)
+		JCC(LabelRef(entered))
+		for j, row := range rows {
+			m.or(Mem{Base: next, Disp: (2*j + half) * size}, row, row)
+		}
+		Label(entered)
+		m.make(wide, rows, t)
+		for j, row := range rows {
+			m.move(row, Mem{Base: out, Disp: (8*j + 4*half) * size})
+		}
+		ADDQ(plane, bits)
+		ADDQ(U8(size), out)
+		INCQ(k)
+		CMPQ(k, U8(4))
+		JL(LabelRef(each))
+		m.zero(zero)
+		for j := range rows {
+			m.move(zero, Mem{Base: next, Disp: (2*j + half) * size})
+		}
+	}
+	m.eights(table, narrow, size, 8*size)
+	ADDQ(U32(16*size), reached)
+	ADDQ(U32(16*size), next)
+	ADDQ(U32(16*size), distances)
+	DECQ(left)
+	JNE(LabelRef(square))
+	VZEROUPPER()
+	RET()
+}
+
+// lines writes the second part of portable.PackBits: of every source a line of eight words, one
+// of each square. A vector has a word of four or eight sources; as many of them change places
+// with as many squares.
 func (m *machine) lines() {
 	name := "lines" + m.suffix
 	TEXT(name, NOSPLIT, "func(squares *uint64, out *byte, stride int)")
 	Pragma("noescape")
 	Doc(name + " is the second part of portable.PackBits for rows of one vector.")
+	if m.wide { // a vector is a line
+		unaligned, bits := m.label("unaligned"), pointer("out")
+		ORQ(Load(Param("stride"), GP64()), bits)
+		TESTQ(U32(63), bits)
+		JNE(LabelRef(unaligned))
+		m.eachLine(true)
+		Label(unaligned)
+	}
+	m.eachLine(false)
+}
+
+// eachLine is the body of lines. Whole lines may go past the caches, where they would take the
+// place of what the next search reads.
+func (m *machine) eachLine(past bool) {
 	lanes, size := m.bytes()/8, m.bytes()
-	flip, zero := m.v(15), m.v(14)
-	m.ones(flip)
-	m.zero(zero)
 	squares, stride, i, again := pointer("squares"), Load(Param("stride"), GP64()).(reg.GPVirtual), GP64(), m.label("again")
 	var outs []reg.GPVirtual
 	for lane := range lanes {
@@ -51,23 +135,31 @@ func (m *machine) lines() {
 	MOVQ(U32(64), i)
 	Label(again)
 	for _, out := range outs { // the next line will be needed
-		PREFETCHT0(Mem{Base: out, Index: at, Scale: 1, Disp: 64})
+		if !past {
+			PREFETCHT0(Mem{Base: out, Index: at, Scale: 1, Disp: 64})
+		}
 	}
 	for first := 0; first < 8; first += lanes {
 		rows := m.run(0, lanes)
 		for j, row := range rows {
-			from := Mem{Base: squares, Disp: (first + j) * 64 * size}
-			m.xor(from, flip, row)
-			m.move(zero, from)
+			m.move(Mem{Base: squares, Disp: (first + j) * 64 * size}, row)
 		}
 		for lane, v := range m.transposeWords(rows) {
-			m.move(v, Mem{Base: outs[lane], Index: at, Scale: 1, Disp: 8 * first})
+			to := Mem{Base: outs[lane], Index: at, Scale: 1, Disp: 8 * first}
+			if past {
+				VMOVNTDQ(v, to)
+			} else {
+				m.move(v, to)
+			}
 		}
 	}
 	ADDQ(stride, at)
 	ADDQ(U8(size), squares)
 	DECQ(i)
 	JNE(LabelRef(again))
+	if past {
+		SFENCE()
+	}
 	VZEROUPPER()
 	RET()
 }
@@ -106,25 +198,50 @@ func (m *machine) transposeWords(rows []reg.VecPhysical) []reg.VecPhysical {
 	return columns
 }
 
-// eights makes three steps, of distances from first down, on eight times eight rows: those of
-// one time are apart bytes from each other, and the next begin next bytes on.
-func (m *machine) eights(mask0, mask1, mask2 uint64, first uint64, apart, next int) {
-	rows, masks, t := m.run(0, 8), m.run(10, 3), m.v(8)
-	for i, mask := range []uint64{mask0, mask1, mask2} {
+// steps are three steps of a transposition: the greatest distance, and a mask for each.
+type steps struct {
+	first uint64
+	masks []reg.VecPhysical
+}
+
+// wideSteps are the first three, narrowSteps the others; both keep masks in vectors from v on.
+func (m *machine) wideSteps(v int) steps {
+	return m.newSteps(v, 32, 0x00000000ffffffff, 0x0000ffff0000ffff, 0x00ff00ff00ff00ff)
+}
+
+func (m *machine) narrowSteps(v int) steps {
+	return m.newSteps(v, 4, 0x0f0f0f0f0f0f0f0f, 0x3333333333333333, 0x5555555555555555)
+}
+
+func (m *machine) newSteps(v int, first uint64, masks ...uint64) steps {
+	s := steps{first, m.run(v, len(masks))}
+	for i, mask := range masks {
 		bits := GP64()
 		MOVQ(U64(mask), bits)
-		VMOVQ(bits, masks[i].AsX())
-		VPBROADCASTQ(masks[i].AsX(), masks[i])
+		VMOVQ(bits, s.masks[i].AsX())
+		VPBROADCASTQ(s.masks[i].AsX(), s.masks[i])
 	}
-	table, i, again := pointer("rows"), GP64(), m.label("again")
+	return s
+}
+
+// make makes the steps on eight rows.
+func (m *machine) make(s steps, rows []reg.VecPhysical, t reg.VecPhysical) {
+	for step, mask := range s.masks {
+		m.swap(rows, mask, t, s.first>>step, 4>>step)
+	}
+}
+
+// eights makes steps on eight times eight rows, and moves table behind them: those of one time
+// are apart bytes from each other, and the next begin next bytes on.
+func (m *machine) eights(table reg.GPVirtual, s steps, apart, next int) {
+	rows, t := m.run(0, 8), m.v(8)
+	i, again := GP64(), m.label("again")
 	MOVQ(U32(8), i)
 	Label(again)
 	for j, row := range rows {
 		m.move(Mem{Base: table, Disp: j * apart}, row)
 	}
-	for step, mask := range masks {
-		m.swap(rows, mask, t, first>>step, 4>>step)
-	}
+	m.make(s, rows, t)
 	for j, row := range rows {
 		m.move(row, Mem{Base: table, Disp: j * apart})
 	}
