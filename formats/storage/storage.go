@@ -32,7 +32,8 @@ type Writer interface {
 	// Commit makes the file appear under its name, whole and on disk. After an error of it,
 	// or of any Write before it, nothing has appeared.
 	Commit() error
-	// Abort drops what was written.
+	// Abort drops what was written, and the folders that Create made for it if nothing else is
+	// in them.
 	Abort() error
 }
 
@@ -169,8 +170,8 @@ func List(ctx context.Context, url string) ([]string, error) {
 	return urls, nil
 }
 
-// CheckWritable makes a folder where the scheme has folders, and tells whether files can be
-// written into it. It leaves no file behind.
+// CheckWritable tells whether files can be written into a folder, which need not be there. It
+// leaves nothing behind.
 func CheckWritable(ctx context.Context, url string) error {
 	p, path, err := resolve(ctx, url)
 	if err != nil {
