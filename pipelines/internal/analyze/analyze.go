@@ -102,10 +102,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	if err := f.page(ctx, e, anew || made); err != nil {
+	page, err := f.page(ctx, e, anew || made)
+	if err != nil {
 		return err
 	}
-	return f.describe(ctx, e)
+	return f.describe(ctx, e, made, page)
 }
 
 // preprocess makes the graph of --dataset. Without that flag it takes the one that is there,
@@ -164,17 +165,14 @@ func quiet(e *command.Environment) *command.Environment {
 	return &silent
 }
 
-// page makes the report, where something is new or there is none.
-func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) error {
+// page makes the report, where something is new or there is none, and returns whether it did.
+func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) (bool, error) {
 	url := storage.Join(e.Workspace.Report(), "index.html")
 	if !anew {
 		there, err := storage.Exists(ctx, url)
-		if err != nil {
-			return err
-		}
-		if there {
-			return nil
+		if err != nil || there {
+			return false, err
 		}
 	}
-	return quiet(e).Embed(ctx, report.Pipeline(), "--workspace", e.Workspace.Root())
+	return true, quiet(e).Embed(ctx, report.Pipeline(), "--workspace", e.Workspace.Root())
 }

@@ -94,6 +94,17 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestOutputs holds that a file is called written only by the run that wrote it.
+func TestOutputs(t *testing.T) {
+	var out bytes.Buffer
+	e := &Environment{Out: &out}
+	e.Outputs(true, "w/a", "w/b")
+	e.Outputs(false, "w/c")
+	if want := "wrote w/a\nwrote w/b\nthere already: w/c\n"; out.String() != want {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,8 +10,8 @@ import (
 	"tagnet/stages/messages"
 )
 
-// finish prints the counts, what was written and what comes next.
-func (f *flags) finish(ctx context.Context, e *command.Environment) error {
+// finish prints the counts, what is there, whether it was made now, and what comes next.
+func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
 	s, err := messages.ReadSummary(ctx, folder)
 	if err != nil {
@@ -28,11 +28,11 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 		describeChoices(e, *s.AStar)
 	}
 	e.Say("")
-	e.Wrote(storage.Join(folder, messages.CountsFile))
+	e.Outputs(made, storage.Join(folder, messages.CountsFile))
 	if s.AStar != nil {
-		e.Wrote(storage.Join(folder, messages.AStarFile))
+		e.Outputs(made, storage.Join(folder, messages.AStarFile))
 	}
-	e.Wrote(storage.Join(folder, messages.SummaryFile))
+	e.Outputs(made, storage.Join(folder, messages.SummaryFile))
 	e.Next("go run ./pipelines/report")
 	return nil
 }

@@ -121,7 +121,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force makes it anew", w.Messages(f.split))
-		return f.finish(ctx, e)
+		return f.finish(ctx, e, false)
 	}
 	sources := distance.Sources(queries)
 	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, model); err != nil {
@@ -131,7 +131,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {
 		return err
 	}
-	return f.finish(ctx, e)
+	return f.finish(ctx, e, true)
 }
 
 // count runs the Beam pipeline.

@@ -159,12 +159,12 @@ func (a *asking) evaluate(ctx context.Context) error {
 	}
 	if done {
 		a.e.Say("%s is complete with the same configuration; --force scores anew", w.Evaluation(a.split))
-		return a.showMetrics(ctx)
+		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, stage, "", int64(len(queries))); err != nil {
 		return err
 	}
-	return a.showMetrics(ctx)
+	return a.showMetrics(ctx, true)
 }
 
 func (a *asking) stage(folder string, r recorded) workspace.Stage {
@@ -218,8 +218,9 @@ func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// showMetrics prints the metrics of the split, what is there and what comes next.
-func (a *asking) showMetrics(ctx context.Context) error {
+// showMetrics prints the metrics of the split, what is there, whether it was made now, and what
+// comes next.
+func (a *asking) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
 	folder := w.Evaluation(a.split)
 	text, err := storage.ReadFile(ctx, storage.Join(folder, evaluate.MetricsFile))
@@ -232,7 +233,7 @@ func (a *asking) showMetrics(ctx context.Context) error {
 	}
 	a.print(m)
 	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
-		a.e.Wrote(storage.Join(folder, file))
+		a.e.Outputs(made, storage.Join(folder, file))
 	}
 	a.e.Next("go run ./pipelines/report")
 	return nil

@@ -116,7 +116,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force trains anew", w.Checkpoints())
-		return finish(ctx, e)
+		return finish(ctx, e, false)
 	}
 	bundles, err := f.bundle(ctx, e, loaded, inputs)
 	if err != nil {
@@ -136,7 +136,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := stage.Publish(ctx, rows); err != nil {
 		return err
 	}
-	return finish(ctx, e)
+	return finish(ctx, e, true)
 }
 
 // begin decides whether there is anything to do, and makes the folder ready for it. A training
@@ -256,8 +256,8 @@ func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// finish tells what was learned, what is there and what comes next.
-func finish(ctx context.Context, e *command.Environment) error {
+// finish tells what was learned, what is there, whether it was made now, and what comes next.
+func finish(ctx context.Context, e *command.Environment, made bool) error {
 	w := e.Workspace
 	folder := checkpoints.Folder(w.Checkpoints())
 	best, err := folder.Record(ctx, "best")
@@ -272,9 +272,7 @@ func finish(ctx context.Context, e *command.Environment) error {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}
 	e.Say("")
-	e.Wrote(storage.Join(w.Checkpoints(), best.Name()+".safetensors"))
-	e.Wrote(storage.Join(w.Checkpoints(), checkpoints.BestFile))
-	e.Wrote(w.TrainingLog())
+	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoints.BestFile), w.TrainingLog())
 	e.Next("go run ./pipelines/score")
 	return nil
 }
