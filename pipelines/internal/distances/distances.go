@@ -91,7 +91,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: fmt.Sprintf("go run ./pipelines/distances --split %s --sources %s --max_hops %d", f.split, f.sources, f.hops),
+		Command: e.Again(),
 	}
 	// Only workers load the graph, and those of a join not even they.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), graph.QueriesFile(f.split)))

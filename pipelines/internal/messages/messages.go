@@ -103,17 +103,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
-	again := fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s --remove %s", f.split, f.layers, f.deltas, f.remove)
 	var model *messages.AStarParams
 	if f.checkpoint != "" {
-		again += " --checkpoint " + f.checkpoint
 		if model, err = f.model(ctx, w, loaded, &decided); err != nil {
 			return err
 		}
 	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
-		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: again,
+		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {

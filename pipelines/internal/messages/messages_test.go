@@ -233,7 +233,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	code, _, stderr := run(Pipeline(), append(arguments, "--deltas", "1")...)
-	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") {
+	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") || !strings.Contains(stderr, " --deltas 1 --layers 3 --force") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, ".unfinished")); err != nil {

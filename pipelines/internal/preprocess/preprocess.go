@@ -73,7 +73,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
 		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
-		Command:       f.command(),
+		Command:       e.Again(),
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -91,19 +91,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return finish(ctx, e, source, true)
-}
-
-// command is the command line that makes graph/ from the same data.
-func (f *flags) command() string {
-	c := "go run ./pipelines/preprocess"
-	for _, given := range []struct{ name, value, unless string }{
-		{"dataset", f.dataset, ""}, {"inference", f.inference, ""}, {"on_bad_line", f.onBadLine, fail},
-	} {
-		if given.value != given.unless {
-			c += " --" + given.name + " " + given.value
-		}
-	}
-	return c
 }
 
 // find locates the dataset's files and hashes them. Without --dataset it makes the sample.

@@ -118,7 +118,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	a.folder = folder
 	// Where there is none the training goes on, and its epochs can be asked already.
 	if _, err := manifest.Read(ctx, string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s makes it anew", err, w.Command("go run ./pipelines/train --force"))
+		return fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
 	}
 	// The weights are read here too, so that a checkpoint that does not fit fails at once.
 	a.record, _, err = folder.Model(ctx, name, a.loaded.Relations, a.loaded.Vocabulary)
@@ -127,7 +127,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	case errors.Is(err, checkpoints.ErrNone):
 		return fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
 	case errors.As(err, &damaged):
-		return fmt.Errorf("%w: name another with --checkpoint, or train anew with %s", err, w.Command("go run ./pipelines/train --force"))
+		return fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
 	}
 	return err
 }
@@ -152,7 +152,6 @@ func (a *asking) evaluate(ctx context.Context) error {
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
 		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best,
 	})
-	stage.Command = "go run ./pipelines/score --split " + a.split
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return err
@@ -170,7 +169,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 func (a *asking) stage(folder string, r recorded) workspace.Stage {
 	return workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
-		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary,
+		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 }
 

@@ -310,7 +310,7 @@ func TestMistakes(t *testing.T) {
 		"other configuration": {func(t *testing.T, w string) []string {
 			succeed(t, Pipeline(), "--workspace", w)
 			return []string{"--top_k", "3"}
-		}, 1, []string{"top_k is 10 there, 3 here", "--force"}},
+		}, 1, []string{"top_k is 10 there, 3 here", "--top_k 3 --force"}},
 		"no queries": {func(t *testing.T, w string) []string {
 			folder := dataset(t, t.TempDir(), "e", 60)
 			put(t, folder+"/test.txt", "no fact\n")

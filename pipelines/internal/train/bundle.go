@@ -56,7 +56,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "bundles/" + b.Split,
-		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
 	// Bundles serve training alone: those of another configuration give way without asking.
 	done, err := stage.Begin(ctx, false)

@@ -108,7 +108,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "checkpoints",
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
-		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
 	done, err := f.begin(ctx, e, stage, loaded)
 	if err != nil {
@@ -177,8 +177,8 @@ func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspa
 		}
 	}
 	if !f.resume {
-		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, --force starts over",
-			url, e.Workspace.Command(stage.Command))
+		again := e.Workspace.Command(stage.Command)
+		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
 	}
 	if complete { // more epochs: it is not complete any more
 		return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
@@ -201,8 +201,8 @@ func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints
 		different = append(different, "the graph was another")
 	}
 	if len(different) > 0 {
-		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or --force starts over",
-			e.Workspace.Checkpoints(), strings.Join(different, "; "))
+		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or %s --force starts over",
+			e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 	}))
 	if ctx.Err() != nil {
 		show.end()
-		e.Say("%s holds what was learned: --resume goes on with it", w.Checkpoints())
+		e.Say("%s holds what was learned: %s --resume goes on with it", w.Checkpoints(), w.Command(e.Again("resume")))
 		return context.Cause(ctx)
 	}
 	return err
