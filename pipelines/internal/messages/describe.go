@@ -19,7 +19,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	}
 	e.Say("")
 	e.Say("%s: messages of %s queries over %s edges", s.Split, progress.Count(s.Queries), progress.Count(s.Edges))
-	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "without truncation", "sent", "of them empty", "fewer", "without empties")
+	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "untruncated", "kept", "of them empty", "fewer", "without empties")
 	for _, c := range s.Configurations {
 		e.Say("  %6d %6d %20s %18s %18s %8.2f%% %15.2f%%", c.Layers, c.Delta,
 			progress.Count(c.NBFNet), progress.Count(c.Kept), progress.Count(c.KeptEmpty), 100*c.Decrease, 100*c.DecreaseWithoutEmpty)
