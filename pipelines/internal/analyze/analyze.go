@@ -165,11 +165,13 @@ func quiet(e *command.Environment) *command.Environment {
 	return &silent
 }
 
+// pageURL is where the report is.
+func pageURL(w workspace.Workspace) string { return storage.Join(w.Report(), "index.html") }
+
 // page makes the report, where something is new or there is none, and returns whether it did.
 func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) (bool, error) {
-	url := storage.Join(e.Workspace.Report(), "index.html")
 	if !anew {
-		there, err := storage.Exists(ctx, url)
+		there, err := storage.Exists(ctx, pageURL(e.Workspace))
 		if err != nil || there {
 			return false, err
 		}

@@ -30,7 +30,7 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, made, page
 	}
 	e.Say("")
 	e.Outputs(made, storage.Join(folder, analysis.File), storage.Join(folder, analysis.SharesFile))
-	e.Outputs(page, storage.Join(e.Workspace.Report(), "index.html"))
+	e.Outputs(page, pageURL(e.Workspace))
 	e.Next("go run ./pipelines/report --open", "go run ./pipelines/train")
 	return nil
 }

@@ -119,7 +119,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return f.finish(ctx, e, false)
 	}
 	if err := f.search(ctx, e, sources, c); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {

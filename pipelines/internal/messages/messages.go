@@ -123,7 +123,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	sources := distance.Sources(queries)
 	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, model); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {

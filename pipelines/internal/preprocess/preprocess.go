@@ -84,7 +84,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return finish(ctx, e, source, false)
 	}
 	if err := f.write(ctx, e, source); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := publish(ctx, e, stage); err != nil {

@@ -199,7 +199,7 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.record.Name(), Questions: table != "",
 		})
 	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	bar.Set(queries)

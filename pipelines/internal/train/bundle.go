@@ -78,7 +78,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 			Graph: w.Graph(), Split: b.Split, Training: b.Split == "train", Limit: b.Limit, Hops: b.Hops,
 			Distances: distances, Memory: b.Memory * budget.MiB, Threads: f.replicas,
 		})); err != nil {
-			stage.Abandon()
+			stage.Abandon(!command.Local())
 			return nil, err
 		}
 		if err := stage.Publish(ctx, map[string]int64{"queries": int64(len(queries))}); err != nil {

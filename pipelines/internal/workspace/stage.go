@@ -98,6 +98,21 @@ func (s Stage) clear(ctx context.Context) error {
 	if err := storage.Remove(ctx, index); err != nil {
 		return fmt.Errorf("clearing %s: %w", s.url(), err)
 	}
+	if err := s.empty(ctx, marker); err != nil {
+		return err
+	}
+	// Only unfinished temporary files are left beside the mark.
+	if err := storage.RemoveAll(ctx, s.url()); err != nil {
+		return fmt.Errorf("clearing %s: %w", s.url(), err)
+	}
+	if err := storage.WriteFile(ctx, marker, mark); err != nil {
+		return fmt.Errorf("marking %s: %w", s.url(), err)
+	}
+	return nil
+}
+
+// empty removes all files of the folder but the mark.
+func (s Stage) empty(ctx context.Context, marker string) error {
 	urls, err := storage.List(ctx, s.url())
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", s.url(), err)
@@ -110,19 +125,13 @@ func (s Stage) clear(ctx context.Context) error {
 			return fmt.Errorf("clearing %s: %w", s.url(), err)
 		}
 	}
-	// Only unfinished temporary files are left beside the mark.
-	if err := storage.RemoveAll(ctx, s.url()); err != nil {
-		return fmt.Errorf("clearing %s: %w", s.url(), err)
-	}
-	if err := storage.WriteFile(ctx, marker, mark); err != nil {
-		return fmt.Errorf("marking %s: %w", s.url(), err)
-	}
 	return nil
 }
 
 // Abandon removes what was written of a folder that cannot be completed. It does its best: the
-// next Begin removes what is left.
-func (s Stage) Abandon() {
+// next Begin removes what is left. Where others may still write, as the workers of a cluster
+// whose job was interrupted here, the mark stays, so that what comes late counts as leftovers too.
+func (s Stage) Abandon(others bool) {
 	ctx := context.Background() // the run's own may be cancelled
 	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
 	if there, err := storage.Exists(ctx, index); there || err != nil {
@@ -131,7 +140,10 @@ func (s Stage) Abandon() {
 	if there, err := storage.Exists(ctx, marker); !there || err != nil {
 		return
 	}
-	_ = storage.RemoveAll(ctx, s.url())
+	// The mark goes last: this may be killed, too.
+	if s.empty(ctx, marker) == nil && !others {
+		_ = storage.RemoveAll(ctx, s.url())
+	}
 }
 
 // ours returns an error if the folder holds files that no pipeline wrote.

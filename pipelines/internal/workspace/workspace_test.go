@@ -126,8 +126,27 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
 		t.Errorf("left: %v %v", left, err)
 	}
-	s.Abandon()
+	s.Abandon(false)
 	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+
+	// A worker elsewhere writes after its job was abandoned: the next run removes that.
+	if _, err := s.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []string{"half", "late"} {
+		if err := storage.WriteFile(ctx, w.Path("first", late), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if late == "half" {
+			s.Abandon(true)
+		}
+	}
+	if done, err := s.Begin(ctx, false); done || err != nil {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
 		t.Errorf("left: %v %v", left, err)
 	}
 
@@ -136,7 +155,7 @@ func TestInterrupted(t *testing.T) {
 	if err := storage.WriteFile(ctx, w.Path("first", unfinished), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.Abandon() // must not remove what is complete
+	s.Abandon(false) // must not remove what is complete
 	if done, err := s.Begin(ctx, false); !done || err != nil {
 		t.Fatalf("done %v, %v", done, err)
 	}
