@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
@@ -20,13 +19,14 @@ import (
 	"tagnet/model/messages"
 	"tagnet/model/propagation"
 	"tagnet/model/search"
+	"tagnet/stages/counter"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
 )
 
 // questionsPropagated counts distinct questions as they are done.
-var questionsPropagated = beam.NewCounter("messages", "questions_propagated")
+var questionsPropagated = counter.New("messages", "questions_propagated")
 
 // AStarParams says which model's choices are counted.
 type AStarParams struct {

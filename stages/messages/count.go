@@ -14,12 +14,13 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
 	"tagnet/model/multisource"
+	"tagnet/stages/counter"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
 
 // sourcesCounted counts sources as they are done.
-var sourcesCounted = beam.NewCounter("messages", "sources_counted")
+var sourcesCounted = counter.New("messages", "sources_counted")
 
 // CountParams says what is counted and where the results go.
 type CountParams struct {
