@@ -182,6 +182,29 @@ func TestDroppedFileTakesItsFoldersAlong(t *testing.T) {
 	}
 }
 
+// TestFileThatGoesMeanwhile holds that a file whose folder another run cleared is an error that says
+// so, and does not appear.
+func TestFileThatGoesMeanwhile(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "made")
+	w, err := Create(t.Context(), filepath.Join(folder, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveAll(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(t.Context(), filepath.Join(folder, "other"), nil); err != nil {
+		t.Fatal(err)
+	}
+	err = w.Commit()
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "another run") || strings.Contains(err.Error(), TemporaryPrefix) {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 // TestFolderThatGoesMeanwhile drops and writes files of one new folder from many goroutines: that
 // one of them takes the folder away is no error for another.
 func TestFolderThatGoesMeanwhile(t *testing.T) {

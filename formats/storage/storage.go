@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -186,14 +187,20 @@ func CheckWritable(ctx context.Context, url string) error {
 // explain adds the remedy to the errors of writing that a user can do something about.
 func explain(doing, url string, err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the URL is named already, and the temporary name helps nobody
+	var rename *os.LinkError
+	switch { // the URL is named already, and the temporary name helps nobody
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &rename):
+		err = rename.Err
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s %s: the disk is full (%w); free some space there or write elsewhere", doing, url, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s %s: %w; allow writing there or write elsewhere", doing, url, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s %s: %w: it was removed while it was written; does another run make the same folder?", doing, url, err)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w: a file stands where a folder is needed", doing, url, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -297,7 +298,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
-	if err := stage.Publish(t.Context(), m.Rows); err != nil {
+	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), m.Rows)); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr := run(arguments...)

@@ -83,12 +83,12 @@ func TestInterruptAnywhere(t *testing.T) {
 	}
 	interrupted := 0
 	lines := strings.Count(out, "\n")
-	for line := 1; line < lines; line += 3 {
+	for line := 1; line < lines; line += 5 {
 		if interrupt(t, line, time.Minute) == command.ExitInterrupted {
 			interrupted++
 		}
 	}
-	const moments = 8
+	const moments = 5
 	for i := range moments {
 		if interrupt(t, lines+1, took*time.Duration(2*i+1)/(2*moments)) == command.ExitInterrupted {
 			interrupted++

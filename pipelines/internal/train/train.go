@@ -180,10 +180,11 @@ func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspa
 		again := e.Workspace.Command(stage.Command)
 		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
 	}
-	if complete { // more epochs: it is not complete any more
-		return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
+	if err := stage.Resume(ctx); err != nil || !complete {
+		return false, err
 	}
-	return false, storage.CheckWritable(ctx, url)
+	// More epochs: it is not complete any more.
+	return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
 }
 
 // same returns an error that says what differs if a checkpoint is of another run.

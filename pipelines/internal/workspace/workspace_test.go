@@ -176,6 +176,64 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestTwoRunsAtOnce holds that of two runs that make a folder at once the first does not complete
+// what the second has begun anew, nor remove it; and that the second completes it only if both do
+// the same work.
+func TestTwoRunsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	here := process
+	defer func() { process = here }()
+	as := func(who string) { process = who }
+	for name, c := range map[string]struct {
+		layers  int // of the second run; the first has 6
+		end     func(t *testing.T, first Stage)
+		publish bool // the second may
+	}{
+		"same work, first publishes": {6, func(t *testing.T, first Stage) {
+			wantError(t, first.Publish(ctx, nil), "another run", "first --workspace")
+		}, true},
+		"same work, first gives up":     {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
+		"other work, first publishes":   {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
+		"other work, first gives up":    {5, func(_ *testing.T, first Stage) { first.Abandon(false) }, false},
+		"other work, first goes on yet": {5, func(*testing.T, Stage) {}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := New("mem://" + t.Name())
+			first, second := stage(w, "first", 6, nil), stage(w, "first", c.layers, nil)
+			as("one")
+			if _, err := first.Begin(ctx, false); err != nil {
+				t.Fatal(err)
+			}
+			as("two")
+			if done, err := second.Begin(ctx, false); done || err != nil {
+				t.Fatal(done, err)
+			}
+			file := w.Path("first", "file")
+			if err := storage.WriteFile(ctx, file, []byte("of the second")); err != nil {
+				t.Fatal(err)
+			}
+			as("one")
+			c.end(t, first)
+			if there, err := storage.Exists(ctx, file); !there || err != nil {
+				t.Errorf("the second run's file is gone: %v", err)
+			}
+			as("two")
+			err := second.Publish(ctx, nil)
+			if (err == nil) != c.publish {
+				t.Errorf("the second run: %v", err)
+			}
+			if _, err := w.Require(ctx, "first", ""); (err == nil) != c.publish {
+				t.Errorf("whether it is complete: %v", err)
+			}
+			// The next run takes it from there.
+			as("three")
+			if done, err := second.Begin(ctx, false); done != c.publish || err != nil {
+				t.Errorf("done %v, %v", done, err)
+			}
+		})
+	}
+}
+
 func TestCommand(t *testing.T) {
 	for _, test := range []struct{ root, command, want string }{
 		{Default, "go run ./pipelines/train", "go run ./pipelines/train"},
