@@ -38,6 +38,8 @@ type AStarParams struct {
 	Configuration configuration.Configuration
 	// Kernel names the variant of the kernels; "" chooses.
 	Kernel string
+	// Threads bounds the threads of a process; 0 is one a core, which are the most.
+	Threads int
 }
 
 // chosen is what A*Net chose in a layer for the queries that share a source and a relation.
@@ -157,6 +159,9 @@ func (f *chooseFn) ProcessElement(ctx context.Context, element []byte, emit func
 	next := make(chan int)
 	done := make(chan error)
 	threads := min(runtime.GOMAXPROCS(0), (len(questions)+stride-1)/stride)
+	if f.Params.Threads > 0 {
+		threads = min(threads, f.Params.Threads)
+	}
 	for range threads {
 		go func() {
 			seat := newSeat(f)
