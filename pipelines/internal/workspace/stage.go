@@ -125,7 +125,8 @@ func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := manifest.Write(ctx, s.url(), m); err != nil {
 		return err
 	}
-	return storage.Remove(ctx, storage.Join(s.url(), unfinished))
+	// It is complete: an interrupt from here on does not leave the mark.
+	return storage.Remove(context.WithoutCancel(ctx), storage.Join(s.url(), unfinished))
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files are

@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 )
 
@@ -231,6 +233,60 @@ func TestTwoRunsAtOnce(t *testing.T) {
 				t.Errorf("done %v, %v", done, err)
 			}
 		})
+	}
+}
+
+// fading is a context that is cancelled when it has been looked at so often.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedAtAnyStep interrupts Begin and Publish between any two of their steps: the folder
+// then is complete, marked or empty. When it is newly complete it is not marked.
+func TestInterruptedAtAnyStep(t *testing.T) {
+	background := context.Background()
+	for steps := 0; ; steps++ {
+		w := New(fmt.Sprintf("mem://%s-%d", t.Name(), steps))
+		s := stage(w, "first", 6, nil)
+		makeStage(t, stage(w, "first", 5, nil), "of before")
+		ctx := &fading{background, steps}
+		_, err := s.Begin(ctx, true)
+		if err == nil {
+			if err := storage.WriteFile(background, w.Path("first", "file"), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			err = s.Publish(ctx, nil)
+		}
+		marked, _ := storage.Exists(background, w.Path("first", unfinished))
+		m, missing := manifest.Read(background, w.Path("first"))
+		complete := missing == nil
+		files, listing := storage.List(background, w.Path("first"))
+		switch {
+		case complete:
+			ofBefore := strings.Contains(string(m.Configuration), `"layers":5`)
+			if err := manifest.Verify(background, w.Path("first"), m); err != nil || marked && !ofBefore {
+				t.Errorf("after %d steps it is complete, marked %v: %v", steps, marked, err)
+			}
+		case listing != nil || len(files) > 0 && !marked:
+			t.Errorf("after %d steps %q are left, marked %v: %v", steps, files, marked, listing)
+		}
+		if _, err := s.Begin(background, true); err != nil {
+			t.Errorf("after %d steps the next run: %v", steps, err)
+		}
+		if err == nil {
+			if !complete || marked || steps < 10 {
+				t.Errorf("after %d steps: complete %v, marked %v", steps, complete, marked)
+			}
+			return
+		}
 	}
 }
 
