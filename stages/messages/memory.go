@@ -23,7 +23,7 @@ const (
 	copies      = 10
 	bytesPerRow = 150 // of messages.parquet and astar.parquet
 	// bytesOfGroup are those of a group of rows as it is written.
-	bytesOfGroup = 24 * budget.MiB
+	bytesOfGroup = 32 * budget.MiB
 )
 
 // Gather is what is gathered of each search.
