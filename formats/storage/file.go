@@ -139,35 +139,70 @@ type fileWriter struct {
 	file             diskFile
 	temporary, final string
 	url              string
-	err              error // of the first write that failed: Commit repeats it
+	made             []string // folders that were made for it, the innermost first
+	err              error    // of the first write that failed: Commit repeats it
 	done             bool
 }
 
 func (f files) create(_ context.Context, path string) (Writer, error) {
 	folder, name := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, explain("making the folder of", f.url(path), err)
-	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: a folder of that name is in the way", f.url(path))
 	}
 	removeStale(folder, name)
+	var made []string
 	for range 100 {
+		// Each time, for another writer may have dropped a file and the folder with it.
+		if absent := missing(folder); len(absent) > len(made) {
+			made = absent
+		}
+		if err := os.MkdirAll(folder, 0o777); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			removeEmpty(made)
+			return nil, explain("making the folder of", f.url(path), err)
+		}
 		temporary := filepath.Join(folder, fmt.Sprintf("%s%s-%016x", TemporaryPrefix, name, rand.Uint64()))
 		file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, fs.ErrExist) {
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
+			removeEmpty(made)
 			return nil, explain("writing", f.url(path), err)
 		}
 		if !claim(file, temporary) {
 			file.Close()
 			continue
 		}
-		return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path)}, nil
+		return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path), made: made}, nil
 	}
-	return nil, fmt.Errorf("writing %s: no temporary name was free in 100 attempts", f.url(path))
+	removeEmpty(made)
+	return nil, fmt.Errorf("writing %s: no temporary file could be made in 100 attempts", f.url(path))
+}
+
+// missing lists a folder and those that lead to it, as far as they are not there, the innermost
+// first.
+func missing(folder string) []string {
+	var absent []string
+	for {
+		_, err := os.Lstat(folder)
+		outer := filepath.Dir(folder)
+		if !errors.Is(err, fs.ErrNotExist) || outer == folder {
+			return absent
+		}
+		absent = append(absent, folder)
+		folder = outer
+	}
+}
+
+// removeEmpty removes folders, the innermost first, up to one that something is in.
+func removeEmpty(folders []string) {
+	for _, folder := range folders {
+		if os.Remove(folder) != nil {
+			return
+		}
+	}
 }
 
 // claim locks a new temporary file, so that no other process takes it for a leftover. It is
@@ -237,10 +272,12 @@ func (w *fileWriter) Commit() error {
 	if w.err != nil {
 		w.file.Close()
 		os.Remove(w.temporary)
+		removeEmpty(w.made)
 		return w.err
 	}
 	if err := publish(w.file, w.temporary, w.final); err != nil {
 		os.Remove(w.temporary)
+		removeEmpty(w.made)
 		w.err = explain("writing", w.url, err)
 		return w.err
 	}
@@ -256,5 +293,6 @@ func (w *fileWriter) Abort() error {
 	if err := os.Remove(w.temporary); err != nil {
 		return explain("dropping", w.url, err)
 	}
+	removeEmpty(w.made)
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -131,6 +133,98 @@ func TestCreateRemovesLeftoversOfDeadWriters(t *testing.T) {
 	if left := temporaries(t, folder); len(left) != 1 || left[0] != other {
 		t.Errorf("temporary files %q are left", left)
 	}
+}
+
+// TestDroppedFileTakesItsFoldersAlong holds that the folders which were made for a file go when it
+// does, and no others: not one that was there before, nor one that another file is in by now.
+func TestDroppedFileTakesItsFoldersAlong(t *testing.T) {
+	for name, drop := range map[string]func(Writer) error{
+		"abort": Writer.Abort,
+		"a commit that fails": func(w Writer) error {
+			w.(*fileWriter).file = &fullDisk{File: w.(*fileWriter).file.(*os.File), atSync: true}
+			if err := w.Commit(); !errors.Is(err, syscall.ENOSPC) {
+				return fmt.Errorf("it did not fail: %w", err)
+			}
+			return nil
+		},
+	} {
+		root := t.TempDir()
+		if err := os.Mkdir(filepath.Join(root, "mine"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"a/b/c/f", "mine/f", "mine/a/f", "f"} {
+			w, err := Create(t.Context(), filepath.Join(root, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := drop(w); err != nil {
+				t.Errorf("%s, %s: %v", name, path, err)
+			}
+		}
+		shared, err := Create(t.Context(), filepath.Join(root, "mine", "a", "b", "dropped"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteFile(t.Context(), filepath.Join(root, "mine", "a", "kept"), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := drop(shared); err != nil {
+			t.Error(err)
+		}
+		var left []string
+		for _, pattern := range []string{"*", "*/*", "*/*/*"} {
+			found, _ := filepath.Glob(filepath.Join(root, pattern))
+			left = append(left, found...)
+		}
+		if want := []string{filepath.Join(root, "mine"), filepath.Join(root, "mine", "a"), filepath.Join(root, "mine", "a", "kept")}; !slices.Equal(left, want) {
+			t.Errorf("%s: left %q, want %q", name, left, want)
+		}
+	}
+}
+
+// TestFileThatGoesMeanwhile holds that a file whose folder another run cleared is an error that says
+// so, and does not appear.
+func TestFileThatGoesMeanwhile(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "made")
+	w, err := Create(t.Context(), filepath.Join(folder, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveAll(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(t.Context(), filepath.Join(folder, "other"), nil); err != nil {
+		t.Fatal(err)
+	}
+	err = w.Commit()
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "another run") || strings.Contains(err.Error(), TemporaryPrefix) {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestFolderThatGoesMeanwhile drops and writes files of one new folder from many goroutines: that
+// one of them takes the folder away is no error for another.
+func TestFolderThatGoesMeanwhile(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for range 50 {
+				w, err := Create(t.Context(), filepath.Join(folder, fmt.Sprint(i)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := w.Abort(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // TestKilledWriter kills a process that writes, and then writes the same file.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,7 +33,8 @@ type Writer interface {
 	// Commit makes the file appear under its name, whole and on disk. After an error of it,
 	// or of any Write before it, nothing has appeared.
 	Commit() error
-	// Abort drops what was written.
+	// Abort drops what was written, and the folders that Create made for it if nothing else is
+	// in them.
 	Abort() error
 }
 
@@ -169,8 +171,8 @@ func List(ctx context.Context, url string) ([]string, error) {
 	return urls, nil
 }
 
-// CheckWritable makes a folder where the scheme has folders, and tells whether files can be
-// written into it. It leaves no file behind.
+// CheckWritable tells whether files can be written into a folder, which need not be there. It
+// leaves nothing behind.
 func CheckWritable(ctx context.Context, url string) error {
 	p, path, err := resolve(ctx, url)
 	if err != nil {
@@ -185,14 +187,20 @@ func CheckWritable(ctx context.Context, url string) error {
 // explain adds the remedy to the errors of writing that a user can do something about.
 func explain(doing, url string, err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err // the URL is named already, and the temporary name helps nobody
+	var rename *os.LinkError
+	switch { // the URL is named already, and the temporary name helps nobody
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &rename):
+		err = rename.Err
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s %s: the disk is full (%w); free some space there or write elsewhere", doing, url, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s %s: %w; allow writing there or write elsewhere", doing, url, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s %s: %w: it was removed while it was written; does another run make the same folder?", doing, url, err)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w: a file stands where a folder is needed", doing, url, err)
 	}

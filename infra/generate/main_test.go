@@ -164,6 +164,32 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedLeavesNoFolder holds that a run which is refused, or interrupted, does not leave the
+// folder that it made, nor those above.
+func TestRefusedLeavesNoFolder(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []struct {
+		ctx       context.Context
+		arguments []string
+	}{
+		{t.Context(), []string{"--facts", "0"}},
+		{t.Context(), []string{"--facts", "1000", "--entities", "5", "--relations", "10"}},
+		{t.Context(), []string{"--facts", "20", "--relations", "1000", "--entities", "20"}},
+		{interrupted, []string{"--facts", "1000"}},
+	} {
+		root := t.TempDir()
+		var out bytes.Buffer
+		err := run(test.ctx, append([]string{"--out", filepath.Join(root, "made", "out")}, test.arguments...), &out, &out)
+		if err == nil {
+			t.Errorf("%q is not refused", test.arguments)
+		}
+		if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+			t.Errorf("%q leaves %v, %v", test.arguments, left, err)
+		}
+	}
+}
+
 // TestNothingIsReplacedOrLeft holds that files that are there stay, and that an interrupted run
 // leaves none.
 func TestNothingIsReplacedOrLeft(t *testing.T) {

@@ -8,10 +8,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
+	"tagnet/stages/counter"
 )
 
 // shardsCounted counts shards of edges as they are done.
-var shardsCounted = beam.NewCounter("analysis", "shards_counted")
+var shardsCounted = counter.New("analysis", "shards_counted")
 
 // EdgeShard is a file of edges, whole for the entities they lead to.
 type EdgeShard struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
+	"tagnet/stages/counter"
 )
 
 func init() {
@@ -36,7 +37,7 @@ func init() {
 // SourcesCounter is the counter of the sources whose rows are in a bundle.
 const SourcesCounter = "bundled_sources"
 
-var bundledSources = beam.NewCounter("bundle", SourcesCounter)
+var bundledSources = counter.New("bundle", SourcesCounter)
 
 // Params say which queries are bundled, and how.
 type Params struct {

@@ -7,10 +7,12 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"tagnet/stages/counter"
 )
 
 // sourceRounds counts, for each round, the sources that went through it.
-var sourceRounds = beam.NewCounter("distance", "source_rounds")
+var sourceRounds = counter.New("distance", "source_rounds")
 
 // Join is the search of Search for a graph that no worker holds: rounds of a join between what
 // a hop reaches and the edges that lead on from there. Input: blocks of sources, as Blocks

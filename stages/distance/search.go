@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/multisource"
+	"tagnet/stages/counter"
 	"tagnet/stages/graph"
 )
 
@@ -22,7 +23,7 @@ import (
 const DistributionFile = "distribution.json"
 
 // sourcesSearched counts sources as they are done.
-var sourcesSearched = beam.NewCounter("distance", "sources_searched")
+var sourcesSearched = counter.New("distance", "sources_searched")
 
 // SearchParams says what is searched and where the tables go.
 type SearchParams struct {

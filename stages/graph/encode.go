@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
-	formattriples "tagnet/formats/triples"
-
 	"tagnet/formats/storage"
+	formattriples "tagnet/formats/triples"
 	"tagnet/stages/budget"
+	"tagnet/stages/counter"
 	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
 
-var rowsDone = beam.NewCounter("graph", vocabulary.RowsCounter)
+var rowsDone = counter.New("graph", vocabulary.RowsCounter)
 
 // TooSmall begins the text of the error of a budget that does not hold the ids of the names.
 const TooSmall = "the budget of memory is too small: want "

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
@@ -20,13 +19,14 @@ import (
 	"tagnet/model/messages"
 	"tagnet/model/propagation"
 	"tagnet/model/search"
+	"tagnet/stages/counter"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
 )
 
 // questionsPropagated counts distinct questions as they are done.
-var questionsPropagated = beam.NewCounter("messages", "questions_propagated")
+var questionsPropagated = counter.New("messages", "questions_propagated")
 
 // AStarParams says which model's choices are counted.
 type AStarParams struct {
@@ -38,6 +38,8 @@ type AStarParams struct {
 	Configuration configuration.Configuration
 	// Kernel names the variant of the kernels; "" chooses.
 	Kernel string
+	// Threads bounds the threads of a process; 0 is one a core, which are the most.
+	Threads int
 }
 
 // chosen is what A*Net chose in a layer for the queries that share a source and a relation.
@@ -157,6 +159,9 @@ func (f *chooseFn) ProcessElement(ctx context.Context, element []byte, emit func
 	next := make(chan int)
 	done := make(chan error)
 	threads := min(runtime.GOMAXPROCS(0), (len(questions)+stride-1)/stride)
+	if f.Params.Threads > 0 {
+		threads = min(threads, f.Params.Threads)
+	}
 	for range threads {
 		go func() {
 			seat := newSeat(f)

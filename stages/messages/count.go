@@ -13,13 +13,14 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/model/multisource"
+	"tagnet/stages/budget"
+	"tagnet/stages/counter"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
 
 // sourcesCounted counts sources as they are done.
-var sourcesCounted = beam.NewCounter("messages", "sources_counted")
+var sourcesCounted = counter.New("messages", "sources_counted")
 
 // CountParams says what is counted and where the results go.
 type CountParams struct {
@@ -39,13 +40,20 @@ type CountParams struct {
 	AStar *AStarParams
 	// Kernel names the variant of the kernels that search; see kernel.Named. It changes no result.
 	Kernel string
+	// Threads bounds the threads of a process, which are as many as it has cores at most; 0 is no
+	// other bound.
+	Threads int
+	// PerThread is the most bytes that a thread's searcher may take; see distance.SweepParams.
+	PerThread int64
+	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
+	Memory int64
 }
 
 // Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, for each thread what distance.SweepMemory says (for 512 sources 200 V bytes), with a
-// removal what a messages.Corrector holds for each and 512 V bytes more, and at
-// the end all rows of messages.parquet.
+// graph, for each thread a searcher (for 512 sources 200 V bytes, with a removal 712 V and a
+// messages.Corrector), and at the end all rows of messages.parquet; CountParams.Need says how much
+// that is.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -78,6 +86,9 @@ func (f *countFn) Setup(ctx context.Context) error {
 	if err := f.Params.check(); err != nil {
 		return err
 	}
+	if f.Params.Memory > 0 {
+		budget.Limit(f.Params.Memory) // as long as the process lives, which is the worker's
+	}
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err
@@ -96,7 +107,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 	}
 	params := distance.SweepParams{
 		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Levels: true, Distances: f.Params.Remove != configuration.RemoveNone},
+		Gather: f.Params.Gather(), Threads: f.Params.Threads, PerThread: f.Params.PerThread,
 	}
 	var all []Counted
 	err := distance.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {

@@ -21,7 +21,7 @@ const (
 	SummaryFile = "summary.json"
 )
 
-// maxRows bounds the rows of messages.parquet that are held in memory, about 150 bytes each.
+// maxRows bounds the rows of messages.parquet that are held in memory, bytesPerRow each.
 const maxRows = 8 << 20
 
 // Summary is summary.json: the counts of all queries of a split, exact.
@@ -160,10 +160,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	for _, c := range all {
 		summary.Queries += c.Queries
 	}
-	perSource := 0
-	for _, layers := range f.Params.Layers {
-		perSource += layers * len(f.Params.Deltas)
-	}
+	perSource := f.Params.rowsPerSource()
 	if n := len(all) * perSource; n > maxRows {
 		return fmt.Errorf("%s would have %d rows, more than %d: give fewer --layers or --deltas at once", CountsFile, n, maxRows)
 	}

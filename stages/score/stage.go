@@ -13,6 +13,7 @@ import (
 	"tagnet/model/scoring"
 	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
+	"tagnet/stages/counter"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
 )
@@ -26,7 +27,7 @@ func init() {
 const QueriesCounter = "scored_queries"
 
 var (
-	scoredQueries   = beam.NewCounter("score", QueriesCounter)
+	scoredQueries   = counter.New("score", QueriesCounter)
 	scoredQuestions = beam.NewCounter("score", "scored_questions")
 	sentMessages    = beam.NewCounter("score", "sent_messages")
 )

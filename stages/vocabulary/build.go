@@ -16,6 +16,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/stages/counter"
 	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 )
@@ -32,7 +33,7 @@ const (
 const RowsCounter = "rows_done"
 
 var (
-	rowsDone      = beam.NewCounter("vocabulary", RowsCounter)
+	rowsDone      = counter.New("vocabulary", RowsCounter)
 	linesRejected = beam.NewCounter("vocabulary", "lines_rejected")
 )
 

@@ -18,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/graph"
 )
 
@@ -27,6 +28,7 @@ type flags struct {
 	splits, layers, deltas        string
 	splitList                     []string
 	layerList, deltaList          []int
+	memory                        int64
 }
 
 // Pipeline is go run ./pipelines/analyze.
@@ -42,6 +44,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits whose queries are analysed; without the flag those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -73,8 +76,10 @@ func (f *flags) check() error {
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
 		return err
 	}
-	f.deltaList, err = command.Numbers("deltas", f.deltas, 0, messages.MostDelta)
-	return err
+	if f.deltaList, err = command.Numbers("deltas", f.deltas, 0, messages.MostDelta); err != nil {
+		return err
+	}
+	return command.CheckMemory(f.memory)
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -102,10 +107,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	if err := f.page(ctx, e, anew || made); err != nil {
+	page, err := f.page(ctx, e, anew || made)
+	if err != nil {
 		return err
 	}
-	return f.describe(ctx, e)
+	return f.describe(ctx, e, made, page)
 }
 
 // preprocess makes the graph of --dataset. Without that flag it takes the one that is there,
@@ -124,6 +130,7 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 		}
 	}
 	arguments := []string{"--workspace", w.Root(), "--seed", fmt.Sprint(e.Seed), "--on_bad_line", f.onBadLine}
+	arguments = append(arguments, f.budget()...)
 	if f.dataset != "" {
 		arguments = append(arguments, "--dataset", f.dataset)
 	}
@@ -134,6 +141,14 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 		arguments = append(arguments, "--force")
 	}
 	return e.Embed(ctx, preprocess.Pipeline(), arguments...)
+}
+
+// budget is --memory as the other pipelines are given it, where it is not the default.
+func (f *flags) budget() []string {
+	if f.memory == budget.Default {
+		return nil
+	}
+	return []string{"--memory", fmt.Sprint(f.memory)}
 }
 
 // chooseSplits leaves out splits without queries, unless --splits names them.
@@ -164,17 +179,16 @@ func quiet(e *command.Environment) *command.Environment {
 	return &silent
 }
 
-// page makes the report, where something is new or there is none.
-func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) error {
-	url := storage.Join(e.Workspace.Report(), "index.html")
+// pageURL is where the report is.
+func pageURL(w workspace.Workspace) string { return storage.Join(w.Report(), "index.html") }
+
+// page makes the report, where something is new or there is none, and returns whether it did.
+func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) (bool, error) {
 	if !anew {
-		there, err := storage.Exists(ctx, url)
-		if err != nil {
-			return err
-		}
-		if there {
-			return nil
+		there, err := storage.Exists(ctx, pageURL(e.Workspace))
+		if err != nil || there {
+			return false, err
 		}
 	}
-	return quiet(e).Embed(ctx, report.Pipeline(), "--workspace", e.Workspace.Root())
+	return true, quiet(e).Embed(ctx, report.Pipeline(), "--workspace", e.Workspace.Root())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -225,7 +226,7 @@ func TestAgain(t *testing.T) {
 		}
 	}
 	code, out, stderr := run(arguments...)
-	if code != 0 || strings.Count(out, "is complete") != 6 {
+	if code != 0 || strings.Count(out, "is complete") != 6 || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 5 || strings.Count(out, "next: ") != 2 {
 		t.Errorf("exit %d, %s%s", code, out, stderr)
 	}
 	if now, _ := content(); fmt.Sprint(now) != fmt.Sprint(times) {
@@ -297,7 +298,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
-	if err := stage.Publish(t.Context(), m.Rows); err != nil {
+	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), m.Rows)); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr := run(arguments...)

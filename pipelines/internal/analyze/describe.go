@@ -10,8 +10,9 @@ import (
 	"tagnet/stages/analysis"
 )
 
-// describe prints what was found, what was written and what comes next.
-func (f *flags) describe(ctx context.Context, e *command.Environment) error {
+// describe prints what was found, what is there, whether the analysis and the page were made now,
+// and what comes next.
+func (f *flags) describe(ctx context.Context, e *command.Environment, made, page bool) error {
 	folder := e.Workspace.Analysis()
 	a, err := analysis.Read(ctx, folder)
 	if err != nil {
@@ -28,9 +29,8 @@ func (f *flags) describe(ctx context.Context, e *command.Environment) error {
 		f.describeMessages(e, a, layers)
 	}
 	e.Say("")
-	e.Wrote(storage.Join(folder, analysis.File))
-	e.Wrote(storage.Join(folder, analysis.SharesFile))
-	e.Wrote(storage.Join(e.Workspace.Report(), "index.html"))
+	e.Outputs(made, storage.Join(folder, analysis.File), storage.Join(folder, analysis.SharesFile))
+	e.Outputs(page, pageURL(e.Workspace))
 	e.Next("go run ./pipelines/report --open", "go run ./pipelines/train")
 	return nil
 }

@@ -33,8 +33,8 @@ type part struct {
 func (f *flags) parts(split string) []part {
 	hops := max(leastHops, slices.Max(f.layerList))
 	return []part{
-		{workspace.DistancesFolder(split), distances.Pipeline(), []string{"--split", split, "--max_hops", fmt.Sprint(hops)}, nil},
-		{workspace.MessagesFolder(split), messages.Pipeline(), []string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.counted},
+		{workspace.DistancesFolder(split), distances.Pipeline(), append([]string{"--split", split, "--max_hops", fmt.Sprint(hops)}, f.budget()...), nil},
+		{workspace.MessagesFolder(split), messages.Pipeline(), append([]string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.budget()...), f.counted},
 	}
 }
 

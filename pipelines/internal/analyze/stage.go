@@ -43,7 +43,12 @@ func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, erro
 		return false, err
 	}
 	if err := f.write(ctx, e, m); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
+		return false, err
+	}
+	// The page of what was there before goes first: a run that is interrupted after Publish leaves
+	// none, and so the next one makes it.
+	if err := storage.Remove(ctx, pageURL(w)); err != nil {
 		return false, err
 	}
 	return true, stage.Publish(ctx, map[string]int64{"splits": int64(len(f.splitList))})

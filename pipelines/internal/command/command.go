@@ -138,6 +138,18 @@ func (e *Environment) Say(format string, arguments ...any) {
 // Wrote prints the line that says which output a pipeline wrote.
 func (e *Environment) Wrote(url string) { e.Say("wrote %s", url) }
 
+// Outputs prints a line for each output: that the pipeline wrote it or, where it was not made
+// now, that it is there already.
+func (e *Environment) Outputs(made bool, urls ...string) {
+	for _, url := range urls {
+		if made {
+			e.Wrote(url)
+		} else {
+			e.Say("there already: %s", url)
+		}
+	}
+}
+
 // Next prints the line that says what to run next, with the workspace if it is not the
 // default one. Of several alternatives each is a line.
 func (e *Environment) Next(commands ...string) {

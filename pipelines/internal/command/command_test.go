@@ -94,6 +94,36 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestOutputs holds that a file is called written only by the run that wrote it.
+func TestOutputs(t *testing.T) {
+	var out bytes.Buffer
+	e := &Environment{Out: &out}
+	e.Outputs(true, "w/a", "w/b")
+	e.Outputs(false, "w/c")
+	if want := "wrote w/a\nwrote w/b\nthere already: w/c\n"; out.String() != want {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}
+
+// TestAgain holds that a command line keeps what was given, as one word each for a shell.
+func TestAgain(t *testing.T) {
+	for want, arguments := range map[string][]string{
+		"go run ./pipelines/sample":                              {"--workspace", "w", "--force"},
+		"go run ./pipelines/sample --count 4 --how 'two  words'": {"--how", "two  words", "--count=4"},
+		"go run ./pipelines/sample --how '' --verbose":           {"--how", "", "--verbose"},
+		`go run ./pipelines/sample --how 'it'\''s'`:              {"--how", "it's"},
+		"go run ./pipelines/sample --job_name x --verbose=false": {"--verbose=false", "--job_name", "x"},
+	} {
+		e := &Environment{}
+		if err := e.parse(pipeline(), append(arguments, "--seed", "7")); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Again("seed"); got != want {
+			t.Errorf("%q: %s, want %s", arguments, got, want)
+		}
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

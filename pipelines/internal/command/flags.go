@@ -67,6 +67,28 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	return nil
 }
 
+// Again is the command line of this run: the pipeline with the flags that were given, but for
+// --workspace, which Workspace.Command adds, for --force, and for those that are named.
+func (e *Environment) Again(without ...string) string {
+	line := "go run ./pipelines/" + e.Flags.Name()
+	without = append(without, "workspace", "force")
+	e.Flags.Visit(func(f *flag.Flag) {
+		if slices.Contains(without, f.Name) {
+			return
+		}
+		line += " --" + f.Name
+		value := f.Value.String()
+		if of, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && of.IsBoolFlag() {
+			if value != "true" {
+				line += "=" + value
+			}
+			return
+		}
+		line += " " + workspace.Quote(value)
+	})
+	return line
+}
+
 // explain turns the flag package's error into one that names the flag with two dashes and,
 // for an unknown one, the closest that exist.
 func (p Pipeline) explain(err error, all *flag.FlagSet) error {

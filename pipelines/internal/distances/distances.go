@@ -91,7 +91,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: fmt.Sprintf("go run ./pipelines/distances --split %s --sources %s --max_hops %d", f.split, f.sources, f.hops),
+		Command: e.Again(),
 	}
 	// Only workers load the graph, and those of a join not even they.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), graph.QueriesFile(f.split)))
@@ -116,16 +116,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force makes it anew", w.Distances(f.split))
-		return f.finish(ctx, e)
+		return f.finish(ctx, e, false)
 	}
 	if err := f.search(ctx, e, sources, c); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {
 		return err
 	}
-	return f.finish(ctx, e)
+	return f.finish(ctx, e, true)
 }
 
 func everyEntity(entities int) []int32 {
@@ -136,8 +136,8 @@ func everyEntity(entities int) []int32 {
 	return sources
 }
 
-// finish tells what is there and what comes next.
-func (f *flags) finish(ctx context.Context, e *command.Environment) error {
+// finish tells what is there, whether it was made now, and what comes next.
+func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
 	d, err := distance.ReadDistribution(ctx, folder)
 	if err != nil {
@@ -153,8 +153,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 		e.Say("  (training leaves each query's own edge out, so that its answer is farther)")
 	}
 	e.Say("")
-	e.Wrote(folder)
-	e.Wrote(storage.Join(folder, distance.DistributionFile))
+	e.Outputs(made, folder, storage.Join(folder, distance.DistributionFile))
 	switch f.split {
 	case "train":
 		e.Next("go run ./pipelines/train")

@@ -1,7 +1,6 @@
 package distances
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,15 +17,11 @@ import (
 // choice is how a split is searched.
 type choice struct {
 	method string
-	why    string // what auto says of its choice
-	worker sweep  // of a worker that holds the graph
+	why    string         // what auto says of its choice
+	worker distance.Width // of a worker that holds the graph
 	join   distance.JoinParams
 	wave   int // blocks of sources that are searched by a join in one go
 }
-
-// sweep is how a worker searches that holds the graph: with so many threads, each of which
-// searches so many words of 64 sources at once.
-type sweep struct{ threads, words int }
 
 // choose decides by --memory where --method is auto, and tells why. A method that the budget
 // does not hold is a mistake in the flags.
@@ -44,12 +39,12 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	// What a worker takes with one thread; the threads it has are those that fit.
 	_, tooSmall := need.Divide(f.memory*budget.MiB, 1, 1)
 	if f.method == worker || f.method == auto && tooSmall == nil {
-		chosen := widest(needs, f.memory*budget.MiB, cores)
-		share, err := e.Divide(needs[chosen.words], f.memory, 0)
+		chosen := distance.Widest(needs, f.memory*budget.MiB, cores)
+		share, err := e.Divide(needs[chosen.Words], f.memory, 0)
 		if err != nil {
 			return choice{}, fmt.Errorf("%w; or --method join, which holds no graph", err)
 		}
-		chosen.threads = share.Most
+		chosen.Threads = share.Most
 		c := choice{method: worker, worker: chosen, join: params}
 		if f.method == auto {
 			c.why = fmt.Sprintf("method worker: a worker holds the graph of %s edges; that takes %d MiB or more, --memory is %d", progress.Count(size.Edges), least(need), f.memory)
@@ -83,28 +78,7 @@ func least(need budget.Need) int64 {
 	return small.Least / budget.MiB
 }
 
-// widest chooses how a worker searches within a budget of bytes: the most sources at once in all
-// threads together. A thread's time hardly depends on how many it searches, so among equals it
-// chooses more threads. Where the budget holds nothing it is the least there is.
-func widest(needs map[int]budget.Need, memory int64, cores int) sweep {
-	best := sweep{0, 1}
-	for _, words := range widths {
-		share, err := needs[words].Divide(memory, 0, cores)
-		if err != nil {
-			continue
-		}
-		more := cmp.Or(cmp.Compare(share.Threads*words, best.threads*best.words), cmp.Compare(share.Threads, best.threads))
-		if more > 0 {
-			best = sweep{share.Threads, words}
-		}
-	}
-	return best
-}
-
-// widths are the words of 64 sources that a thread may search at once.
-var widths = []int{8, 4, 2, 1}
-
-// workerNeeds states, for each of the widths, what a worker takes that holds the graph, which
+// workerNeeds states, for each of distance.Widths, what a worker takes that holds the graph, which
 // is not loaded for that.
 func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifest, size distance.Size, cores int) (map[int]budget.Need, error) {
 	summary, err := graph.ReadSummary(ctx, e.Workspace.Graph())
@@ -119,7 +93,7 @@ func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifes
 		}
 	}
 	needs := map[int]budget.Need{}
-	for _, words := range widths {
+	for _, words := range distance.Widths {
 		needs[words] = distance.WorkerNeed(size, distance.LoadedMemory(summary, names), cores, words)
 	}
 	return needs, nil

@@ -11,7 +11,6 @@ import (
 
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/budget"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 )
@@ -105,25 +104,6 @@ func TestAutoJoins(t *testing.T) {
 			!strings.Contains(c.why, "50,000,000 edges") || !strings.Contains(c.why, fmt.Sprintf("--memory is %d", memory)) {
 			t.Errorf("%d MiB: %s, it says %q", memory, c.method, c.why)
 		}
-	}
-}
-
-// TestWidest holds that a worker searches as many sources at once as its budget holds, and with
-// more threads where that is the same.
-func TestWidest(t *testing.T) {
-	needs := map[int]budget.Need{}
-	for _, words := range widths {
-		needs[words] = budget.Need{Thread: int64(words) * 100 * budget.MiB}
-	}
-	for memory, want := range map[int64]sweep{
-		250: {0, 1}, 320: {1, 1}, 430: {2, 1}, 660: {2, 2}, 1110: {2, 4}, 2100: {2, 8}, 100000: {2, 8},
-	} {
-		if got := widest(needs, memory*budget.MiB, 2); got != want {
-			t.Errorf("%d MiB: %+v, want %+v", memory, got, want)
-		}
-	}
-	if got := widest(needs, 1110*budget.MiB, 1); got != (sweep{1, 8}) {
-		t.Errorf("one core: %+v", got)
 	}
 }
 

@@ -25,8 +25,8 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 		return searchByJoin(ctx, e, sources, c.join, c.wave)
 	}
 	params := c.join.SearchParams
-	params.Threads = c.worker.threads
-	params.PerThread = multisource.Memory(c.join.Entities, c.worker.words, multisource.Gather{Distances: true})
+	params.Threads = c.worker.Threads
+	params.PerThread = multisource.Memory(c.join.Entities, c.worker.Words, multisource.Gather{Distances: true})
 	p, err := Build(sources, c.join.Entities, params)
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"tagnet/stages/messages"
 )
 
-// finish prints the counts, what was written and what comes next.
-func (f *flags) finish(ctx context.Context, e *command.Environment) error {
+// finish prints the counts, what is there, whether it was made now, and what comes next.
+func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
 	s, err := messages.ReadSummary(ctx, folder)
 	if err != nil {
@@ -19,7 +19,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 	}
 	e.Say("")
 	e.Say("%s: messages of %s queries over %s edges", s.Split, progress.Count(s.Queries), progress.Count(s.Edges))
-	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "without truncation", "sent", "of them empty", "fewer", "without empties")
+	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "untruncated", "kept", "of them empty", "fewer", "without empties")
 	for _, c := range s.Configurations {
 		e.Say("  %6d %6d %20s %18s %18s %8.2f%% %15.2f%%", c.Layers, c.Delta,
 			progress.Count(c.NBFNet), progress.Count(c.Kept), progress.Count(c.KeptEmpty), 100*c.Decrease, 100*c.DecreaseWithoutEmpty)
@@ -28,11 +28,11 @@ func (f *flags) finish(ctx context.Context, e *command.Environment) error {
 		describeChoices(e, *s.AStar)
 	}
 	e.Say("")
-	e.Wrote(storage.Join(folder, messages.CountsFile))
+	e.Outputs(made, storage.Join(folder, messages.CountsFile))
 	if s.AStar != nil {
-		e.Wrote(storage.Join(folder, messages.AStarFile))
+		e.Outputs(made, storage.Join(folder, messages.AStarFile))
 	}
-	e.Wrote(storage.Join(folder, messages.SummaryFile))
+	e.Outputs(made, storage.Join(folder, messages.SummaryFile))
 	e.Next("go run ./pipelines/report")
 	return nil
 }

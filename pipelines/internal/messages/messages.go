@@ -13,6 +13,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/budget"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn/checkpoints"
@@ -25,6 +26,7 @@ const MostDelta = 100
 type flags struct {
 	split, layers, deltas, remove, checkpoint, kernel string
 	layerList, deltaList                              []int
+	memory                                            int64
 }
 
 // Pipeline is go run ./pipelines/messages.
@@ -40,6 +42,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: what leaves the graph of a training query; default triple for --split train, none else")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
 			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how is searched, and how the model of --checkpoint computes")
+			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -82,8 +85,10 @@ func (f *flags) check() error {
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
 		return err
 	}
-	f.deltaList, err = command.Numbers("deltas", f.deltas, 0, MostDelta)
-	return err
+	if f.deltaList, err = command.Numbers("deltas", f.deltas, 0, MostDelta); err != nil {
+		return err
+	}
+	return command.CheckMemory(f.memory)
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -103,17 +108,21 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
-	again := fmt.Sprintf("go run ./pipelines/messages --split %s --layers %s --deltas %s --remove %s", f.split, f.layers, f.deltas, f.remove)
 	var model *messages.AStarParams
 	if f.checkpoint != "" {
-		again += " --checkpoint " + f.checkpoint
 		if model, err = f.model(ctx, w, loaded, &decided); err != nil {
 			return err
 		}
 	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
-		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: again,
+		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
+	}
+	sources := distance.Sources(queries)
+	// Before Begin clears what --force replaces: a budget may be too small.
+	params, err := f.params(ctx, e, loaded, model, len(sources), len(queries))
+	if err != nil {
+		return err
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -121,30 +130,27 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force makes it anew", w.Messages(f.split))
-		return f.finish(ctx, e)
+		return f.finish(ctx, e, false)
 	}
-	sources := distance.Sources(queries)
-	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, model); err != nil {
-		stage.Abandon()
+	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, params); err != nil {
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {
 		return err
 	}
-	return f.finish(ctx, e)
+	return f.finish(ctx, e, true)
 }
 
 // count runs the Beam pipeline.
-func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, model *messages.AStarParams) error {
-	p, err := Build(sources, entities, messages.CountParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList,
-		Remove: f.remove, Folder: e.Workspace.Messages(f.split), AStar: model, Kernel: f.kernel,
-	})
+func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, params messages.CountParams) error {
+	defer budget.Limit(f.memory * budget.MiB)()
+	p, err := Build(sources, entities, params)
 	if err != nil {
 		return err
 	}
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
-	if model != nil { // propagating takes longer than counting
+	if params.AStar != nil { // propagating takes longer than counting
 		s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 		if err != nil {
 			return err

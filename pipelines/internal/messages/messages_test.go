@@ -229,11 +229,16 @@ func TestAgain(t *testing.T) {
 	for _, name := range names {
 		want[name] = read(name)
 	}
-	if code, out, _ := run(Pipeline(), arguments...); code != 0 || !strings.Contains(out, "is complete") {
+	code, out, _ := run(Pipeline(), arguments...)
+	if code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	// What the window keeps is not sent where it is empty.
+	if strings.Contains(out, "sent") || !strings.Contains(strings.Join(strings.Fields(out), " "), "layers delta untruncated kept of them empty fewer without empties") {
+		t.Errorf("the table is headed otherwise: %s", out)
+	}
 	code, _, stderr := run(Pipeline(), append(arguments, "--deltas", "1")...)
-	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") {
+	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") || !strings.Contains(stderr, " --deltas 1 --layers 3 --force") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, ".unfinished")); err != nil {

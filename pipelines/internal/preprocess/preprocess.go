@@ -73,7 +73,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
 		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
-		Command:       f.command(),
+		Command:       e.Again(),
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -81,29 +81,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same data; --force makes it anew", e.Workspace.Graph())
-		return finish(ctx, e, source)
+		return finish(ctx, e, source, false)
 	}
 	if err := f.write(ctx, e, source); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	if err := publish(ctx, e, stage); err != nil {
 		return err
 	}
-	return finish(ctx, e, source)
-}
-
-// command is the command line that makes graph/ from the same data.
-func (f *flags) command() string {
-	c := "go run ./pipelines/preprocess"
-	for _, given := range []struct{ name, value, unless string }{
-		{"dataset", f.dataset, ""}, {"inference", f.inference, ""}, {"on_bad_line", f.onBadLine, fail},
-	} {
-		if given.value != given.unless {
-			c += " --" + given.name + " " + given.value
-		}
-	}
-	return c
+	return finish(ctx, e, source, true)
 }
 
 // find locates the dataset's files and hashes them. Without --dataset it makes the sample.
@@ -180,17 +167,16 @@ func publish(ctx context.Context, e *command.Environment, stage workspace.Stage)
 	return stage.Publish(ctx, rows)
 }
 
-// finish tells what is there and what comes next.
-func finish(ctx context.Context, e *command.Environment, source dataset) error {
+// finish tells what is there, whether it was made now, and what comes next.
+func finish(ctx context.Context, e *command.Environment, source dataset, made bool) error {
 	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
 	describe(e, s)
-	e.Wrote(e.Workspace.Graph())
-	e.Wrote(storage.Join(e.Workspace.Graph(), graph.SummaryFile))
+	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), graph.SummaryFile))
 	if s.Rejected > 0 {
-		e.Wrote(storage.Join(e.Workspace.Graph(), graph.RejectsFile))
+		e.Outputs(made, storage.Join(e.Workspace.Graph(), graph.RejectsFile))
 	}
 	if source.inference == "" {
 		at := slices.IndexFunc(datasets.Catalogue(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })

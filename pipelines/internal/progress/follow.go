@@ -9,25 +9,28 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+
+	"tagnet/stages/counter"
 )
 
 const pollEvery = 300 * time.Millisecond
 
-// Follow moves the bar with a Beam counter of the jobs that run at the job endpoint, in this
-// process or elsewhere, until the returned function is called. It fails silently: a runner
-// that does not answer (Dataflow) only shows no progress.
-func (b *Bar) Follow(ctx context.Context, counter string) (stop func()) {
-	return b.FollowFrom(ctx, counter, 0)
+// Follow moves the bar with a counter, until the returned function is called: what it counts in
+// this process, or, where workers are elsewhere, what the job endpoint says of it. It fails
+// silently: a runner that does not answer (Dataflow) only shows no progress.
+func (b *Bar) Follow(ctx context.Context, name string) (stop func()) {
+	return b.FollowFrom(ctx, name, 0)
 }
 
 // FollowFrom is Follow where so many units were done by jobs that are over.
-func (b *Bar) FollowFrom(ctx context.Context, counter string, before int64) (stop func()) {
+func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop func()) {
+	since := counter.Here(name)
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Add(1)
 	go func() {
 		defer done.Done()
-		follow(ctx, counter, func(n int64) { b.Set(before + n) })
+		follow(ctx, name, since, func(n int64) { b.Set(before + n) })
 	}()
 	return func() {
 		cancel()
@@ -35,7 +38,8 @@ func (b *Bar) FollowFrom(ctx context.Context, counter string, before int64) (sto
 	}
 }
 
-func follow(ctx context.Context, counter string, show func(int64)) {
+// follow shows what was counted here since that number, or by the endpoint's jobs.
+func follow(ctx context.Context, name string, since int64, show func(int64)) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	var client jobpb.JobServiceClient
@@ -44,6 +48,10 @@ func follow(ctx context.Context, counter string, show func(int64)) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if n := counter.Here(name) - since; n > 0 {
+			show(n)
+			continue
 		}
 		if client == nil {
 			if *jobopts.Endpoint == "" {
@@ -56,14 +64,14 @@ func follow(ctx context.Context, counter string, show func(int64)) {
 			defer connection.Close()
 			client = jobpb.NewJobServiceClient(connection)
 		}
-		if n, ok := poll(ctx, client, counter); ok {
+		if n, ok := poll(ctx, client, name); ok {
 			show(n)
 		}
 	}
 }
 
 // poll sums a counter over the steps of all running jobs.
-func poll(ctx context.Context, client jobpb.JobServiceClient, counter string) (sum int64, found bool) {
+func poll(ctx context.Context, client jobpb.JobServiceClient, name string) (sum int64, found bool) {
 	jobs, err := client.GetJobs(ctx, &jobpb.GetJobsRequest{})
 	if err != nil {
 		return 0, false
@@ -82,7 +90,7 @@ func poll(ctx context.Context, client jobpb.JobServiceClient, counter string) (s
 		}
 		results := metricsx.FromMonitoringInfos(graph.GetPipeline(), measured.GetMetrics().GetAttempted(), measured.GetMetrics().GetCommitted())
 		for _, c := range results.AllMetrics().Counters() {
-			if c.Name() == counter {
+			if c.Name() == name {
 				sum += max(c.Attempted, c.Committed)
 				found = true
 			}

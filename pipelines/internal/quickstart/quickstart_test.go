@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run()
+	second := run()
 	after, err := os.Stat(checkpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +67,27 @@ func TestQuickstart(t *testing.T) {
 	if !before.ModTime().Equal(after.ModTime()) {
 		t.Error("a second run trained again")
 	}
+	// Of all that the first run wrote the second writes the page alone, and says so.
+	written := lines(first, "wrote ")
+	index := filepath.Join(root, "report", "index.html")
+	others := slices.DeleteFunc(slices.Clone(written), func(url string) bool { return url == index })
+	if got := lines(second, "wrote "); !slices.Equal(got, []string{index}) {
+		t.Errorf("a second run says that it wrote %q", got)
+	}
+	if got := lines(second, "there already: "); len(got) < 10 || !slices.Equal(got, others) {
+		t.Errorf("a second run says that %q are there, want %q", got, others)
+	}
+}
+
+// lines are what stands behind a prefix in the lines that have it.
+func lines(text, prefix string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
+			found = append(found, rest)
+		}
+	}
+	return found
 }
 
 func TestShownLeavesDefaultsOut(t *testing.T) {

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -84,7 +85,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 		} else if len(urls) == 0 {
 			continue
 		}
-		if err := stage.Publish(context.Background(), nil); err != nil {
+		if err := errors.Join(stage.Resume(context.Background()), stage.Publish(context.Background(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

@@ -184,7 +184,7 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 		}
 		// The graph is another from now on.
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
-		if err := stage.Publish(t.Context(), nil); err != nil {
+		if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -118,7 +118,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	a.folder = folder
 	// Where there is none the training goes on, and its epochs can be asked already.
 	if _, err := manifest.Read(ctx, string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s makes it anew", err, w.Command("go run ./pipelines/train --force"))
+		return fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
 	}
 	// The weights are read here too, so that a checkpoint that does not fit fails at once.
 	a.record, _, err = folder.Model(ctx, name, a.loaded.Relations, a.loaded.Vocabulary)
@@ -127,7 +127,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	case errors.Is(err, checkpoints.ErrNone):
 		return fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
 	case errors.As(err, &damaged):
-		return fmt.Errorf("%w: name another with --checkpoint, or train anew with %s", err, w.Command("go run ./pipelines/train --force"))
+		return fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
 	}
 	return err
 }
@@ -152,25 +152,24 @@ func (a *asking) evaluate(ctx context.Context) error {
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
 		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best,
 	})
-	stage.Command = "go run ./pipelines/score --split " + a.split
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return err
 	}
 	if done {
 		a.e.Say("%s is complete with the same configuration; --force scores anew", w.Evaluation(a.split))
-		return a.showMetrics(ctx)
+		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, stage, "", int64(len(queries))); err != nil {
 		return err
 	}
-	return a.showMetrics(ctx)
+	return a.showMetrics(ctx, true)
 }
 
 func (a *asking) stage(folder string, r recorded) workspace.Stage {
 	return workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
-		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary,
+		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 }
 
@@ -200,7 +199,7 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.record.Name(), Questions: table != "",
 		})
 	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
-		stage.Abandon()
+		stage.Abandon(!command.Local())
 		return err
 	}
 	bar.Set(queries)
@@ -218,8 +217,9 @@ func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// showMetrics prints the metrics of the split, what is there and what comes next.
-func (a *asking) showMetrics(ctx context.Context) error {
+// showMetrics prints the metrics of the split, what is there, whether it was made now, and what
+// comes next.
+func (a *asking) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
 	folder := w.Evaluation(a.split)
 	text, err := storage.ReadFile(ctx, storage.Join(folder, evaluate.MetricsFile))
@@ -232,7 +232,7 @@ func (a *asking) showMetrics(ctx context.Context) error {
 	}
 	a.print(m)
 	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
-		a.e.Wrote(storage.Join(folder, file))
+		a.e.Outputs(made, storage.Join(folder, file))
 	}
 	a.e.Next("go run ./pipelines/report")
 	return nil

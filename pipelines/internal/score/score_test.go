@@ -98,7 +98,7 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	if len(want) != 4 {
 		t.Fatalf("%d files, want rankings, predictions, metrics and a manifest", len(want))
 	}
-	if out := succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") {
+	if out := succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 3 {
 		t.Errorf("a second run says %q", out)
 	}
 	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "300"}} {
@@ -244,6 +244,9 @@ func TestQuestions(t *testing.T) {
 	if !strings.HasSuffix(lines[4], "\ttrue") {
 		t.Errorf("%q is not known", lines[4])
 	}
+	if again := succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "there already: ") {
+		t.Errorf("asked again it says\n%s", again)
+	}
 	other := put(t, filepath.Join(t.TempDir(), "other.tsv"), "e007\tback\n")
 	if out := succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
 		t.Errorf("other questions are answered by\n%s", out)
@@ -307,7 +310,7 @@ func TestMistakes(t *testing.T) {
 		"other configuration": {func(t *testing.T, w string) []string {
 			succeed(t, Pipeline(), "--workspace", w)
 			return []string{"--top_k", "3"}
-		}, 1, []string{"top_k is 10 there, 3 here", "--force"}},
+		}, 1, []string{"top_k is 10 there, 3 here", "--top_k 3 --force"}},
 		"no queries": {func(t *testing.T, w string) []string {
 			folder := dataset(t, t.TempDir(), "e", 60)
 			put(t, folder+"/test.txt", "no fact\n")

@@ -73,14 +73,14 @@ func (a *asking) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.showAnswers(ctx)
+	return a.showAnswers(ctx, !done)
 }
 
 // questionsShown is how many questions' answers are printed; the file has all.
 const questionsShown = 20
 
-// showAnswers prints the answers, what is there and what comes next.
-func (a *asking) showAnswers(ctx context.Context) error {
+// showAnswers prints the answers, and what is there, whether it was made now.
+func (a *asking) showAnswers(ctx context.Context, made bool) error {
 	folder := a.e.Workspace.Path(questionsFolder)
 	predictions, err := parquet.Read[parquet.Prediction](ctx, storage.Join(folder, evaluate.PredictionsFile))
 	if err != nil {
@@ -106,8 +106,7 @@ func (a *asking) showAnswers(ctx context.Context) error {
 		a.e.Say("%4d  %s%s  %.4f%s", p.Position, p.Entity, strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity))), p.Probability, note)
 	}
 	a.e.Say("")
-	a.e.Wrote(storage.Join(folder, evaluate.AnswersFile))
-	a.e.Wrote(storage.Join(folder, evaluate.PredictionsFile))
+	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile), storage.Join(folder, evaluate.PredictionsFile))
 	return nil
 }
 

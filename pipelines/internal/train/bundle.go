@@ -56,7 +56,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 	}
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "bundles/" + b.Split,
-		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
 	// Bundles serve training alone: those of another configuration give way without asking.
 	done, err := stage.Begin(ctx, false)
@@ -78,7 +78,7 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 			Graph: w.Graph(), Split: b.Split, Training: b.Split == "train", Limit: b.Limit, Hops: b.Hops,
 			Distances: distances, Memory: b.Memory * budget.MiB, Threads: f.replicas,
 		})); err != nil {
-			stage.Abandon()
+			stage.Abandon(!command.Local())
 			return nil, err
 		}
 		if err := stage.Publish(ctx, map[string]int64{"queries": int64(len(queries))}); err != nil {

@@ -50,6 +50,7 @@ type field struct {
 	kind  reflect.Kind
 	start string // the default, for -h
 	given string // JSON, empty if not given
+	text  string // the same as the user wrote it
 }
 
 // fields makes a flag for every field of a configuration.
@@ -66,7 +67,12 @@ func fields() []*field {
 func (f *field) register(set *flag.FlagSet) { set.Var(f, f.name, usages[f.name]) }
 
 // String, Set and IsBoolFlag make a flag.Value of a field.
-func (f *field) String() string { return f.start }
+func (f *field) String() string {
+	if f.given == "" {
+		return f.start
+	}
+	return f.text
+}
 
 // Set takes a value of the field's type.
 func (f *field) Set(text string) error {
@@ -87,7 +93,7 @@ func (f *field) Set(text string) error {
 	if err != nil {
 		return fmt.Errorf("want a finite number")
 	}
-	f.given = string(encoded)
+	f.given, f.text = string(encoded), text
 	return nil
 }
 

@@ -108,7 +108,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "checkpoints",
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
-		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: "go run ./pipelines/train",
+		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
 	done, err := f.begin(ctx, e, stage, loaded)
 	if err != nil {
@@ -116,7 +116,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	if done {
 		e.Say("%s is complete with the same configuration; --force trains anew", w.Checkpoints())
-		return finish(ctx, e)
+		return finish(ctx, e, false)
 	}
 	bundles, err := f.bundle(ctx, e, loaded, inputs)
 	if err != nil {
@@ -136,7 +136,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := stage.Publish(ctx, rows); err != nil {
 		return err
 	}
-	return finish(ctx, e)
+	return finish(ctx, e, true)
 }
 
 // begin decides whether there is anything to do, and makes the folder ready for it. A training
@@ -177,13 +177,14 @@ func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspa
 		}
 	}
 	if !f.resume {
-		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, --force starts over",
-			url, e.Workspace.Command(stage.Command))
+		again := e.Workspace.Command(stage.Command)
+		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
 	}
-	if complete { // more epochs: it is not complete any more
-		return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
+	if err := stage.Resume(ctx); err != nil || !complete {
+		return false, err
 	}
-	return false, storage.CheckWritable(ctx, url)
+	// More epochs: it is not complete any more.
+	return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
 }
 
 // same returns an error that says what differs if a checkpoint is of another run.
@@ -201,8 +202,8 @@ func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints
 		different = append(different, "the graph was another")
 	}
 	if len(different) > 0 {
-		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or --force starts over",
-			e.Workspace.Checkpoints(), strings.Join(different, "; "))
+		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or %s --force starts over",
+			e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
 	}
 	return nil
 }
@@ -226,7 +227,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 	}))
 	if ctx.Err() != nil {
 		show.end()
-		e.Say("%s holds what was learned: --resume goes on with it", w.Checkpoints())
+		e.Say("%s holds what was learned: %s --resume goes on with it", w.Checkpoints(), w.Command(e.Again("resume")))
 		return context.Cause(ctx)
 	}
 	return err
@@ -256,8 +257,8 @@ func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// finish tells what was learned, what is there and what comes next.
-func finish(ctx context.Context, e *command.Environment) error {
+// finish tells what was learned, what is there, whether it was made now, and what comes next.
+func finish(ctx context.Context, e *command.Environment, made bool) error {
 	w := e.Workspace
 	folder := checkpoints.Folder(w.Checkpoints())
 	best, err := folder.Record(ctx, "best")
@@ -272,9 +273,7 @@ func finish(ctx context.Context, e *command.Environment) error {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}
 	e.Say("")
-	e.Wrote(storage.Join(w.Checkpoints(), best.Name()+".safetensors"))
-	e.Wrote(storage.Join(w.Checkpoints(), checkpoints.BestFile))
-	e.Wrote(w.TrainingLog())
+	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoints.BestFile), w.TrainingLog())
 	e.Next("go run ./pipelines/score")
 	return nil
 }

@@ -112,6 +112,59 @@ func TestResume(t *testing.T) {
 	same(t, whole, files(t, folder))
 }
 
+// TestRemedyKeepsTheFlags runs what the errors propose, as it stands there: it does what it says
+// with the configuration that was asked for.
+func TestRemedyKeepsTheFlags(t *testing.T) {
+	w := prepared(t, write(t, 40))
+	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	folder := filepath.Join(w, "checkpoints")
+	manifest := filepath.Join(folder, "manifest.json")
+	proposed := func(stderr, ends string) []string {
+		t.Helper()
+		_, line, _ := strings.Cut(stderr, "go run ./pipelines/train ")
+		if i := strings.LastIndex(line, "go run ./pipelines/train "); i >= 0 && ends == "--force" {
+			line = line[i+len("go run ./pipelines/train "):]
+		}
+		line, _, found := strings.Cut(line, " "+ends)
+		if !found {
+			t.Fatalf("no command that ends in %s: %s", ends, stderr)
+		}
+		return append(strings.Fields(line), ends)
+	}
+	wide := small(w, "--dim", "16", "--dependent=false", "--seed", "3", "--memory", "700")
+	code, _, stderr := run(t, Pipeline(), wide...)
+	if code != 1 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if code, _, stderr := run(t, Pipeline(), proposed(stderr, "--force")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, out, stderr := run(t, Pipeline(), wide...); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("--force learned something else: %s%s", out, stderr)
+	}
+	for _, ends := range []string{"--resume", "--force"} {
+		if err := os.Remove(manifest); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr = run(t, Pipeline(), wide...)
+		if code != 1 {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		if code, _, stderr := run(t, Pipeline(), proposed(stderr, ends)...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	if err := os.Remove(manifest); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = run(t, Pipeline(), small(w, "--resume", "--dim", "4")...)
+	if got := strings.Join(proposed(stderr, "--force"), " "); code != 1 || !strings.Contains(got, "--dim 4") || strings.Contains(got, "--resume") {
+		t.Errorf("exit code %d, it proposes %s", code, got)
+	}
+}
+
 func TestMoreEpochs(t *testing.T) {
 	dataset := write(t, 40)
 	short, long := prepared(t, dataset), prepared(t, dataset)

@@ -76,85 +76,6 @@ func remedied(err error, command string) error {
 	return fmt.Errorf("%w: %s --force makes it anew", err, command)
 }
 
-// unfinished is the file that marks a folder as one that a pipeline is making, or was making
-// when it was killed. Without it and without a manifest nothing in a folder is ours to remove.
-const unfinished = ".unfinished"
-
-// clear empties the folder and marks it as unfinished.
-func (s Stage) clear(ctx context.Context) error {
-	if err := storage.CheckWritable(ctx, s.url()); err != nil {
-		return err
-	}
-	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
-	if err := s.ours(ctx, marker, index); err != nil {
-		return err
-	}
-	// The mark comes first, the manifest goes next: what remains then counts as leftovers,
-	// wherever this is interrupted.
-	mark := []byte("made by " + s.Name + "; complete when " + manifest.FileName + " is there\n")
-	if err := storage.WriteFile(ctx, marker, mark); err != nil {
-		return fmt.Errorf("marking %s: %w", s.url(), err)
-	}
-	if err := storage.Remove(ctx, index); err != nil {
-		return fmt.Errorf("clearing %s: %w", s.url(), err)
-	}
-	urls, err := storage.List(ctx, s.url())
-	if err != nil {
-		return fmt.Errorf("listing %s: %w", s.url(), err)
-	}
-	for _, url := range urls {
-		if url == marker {
-			continue
-		}
-		if err := storage.Remove(ctx, url); err != nil {
-			return fmt.Errorf("clearing %s: %w", s.url(), err)
-		}
-	}
-	// Only unfinished temporary files are left beside the mark.
-	if err := storage.RemoveAll(ctx, s.url()); err != nil {
-		return fmt.Errorf("clearing %s: %w", s.url(), err)
-	}
-	if err := storage.WriteFile(ctx, marker, mark); err != nil {
-		return fmt.Errorf("marking %s: %w", s.url(), err)
-	}
-	return nil
-}
-
-// Abandon removes what was written of a folder that cannot be completed. It does its best: the
-// next Begin removes what is left.
-func (s Stage) Abandon() {
-	ctx := context.Background() // the run's own may be cancelled
-	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
-	if there, err := storage.Exists(ctx, index); there || err != nil {
-		return
-	}
-	if there, err := storage.Exists(ctx, marker); !there || err != nil {
-		return
-	}
-	_ = storage.RemoveAll(ctx, s.url())
-}
-
-// ours returns an error if the folder holds files that no pipeline wrote.
-func (s Stage) ours(ctx context.Context, marker, index string) error {
-	for _, url := range []string{marker, index} {
-		there, err := storage.Exists(ctx, url)
-		if err != nil {
-			return fmt.Errorf("looking for %s: %w", url, err)
-		}
-		if there {
-			return nil
-		}
-	}
-	urls, err := storage.List(ctx, s.url())
-	if err != nil {
-		return fmt.Errorf("listing %s: %w", s.url(), err)
-	}
-	if len(urls) > 0 {
-		return fmt.Errorf("%s holds files that are not from here, such as %s: choose another --workspace, or move them", s.url(), urls[0])
-	}
-	return nil
-}
-
 func (s Stage) command() string { return s.Workspace.Command(s.Command) }
 
 // compare returns nil if the manifest is of a run like this one, or an error that says what
@@ -182,7 +103,12 @@ func (s Stage) compare(m manifest.Manifest) error {
 
 // Publish hashes every file below the folder and writes the manifest, which makes it complete.
 // The rows are the counts a reader may want to check: rows["edges"] and the like.
+//
+// Where another run has begun the same folder meanwhile it is an error, and nothing is published.
 func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
 	configuration, err := json.Marshal(s.Configuration)
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
@@ -199,7 +125,8 @@ func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := manifest.Write(ctx, s.url(), m); err != nil {
 		return err
 	}
-	return storage.Remove(ctx, storage.Join(s.url(), unfinished))
+	// It is complete: an interrupt from here on does not leave the mark.
+	return storage.Remove(context.WithoutCancel(ctx), storage.Join(s.url(), unfinished))
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files are

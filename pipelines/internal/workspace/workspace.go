@@ -73,14 +73,14 @@ func (w Workspace) Command(command string) string {
 	if len(words) < 3 || words[0] != "go" || words[1] != "run" {
 		return command
 	}
-	words[2] += " --workspace " + quote(w.root)
+	words[2] += " --workspace " + Quote(w.root)
 	return strings.Join(words, " ")
 }
 
-// quote makes a word of a path with spaces.
-func quote(path string) string {
-	if strings.ContainsAny(path, " \t'\"$&;()<>|*?[]#~\\`!") {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+// Quote makes one word for a shell of any text.
+func Quote(text string) string {
+	if text == "" || strings.ContainsAny(text, " \t\n'\"$&;()<>|*?[]{}#~\\`!") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
-	return path
+	return text
 }

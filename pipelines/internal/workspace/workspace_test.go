@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 )
 
@@ -126,8 +128,27 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
 		t.Errorf("left: %v %v", left, err)
 	}
-	s.Abandon()
+	s.Abandon(false)
 	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+
+	// A worker elsewhere writes after its job was abandoned: the next run removes that.
+	if _, err := s.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, late := range []string{"half", "late"} {
+		if err := storage.WriteFile(ctx, w.Path("first", late), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if late == "half" {
+			s.Abandon(true)
+		}
+	}
+	if done, err := s.Begin(ctx, false); done || err != nil {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
 		t.Errorf("left: %v %v", left, err)
 	}
 
@@ -136,7 +157,7 @@ func TestInterrupted(t *testing.T) {
 	if err := storage.WriteFile(ctx, w.Path("first", unfinished), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.Abandon() // must not remove what is complete
+	s.Abandon(false) // must not remove what is complete
 	if done, err := s.Begin(ctx, false); !done || err != nil {
 		t.Fatalf("done %v, %v", done, err)
 	}
@@ -154,6 +175,118 @@ func TestInterrupted(t *testing.T) {
 	}
 	if there, err := storage.Exists(ctx, w.Path("second", "notes")); !there || err != nil {
 		t.Errorf("the notes are gone: %v", err)
+	}
+}
+
+// TestTwoRunsAtOnce holds that of two runs that make a folder at once the first does not complete
+// what the second has begun anew, nor remove it; and that the second completes it only if both do
+// the same work.
+func TestTwoRunsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	here := process
+	defer func() { process = here }()
+	as := func(who string) { process = who }
+	for name, c := range map[string]struct {
+		layers  int // of the second run; the first has 6
+		end     func(t *testing.T, first Stage)
+		publish bool // the second may
+	}{
+		"same work, first publishes": {6, func(t *testing.T, first Stage) {
+			wantError(t, first.Publish(ctx, nil), "another run", "first --workspace")
+		}, true},
+		"same work, first gives up":     {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
+		"other work, first publishes":   {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
+		"other work, first gives up":    {5, func(_ *testing.T, first Stage) { first.Abandon(false) }, false},
+		"other work, first goes on yet": {5, func(*testing.T, Stage) {}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := New("mem://" + t.Name())
+			first, second := stage(w, "first", 6, nil), stage(w, "first", c.layers, nil)
+			as("one")
+			if _, err := first.Begin(ctx, false); err != nil {
+				t.Fatal(err)
+			}
+			as("two")
+			if done, err := second.Begin(ctx, false); done || err != nil {
+				t.Fatal(done, err)
+			}
+			file := w.Path("first", "file")
+			if err := storage.WriteFile(ctx, file, []byte("of the second")); err != nil {
+				t.Fatal(err)
+			}
+			as("one")
+			c.end(t, first)
+			if there, err := storage.Exists(ctx, file); !there || err != nil {
+				t.Errorf("the second run's file is gone: %v", err)
+			}
+			as("two")
+			err := second.Publish(ctx, nil)
+			if (err == nil) != c.publish {
+				t.Errorf("the second run: %v", err)
+			}
+			if _, err := w.Require(ctx, "first", ""); (err == nil) != c.publish {
+				t.Errorf("whether it is complete: %v", err)
+			}
+			// The next run takes it from there.
+			as("three")
+			if done, err := second.Begin(ctx, false); done != c.publish || err != nil {
+				t.Errorf("done %v, %v", done, err)
+			}
+		})
+	}
+}
+
+// fading is a context that is cancelled when it has been looked at so often.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedAtAnyStep interrupts Begin and Publish between any two of their steps: the folder
+// then is complete, marked or empty. When it is newly complete it is not marked.
+func TestInterruptedAtAnyStep(t *testing.T) {
+	background := context.Background()
+	for steps := 0; ; steps++ {
+		w := New(fmt.Sprintf("mem://%s-%d", t.Name(), steps))
+		s := stage(w, "first", 6, nil)
+		makeStage(t, stage(w, "first", 5, nil), "of before")
+		ctx := &fading{background, steps}
+		_, err := s.Begin(ctx, true)
+		if err == nil {
+			if err := storage.WriteFile(background, w.Path("first", "file"), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			err = s.Publish(ctx, nil)
+		}
+		marked, _ := storage.Exists(background, w.Path("first", unfinished))
+		m, missing := manifest.Read(background, w.Path("first"))
+		complete := missing == nil
+		files, listing := storage.List(background, w.Path("first"))
+		switch {
+		case complete:
+			ofBefore := strings.Contains(string(m.Configuration), `"layers":5`)
+			if err := manifest.Verify(background, w.Path("first"), m); err != nil || marked && !ofBefore {
+				t.Errorf("after %d steps it is complete, marked %v: %v", steps, marked, err)
+			}
+		case listing != nil || len(files) > 0 && !marked:
+			t.Errorf("after %d steps %q are left, marked %v: %v", steps, files, marked, listing)
+		}
+		if _, err := s.Begin(background, true); err != nil {
+			t.Errorf("after %d steps the next run: %v", steps, err)
+		}
+		if err == nil {
+			if !complete || marked || steps < 10 {
+				t.Errorf("after %d steps: complete %v, marked %v", steps, complete, marked)
+			}
+			return
+		}
 	}
 }
 
