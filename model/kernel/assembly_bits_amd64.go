@@ -9,7 +9,7 @@ type rowBits struct {
 	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
 	mark        func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
 	transpose   func(rows *uint64)
-	squares     func(reached, next, distances *uint64, plane, planes, last int, squares *uint64)
+	squares     func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)
 	lines       func(squares *uint64, out *byte, stride int)
 }
 
@@ -98,16 +98,19 @@ func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
 		return
 	}
 	rows := 128 * h.Words
-	reached, next := h.Reached[at:at+rows], h.Next[at:at+rows]
+	reached, frontier, next := h.Reached[at:at+rows], h.Frontier[at:at+rows], h.Next[at:at+rows]
 	_, _, _ = h.Distances[:4*len(h.Reached)], h.Squares[:4*rows], out[(64*h.Words-1)*stride+63]
-	b.squares(&reached[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, h.Distance, &h.Squares[0])
+	b.squares(&reached[0], &frontier[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, max(0, h.Distance-1), h.Distance, &h.Squares[0])
 	b.lines(&h.Squares[0], &out[0], stride)
 }
 
-// entered is the distance of what is found, or negative where it is not entered.
+// entered is the distance whose bits are entered, negative where nothing is.
 func (h *Hop) entered() int {
-	if h.Last {
+	switch h.Enter {
+	case Nowhere:
 		return -1
+	case ReachedOnly:
+		return 0 // which has no bits
 	}
 	return h.Distance
 }

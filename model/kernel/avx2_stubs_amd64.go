@@ -130,7 +130,7 @@ func transposeBitsAVX2(rows *uint64)
 // squaresAVX2 is the first part of portable.PackBits for rows of one vector.
 //
 //go:noescape
-func squaresAVX2(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
+func squaresAVX2(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
 
 // linesAVX2 is the second part of portable.PackBits for rows of one vector.
 //

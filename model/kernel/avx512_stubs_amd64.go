@@ -155,7 +155,7 @@ func transposeBitsAVX512(rows *uint64)
 // squaresAVX512 is the first part of portable.PackBits for rows of one vector.
 //
 //go:noescape
-func squaresAVX512(reached *uint64, next *uint64, distances *uint64, plane int, planes int, last int, squares *uint64)
+func squaresAVX512(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
 
 // linesAVX512 is the second part of portable.PackBits for rows of one vector.
 //

@@ -10,8 +10,8 @@ type Bits interface {
 
 	// Pull is a step of all searches from the side of those entities that some search has not
 	// reached: each looks for senders in the frontier. It sets all rows of h.Next, appends to
-	// found the entities whose row is not zero, and enters those in h.Reached and h.Distances.
-	// found has room for all entities and one more.
+	// found the entities whose row is not zero, and enters those as h.Enter says. found has room
+	// for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
 	// Push is Pull from the side of the frontier, whose entities are active: each looks for
@@ -23,9 +23,10 @@ type Bits interface {
 	TransposeBits(rows []uint64, words int)
 
 	// PackBits makes 64 bytes of packed distances of every source, at so many bytes from each
-	// other, for the 128 entities from first on. What stands in h.Next was reached last, at
-	// h.Distance, and has not been entered. It leaves their rows of h.Next and h.Distances zero.
-	// Where all these are whole lines of the cache it is faster.
+	// other, for the 128 entities from first on. What stands in h.Next was reached at h.Distance,
+	// and what stands in h.Frontier one hop before, neither entered in h.Distances. It leaves
+	// their rows of the three zero. Where all these bytes are whole lines of the cache it is
+	// faster.
 	PackBits(h *Hop, first int, out []byte, stride int)
 }
 
@@ -39,9 +40,10 @@ type Hop struct {
 	// Frontier has what the step before reached, Reached all so far, Next what this one
 	// reaches: [entities, Words] each. For PackBits there are rows for a multiple of 128.
 	Frontier, Reached, Next []uint64
-	// Distance, 0 to 14, is that of what is found. Last: nothing is entered.
+	// Distance, 0 to 14, is that of what is found.
 	Distance int
-	Last     bool
+	// Enter is where what is found is entered.
+	Enter Enter
 	// Distances has the bits of the distances, [4, rows of Reached, Words]: plane k has the
 	// searches that reached an entity at a distance with bit k. It may be nil.
 	Distances []uint64
@@ -53,6 +55,16 @@ type Hop struct {
 	// before. Nil for none.
 	Counters *Counters
 }
+
+// Enter says where a step enters what it finds. What the last steps find need not be: it stands
+// in Frontier and Next.
+type Enter int
+
+const (
+	Everywhere  Enter = iota // in Reached and Distances
+	ReachedOnly              // not in Distances
+	Nowhere
+)
 
 // Counters are a number for each bit of a row, held in slices: row k has their bits of 2^k. Adding
 // rows to it costs some operations on whole rows each, in place of one for every bit.
@@ -162,13 +174,16 @@ func (portable) Push(h *Hop, active, found []int32) []int32 {
 
 // mark enters what was found, for rows of one word.
 func (h *Hop) mark(found []int32) {
-	if h.Last {
+	if h.Enter == Nowhere {
 		return
 	}
 	for _, o := range found {
 		x := h.Next[o]
 		h.Reached[o] |= x
-		for k := 0; h.Distance>>k != 0 && h.Distances != nil; k++ {
+		if h.Enter == ReachedOnly || h.Distances == nil {
+			continue
+		}
+		for k := 0; h.Distance>>k != 0; k++ {
 			if h.Distance>>k&1 == 1 {
 				h.Distances[k*len(h.Reached)+int(o)] |= x
 			}

@@ -115,9 +115,9 @@ func TestHop(t *testing.T) {
 			next, found, sums := h.step()
 			for _, counts := range []*Counters{nil, counters} {
 				for _, push := range []bool{false, true} {
-					for _, last := range []bool{false, true} {
+					for _, enter := range []Enter{Everywhere, ReachedOnly, Nowhere} {
 						h := h.copy()
-						h.Counters, h.Distance, h.Last = counts, trial%15, last
+						h.Counters, h.Distance, h.Enter = counts, trial%15, enter
 						before := h.copy()
 						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
 						if push {
@@ -127,7 +127,7 @@ func TestHop(t *testing.T) {
 							copy(h.Next, h.Frontier) // whatever stands there
 							got = k.Pull(h, got)
 						}
-						name := fmt.Sprintf("trial %d, push %v, counted %v, last %v", trial, push, counts != nil, last)
+						name := fmt.Sprintf("trial %d, push %v, counted %v, enter %v", trial, push, counts != nil, enter)
 						if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
 							t.Fatalf("%s: found %v, want %v, or other bits", name, got[1:], found)
 						}
@@ -148,7 +148,7 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 	for o := range len(h.Offsets) - 1 {
 		for w := range h.Words {
 			fresh := h.Next[o*h.Words+w]
-			if h.Last {
+			if h.Enter == Nowhere {
 				fresh = 0
 			}
 			at := o*h.Words + w
@@ -157,7 +157,7 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 			}
 			for plane := range 4 {
 				at, want := plane*len(h.Reached)+o*h.Words+w, fresh
-				if h.Distance>>plane&1 == 0 {
+				if h.Enter != Everywhere || h.Distance>>plane&1 == 0 {
 					want = 0
 				}
 				if h.Distances[at] != before.Distances[at]|want {
@@ -174,7 +174,7 @@ func TestCountersScale(t *testing.T) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		h := newHop(rng, 40, words, func(int) int { return 6 })
 		_, _, sums := h.step()
-		h.Counters, h.Last = NewCounters(words), true
+		h.Counters, h.Enter = NewCounters(words), Nowhere
 		want := make([]uint64, len(sums))
 		for _, shift := range []int{0, 3, 0, 31, 31, 5, 31, 31} {
 			h.Counters.Scale(shift)
@@ -244,10 +244,13 @@ func TestPackBits(t *testing.T) {
 			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes), Squares: make([]uint64, 4*128*words)}
 			for range entities * words {
 				h.Reached = append(h.Reached, rng.Uint64()|rng.Uint64())
-				h.Next = append(h.Next, rng.Uint64()&^h.Reached[len(h.Reached)-1])
+				reached := h.Reached[len(h.Reached)-1]
+				h.Frontier = append(h.Frontier, rng.Uint64()&rng.Uint64()&reached)
+				h.Next = append(h.Next, rng.Uint64()&^reached)
 			}
 			for i := range 4 * entities * words {
-				h.Distances = append(h.Distances, rng.Uint64()&h.Reached[i%len(h.Reached)])
+				at := i % len(h.Reached)
+				h.Distances = append(h.Distances, rng.Uint64()&h.Reached[at]&^h.Frontier[at])
 			}
 			for _, stride := range []int{91, 128} {
 				checkPacked(t, k, h.copy(), first, stride)
@@ -263,8 +266,12 @@ func checkPacked(t *testing.T, k Kernel, h *Hop, first, stride int) {
 	k.PackBits(h, first, out, stride)
 	within := func(i int) bool { return i/h.Words >= first && i/h.Words < first+128 }
 	for i, x := range h.Next {
-		if want := before.Next[i]; x != 0 && (within(i) || x != want) {
-			t.Fatalf("%d planes: next of entity %d is %x, before %x", h.Planes, i/h.Words, x, want)
+		next, frontier := before.Next[i], before.Frontier[i]
+		if within(i) {
+			next, frontier = 0, 0
+		}
+		if x != next || h.Frontier[i] != frontier {
+			t.Fatalf("%d planes: of entity %d next is %x, want %x, frontier %x, want %x", h.Planes, i/h.Words, x, next, h.Frontier[i], frontier)
 		}
 	}
 	for i, x := range h.Distances {
@@ -293,6 +300,8 @@ func checkLine(t *testing.T, h *Hop, first, source int, out []byte) {
 		}
 		if bit(h.Next, h.Words, first+o, source) {
 			want = byte(h.Distance)
+		} else if bit(h.Frontier, h.Words, first+o, source) {
+			want = byte(max(0, h.Distance-1))
 		} else if !bit(h.Reached, h.Words, first+o, source) {
 			want = 15
 		}

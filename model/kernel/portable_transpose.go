@@ -31,11 +31,14 @@ func (k portable) PackBits(h *Hop, first int, out []byte, stride int) {
 			squares[i] |= *bits
 			*bits = 0
 		}
+		if max(0, h.Distance-1)>>plane&1 == 1 {
+			squares[i] |= h.Frontier[o]
+		}
 		if h.Distance>>plane&1 == 1 {
 			squares[i] |= h.Next[o]
 		}
 		if plane == 3 {
-			h.Next[o] = 0
+			h.Frontier[o], h.Next[o] = 0, 0
 		}
 	}
 	for at := 0; at < len(squares); at += 64 {

@@ -91,32 +91,47 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 	if s.gather.Levels {
 		steps++ // who adjoins the last level: its other edges are inside
 	}
-	s.hop.Last = false
-	for distance := 1; !s.hop.Last && distance <= steps && len(s.active) > 0; distance++ {
-		s.hop.Distance, s.hop.Last = distance, distance == steps
+	s.hop.Distance = 0
+	for distance := 1; distance <= steps; distance++ {
+		if distance > 1 {
+			s.advance()
+		}
+		if len(s.active) == 0 {
+			break
+		}
+		s.hop.Distance, s.hop.Enter = distance, s.enter(distance, hops)
 		s.step()
 		if s.gather.Levels {
 			s.count(distance, hops)
 		}
-		if !s.hop.Last {
-			s.advance()
-		}
 	}
-	s.end()
+	s.end(hops)
 	return nil
 }
 
-// end leaves the tables zero. What the last step reached is packed from Next, unless that is
-// beyond the hops or of a step before.
-func (s *Searcher) end() {
-	clearRows(s.hop.Frontier, s.active, s.hop.Words)
-	if !s.hop.Last || s.gather.Levels || !s.gather.Distances {
+// end packs the distances and leaves the tables zero.
+func (s *Searcher) end(hops int) {
+	entered := s.gather.Levels || s.hop.Distance < hops // whatever is in Frontier and Next
+	if entered || !s.gather.Distances {
+		clearRows(s.hop.Frontier, s.active, s.hop.Words)
 		clearRows(s.hop.Next, s.found, s.hop.Words)
 	}
 	s.found = s.found[:0]
 	if s.gather.Distances {
 		s.pack()
 	}
+}
+
+// enter says where a step enters what it finds: the last two not in the distances, if these are
+// packed from where they leave it.
+func (s *Searcher) enter(distance, hops int) kernel.Enter {
+	switch {
+	case s.gather.Levels && distance > hops, !s.gather.Levels && distance == hops:
+		return kernel.Nowhere
+	case !s.gather.Levels && distance == hops-1:
+		return kernel.ReachedOnly
+	}
+	return kernel.Everywhere
 }
 
 // begin puts every source at distance 0 of its own search. Bits without a source count as

@@ -30,21 +30,21 @@ func (m *machine) transposeBits() {
 // rows of each, whose 8 squares of 64 rows it transposes on the way.
 func (m *machine) squares() {
 	name := "squares" + m.suffix
-	TEXT(name, NOSPLIT, "func(reached, next, distances *uint64, plane, planes, last int, squares *uint64)")
+	TEXT(name, NOSPLIT, "func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)")
 	Pragma("noescape")
 	Doc(name + " is the first part of portable.PackBits for rows of one vector.")
 	size := m.bytes()
 	rows, t, zero := m.run(0, 8), m.v(8), m.v(8)
 	wide, narrow := m.wideSteps(9), m.narrowSteps(12)
 	ones := m.v(15)
-	reached, next, distances, table := pointer("reached"), pointer("next"), pointer("distances"), pointer("squares")
-	plane, planes, last := pointer("plane"), pointer("planes"), pointer("last")
+	reached, frontier, next := pointer("reached"), pointer("frontier"), pointer("next")
+	distances, table := pointer("distances"), pointer("squares")
 	left, square := GP64(), m.label("square")
 	MOVQ(U32(8), left)
 	Label(square)
 	for half := range 2 { // entities of even place, then of odd
 		k, bits, out := GP64(), GP64(), GP64()
-		each, absent, entered := m.label("plane"), m.label("absent"), m.label("entered")
+		each, absent := m.label("plane"), m.label("absent")
 		XORQ(k, k)
 		MOVQ(distances, bits)
 		MOVQ(table, out)
@@ -55,7 +55,7 @@ func (m *machine) squares() {
 			m.or(Mem{Base: reached, Disp: (2*j + half) * size}, row, row)
 			m.xor(row, ones, row)
 		}
-		CMPQ(k, planes)
+		CMPQ(k, Load(Param("planes"), GP64()))
 		JGE(LabelRef(absent))
 		m.zero(zero)
 		for j, row := range rows {
@@ -64,28 +64,36 @@ func (m *machine) squares() {
 			m.move(zero, from)
 		}
 		Label(absent)
-		BTQ(k, last)
-		JCC(LabelRef(entered))
-		for j, row := range rows {
-			m.or(Mem{Base: next, Disp: (2*j + half) * size}, row, row)
+		for _, found := range []struct {
+			table    reg.GPVirtual
+			distance string
+		}{{frontier, "before"}, {next, "last"}} {
+			without := m.label("without")
+			BTQ(k, Load(Param(found.distance), GP64()))
+			JCC(LabelRef(without))
+			for j, row := range rows {
+				m.or(Mem{Base: found.table, Disp: (2*j + half) * size}, row, row)
+			}
+			Label(without)
 		}
-		Label(entered)
 		m.make(wide, rows, t)
 		for j, row := range rows {
 			m.move(row, Mem{Base: out, Disp: (8*j + 4*half) * size})
 		}
-		ADDQ(plane, bits)
+		ADDQ(Load(Param("plane"), GP64()), bits)
 		ADDQ(U8(size), out)
 		INCQ(k)
 		CMPQ(k, U8(4))
 		JL(LabelRef(each))
 		m.zero(zero)
 		for j := range rows {
+			m.move(zero, Mem{Base: frontier, Disp: (2*j + half) * size})
 			m.move(zero, Mem{Base: next, Disp: (2*j + half) * size})
 		}
 	}
 	m.eights(table, narrow, size, 8*size)
 	ADDQ(U32(16*size), reached)
+	ADDQ(U32(16*size), frontier)
 	ADDQ(U32(16*size), next)
 	ADDQ(U32(16*size), distances)
 	DECQ(left)
