@@ -19,10 +19,11 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 func (r *Receivers) aggregateLane(lane int, features []float32) {
 	width, d := r.Width(), r.laneDim()
 	tallied := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
+	var sent sent
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
 		if tallied {
-			r.tallyRow(o, lane, row)
+			r.tallyRow(o, lane, row, &sent)
 		} else {
 			r.gatherRow(o, lane, row)
 		}
