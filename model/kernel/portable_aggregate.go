@@ -146,8 +146,5 @@ func (s *set) finish(reduction Reduction, divisor float32) {
 // deviation is the standard deviation of a set, from the sum of its squares and its mean.
 func deviation(squares, mean, divisor float32) float32 {
 	variance := float32(squares*divisor) - float32(mean*mean)
-	if variance < smallestVariance {
-		variance = smallestVariance
-	}
-	return float32(math.Sqrt(float64(variance)))
+	return float32(math.Sqrt(float64(max(variance, smallestVariance))))
 }
