@@ -19,10 +19,11 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 func (r *Receivers) aggregateLane(lane int, features []float32) {
 	width, d := r.Width(), r.laneDim()
 	tallied := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
+	var sent sent
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
 		if tallied {
-			r.tallyRow(o, lane, row)
+			r.tallyRow(o, lane, row, &sent)
 		} else {
 			r.gatherRow(o, lane, row)
 		}
@@ -145,8 +146,5 @@ func (s *set) finish(reduction Reduction, divisor float32) {
 // deviation is the standard deviation of a set, from the sum of its squares and its mean.
 func deviation(squares, mean, divisor float32) float32 {
 	variance := float32(squares*divisor) - float32(mean*mean)
-	if variance < smallestVariance {
-		variance = smallestVariance
-	}
-	return float32(math.Sqrt(float64(variance)))
+	return float32(math.Sqrt(float64(max(variance, smallestVariance))))
 }

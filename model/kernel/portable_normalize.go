@@ -14,13 +14,13 @@ func (portable) Normalize(u *Update) {
 		if u.Bias != nil {
 			add(row, u.Bias[:d])
 		}
-		u.Deviation[i] = normalizeRow(row)
+		inverse := centerRow(row)
+		u.Deviation[i] = inverse
 		out := u.Output[o*stride:][:d]
 		if u.Scale != nil {
-			affine(out, row, u.Scale, u.Shift)
-			rectify(out, out)
+			activateAffine(out, row, inverse, u.Scale, u.Shift)
 		} else {
-			rectify(out, row)
+			activate(out, row, inverse)
 		}
 		if u.Kept != nil {
 			dropout(out, u.keptWords(i), u.KeptScale)
@@ -31,18 +31,31 @@ func (portable) Normalize(u *Update) {
 	}
 }
 
-// normalizeRow normalizes a row and returns 1 / sqrt(variance + epsilon).
-func normalizeRow(row []float32) float32 {
-	mean := sum(row) / float32(len(row))
-	for j := range row {
-		row[j] -= mean
+// centerRow takes a row's mean out of it and returns 1 / sqrt(variance + epsilon).
+func centerRow(row []float32) float32 {
+	n := float32(len(row))
+	variance := center(row, sum(row)/n) / n
+	return 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
+}
+
+// center subtracts the mean and adds the squares of what is left, as dot would.
+func center(x []float32, mean float32) float32 {
+	var a, b, c, d float32
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		four := x[j : j+4 : j+4]
+		p, q, r, s := four[0]-mean, four[1]-mean, four[2]-mean, four[3]-mean
+		four[0], four[1], four[2], four[3] = p, q, r, s
+		a += float32(p * p)
+		b += float32(q * q)
+		c += float32(r * r)
+		d += float32(s * s)
 	}
-	variance := dot(row, row) / float32(len(row))
-	inverse := 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
-	for j := range row {
-		row[j] *= inverse
+	for ; j < len(x); j++ {
+		x[j] -= mean
+		a += float32(x[j] * x[j])
 	}
-	return inverse
+	return (a + b) + (c + d)
 }
 
 // sum adds in four chains, since one addition has to wait for the one before it.
@@ -80,19 +93,23 @@ func dot(x, y []float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// affine scales and shifts a normalized row.
-func affine(out, row, scale, shift []float32) {
-	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
-	for j, x := range row {
-		out[j] = float32(scale[j]*x) + shift[j]
+// activate scales a centered row to its normalized values, and writes to out x where it is
+// positive or not a number, else 0.
+func activate(out, row []float32, inverse float32) {
+	out = out[:len(row)]
+	for j := range row {
+		x := row[j] * inverse
+		row[j], out[j] = x, math.Float32frombits(rectified(math.Float32bits(x)))
 	}
 }
 
-// rectify writes x where it is positive or not a number, else 0.
-func rectify(out, x []float32) {
-	out = out[:len(x)]
-	for j, v := range x {
-		out[j] = math.Float32frombits(rectified(math.Float32bits(v)))
+// activateAffine is activate with a scale and a shift of the normalized values between.
+func activateAffine(out, row []float32, inverse float32, scale, shift []float32) {
+	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
+	for j := range row {
+		x := row[j] * inverse
+		row[j] = x
+		out[j] = math.Float32frombits(rectified(math.Float32bits(float32(scale[j]*x) + shift[j])))
 	}
 }
 

@@ -10,12 +10,15 @@ type share struct {
 	high, low        float32
 }
 
+// dealt is how many dimensions are shared out in one go; their shares are on the stack.
+const dealt = 64
+
 // shareRow takes the gradient of the features in row o back to DistMult's messages under
 // PNA, where the boundary is zero.
 func (r *Receivers) shareRow(o int, features, gradient []float32, g *Gradients) {
-	var storage [tallied]share
-	for at := 0; at < r.Dim; at += tallied {
-		shares := storage[:min(tallied, r.Dim-at)]
+	var storage [dealt]share
+	for at := 0; at < r.Dim; at += dealt {
+		shares := storage[:min(dealt, r.Dim-at)]
 		r.startShares(shares, at, features, gradient, r.Divisor[o])
 		if copies := r.copies(o); copies > 0 {
 			shareCopies(shares, r.DegreeMessage[at:], g.DegreeMessage, at, copies)

@@ -17,20 +17,24 @@ type tally struct {
 const emptyLow = 1 << 31
 
 // tallied is how many dimensions are added in one go; their tallies are on the stack.
-const tallied = 64
+const tallied = 32
 
-// noMessage stands in for rows where there are no three messages left.
-var noMessage [tallied]float32
+// sent are messages x*w that wait to be added, by where their first dimension stands. Where
+// an array of known length is read, its length needs neither a check nor a register.
+type sent struct {
+	x, w  [64]*[tallied]float32
+	count int
+}
 
 // tallyRow reduces DistMult's messages to PNA's features, for a receiver in row o whose
-// boundary is zero.
-func (r *Receivers) tallyRow(o, lane int, row []float32) {
+// boundary is zero. It leaves nothing in sent.
+func (r *Receivers) tallyRow(o, lane int, row []float32, sent *sent) {
 	var storage [tallied]tally
 	d := r.laneDim()
 	for at := 0; at < d; at += tallied {
 		tallies := storage[:min(tallied, d-at)]
 		r.startTallies(tallies, o, lane+at)
-		r.tallySenders(tallies, o, lane+at)
+		r.tallySenders(tallies, o, lane+at, sent)
 		divisor := r.Divisor[o]
 		mean, high := row[d+at:2*d], row[2*d+at:3*d]
 		low, deviation := row[3*d+at:4*d], row[4*d+at:5*d]
@@ -55,10 +59,10 @@ func (r *Receivers) startTallies(tallies []tally, o, at int) {
 	}
 }
 
-// tallySenders adds the messages of all kinds, three by three.
-func (r *Receivers) tallySenders(tallies []tally, o, at int) {
-	var x, w [3][]float32
-	waiting, n := 0, len(tallies)
+// tallySenders adds the messages of all kinds, one by one where the dimensions are fewer than
+// those that can be added in one go.
+func (r *Receivers) tallySenders(tallies []tally, o, at int, sent *sent) {
+	n := len(tallies)
 	for kind := range r.Kinds {
 		senders := &r.Kinds[kind]
 		if senders.States == nil {
@@ -69,40 +73,54 @@ func (r *Receivers) tallySenders(tallies []tally, o, at int) {
 		relations = relations[:len(entities)]
 		for i, entity := range entities {
 			u, q := int(entity)*r.Dim+at, int(relations[i])*r.Dim+at
-			x[waiting], w[waiting] = senders.States[u:u+n], r.RelationEmbeddings[q:q+n]
-			if waiting++; waiting == len(x) {
-				addThree(tallies, &x, &w)
-				waiting = 0
+			x, w := senders.States[u:u+n], r.RelationEmbeddings[q:q+n]
+			if n < tallied {
+				addMessage(tallies, x, w)
+				continue
 			}
+			if sent.count == len(sent.x) {
+				sent.addTo((*[tallied]tally)(tallies))
+			}
+			sent.x[sent.count], sent.w[sent.count] = (*[tallied]float32)(x), (*[tallied]float32)(w)
+			sent.count++
 		}
 	}
-	if waiting == 0 {
-		return
+	if n == tallied {
+		sent.addTo((*[tallied]tally)(tallies))
 	}
-	for ; waiting < len(x); waiting++ {
-		x[waiting], w[waiting] = noMessage[:], noMessage[:]
-	}
-	addThree(tallies, &x, &w)
 }
 
-// addThree adds three messages, so that the tallies are read and written once for three: as
-// many as a processor has registers for the places of.
-func addThree(tallies []tally, x, w *[3][]float32) {
-	d := len(tallies)
-	x0, x1, x2 := x[0][:d], x[1][:d], x[2][:d]
-	w0, w1, w2 := w[0][:d], w[1][:d], w[2][:d]
+// addMessage adds one message.
+func addMessage(tallies []tally, x, w []float32) {
+	x, w = x[:len(tallies)], w[:len(tallies)]
 	for j := range tallies {
-		t := &tallies[j]
-		m0, m1, m2 := x0[j]*w0[j], x1[j]*w1[j], x2[j]*w2[j]
-		t.sum = t.sum + m0 + m1 + m2
-		bits0, bits1, bits2 := math.Float32bits(m0), math.Float32bits(m1), math.Float32bits(m2)
-		t.squares = t.squares + float32(m0*m0) + float32(m1*m1) + float32(m2*m2)
-		high, low := t.high, t.low
-		high, low = max(high, int32(bits0)), max(low, bits0)
-		high, low = max(high, int32(bits1)), max(low, bits1)
-		high, low = max(high, int32(bits2)), max(low, bits2)
-		t.high, t.low = high, low
+		tallies[j] = tallies[j].with(x[j] * w[j])
 	}
+}
+
+// addTo adds the messages and forgets them. It goes over all of them for two dimensions at a
+// time: these tallies then stay in registers, which those of more dimensions would not.
+func (s *sent) addTo(tallies *[tallied]tally) {
+	xs, ws := s.x[:s.count], s.w[:s.count]
+	s.count = 0
+	for j := 0; j <= tallied-2; j += 2 {
+		a, b := tallies[j], tallies[j+1]
+		for i, x := range xs {
+			w := ws[i]
+			a = a.with(x[j] * w[j])
+			b = b.with(x[j+1] * w[j+1])
+		}
+		tallies[j], tallies[j+1] = a, b
+	}
+}
+
+// with is the tally and one more message.
+func (t tally) with(m float32) tally {
+	t.sum += m
+	t.squares += float32(m * m)
+	t.high = max(t.high, int32(math.Float32bits(m)))
+	t.low = max(t.low, math.Float32bits(m))
+	return t
 }
 
 // finishTallies writes the features. Where a message was not a number, its bits may have
