@@ -24,8 +24,8 @@
 // with the local runner; memory is the process's peak:
 //
 //	                                         worker           join            join, --memory 300
-//	FB15k-237, 10,348 sources, 544,230 edges 1.6 s, 209 MB   11.2 s, 1,021 MB  18.5 s, 256 MB
-//	WN18RR, 5,323 sources, 173,670 edges     1.4 s, 258 MB    7.9 s,   858 MB  11.8 s, 261 MB
+//	FB15k-237, 10,348 sources, 544,230 edges 0.9 s, 269 MB   11.2 s, 1,021 MB  18.5 s, 256 MB
+//	WN18RR, 5,323 sources, 173,670 edges     0.9 s, 508 MB    7.9 s,   858 MB  11.8 s, 261 MB
 //
 // FB15k-237 in one go (--memory 4096) takes 8.3 s and 2,241 MB, so one of its 7 rounds over all
 // sources takes 1.2 s, most of it in the local runner. On Flink 1.19, inside of its job server and
