@@ -90,10 +90,16 @@ func (f files) removeAll(_ context.Context, path string) error {
 	if clean := filepath.Clean(path); clean == "." || clean == ".." || clean == filepath.VolumeName(clean)+string(filepath.Separator) {
 		return fmt.Errorf("removing %s: refused, it is more than a workspace", f.url(path))
 	}
-	if err := os.RemoveAll(path); err != nil && !errors.Is(err, syscall.ENOTDIR) {
-		return explain("removing", f.url(path), err)
+	err := os.RemoveAll(path)
+	if err == nil || errors.Is(err, syscall.ENOTDIR) {
+		return nil
 	}
-	return nil
+	// A folder that has to stay, for something is mounted there or the one around it is read-only,
+	// may stay empty.
+	if left, unread := os.ReadDir(path); unread == nil && len(left) == 0 {
+		return nil
+	}
+	return explain("removing", f.url(path), err)
 }
 
 func (f files) list(ctx context.Context, path string) ([]string, error) {

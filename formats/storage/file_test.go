@@ -310,3 +310,36 @@ func TestExplainNamesTheRemedy(t *testing.T) {
 		}
 	}
 }
+
+// A folder that cannot be removed itself is left empty, which is no error.
+func TestRemoveAllOfAFolderThatStays(t *testing.T) {
+	outer := t.TempDir()
+	inner := filepath.Join(outer, "inner")
+	if err := WriteFile(t.Context(), filepath.Join(inner, "deep", "file"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("permissions do not hold root back")
+	}
+	if err := os.Chmod(outer, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(outer, 0o777) })
+	if err := RemoveAll(t.Context(), inner); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(inner); err != nil || len(left) > 0 {
+		t.Errorf("%v are left: %v", left, err)
+	}
+	sealed := filepath.Join(inner, "sealed")
+	if err := WriteFile(t.Context(), filepath.Join(sealed, "file"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(sealed, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(sealed, 0o777) })
+	if err := RemoveAll(t.Context(), inner); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("where a file cannot be removed: %v", err)
+	}
+}

@@ -146,8 +146,9 @@ func Remove(ctx context.Context, url string) error {
 	return p.remove(ctx, path)
 }
 
-// RemoveAll removes a folder and everything below it, temporary files included. That it is
-// absent is no error. A root or a whole bucket is refused.
+// RemoveAll removes a folder and everything below it, temporary files included; one that has to
+// stay, as what is mounted does, is left empty. That it is absent is no error. A root or a whole
+// bucket is refused.
 func RemoveAll(ctx context.Context, url string) error {
 	p, path, err := resolve(ctx, url)
 	if err != nil {
@@ -201,6 +202,8 @@ func explain(doing, url string, err error) error {
 		return fmt.Errorf("%s %s: %w; allow writing there or write elsewhere", doing, url, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: %w: it was removed while it was written; does another run make the same folder?", doing, url, err)
+	case errors.Is(err, syscall.ENOTEMPTY):
+		return fmt.Errorf("%s %s: %w: something was written there meanwhile; does another run make the same folder?", doing, url, err)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w: a file stands where a folder is needed", doing, url, err)
 	}
