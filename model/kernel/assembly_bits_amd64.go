@@ -122,7 +122,7 @@ func (s *Counters) plane() *uint64 { return &s.planes[s.shift*s.words] }
 // room for them and one more.
 func (h *Hop) check(entities int, found []int32) {
 	n := entities * h.Words
-	_, _, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n], found[:entities+1]
+	_, _, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n], found[len(found):][:entities+1]
 	if h.Distances != nil {
 		_ = h.Distances[:4*len(h.Reached)]
 	}

@@ -11,7 +11,7 @@ type Bits interface {
 	// Pull is a step of all searches from the side of those entities that some search has not
 	// reached: each looks for senders in the frontier. It sets all rows of h.Next, appends to
 	// found the entities whose row is not zero, and enters those as h.Enter says. found has room
-	// for all entities and one more.
+	// for all entities and one more behind what is in it.
 	Pull(h *Hop, found []int32) []int32
 
 	// Push is Pull from the side of the frontier, whose entities are active: each looks for

@@ -168,6 +168,31 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 	}
 }
 
+// What assembly finds is listed behind what is in the list: where that leaves no room for all
+// entities and one more it ends in a panic, and writes nothing.
+func TestHopWithoutRoom(t *testing.T) {
+	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+		if words == 1 {
+			t.Skip("portable lists grow")
+		}
+		h := newHop(rand.New(rand.NewPCG(57, 58)), 40, words, func(int) int { return 6 })
+		for name, step := range map[string]func(found []int32){
+			"pull": func(found []int32) { k.Pull(h, found) },
+			"push": func(found []int32) { k.Push(h, h.active(), found) },
+		} {
+			clear(h.Next)
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: no panic", name)
+					}
+				}()
+				step(make([]int32, 1, 41))
+			}()
+		}
+	})
+}
+
 // Counts go on from call to call, each with the weight it is given, and beyond 32 bits.
 func TestCountersScale(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
