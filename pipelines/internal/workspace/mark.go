@@ -53,7 +53,8 @@ func (s Stage) Resume(ctx context.Context) error {
 
 // alone returns an error if the mark is not that of this process any more: another run has begun
 // the folder anew. What this process has written since then is the same, if that run does the same
-// work. If not, the mark is replaced, so that the other run does not complete a mixture either.
+// work. If not, the mark is replaced, so that the other run does not complete a mixture either. It
+// is set again where it is gone and files are left, which would count as somebody else's.
 func (s Stage) alone(ctx context.Context) error {
 	mine, work, err := s.mark()
 	if err != nil {
@@ -67,7 +68,8 @@ func (s Stage) alone(ctx context.Context) error {
 	if err == nil && string(there) == mine {
 		return nil
 	}
-	if err == nil && !strings.HasSuffix(string(there), work) {
+	lost := err != nil && s.ours(ctx, marker, storage.Join(s.url(), manifest.FileName)) != nil
+	if lost || err == nil && !strings.HasSuffix(string(there), work) {
 		if err := storage.WriteFile(ctx, marker, []byte("written by two runs at once\n")); err != nil {
 			return fmt.Errorf("marking %s: %w", s.url(), err)
 		}
@@ -95,11 +97,13 @@ func (s Stage) clear(ctx context.Context) error {
 	if err := s.empty(ctx, marker); err != nil {
 		return err
 	}
-	// Only unfinished temporary files are left beside the mark.
-	if err := storage.RemoveAll(ctx, s.url()); err != nil {
-		return fmt.Errorf("clearing %s: %w", s.url(), err)
+	// Only unfinished temporary files are left beside the mark. Where another run writes meanwhile
+	// not all can be removed, but the mark is gone.
+	err := storage.RemoveAll(ctx, s.url())
+	if err != nil {
+		err = fmt.Errorf("clearing %s: %w", s.url(), err)
 	}
-	return s.setMark(ctx)
+	return errors.Join(err, s.setMark(context.WithoutCancel(ctx)))
 }
 
 // empty removes all files of the folder but the mark.
@@ -133,8 +137,8 @@ func (s Stage) Abandon(others bool) {
 		return
 	}
 	// The mark goes last: this may be killed, too.
-	if s.empty(ctx, marker) == nil && !others {
-		_ = storage.RemoveAll(ctx, s.url())
+	if s.empty(ctx, marker) == nil && !others && storage.RemoveAll(ctx, s.url()) != nil {
+		_ = s.setMark(ctx) // something was written meanwhile
 	}
 }
 

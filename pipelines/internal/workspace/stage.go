@@ -125,8 +125,14 @@ func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := manifest.Write(ctx, s.url(), m); err != nil {
 		return err
 	}
-	// It is complete: an interrupt from here on does not leave the mark.
-	return storage.Remove(context.WithoutCancel(ctx), storage.Join(s.url(), unfinished))
+	// It is complete: an interrupt from here on does not leave the mark. A run that has begun the
+	// folder while its files were hashed may not find the manifest there; one that begins it from
+	// here on removes the manifest itself.
+	ctx = context.WithoutCancel(ctx)
+	if err := s.alone(ctx); err != nil {
+		return errors.Join(err, storage.Remove(ctx, storage.Join(s.url(), manifest.FileName)))
+	}
+	return storage.Remove(ctx, storage.Join(s.url(), unfinished))
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files are

@@ -3,7 +3,11 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"tagnet/formats/manifest"
@@ -198,6 +202,11 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		"other work, first publishes":   {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
 		"other work, first gives up":    {5, func(_ *testing.T, first Stage) { first.Abandon(false) }, false},
 		"other work, first goes on yet": {5, func(*testing.T, Stage) {}, true},
+		"the mark is gone": {6, func(t *testing.T, first Stage) {
+			if err := storage.Remove(ctx, first.Workspace.Path("first", unfinished)); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New("mem://" + t.Name())
@@ -288,6 +297,103 @@ func TestInterruptedAtAnyStep(t *testing.T) {
 			return
 		}
 	}
+}
+
+// meeting is a context in which something happens when it has been looked at so often.
+type meeting struct {
+	context.Context
+	left   int
+	happen func()
+}
+
+func (m *meeting) Err() error {
+	if m.left--; m.left == 0 {
+		m.happen()
+	}
+	return nil
+}
+
+// TestBegunWhilePublished has a second run begin the folder at every step of the first one's
+// Publish: the manifest of the first never stands over files of the second, and whatever is left
+// is complete or taken up by the next run.
+func TestBegunWhilePublished(t *testing.T) {
+	ctx := t.Context()
+	here := process
+	defer func() { process = here }()
+	for steps := 1; ; steps++ {
+		w := New(fmt.Sprintf("mem://%s/%d", t.Name(), steps))
+		first, second := stage(w, "first", 6, nil), stage(w, "first", 6, nil)
+		process = "one"
+		if _, err := first.Begin(ctx, true); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b"} {
+			if err := storage.WriteFile(ctx, w.Path("first", name), []byte("of the first")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		met := false
+		published := first.Publish(&meeting{ctx, steps, func() {
+			met = true
+			process = "two"
+			if _, err := second.Begin(ctx, true); err != nil {
+				t.Fatal(err)
+			}
+			process = "one"
+		}}, nil)
+		if !met {
+			if published != nil || steps < 7 {
+				t.Errorf("%d steps: %v", steps, published)
+			}
+			return
+		}
+		if m, err := w.Require(ctx, "first", ""); err == nil {
+			t.Errorf("after %d steps it is complete with %v, though the second has begun", steps, m.Files)
+		}
+		if err := storage.WriteFile(ctx, w.Path("first", "file"), []byte("of the second")); err != nil {
+			t.Fatal(err)
+		}
+		process = "two"
+		completed := second.Publish(ctx, nil)
+		if _, err := w.Require(ctx, "first", ""); (err == nil) != (completed == nil) {
+			t.Errorf("after %d steps the second run: %v, whether it is complete: %v", steps, completed, err)
+		}
+		process = "three"
+		if done, err := second.Begin(ctx, false); done != (completed == nil) || err != nil {
+			t.Errorf("after %d steps the next run: done %v, %v", steps, done, err)
+		}
+	}
+}
+
+// TestClearedWhileWritten has another run write files all the time: whatever Begin says, what is
+// left counts as leftovers.
+func TestClearedWhileWritten(t *testing.T) {
+	ctx := t.Context()
+	w := New(t.TempDir())
+	s := stage(w, "first", 6, nil)
+	if _, err := s.Begin(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	var stop atomic.Bool
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	defer stop.Store(true)
+	writing.Go(func() {
+		for i := 0; !stop.Load(); i++ { // where the folder is gone this does nothing
+			_ = os.WriteFile(filepath.Join(w.Path("first"), fmt.Sprint("late-", i)), nil, 0o666)
+		}
+	})
+	failed := 0
+	for try := 0; try < 200 && failed < 5; try++ {
+		if _, err := s.Begin(ctx, true); err == nil {
+			continue
+		}
+		failed++
+		if marked, err := storage.Exists(ctx, w.Path("first", unfinished)); !marked || err != nil {
+			t.Fatalf("try %d failed and left no mark: %v", try, err)
+		}
+	}
+	t.Logf("%d failed", failed)
 }
 
 func TestCommand(t *testing.T) {
