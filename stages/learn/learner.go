@@ -67,7 +67,7 @@ type learner struct {
 	epoch      int                // under way
 	partial    checkpoints.Partial
 	saved      time.Time // when the newest checkpoint was written
-	begun      time.Time // when this process began with the epoch
+	begun      time.Time // when the epoch would have begun without interruptions
 	validQuery int64
 }
 
@@ -119,7 +119,8 @@ func (l *learner) prepare(ctx context.Context) error {
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
-	l.saved, l.begun = time.Now(), time.Now()
+	l.saved = time.Now()
+	l.begun = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
 	for _, b := range l.Valid {
 		l.validQuery += b.Queries()
 	}
@@ -319,6 +320,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 func (l *learner) savePartial(ctx context.Context) error {
 	r := l.newRecord()
 	partial := l.partial
+	partial.Seconds = time.Since(l.begun).Seconds()
 	r.Partial = &partial
 	if err := l.save(ctx, r); err != nil {
 		return err

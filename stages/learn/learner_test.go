@@ -205,6 +205,7 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 			if p.Validated > 0 {
 				return // a validation is not cut into pieces: it would never end
 			}
+			time.Sleep(time.Millisecond)
 			if steps++; steps > stops%3+1 {
 				cancel()
 			}
@@ -228,10 +229,15 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if err != nil || len(history) != 4 {
 		t.Errorf("%d lines of history, want 4: %v", len(history), err)
 	}
+	before := int64(0)
 	for i, e := range history {
 		if e.Epoch != i+1 {
 			t.Errorf("line %d is of epoch %d", i+1, e.Epoch)
 		}
+		if least := float64(e.Steps-before) / 1000; e.Seconds < least {
+			t.Errorf("epoch %d took %v s by its line, its steps alone %v", e.Epoch, e.Seconds, least)
+		}
+		before = e.Steps
 	}
 }
 

@@ -42,7 +42,10 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		chosen := distance.Widest(needs, f.memory*budget.MiB, cores)
 		share, err := e.Divide(needs[chosen.Words], f.memory, 0)
 		if err != nil {
-			return choice{}, fmt.Errorf("%w; or --method join, which holds no graph", err)
+			if _, _, large := params.Plan(size, f.memory*budget.MiB, cores, local); large == nil {
+				err = fmt.Errorf("%w; or --method join, which holds no graph", err)
+			}
+			return choice{}, err
 		}
 		chosen.Threads = share.Most
 		c := choice{method: worker, worker: chosen, join: params}

@@ -84,11 +84,15 @@ func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, com
 	return err
 }
 
-// missing notes that something is not there, or cannot be read.
+// missing notes that something is not there, or cannot be read, and the command that mends that:
+// what is there but of no use is replaced by --force alone.
 func (e *evidence) missing(section, what, command string, err error) {
 	g := gap{What: what, Command: command}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		g.Problem = err.Error()
+		g.Problem = strings.TrimSuffix(err.Error(), ": "+command+" --force makes it anew")
+		if g.Problem != err.Error() {
+			g.Command += " --force"
+		}
 	}
 	e.gaps[section] = append(e.gaps[section], g)
 }
@@ -108,7 +112,8 @@ func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
 }
 
 func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
-	for _, split := range splitsIn(ctx, w, "distances") {
+	splits := splitsIn(ctx, w, "distances")
+	for _, split := range splits {
 		var d distance.Distribution
 		command := "go run ./pipelines/distances --split " + split
 		err := e.whole(ctx, w, "distances/"+split, command)
@@ -124,7 +129,7 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 		}
 		e.distances = append(e.distances, d)
 	}
-	if len(e.distances) == 0 {
+	if len(splits) == 0 {
 		e.missing(dataSection, "How far answers are from where their questions start is not known yet. That is made by", w.Command("go run ./pipelines/distances --split test"), nil)
 	}
 }
@@ -169,18 +174,22 @@ func parseEpochs(log []byte) ([]learn.Epoch, error) {
 }
 
 func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
-	for _, split := range splitsIn(ctx, w, "evaluation") {
-		if split == "queries" {
-			continue // a user's own questions, which have no ranks
-		}
+	splits := slices.DeleteFunc(splitsIn(ctx, w, "evaluation"), func(split string) bool {
+		return split == "queries" // a user's own questions, which have no ranks
+	})
+	for _, split := range splits {
 		var v evaluation
 		command := w.Command("go run ./pipelines/score --split " + split)
 		err := e.whole(ctx, w, workspace.EvaluationFolder(split), "go run ./pipelines/score --split "+split)
+		if err == nil {
+			err = e.ofBest(ctx, w, split, command)
+		}
 		if err == nil {
 			err = readJSON(ctx, storage.Join(w.Evaluation(split), "metrics.json"), &v.Metrics)
 		}
 		if err != nil {
 			e.missing(answersSection, "The metrics of the "+split+" split cannot be shown. They are made by", command, err)
+			e.missing(questionsSection, "The predictions of the "+split+" split cannot be shown. They are made by", command, err)
 			continue
 		}
 		if v.Split == "" {
@@ -191,15 +200,36 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 		}
 		e.evaluations = append(e.evaluations, v)
 	}
-	if len(e.evaluations) == 0 {
+	if len(splits) == 0 {
 		score := w.Command("go run ./pipelines/score --split test")
 		e.missing(answersSection, "No questions were asked yet. That is done by", score, nil)
 		e.missing(questionsSection, "There are no predictions yet. They are made by", score, nil)
 	}
 }
 
+// ofBest returns an error if an evaluation is of other weights than those of the best checkpoint,
+// which the page is about.
+func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split, command string) error {
+	if e.checkpoint == nil {
+		return nil
+	}
+	m, err := manifest.Read(ctx, w.Evaluation(split))
+	if err != nil {
+		return err
+	}
+	var of struct{ Checkpoint, Weights string }
+	if err := json.Unmarshal(m.Configuration, &of); err != nil {
+		return fmt.Errorf("the configuration in %s: %w", storage.Join(w.Evaluation(split), manifest.FileName), err)
+	}
+	if of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
+		return nil
+	}
+	return fmt.Errorf("%s is of %s, the best checkpoint now is another, %s: %s --force makes it anew", w.Evaluation(split), of.Checkpoint, e.best, command)
+}
+
 func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
-	for _, split := range splitsIn(ctx, w, "messages") {
+	splits := splitsIn(ctx, w, "messages")
+	for _, split := range splits {
 		var m messages.Summary
 		command := "go run ./pipelines/messages --split " + split
 		err := e.whole(ctx, w, "messages/"+split, command)
@@ -221,7 +251,7 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 		})
 		e.messages = append(e.messages, m)
 	}
-	if len(e.messages) == 0 {
+	if len(splits) == 0 {
 		e.missing(messagesSection, "Messages were not counted yet. That is done by", w.Command("go run ./pipelines/messages --split test"), nil)
 	}
 }

@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
 )
 
@@ -249,5 +252,40 @@ func TestNoWorkspace(t *testing.T) {
 	}
 	if _, err := os.Stat(root); err == nil {
 		t.Errorf("%s was made", root)
+	}
+}
+
+// TestEvaluationOfAnotherCheckpoint leaves out metrics of other weights than the best checkpoint's,
+// and names the one command that makes them anew.
+func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
+	for _, test := range []struct {
+		weights string
+		shown   bool
+	}{{"of-the-best", true}, {"of-another", false}} {
+		root := t.TempDir()
+		w := workspace.New(root)
+		f := fixture{t, w, 3, 8}
+		f.graph()
+		f.training()
+		f.write("checkpoints/epoch-012.json", checkpoints.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
+		f.evaluation("test")
+		complete(t, w)
+		inputs, err := w.Inputs(t.Context(), "graph")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/test", Inputs: inputs,
+			Configuration: map[string]string{"checkpoint": "epoch-003", "weights": test.weights}}
+		if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
+			t.Fatal(err)
+		}
+		var out, problems bytes.Buffer
+		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
+			t.Fatal(problems.String())
+		}
+		const want = "is of epoch-003, the best checkpoint now is another, epoch-012): go run ./pipelines/score --workspace "
+		if strings.Contains(out.String(), want) == test.shown || strings.Count(out.String(), "--split test --force\n") != 0 == test.shown {
+			t.Errorf("weights %s: said %s", test.weights, out.String())
+		}
 	}
 }

@@ -59,6 +59,8 @@ type Partial struct {
 	Loss     float64 `json:"loss"`
 	Queries  int64   `json:"queries"`
 	Messages int64   `json:"messages"`
+	// Seconds is the time that was spent on the epoch.
+	Seconds float64 `json:"seconds"`
 }
 
 // Valid is how a model did on the validation queries.
