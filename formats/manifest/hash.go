@@ -51,8 +51,8 @@ func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	return files, nil
 }
 
-// Vocabulary hashes names as they come, in the order of their ids: first all entities, then all
-// relations, each kind after its number. Numbers are 8 bytes, little-endian.
+// Vocabulary hashes names as they come, in the order of their ids. The hash in a manifest is of all
+// entities, then all relations, each kind after its number. Numbers are 8 bytes, little-endian.
 type Vocabulary struct {
 	sum  hash.Hash
 	text []byte

@@ -84,6 +84,22 @@ func (t *table) merge(ctx context.Context, each func(r runs.Row, split int) erro
 	return err
 }
 
+// once is merge without the rows that repeat the one before, which it counts as it does the others.
+// before is the row that each was last called with.
+func (t *table) once(ctx context.Context, each func(r, before runs.Row) error) error {
+	last := runs.Row{-1}
+	return t.merge(ctx, func(r runs.Row, _ int) error {
+		if r == last {
+			t.done.Repeated++
+			return nil
+		}
+		before := last
+		last = r
+		t.done.Rows++
+		return each(r, before)
+	})
+}
+
 // edges writes rows of (tail, head, relation), each once.
 func (t *table) edges(ctx context.Context) error {
 	w, err := tables.CreateEdges(ctx, t.url)
@@ -91,16 +107,7 @@ func (t *table) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	last := runs.Row{-1}
-	err = t.merge(ctx, func(r runs.Row, _ int) error {
-		if r == last {
-			t.done.Repeated++
-			return nil
-		}
-		last = r
-		t.done.Rows++
-		return w.Write(r[0], r[2], r[1])
-	})
+	err = t.once(ctx, func(r, _ runs.Row) error { return w.Write(r[0], r[2], r[1]) })
 	if err != nil {
 		return err
 	}
@@ -117,17 +124,10 @@ func (t *table) queries(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	last := runs.Row{-1}
-	err = t.merge(ctx, func(r runs.Row, _ int) error {
-		if r == last {
-			t.done.Repeated++
-			return nil
-		}
-		if !samePair(r, last) {
+	err = t.once(ctx, func(r, before runs.Row) error {
+		if !samePair(r, before) {
 			t.done.Distinct++
 		}
-		last = r
-		t.done.Rows++
 		return w.Write(tables.Query{Source: r[0], Relation: r[1], Answer: r[2], Reciprocal: r[1] >= t.baseRelations})
 	})
 	if err != nil {

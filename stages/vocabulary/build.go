@@ -2,18 +2,16 @@ package vocabulary
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"runtime"
-	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	formattriples "tagnet/formats/triples"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/stages/counter"
@@ -204,25 +202,26 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*r
 		return err
 	}
 	defer w.Abort()
-	sum := newVersion()
+	sum, names := manifest.NewVocabulary(), int64(0)
 	var all []runs.Run
 	for run := (runs.Run{}); parts(&run); {
 		all = append(all, run)
 	}
 	err = runs.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
-		sum.add(name)
+		sum.Add(name)
+		names++
 		return w.Write(name)
 	})
 	if err != nil {
 		return err
 	}
-	if err := checkCount(file, url, sum.names); err != nil {
+	if err := checkCount(file, url, names); err != nil {
 		return err
 	}
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	emit(Written{File: file, URL: url, Version: sum.hex(), Names: sum.names})
+	emit(Written{File: file, URL: url, Version: sum.Hex(), Names: names})
 	return nil
 }
 
@@ -232,32 +231,4 @@ func schemaOf(file string) string {
 		return tables.Relations
 	}
 	return tables.Entities
-}
-
-// version tells vocabularies apart by their names.
-type version struct {
-	names int64
-	text  []byte
-	sum   interface {
-		Write([]byte) (int, error)
-		Sum([]byte) []byte
-	}
-}
-
-func newVersion() *version { return &version{sum: sha256.New()} }
-
-func (v *version) add(name []byte) {
-	v.names++
-	v.text = strconv.AppendInt(v.text, int64(len(name)), 10)
-	v.text = append(append(v.text, ':'), name...)
-	if len(v.text) >= 1<<16 {
-		v.sum.Write(v.text)
-		v.text = v.text[:0]
-	}
-}
-
-func (v *version) hex() string {
-	v.sum.Write(v.text)
-	v.text = v.text[:0]
-	return hex.EncodeToString(v.sum.Sum(nil))
 }

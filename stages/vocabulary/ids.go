@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"sync"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 )
 
@@ -117,18 +118,19 @@ func Load(ctx context.Context, w Written) (*IDs, error) {
 }
 
 func read(ctx context.Context, w Written) (*IDs, error) {
-	v, sum := newIDs(w.Names), newVersion()
+	v, sum, names := newIDs(w.Names), manifest.NewVocabulary(), int64(0)
 	changed := fmt.Errorf("%s is not what was just written there: does another run write to the same workspace?", w.URL)
 	err := tables.EachName(ctx, w.URL, schemaOf(w.File), func(name []byte) error {
-		if sum.add(name); sum.names > w.Names {
+		if names++; names > w.Names {
 			return changed
 		}
+		sum.Add(name)
 		return v.add(name)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if sum.hex() != w.Version {
+	if sum.Hex() != w.Version {
 		return nil, changed
 	}
 	return v, nil

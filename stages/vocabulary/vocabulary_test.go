@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/stages/budget"
 	"tagnet/stages/runs"
@@ -84,14 +85,14 @@ func vocabularyOf(t testing.TB, names []string) Written {
 		t.Fatal(err)
 	}
 	defer table.Abort()
-	sum := newVersion()
+	sum := manifest.NewVocabulary()
 	for _, name := range names {
-		sum.add([]byte(name))
+		sum.Add([]byte(name))
 		if err := table.Write([]byte(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.Version = sum.hex()
+	w.Version = sum.Hex()
 	if err := table.Commit(); err != nil {
 		t.Fatal(err)
 	}

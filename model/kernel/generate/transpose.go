@@ -15,13 +15,8 @@ func (m *machine) transposeBits() {
 	Pragma("noescape")
 	Doc(name + " is portable.TransposeBits for rows of one vector.")
 	size := m.bytes()
-	for _, s := range []steps{m.wideSteps(9), m.narrowSteps(12)} {
-		apart, next := 8*size, size
-		if s.first < 8 {
-			apart, next = next, apart
-		}
-		m.eights(pointer("rows"), s, apart, next)
-	}
+	m.eights(pointer("rows"), m.wideSteps(9), 8*size, size)
+	m.eights(pointer("rows"), m.narrowSteps(9), size, 8*size)
 	VZEROUPPER()
 	RET()
 }
