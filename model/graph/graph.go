@@ -117,6 +117,14 @@ func (g *Graph) Edges() int64 { return int64(len(g.Senders)) }
 // RelationCount is 2R: base relations and reciprocals.
 func (g *Graph) RelationCount() int { return 2 * g.BaseRelations }
 
+// HighestDegree is that of the entity with the most neighbours, 0 without entities.
+func (g *Graph) HighestDegree() (highest int) {
+	for o := range int32(g.Entities) {
+		highest = max(highest, g.Degree(o))
+	}
+	return highest
+}
+
 // Degree is the number of edges that enter o (as many leave it).
 func (g *Graph) Degree(o int32) int { return int(g.Offsets[o+1] - g.Offsets[o]) }
 

@@ -18,8 +18,8 @@ func eachOption(yield func(options) bool) {
 		if o.zero && !o.initial {
 			continue
 		}
-		for _, without := range [][3]bool{{}, {false, true, true}, {true, false, false}, {true, true, true}} {
-			o.without = without
+		for unheard := range 4 {
+			o.unheard = unheard
 			if !yield(o) {
 				return
 			}
@@ -66,10 +66,7 @@ func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
 		checks = append(checks, check)
 		return out
 	}
-	g := &Gradients{RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
-	for k := range r.Kinds {
-		g.States[k] = like(r.Kinds[k].States)
-	}
+	g := &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
 	return g, checks
 }
 
@@ -82,9 +79,7 @@ func compareGradients(t *testing.T, what string, g *Gradients, sum, size *exact)
 		}
 		compare(t, what+" gradient of "+name, got, want, func(i int) float64 { return 1e-5 * (size[i] + 1) })
 	}
-	for k := range g.States {
-		one(fmt.Sprint("states ", k), g.States[k], sum.states[k], size.states[k])
-	}
+	one("states", g.States, sum.states, size.states)
 	one("relations", g.RelationEmbeddings, sum.relations, size.relations)
 	one("own", g.Own, sum.own, size.own)
 	one("initial", g.Initial, sum.initial, size.initial)
@@ -160,7 +155,7 @@ func TestAggregateNotANumber(t *testing.T) {
 					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
 					r := newRun(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
 					for range 8 {
-						r.Kinds[rng.IntN(3)].States[rng.IntN(20*32)] = bad
+						r.States[rng.IntN(3*20*32)] = bad
 						r.RelationEmbeddings[rng.IntN(5*32)] = bad
 					}
 					r.DegreeMessage[rng.IntN(32)], r.Own[40] = bad, bad
@@ -210,7 +205,7 @@ func TestAggregateGradientOfTheTest(t *testing.T) {
 					}
 				}
 			}
-			central("states", e.states[0], by.states[0])
+			central("states", e.states, by.states)
 			central("relations", e.relations, by.relations)
 			central("own", e.own, by.own)
 			central("initial", e.initial, by.initial)
@@ -257,8 +252,6 @@ func oneLane(r *Receivers, lane, dim int) *Receivers {
 	alone.Dim, alone.Lanes = dim, 1
 	alone.RelationEmbeddings, alone.Own = cut(r.RelationEmbeddings), cut(r.Own)
 	alone.Initial, alone.DegreeMessage = cut(r.Initial), cut(r.DegreeMessage)
-	for kind := range alone.Kinds {
-		alone.Kinds[kind].States = cut(r.Kinds[kind].States)
-	}
+	alone.States = cut(r.States)
 	return &alone
 }

@@ -76,11 +76,9 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		}
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
-		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
-		p.aggregate(n, &r.Rows[0], &r.At[:n][0],
-			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
-			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
-			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at), own, stride,
+		senders := &r.Senders
+		p.aggregate(n, &r.Rows[0], &r.At[:n][0], &senders.Bounds[0], &senders.Bounds[r.Heard], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+			from(r.States, r.First*r.Dim+at), from(r.RelationEmbeddings, at), own, stride,
 			initial, second, degree, copies, &r.Divisor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
 	})
 }
@@ -96,13 +94,10 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 	s.eachStripe(r, func(p stripe, at int) {
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
-		a, b, c := &r.Kinds[0], &r.Kinds[1], &r.Kinds[2]
-		p.backward(n, &r.Rows[0], &r.At[:n][0],
-			first(a.Bounds), first(a.Entities), first(a.Relations), first(b.Bounds), first(b.Entities), first(b.Relations), first(c.Bounds), first(c.Entities), first(c.Relations),
-			len(a.Entities)-1, len(b.Entities)-1, len(c.Entities)-1,
-			from(a.States, at), from(b.States, at), from(c.States, at), from(r.RelationEmbeddings, at),
-			like(g.States[0], a.States, at), like(g.States[1], b.States, at), like(g.States[2], c.States, at),
-			like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),
+		senders := &r.Senders
+		p.backward(n, &r.Rows[0], &r.At[:n][0], &senders.Bounds[0], &senders.Bounds[r.Heard], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+			from(r.States, r.First*r.Dim+at), from(r.RelationEmbeddings, at),
+			like(g.States, r.States, r.First*r.Dim+at), like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),
 			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &r.Divisor[0],
 			&features[at], &gradient[at], 4*r.Dim, smallestDeviation)
 	})

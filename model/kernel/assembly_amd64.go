@@ -24,8 +24,8 @@ type assembly struct {
 	fold   func(count int, out, a, b, c *float32, x, y float32)
 	unfold func(count int, a, b, c, gradient *float32, x, y float32)
 	part   func(count int, receivers *int32, offsets *int64, senders, relations *int32,
-		rows *int32, reached *uint64, parents, siblings, children, unreached int32,
-		bounds0, bounds1, bounds2, senders0, relations0, senders1, relations1, senders2, relations2 *int32, counts *int64)
+		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
+		bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
 	score func(count, width int, values, hidden, output *float32, bias float32)
 	peak  func(rounds int)
 	// widths are the rows that normalizations take.
@@ -37,11 +37,9 @@ type assembly struct {
 // stripe is the two directions of the aggregation over some columns of every row.
 type stripe struct {
 	columns   int
-	aggregate func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
-		states0, states1, states2, embeddings, own *float32, ownStride int,
+	aggregate func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, own *float32, ownStride int,
 		initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)
-	backward func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int,
-		states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn,
+	backward func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byOwn,
 		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 

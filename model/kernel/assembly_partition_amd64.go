@@ -1,28 +1,20 @@
 package kernel
 
 // Part reads 16 senders at once where the variant can, and compresses those of each kind.
-func (s *assembly) Part(p *Partition, kinds *[3]Parted) {
-	if s.part == nil || len(p.Receivers) == 0 {
-		s.portable.Part(p, kinds)
+func (s *assembly) Part(p *Partition, into *Senders) {
+	n := len(p.Receivers)
+	if s.part == nil || n == 0 {
+		s.portable.Part(p, into)
 		return
 	}
-	for k := range kinds {
-		p.counts[k] = int64(len(kinds[k].Senders))
-	}
+	rows, relations, aside := p.room(into)
+	p.count = int64(len(into.Rows))
 	parents, siblings, children, unreached := p.limits()
-	at := 2 * p.First
-	s.part(len(p.Receivers), &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
-		&p.Rows[0], &p.Reached[0], parents, siblings, children, unreached,
-		&kinds[0].Bounds[at], &kinds[1].Bounds[at], &kinds[2].Bounds[at],
-		beginning(kinds[0].Senders), beginning(kinds[0].Relations), beginning(kinds[1].Senders), beginning(kinds[1].Relations),
-		beginning(kinds[2].Senders), beginning(kinds[2].Relations), &p.counts[0])
-	for k := range kinds {
-		kinds[k].grown(int(p.counts[k]))
-	}
+	s.part(n, &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
+		&p.Rows[0], &p.Reached[0], parents, siblings, children, unreached, p.Table,
+		&into.Bounds[3*int(p.First):][:3*n+1][0], &rows[0], &relations[0], &aside[0][0], &aside[1][0], &aside[2][0], &aside[3][0], &p.count)
+	into.Rows, into.Relations = rows[:p.count], relations[:p.count]
 }
-
-// beginning is where a list's memory begins, which may hold nothing yet.
-func beginning(list []int32) *int32 { return &list[:1][0] }
 
 // Fold does whole vectors in assembly, the rest in Go.
 func (s *assembly) Fold(out, a, b, c []float32, x, y float32) {

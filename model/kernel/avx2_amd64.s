@@ -799,44 +799,45 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-240
-	MOVQ stride+216(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-168
+	MOVQ stride+144(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
 
 receiver65:
-	MOVQ         count+0(FP), BX
-	CMPQ         DX, BX
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
 	JGE          end66
-	MOVQ         rows+8(FP), BX
-	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+168(FP), SI
-	MOVQ         second+176(FP), DI
-	VMOVUPS      (SI), Y0
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	MOVQ         second+104(FP), R8
+	VMOVUPS      (DI), Y0
 	VMULPS       Y0, Y0, Y2
-	VMAXPS       (DI), Y0, Y4
-	VMINPS       (DI), Y0, Y6
-	VMOVUPS      32(SI), Y1
+	VMAXPS       (R8), Y0, Y4
+	VMINPS       (R8), Y0, Y6
+	VMOVUPS      32(DI), Y1
 	VMULPS       Y1, Y1, Y3
-	VMAXPS       32(DI), Y1, Y5
-	VMINPS       32(DI), Y1, Y7
-	MOVQ         copies+192(FP), SI
-	TESTQ        SI, SI
+	VMAXPS       32(R8), Y1, Y5
+	VMINPS       32(R8), Y1, Y7
+	MOVQ         copies+120(FP), DI
+	TESTQ        DI, DI
 	JZ           none67
 	VXORPS       Y8, Y8, Y8
-	VBROADCASTSS (SI)(BX*4), Y9
+	VBROADCASTSS (DI)(SI*4), Y9
 	VUCOMISS     X8, X9
 	JLS          none67
-	MOVQ         degree+184(FP), SI
-	VMOVUPS      (SI), Y8
+	MOVQ         degree+112(FP), DI
+	VMOVUPS      (DI), Y8
 	VMAXPS       Y4, Y8, Y4
 	VMINPS       Y6, Y8, Y6
 	VFMADD231PS  Y8, Y9, Y0
 	VMULPS       Y8, Y8, Y8
 	VFMADD231PS  Y8, Y9, Y2
-	VMOVUPS      32(SI), Y8
+	VMOVUPS      32(DI), Y8
 	VMAXPS       Y5, Y8, Y5
 	VMINPS       Y7, Y8, Y7
 	VFMADD231PS  Y8, Y9, Y1
@@ -844,17 +845,16 @@ receiver65:
 	VFMADD231PS  Y8, Y9, Y3
 
 none67:
-	MOVQ    states0+120(FP), SI
-	TESTQ   SI, SI
-	JZ      skip68
-	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    bounds+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     skip68
-	MOVQ    senders0+32(FP), R9
-	MOVQ    relations0+40(FP), R10
-	MOVQ    last0+96(FP), R11
+	JGE     none68
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
 
 loop69:
 	LEAQ        16(R8), R12
@@ -862,19 +862,19 @@ loop69:
 	CMOVQGT     R11, R12
 	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  (CX)(R12*1)
 	MOVLQSX     (R9)(R8*4), R12
 	MOVLQSX     (R10)(R8*4), R13
 	IMULQ       AX, R12
 	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Y8
-	VMULPS      (CX)(R13*1), Y8, Y8
+	VMOVUPS     (CX)(R12*1), Y8
+	VMULPS      (DX)(R13*1), Y8, Y8
 	VADDPS      Y8, Y0, Y0
 	VMAXPS      Y4, Y8, Y4
 	VMINPS      Y6, Y8, Y6
 	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R12*1), Y9
-	VMULPS      32(CX)(R13*1), Y9, Y9
+	VMOVUPS     32(CX)(R12*1), Y9
+	VMULPS      32(DX)(R13*1), Y9, Y9
 	VADDPS      Y9, Y1, Y1
 	VMAXPS      Y5, Y9, Y5
 	VMINPS      Y7, Y9, Y7
@@ -883,262 +883,184 @@ loop69:
 	CMPQ        R8, DI
 	JL          loop69
 
-skip68:
-	MOVQ    states1+128(FP), SI
-	TESTQ   SI, SI
-	JZ      skip70
-	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip70
-	MOVQ    senders1+56(FP), R9
-	MOVQ    relations1+64(FP), R10
-	MOVQ    last1+104(FP), R11
-
-loop71:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Y8
-	VMULPS      (CX)(R13*1), Y8, Y8
-	VADDPS      Y8, Y0, Y0
-	VMAXPS      Y4, Y8, Y4
-	VMINPS      Y6, Y8, Y6
-	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R12*1), Y9
-	VMULPS      32(CX)(R13*1), Y9, Y9
-	VADDPS      Y9, Y1, Y1
-	VMAXPS      Y5, Y9, Y5
-	VMINPS      Y7, Y9, Y7
-	VFMADD231PS Y9, Y9, Y3
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop71
-
-skip70:
-	MOVQ    states2+136(FP), SI
-	TESTQ   SI, SI
-	JZ      skip72
-	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip72
-	MOVQ    senders2+80(FP), R9
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-
-loop73:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Y8
-	VMULPS      (CX)(R13*1), Y8, Y8
-	VADDPS      Y8, Y0, Y0
-	VMAXPS      Y4, Y8, Y4
-	VMINPS      Y6, Y8, Y6
-	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     32(SI)(R12*1), Y9
-	VMULPS      32(CX)(R13*1), Y9, Y9
-	VADDPS      Y9, Y1, Y1
-	VMAXPS      Y5, Y9, Y5
-	VMINPS      Y7, Y9, Y7
-	VFMADD231PS Y9, Y9, Y3
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop73
-
-skip72:
+none68:
 	VCMPPS       $0x03, Y2, Y2, Y9
 	VBLENDVPS    Y9, Y2, Y4, Y4
 	VBLENDVPS    Y9, Y2, Y6, Y6
 	VCMPPS       $0x03, Y3, Y3, Y9
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
-	MOVQ         featureStride+224(FP), SI
-	MOVQ         own+152(FP), DI
-	MOVQ         features+208(FP), R8
-	MOVQ         at+16(FP), R9
-	MOVLQSX      (R9)(DX*4), R9
-	IMULQ        SI, R9
-	IMUL3Q       $0x05, R9, R9
-	ADDQ         R9, R8
-	MOVQ         half+232(FP), R9
-	MOVQ         ownStride+160(FP), R10
-	MOVQ         BX, R11
-	IMULQ        R10, R11
-	ADDQ         R11, DI
-	VMOVUPS      (DI), Y9
-	VMOVUPS      Y9, (R8)
-	VMOVUPS      32(DI), Y9
-	VMOVUPS      Y9, (R8)(R9*1)
-	MOVQ         divisor+200(FP), DI
-	VBROADCASTSS (DI)(BX*4), Y8
-	ADDQ         SI, R8
+	MOVQ         featureStride+152(FP), DI
+	MOVQ         own+80(FP), R8
+	MOVQ         features+136(FP), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	IMULQ        DI, R10
+	IMUL3Q       $0x05, R10, R10
+	ADDQ         R10, R9
+	MOVQ         half+160(FP), R10
+	MOVQ         ownStride+88(FP), R11
+	MOVQ         SI, R12
+	IMULQ        R11, R12
+	ADDQ         R12, R8
+	VMOVUPS      (R8), Y9
+	VMOVUPS      Y9, (R9)
+	VMOVUPS      32(R8), Y9
+	VMOVUPS      Y9, (R9)(R10*1)
+	MOVQ         divisor+128(FP), R8
+	VBROADCASTSS (R8)(SI*4), Y8
+	ADDQ         DI, R9
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (R8)
+	VMOVUPS      Y0, (R9)
 	VMULPS       Y8, Y2, Y2
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, (R8)(R9*1)
+	VMOVUPS      Y1, (R9)(R10*1)
 	VMULPS       Y8, Y3, Y3
-	ADDQ         SI, R8
-	VMOVUPS      Y4, (R8)
-	VMOVUPS      Y5, (R8)(R9*1)
-	ADDQ         SI, R8
-	VMOVUPS      Y6, (R8)
-	VMOVUPS      Y7, (R8)(R9*1)
-	ADDQ         SI, R8
-	MOVL         $0x358637bd, BX
-	VMOVD        BX, X9
+	ADDQ         DI, R9
+	VMOVUPS      Y4, (R9)
+	VMOVUPS      Y5, (R9)(R10*1)
+	ADDQ         DI, R9
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(R10*1)
+	ADDQ         DI, R9
+	MOVL         $0x358637bd, SI
+	VMOVD        SI, X9
 	VBROADCASTSS X9, Y9
 	VFNMADD231PS Y0, Y0, Y2
 	VMAXPS       Y2, Y9, Y2
 	VSQRTPS      Y2, Y2
-	VMOVUPS      Y2, (R8)
+	VMOVUPS      Y2, (R9)
 	VFNMADD231PS Y1, Y1, Y3
 	VMAXPS       Y3, Y9, Y3
 	VSQRTPS      Y3, Y3
-	VMOVUPS      Y3, (R8)(R9*1)
-	INCQ         DX
+	VMOVUPS      Y3, (R9)(R10*1)
+	INCQ         BX
 	JMP          receiver65
 
 end66:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-268
-	MOVQ stride+256(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
-	MOVQ byEmbeddings+176(FP), SI
+TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+	MOVQ byStates+80(FP), DI
+	MOVQ byEmbeddings+88(FP), R8
 
-receiver74:
-	MOVQ    count+0(FP), BX
-	CMPQ    DX, BX
-	JGE     end75
-	MOVQ    rows+8(FP), BX
-	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+240(FP), DI
-	MOVQ    at+16(FP), R8
-	MOVLQSX (R8)(DX*4), R8
-	IMULQ   AX, R8
-	IMUL3Q  $0x05, R8, R8
-	ADDQ    R8, DI
-	MOVQ    gradient+248(FP), R8
-	MOVQ    at+16(FP), R9
-	MOVLQSX (R9)(DX*4), R9
-	IMULQ   AX, R9
-	IMUL3Q  $0x05, R9, R9
-	ADDQ    R9, R8
-	MOVQ    byOwn+184(FP), R9
-	TESTQ   R9, R9
-	JZ      none76
-	MOVQ    BX, R10
+receiver70:
+	MOVQ    count+0(FP), SI
+	CMPQ    BX, SI
+	JGE     end71
+	MOVQ    rows+8(FP), SI
+	MOVLQSX (SI)(BX*4), SI
+	MOVQ    features+152(FP), R9
+	MOVQ    at+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
-	VMOVUPS (R9), Y14
-	VADDPS  (R8), Y14, Y14
-	VMOVUPS Y14, (R9)
-	VMOVUPS 32(R9), Y14
-	VADDPS  32(R8), Y14, Y14
-	VMOVUPS Y14, 32(R9)
+	MOVQ    gradient+160(FP), R10
+	MOVQ    at+16(FP), R11
+	MOVLQSX (R11)(BX*4), R11
+	IMULQ   AX, R11
+	IMUL3Q  $0x05, R11, R11
+	ADDQ    R11, R10
+	MOVQ    byOwn+96(FP), R11
+	TESTQ   R11, R11
+	JZ      none72
+	MOVQ    SI, R12
+	IMULQ   AX, R12
+	ADDQ    R12, R11
+	VMOVUPS (R11), Y14
+	VADDPS  (R10), Y14, Y14
+	VMOVUPS Y14, (R11)
+	VMOVUPS 32(R11), Y14
+	VADDPS  32(R10), Y14, Y14
+	VMOVUPS Y14, 32(R11)
 
-none76:
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         DI, R9
-	MOVQ         R8, R10
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Y8
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(DI), Y9
-	VMOVUPS      32(R8), Y5
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Y10
-	VMOVUPS      (R8), Y6
-	VMOVUPS      32(DI), Y11
-	VMOVUPS      32(R8), Y7
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         divisor+232(FP), R11
-	VBROADCASTSS (R11)(BX*4), Y15
-	VMOVUPS      (DI), Y12
-	VMOVUPS      (R8), Y2
+none72:
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         R9, R11
+	MOVQ         R10, R12
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Y8
+	VMOVUPS      (R10), Y4
+	VMOVUPS      32(R9), Y9
+	VMOVUPS      32(R10), Y5
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Y10
+	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R9), Y11
+	VMOVUPS      32(R10), Y7
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         divisor+144(FP), R13
+	VBROADCASTSS (R13)(SI*4), Y15
+	VMOVUPS      (R9), Y12
+	VMOVUPS      (R10), Y2
 	VDIVPS       Y12, Y2, Y2
-	VBROADCASTSS smallestDeviation+264(FP), Y14
+	VBROADCASTSS smallestDeviation+176(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y2, Y2
-	VMOVUPS      (R10), Y0
-	VMOVUPS      (R9), Y12
+	VMOVUPS      (R12), Y0
+	VMOVUPS      (R11), Y12
 	VFNMADD231PS Y12, Y2, Y0
 	VMULPS       Y15, Y0, Y0
 	VMULPS       Y15, Y2, Y2
-	VMOVUPS      32(DI), Y12
-	VMOVUPS      32(R8), Y3
+	VMOVUPS      32(R9), Y12
+	VMOVUPS      32(R10), Y3
 	VDIVPS       Y12, Y3, Y3
-	VBROADCASTSS smallestDeviation+264(FP), Y14
+	VBROADCASTSS smallestDeviation+176(FP), Y14
 	VCMPPS       $0x06, Y14, Y12, Y14
 	VANDPS       Y14, Y3, Y3
-	VMOVUPS      32(R10), Y1
-	VMOVUPS      32(R9), Y12
+	VMOVUPS      32(R12), Y1
+	VMOVUPS      32(R11), Y12
 	VFNMADD231PS Y12, Y3, Y1
 	VMULPS       Y15, Y1, Y1
 	VMULPS       Y15, Y3, Y3
-	MOVQ         initial+192(FP), DI
-	VMOVUPS      (DI), Y12
+	MOVQ         initial+104(FP), R9
+	VMOVUPS      (R9), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
 	VCMPPS       $0x04, Y12, Y10, Y14
 	VANDPS       Y14, Y6, Y6
-	VMOVUPS      32(DI), Y12
+	VMOVUPS      32(R9), Y12
 	VCMPPS       $0x04, Y12, Y9, Y14
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         second+200(FP), DI
-	VMOVUPS      (DI), Y12
+	MOVQ         second+112(FP), R9
+	VMOVUPS      (R9), Y12
 	VCMPPS       $0x04, Y12, Y8, Y14
 	VANDPS       Y14, Y4, Y4
 	VCMPPS       $0x04, Y12, Y10, Y14
 	VANDPS       Y14, Y6, Y6
-	VMOVUPS      32(DI), Y12
+	VMOVUPS      32(R9), Y12
 	VCMPPS       $0x04, Y12, Y9, Y14
 	VANDPS       Y14, Y5, Y5
 	VCMPPS       $0x04, Y12, Y11, Y14
 	VANDPS       Y14, Y7, Y7
-	MOVQ         copies+224(FP), DI
-	TESTQ        DI, DI
-	JZ           none77
+	MOVQ         copies+136(FP), R9
+	TESTQ        R9, R9
+	JZ           none73
 	VXORPS       Y15, Y15, Y15
-	VBROADCASTSS (DI)(BX*4), Y14
+	VBROADCASTSS (R9)(SI*4), Y14
 	VUCOMISS     X15, X14
-	JLS          none77
-	MOVQ         degree+208(FP), DI
-	MOVQ         byDegree+216(FP), R8
-	VMOVUPS      (DI), Y12
+	JLS          none73
+	MOVQ         degree+120(FP), R9
+	MOVQ         byDegree+128(FP), R10
+	VMOVUPS      (R9), Y12
 	VMOVAPS      Y0, Y13
 	VFMADD231PS  Y12, Y2, Y13
-	MOVQ         copies+224(FP), R9
-	VBROADCASTSS (R9)(BX*4), Y14
+	MOVQ         copies+136(FP), R11
+	VBROADCASTSS (R11)(SI*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y8, Y14
 	VANDPS       Y4, Y14, Y15
@@ -1148,13 +1070,13 @@ none76:
 	VANDPS       Y6, Y14, Y15
 	VADDPS       Y15, Y13, Y13
 	VANDNPS      Y6, Y14, Y6
-	VADDPS       (R8), Y13, Y13
-	VMOVUPS      Y13, (R8)
-	VMOVUPS      32(DI), Y12
+	VADDPS       (R10), Y13, Y13
+	VMOVUPS      Y13, (R10)
+	VMOVUPS      32(R9), Y12
 	VMOVAPS      Y1, Y13
 	VFMADD231PS  Y12, Y3, Y13
-	MOVQ         copies+224(FP), DI
-	VBROADCASTSS (DI)(BX*4), Y14
+	MOVQ         copies+136(FP), R9
+	VBROADCASTSS (R9)(SI*4), Y14
 	VMULPS       Y14, Y13, Y13
 	VCMPPS       $0x00, Y12, Y9, Y14
 	VANDPS       Y5, Y14, Y15
@@ -1164,166 +1086,34 @@ none76:
 	VANDPS       Y7, Y14, Y15
 	VADDPS       Y15, Y13, Y13
 	VANDNPS      Y7, Y14, Y7
-	VADDPS       32(R8), Y13, Y13
-	VMOVUPS      Y13, 32(R8)
+	VADDPS       32(R10), Y13, Y13
+	VMOVUPS      Y13, 32(R10)
 
-none77:
-	MOVQ    states0+120(FP), DI
-	TESTQ   DI, DI
-	JZ      skip78
-	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip78
-	MOVQ    senders0+32(FP), R10
-	MOVQ    relations0+40(FP), R11
-	MOVQ    last0+96(FP), R12
-	MOVQ    byStates0+152(FP), R13
+none73:
+	LEAQ    (SI)(SI*2), SI
+	MOVQ    bounds+24(FP), R9
+	MOVLQSX (R9)(SI*4), R9
+	MOVQ    ends+32(FP), R10
+	MOVLQSX (R10)(SI*4), SI
+	CMPQ    R9, SI
+	JGE     none74
+	MOVQ    senders+40(FP), R10
+	MOVQ    relations+48(FP), R11
+	MOVQ    last+56(FP), R12
 
-loop79:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Y12
-	VMULPS      (CX)(R15*1), Y12, Y12
-	VMOVAPS     Y0, Y13
-	VFMADD231PS Y12, Y2, Y13
-	VCMPPS      $0x00, Y12, Y8, Y14
-	VANDPS      Y4, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y4, Y14, Y4
-	VCMPPS      $0x00, Y12, Y10, Y14
-	VANDPS      Y6, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R13)(R14*1), Y14
-	VFMADD231PS (CX)(R15*1), Y13, Y14
-	VMOVUPS     Y14, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Y15
-	VFMADD231PS (DI)(R14*1), Y13, Y15
-	VMOVUPS     Y15, (SI)(R15*1)
-	VMOVUPS     32(DI)(R14*1), Y12
-	VMULPS      32(CX)(R15*1), Y12, Y12
-	VMOVAPS     Y1, Y13
-	VFMADD231PS Y12, Y3, Y13
-	VCMPPS      $0x00, Y12, Y9, Y14
-	VANDPS      Y5, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y5, Y14, Y5
-	VCMPPS      $0x00, Y12, Y11, Y14
-	VANDPS      Y7, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R13)(R14*1), Y14
-	VFMADD231PS 32(CX)(R15*1), Y13, Y14
-	VMOVUPS     Y14, 32(R13)(R14*1)
-	VMOVUPS     32(SI)(R15*1), Y15
-	VFMADD231PS 32(DI)(R14*1), Y13, Y15
-	VMOVUPS     Y15, 32(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop79
-
-skip78:
-	MOVQ    states1+128(FP), DI
-	TESTQ   DI, DI
-	JZ      skip80
-	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip80
-	MOVQ    senders1+56(FP), R10
-	MOVQ    relations1+64(FP), R11
-	MOVQ    last1+104(FP), R12
-	MOVQ    byStates1+160(FP), R13
-
-loop81:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Y12
-	VMULPS      (CX)(R15*1), Y12, Y12
-	VMOVAPS     Y0, Y13
-	VFMADD231PS Y12, Y2, Y13
-	VCMPPS      $0x00, Y12, Y8, Y14
-	VANDPS      Y4, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y4, Y14, Y4
-	VCMPPS      $0x00, Y12, Y10, Y14
-	VANDPS      Y6, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R13)(R14*1), Y14
-	VFMADD231PS (CX)(R15*1), Y13, Y14
-	VMOVUPS     Y14, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Y15
-	VFMADD231PS (DI)(R14*1), Y13, Y15
-	VMOVUPS     Y15, (SI)(R15*1)
-	VMOVUPS     32(DI)(R14*1), Y12
-	VMULPS      32(CX)(R15*1), Y12, Y12
-	VMOVAPS     Y1, Y13
-	VFMADD231PS Y12, Y3, Y13
-	VCMPPS      $0x00, Y12, Y9, Y14
-	VANDPS      Y5, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y5, Y14, Y5
-	VCMPPS      $0x00, Y12, Y11, Y14
-	VANDPS      Y7, Y14, Y15
-	VADDPS      Y15, Y13, Y13
-	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R13)(R14*1), Y14
-	VFMADD231PS 32(CX)(R15*1), Y13, Y14
-	VMOVUPS     Y14, 32(R13)(R14*1)
-	VMOVUPS     32(SI)(R15*1), Y15
-	VFMADD231PS 32(DI)(R14*1), Y13, Y15
-	VMOVUPS     Y15, 32(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop81
-
-skip80:
-	MOVQ    states2+136(FP), DI
-	TESTQ   DI, DI
-	JZ      skip82
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), BX
-	CMPQ    R9, BX
-	JGE     skip82
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-	MOVQ    byStates2+168(FP), R12
-
-loop83:
+loop75:
 	LEAQ        16(R9), R13
-	CMPQ        R13, R11
-	CMOVQGT     R11, R13
-	MOVLQSX     (R8)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVLQSX     (R10)(R13*4), R13
 	IMULQ       AX, R13
-	PREFETCHT0  (DI)(R13*1)
-	MOVLQSX     (R8)(R9*4), R13
-	MOVLQSX     (R10)(R9*4), R14
+	PREFETCHT0  (CX)(R13*1)
+	MOVLQSX     (R10)(R9*4), R13
+	MOVLQSX     (R11)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Y12
-	VMULPS      (CX)(R14*1), Y12, Y12
+	VMOVUPS     (CX)(R13*1), Y12
+	VMULPS      (DX)(R14*1), Y12, Y12
 	VMOVAPS     Y0, Y13
 	VFMADD231PS Y12, Y2, Y13
 	VCMPPS      $0x00, Y12, Y8, Y14
@@ -1334,14 +1124,14 @@ loop83:
 	VANDPS      Y6, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y6, Y14, Y6
-	VMOVUPS     (R12)(R13*1), Y14
-	VFMADD231PS (CX)(R14*1), Y13, Y14
-	VMOVUPS     Y14, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Y15
-	VFMADD231PS (DI)(R13*1), Y13, Y15
-	VMOVUPS     Y15, (SI)(R14*1)
-	VMOVUPS     32(DI)(R13*1), Y12
-	VMULPS      32(CX)(R14*1), Y12, Y12
+	VMOVUPS     (DI)(R13*1), Y14
+	VFMADD231PS (DX)(R14*1), Y13, Y14
+	VMOVUPS     Y14, (DI)(R13*1)
+	VMOVUPS     (R8)(R14*1), Y15
+	VFMADD231PS (CX)(R13*1), Y13, Y15
+	VMOVUPS     Y15, (R8)(R14*1)
+	VMOVUPS     32(CX)(R13*1), Y12
+	VMULPS      32(DX)(R14*1), Y12, Y12
 	VMOVAPS     Y1, Y13
 	VFMADD231PS Y12, Y3, Y13
 	VCMPPS      $0x00, Y12, Y9, Y14
@@ -1352,21 +1142,21 @@ loop83:
 	VANDPS      Y7, Y14, Y15
 	VADDPS      Y15, Y13, Y13
 	VANDNPS     Y7, Y14, Y7
-	VMOVUPS     32(R12)(R13*1), Y14
-	VFMADD231PS 32(CX)(R14*1), Y13, Y14
-	VMOVUPS     Y14, 32(R12)(R13*1)
-	VMOVUPS     32(SI)(R14*1), Y15
-	VFMADD231PS 32(DI)(R13*1), Y13, Y15
-	VMOVUPS     Y15, 32(SI)(R14*1)
+	VMOVUPS     32(DI)(R13*1), Y14
+	VFMADD231PS 32(DX)(R14*1), Y13, Y14
+	VMOVUPS     Y14, 32(DI)(R13*1)
+	VMOVUPS     32(R8)(R14*1), Y15
+	VFMADD231PS 32(CX)(R13*1), Y13, Y15
+	VMOVUPS     Y15, 32(R8)(R14*1)
 	INCQ        R9
-	CMPQ        R9, BX
-	JL          loop83
+	CMPQ        R9, SI
+	JL          loop75
 
-skip82:
-	INCQ DX
-	JMP  receiver74
+none74:
+	INCQ BX
+	JMP  receiver70
 
-end75:
+end71:
 	VZEROUPPER
 	RET
 
@@ -1384,9 +1174,9 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	VBROADCASTSS keptScale+80(FP), Y9
 	MOVQ         bias+32(FP), SI
 
-row84:
+row76:
 	CMPQ         BX, AX
-	JGE          end85
+	JGE          end77
 	MOVQ         kept+64(FP), R9
 	MOVQ         rows+8(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
@@ -1513,9 +1303,9 @@ row84:
 	VADDPS       96(R8), Y4, Y4
 	VMOVUPS      Y4, 96(R10)
 	INCQ         BX
-	JMP          row84
+	JMP          row76
 
-end85:
+end77:
 	VZEROUPPER
 	RET
 
@@ -1535,9 +1325,9 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row86:
+row78:
 	CMPQ         BX, AX
-	JGE          end87
+	JGE          end79
 	MOVQ         kept+56(FP), R11
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
@@ -1611,7 +1401,7 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none88
+	JZ           none80
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -1625,9 +1415,9 @@ row86:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none88:
+none80:
 	TESTQ   DI, DI
-	JZ      none89
+	JZ      none81
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -1645,7 +1435,7 @@ none88:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none89:
+none81:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -1692,7 +1482,7 @@ none89:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none90
+	JZ           none82
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -1706,11 +1496,11 @@ none89:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none90:
+none82:
 	INCQ BX
-	JMP  row86
+	JMP  row78
 
-end87:
+end79:
 	VZEROUPPER
 	RET
 
@@ -1728,9 +1518,9 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	VBROADCASTSS keptScale+80(FP), Y13
 	MOVQ         bias+32(FP), SI
 
-row91:
+row83:
 	CMPQ         BX, AX
-	JGE          end92
+	JGE          end84
 	MOVQ         kept+64(FP), R9
 	MOVQ         rows+8(FP), DI
 	MOVLQSX      (DI)(BX*4), DI
@@ -1933,9 +1723,9 @@ row91:
 	VADDPS       224(R8), Y8, Y8
 	VMOVUPS      Y8, 224(R10)
 	INCQ         BX
-	JMP          row91
+	JMP          row83
 
-end92:
+end84:
 	VZEROUPPER
 	RET
 
@@ -1955,9 +1745,9 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row93:
+row85:
 	CMPQ         BX, AX
-	JGE          end94
+	JGE          end86
 	MOVQ         kept+56(FP), R11
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
@@ -2083,7 +1873,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none95
+	JZ           none87
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -2109,9 +1899,9 @@ row93:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none95:
+none87:
 	TESTQ   DI, DI
-	JZ      none96
+	JZ      none88
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -2145,7 +1935,7 @@ none95:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none96:
+none88:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -2220,7 +2010,7 @@ none96:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none97
+	JZ           none89
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -2246,11 +2036,11 @@ none96:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none97:
+none89:
 	INCQ BX
-	JMP  row93
+	JMP  row85
 
-end94:
+end86:
 	VZEROUPPER
 	RET
 
@@ -2266,18 +2056,18 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next98:
+next90:
 	CMPQ    DI, AX
-	JGE     end99
+	JGE     end91
 	VMULPS  (BX)(DI*4), Y0, Y2
 	VADDPS  (DX)(DI*4), Y2, Y2
 	VMULPS  (SI)(DI*4), Y1, Y3
 	VADDPS  Y3, Y2, Y2
 	VMOVUPS Y2, (CX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next98
+	JMP     next90
 
-end99:
+end91:
 	VZEROUPPER
 	RET
 
@@ -2293,9 +2083,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next100:
+next92:
 	CMPQ    DI, AX
-	JGE     end101
+	JGE     end93
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2306,9 +2096,9 @@ next100:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next100
+	JMP     next92
 
-end101:
+end93:
 	VZEROUPPER
 	RET
 
@@ -2323,19 +2113,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row102:
+row94:
 	TESTQ  BX, BX
-	JLE    end104
+	JLE    end96
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column103:
+column95:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column103
+	JL           column95
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -2348,9 +2138,9 @@ column103:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row102
+	JMP          row94
 
-end104:
+end96:
 	VZEROUPPER
 	RET
 
@@ -2372,9 +2162,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next105:
+next97:
 	TESTQ       AX, AX
-	JLE         end106
+	JLE         end98
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -2388,9 +2178,9 @@ next105:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next105
+	JMP         next97
 
-end106:
+end98:
 	VZEROUPPER
 	RET
 
@@ -2401,9 +2191,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors107:
+vectors99:
 	CMPQ    DX, $0x00000020
-	JL      rest108
+	JL      rest100
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2419,21 +2209,21 @@ vectors107:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors107
+	JMP     vectors99
 
-rest108:
-vectors109:
+rest100:
+vectors101:
 	CMPQ    DX, $0x00000008
-	JL      rest110
+	JL      rest102
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors109
+	JMP     vectors101
 
-rest110:
+rest102:
 	VZEROUPPER
 	RET
 
@@ -2445,18 +2235,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors111:
+vectors103:
 	CMPQ    DX, $0x00000008
-	JL      rest112
+	JL      rest104
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors111
+	JMP     vectors103
 
-rest112:
+rest104:
 	VZEROUPPER
 	RET
 
@@ -2469,9 +2259,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors113:
+vectors105:
 	CMPQ    BX, $0x00000008
-	JL      rest114
+	JL      rest106
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2481,9 +2271,9 @@ vectors113:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors113
+	JMP     vectors105
 
-rest114:
+rest106:
 	VZEROUPPER
 	RET
 
@@ -2497,9 +2287,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors115:
+vectors107:
 	CMPQ    CX, $0x00000020
-	JL      rest116
+	JL      rest108
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2514,20 +2304,20 @@ vectors115:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors115
+	JMP     vectors107
 
-rest116:
-vectors117:
+rest108:
+vectors109:
 	CMPQ    CX, $0x00000008
-	JL      rest118
+	JL      rest110
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors117
+	JMP     vectors109
 
-rest118:
+rest110:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2554,9 +2344,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors119:
+vectors111:
 	CMPQ    SI, $0x00000008
-	JL      rest120
+	JL      rest112
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2583,9 +2373,9 @@ vectors119:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors119
+	JMP     vectors111
 
-rest120:
+rest112:
 	VZEROUPPER
 	RET
 
@@ -2613,7 +2403,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row121:
+row113:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2641,7 +2431,7 @@ row121:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word122:
+word114:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2697,10 +2487,10 @@ word122:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word122
+	JNZ          word114
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row121
+	JNZ          row113
 	VZEROUPPER
 	RET
 
@@ -2724,12 +2514,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down123:
+down115:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across124:
+across116:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2781,11 +2571,11 @@ across124:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across124
+	JNZ         across116
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down123
+	JNZ         down115
 	VZEROUPPER
 	RET
 
@@ -2796,29 +2586,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity125:
+entity117:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end129
+	JGE      end121
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing126
+	JEQ      nothing118
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing126
+	JEQ      nothing118
 	LEAQ     (SI)(DI*4), DI
 
-fours130:
+fours122:
 	CMPQ    BX, $0x04
-	JLE     last131
+	JLE     last123
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2832,12 +2622,12 @@ fours130:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full128
+	JCS     full120
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours130
+	JMP     fours122
 
-last131:
+last123:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -2864,10 +2654,10 @@ last131:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full128:
+full120:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing126
+	JEQ     nothing118
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -2878,57 +2668,57 @@ full128:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next127
+	JLT     next119
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next127
+	JEQ     next119
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without132
+	JCC     without124
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without132:
+without124:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without133
+	JCC     without125
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without133:
+without125:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without134
+	JCC     without126
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without134:
+without126:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without135
+	JCC     without127
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without135:
+without127:
 	ADDQ DI, BX
 
-next127:
+next119:
 	INCQ CX
-	JMP  entity125
+	JMP  entity117
 
-nothing126:
+nothing118:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity125
+	JMP     entity117
 
-end129:
+end121:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -2941,10 +2731,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity136:
+entity128:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end138
+	JGE     end130
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2956,12 +2746,12 @@ entity136:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none137
+	JEQ     none129
 	LEAQ    (R8)(R9*4), R9
 
-fours139:
+fours131:
 	CMPQ    SI, $0x04
-	JLE     last140
+	JLE     last132
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3032,9 +2822,9 @@ fours139:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours139
+	JMP     fours131
 
-last140:
+last132:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3117,11 +2907,11 @@ last140:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none137:
+none129:
 	INCQ DX
-	JMP  entity136
+	JMP  entity128
 
-end138:
+end130:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -3137,31 +2927,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity141:
+entity133:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end145
+	JGE      end137
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing142
+	JEQ      nothing134
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing142
+	JEQ      nothing134
 	LEAQ     (DI)(R8*4), R8
 
-fours146:
+fours138:
 	CMPQ    AX, $0x00002000
-	JGE     full148
+	JGE     full140
 	CMPQ    SI, $0x04
-	JLE     last147
+	JLE     last139
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3198,9 +2988,9 @@ fours146:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours146
+	JMP     fours138
 
-last147:
+last139:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3259,7 +3049,7 @@ last147:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing142
+	JEQ          nothing134
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3270,57 +3060,57 @@ last147:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next143
+	JLT          next135
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next143
+	JEQ          next135
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without149
+	JCC          without141
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without149:
+without141:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without150
+	JCC     without142
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without150:
+without142:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without151
+	JCC     without143
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without151:
+without143:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without152
+	JCC     without144
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without152:
+without144:
 	ADDQ R8, SI
 
-next143:
+next135:
 	INCQ DX
-	JMP  entity141
+	JMP  entity133
 
-nothing142:
+nothing134:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity141
+	JMP     entity133
 
-end145:
+end137:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -3336,9 +3126,9 @@ end145:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight153:
+eight145:
 	CMPQ    AX, $0x00
-	JLE     drained156
+	JLE     drained148
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3380,22 +3170,22 @@ eight153:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry154:
+carry146:
 	VPTEST  Y7, Y7
-	JEQ     carried155
+	JEQ     carried147
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry154
+	JMP     carry146
 
-carried155:
+carried147:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight153
+	JMP  eight145
 
-drained156:
+drained148:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3407,7 +3197,7 @@ drained156:
 	VZEROUPPER
 	RET
 
-full148:
+full140:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -3423,9 +3213,9 @@ full148:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight157:
+eight149:
 	CMPQ    AX, $0x00
-	JLE     drained160
+	JLE     drained152
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3467,27 +3257,27 @@ eight157:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry158:
+carry150:
 	VPTEST  Y7, Y7
-	JEQ     carried159
+	JEQ     carried151
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry158
+	JMP     carry150
 
-carried159:
+carried151:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight157
+	JMP  eight149
 
-drained160:
+drained152:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours146
+	JMP     fours138
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -3510,10 +3300,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity161:
+entity153:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end163
+	JGE     end155
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3525,14 +3315,14 @@ entity161:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none162
+	JEQ     none154
 	LEAQ    (R9)(R10*4), R10
 
-fours164:
+fours156:
 	CMPQ    AX, $0x00002000
-	JGE     full166
+	JGE     full158
 	CMPQ    DI, $0x04
-	JLE     last165
+	JLE     last157
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -3621,9 +3411,9 @@ fours164:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours164
+	JMP     fours156
 
-last165:
+last157:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -3733,11 +3523,11 @@ last165:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none162:
+none154:
 	INCQ BX
-	JMP  entity161
+	JMP  entity153
 
-end163:
+end155:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3753,9 +3543,9 @@ end163:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight167:
+eight159:
 	CMPQ    AX, $0x00
-	JLE     drained170
+	JLE     drained162
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3797,22 +3587,22 @@ eight167:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry168:
+carry160:
 	VPTEST  Y7, Y7
-	JEQ     carried169
+	JEQ     carried161
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry168
+	JMP     carry160
 
-carried169:
+carried161:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight167
+	JMP  eight159
 
-drained170:
+drained162:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3824,7 +3614,7 @@ drained170:
 	VZEROUPPER
 	RET
 
-full166:
+full158:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3840,9 +3630,9 @@ full166:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight171:
+eight163:
 	CMPQ    AX, $0x00
-	JLE     drained174
+	JLE     drained166
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3884,27 +3674,27 @@ eight171:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry172:
+carry164:
 	VPTEST  Y7, Y7
-	JEQ     carried173
+	JEQ     carried165
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry172
+	JMP     carry164
 
-carried173:
+carried165:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight171
+	JMP  eight163
 
-drained174:
+drained166:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours164
+	JMP     fours156
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -3913,58 +3703,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity175:
+entity167:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end177
+	JGE     end169
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip176
+	JLT     skip168
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip176
+	JEQ     skip168
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without178
+	JCC     without170
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without178:
+without170:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without179
+	JCC     without171
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without179:
+without171:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without180
+	JCC     without172
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without180:
+without172:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without181
+	JCC     without173
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without181:
+without173:
 	ADDQ DI, BX
 
-skip176:
+skip168:
 	INCQ DX
-	JMP  entity175
+	JMP  entity167
 
-end177:
+end169:
 	VZEROUPPER
 	RET
 
@@ -3983,7 +3773,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again182:
+again174:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -4074,7 +3864,7 @@ again182:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again182
+	JNE          again174
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -4087,7 +3877,7 @@ again182:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again183:
+again175:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4178,7 +3968,7 @@ again183:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again183
+	JNE     again175
 	VZEROUPPER
 	RET
 
@@ -4210,12 +4000,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square184:
+square176:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane185:
+plane177:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -4243,7 +4033,7 @@ plane185:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent186
+	JGE      absent178
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -4262,10 +4052,10 @@ plane185:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent186:
+absent178:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without187
+	JCC  without179
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -4275,10 +4065,10 @@ absent186:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without187:
+without179:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without188
+	JCC  without180
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -4288,7 +4078,7 @@ without187:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without188:
+without180:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4374,7 +4164,7 @@ without188:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane185
+	JL      plane177
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -4396,7 +4186,7 @@ without188:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane189:
+plane181:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -4424,7 +4214,7 @@ plane189:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent190
+	JGE      absent182
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -4443,10 +4233,10 @@ plane189:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent190:
+absent182:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without191
+	JCC  without183
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -4456,10 +4246,10 @@ absent190:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without191:
+without183:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without192
+	JCC  without184
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -4469,7 +4259,7 @@ without191:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without192:
+without184:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4555,7 +4345,7 @@ without192:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane189
+	JL      plane181
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -4575,7 +4365,7 @@ without192:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again193:
+again185:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -4666,13 +4456,13 @@ again193:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again193
+	JNE     again185
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square184
+	JNE     square176
 	VZEROUPPER
 	RET
 
@@ -4694,7 +4484,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again194:
+again186:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -4734,6 +4524,6 @@ again194:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again194
+	JNE         again186
 	VZEROUPPER
 	RET

@@ -17,12 +17,12 @@ func multiplyMaskedAVX2(c *float32, a *float32, b *float32, rows int, terms int,
 // aggregate16AVX2 is portable.Aggregate for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregate16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 
 // aggregateBackward16AVX2 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //

@@ -2166,34 +2166,35 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-240
-	MOVQ stride+216(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-168
+	MOVQ stride+144(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
 
 receiver125:
-	MOVQ         count+0(FP), BX
-	CMPQ         DX, BX
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
 	JGE          end126
-	MOVQ         rows+8(FP), BX
-	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+168(FP), SI
-	MOVQ         second+176(FP), DI
-	VMOVUPS      (SI), Z0
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	MOVQ         second+104(FP), R8
+	VMOVUPS      (DI), Z0
 	VMULPS       Z0, Z0, Z1
-	VMAXPS       (DI), Z0, Z2
-	VMINPS       (DI), Z0, Z3
-	MOVQ         copies+192(FP), SI
-	TESTQ        SI, SI
+	VMAXPS       (R8), Z0, Z2
+	VMINPS       (R8), Z0, Z3
+	MOVQ         copies+120(FP), DI
+	TESTQ        DI, DI
 	JZ           none127
 	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS (SI)(BX*4), Z5
+	VBROADCASTSS (DI)(SI*4), Z5
 	VUCOMISS     X4, X5
 	JLS          none127
-	MOVQ         degree+184(FP), SI
-	VMOVUPS      (SI), Z4
+	MOVQ         degree+112(FP), DI
+	VMOVUPS      (DI), Z4
 	VMAXPS       Z2, Z4, Z2
 	VMINPS       Z3, Z4, Z3
 	VFMADD231PS  Z4, Z5, Z0
@@ -2201,17 +2202,16 @@ receiver125:
 	VFMADD231PS  Z4, Z5, Z1
 
 none127:
-	MOVQ    states0+120(FP), SI
-	TESTQ   SI, SI
-	JZ      skip128
-	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    bounds+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     skip128
-	MOVQ    senders0+32(FP), R9
-	MOVQ    relations0+40(FP), R10
-	MOVQ    last0+96(FP), R11
+	JGE     none128
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
 
 loop129:
 	LEAQ        16(R8), R12
@@ -2219,13 +2219,13 @@ loop129:
 	CMOVQGT     R11, R12
 	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
+	PREFETCHT0  (CX)(R12*1)
 	MOVLQSX     (R9)(R8*4), R12
 	MOVLQSX     (R10)(R8*4), R13
 	IMULQ       AX, R12
 	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z4
-	VMULPS      (CX)(R13*1), Z4, Z4
+	VMOVUPS     (CX)(R12*1), Z4
+	VMULPS      (DX)(R13*1), Z4, Z4
 	VADDPS      Z4, Z0, Z0
 	VMAXPS      Z2, Z4, Z2
 	VMINPS      Z3, Z4, Z3
@@ -2234,208 +2234,142 @@ loop129:
 	CMPQ        R8, DI
 	JL          loop129
 
-skip128:
-	MOVQ    states1+128(FP), SI
-	TESTQ   SI, SI
-	JZ      skip130
-	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip130
-	MOVQ    senders1+56(FP), R9
-	MOVQ    relations1+64(FP), R10
-	MOVQ    last1+104(FP), R11
-
-loop131:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z4
-	VMULPS      (CX)(R13*1), Z4, Z4
-	VADDPS      Z4, Z0, Z0
-	VMAXPS      Z2, Z4, Z2
-	VMINPS      Z3, Z4, Z3
-	VFMADD231PS Z4, Z4, Z1
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop131
-
-skip130:
-	MOVQ    states2+136(FP), SI
-	TESTQ   SI, SI
-	JZ      skip132
-	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip132
-	MOVQ    senders2+80(FP), R9
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-
-loop133:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z4
-	VMULPS      (CX)(R13*1), Z4, Z4
-	VADDPS      Z4, Z0, Z0
-	VMAXPS      Z2, Z4, Z2
-	VMINPS      Z3, Z4, Z3
-	VFMADD231PS Z4, Z4, Z1
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop133
-
-skip132:
+none128:
 	VCMPPS       $0x03, Z1, Z1, K1
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
-	MOVQ         featureStride+224(FP), SI
-	MOVQ         own+152(FP), DI
-	MOVQ         features+208(FP), R8
-	MOVQ         at+16(FP), R9
-	MOVLQSX      (R9)(DX*4), R9
-	IMULQ        SI, R9
-	IMUL3Q       $0x05, R9, R9
-	ADDQ         R9, R8
-	MOVQ         half+232(FP), R9
-	MOVQ         ownStride+160(FP), R9
-	MOVQ         BX, R10
-	IMULQ        R9, R10
-	ADDQ         R10, DI
-	VMOVUPS      (DI), Z5
-	VMOVUPS      Z5, (R8)
-	MOVQ         divisor+200(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z4
-	ADDQ         SI, R8
+	MOVQ         featureStride+152(FP), DI
+	MOVQ         own+80(FP), R8
+	MOVQ         features+136(FP), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	IMULQ        DI, R10
+	IMUL3Q       $0x05, R10, R10
+	ADDQ         R10, R9
+	MOVQ         half+160(FP), R10
+	MOVQ         ownStride+88(FP), R10
+	MOVQ         SI, R11
+	IMULQ        R10, R11
+	ADDQ         R11, R8
+	VMOVUPS      (R8), Z5
+	VMOVUPS      Z5, (R9)
+	MOVQ         divisor+128(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z4
+	ADDQ         DI, R9
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (R8)
+	VMOVUPS      Z0, (R9)
 	VMULPS       Z4, Z1, Z1
-	ADDQ         SI, R8
-	VMOVUPS      Z2, (R8)
-	ADDQ         SI, R8
-	VMOVUPS      Z3, (R8)
-	ADDQ         SI, R8
-	MOVL         $0x358637bd, BX
-	VMOVD        BX, X5
+	ADDQ         DI, R9
+	VMOVUPS      Z2, (R9)
+	ADDQ         DI, R9
+	VMOVUPS      Z3, (R9)
+	ADDQ         DI, R9
+	MOVL         $0x358637bd, SI
+	VMOVD        SI, X5
 	VBROADCASTSS X5, Z5
 	VFNMADD231PS Z0, Z0, Z1
 	VMAXPS       Z1, Z5, Z1
 	VSQRTPS      Z1, Z1
-	VMOVUPS      Z1, (R8)
-	INCQ         DX
+	VMOVUPS      Z1, (R9)
+	INCQ         BX
 	JMP          receiver125
 
 end126:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-268
-	MOVQ stride+256(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
-	MOVQ byEmbeddings+176(FP), SI
+TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+	MOVQ byStates+80(FP), DI
+	MOVQ byEmbeddings+88(FP), R8
 
-receiver134:
-	MOVQ    count+0(FP), BX
-	CMPQ    DX, BX
-	JGE     end135
-	MOVQ    rows+8(FP), BX
-	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+240(FP), DI
-	MOVQ    at+16(FP), R8
-	MOVLQSX (R8)(DX*4), R8
-	IMULQ   AX, R8
-	IMUL3Q  $0x05, R8, R8
-	ADDQ    R8, DI
-	MOVQ    gradient+248(FP), R8
-	MOVQ    at+16(FP), R9
-	MOVLQSX (R9)(DX*4), R9
-	IMULQ   AX, R9
-	IMUL3Q  $0x05, R9, R9
-	ADDQ    R9, R8
-	MOVQ    byOwn+184(FP), R9
-	TESTQ   R9, R9
-	JZ      none136
-	MOVQ    BX, R10
+receiver130:
+	MOVQ    count+0(FP), SI
+	CMPQ    BX, SI
+	JGE     end131
+	MOVQ    rows+8(FP), SI
+	MOVLQSX (SI)(BX*4), SI
+	MOVQ    features+152(FP), R9
+	MOVQ    at+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
-	VMOVUPS (R9), Z8
-	VADDPS  (R8), Z8, Z8
-	VMOVUPS Z8, (R9)
+	MOVQ    gradient+160(FP), R10
+	MOVQ    at+16(FP), R11
+	MOVLQSX (R11)(BX*4), R11
+	IMULQ   AX, R11
+	IMUL3Q  $0x05, R11, R11
+	ADDQ    R11, R10
+	MOVQ    byOwn+96(FP), R11
+	TESTQ   R11, R11
+	JZ      none132
+	MOVQ    SI, R12
+	IMULQ   AX, R12
+	ADDQ    R12, R11
+	VMOVUPS (R11), Z8
+	VADDPS  (R10), Z8, Z8
+	VMOVUPS Z8, (R11)
 
-none136:
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         DI, R9
-	MOVQ         R8, R10
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z4
-	VMOVUPS      (R8), Z2
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z5
-	VMOVUPS      (R8), Z3
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         divisor+232(FP), R11
-	VBROADCASTSS (R11)(BX*4), Z9
-	VMOVUPS      (DI), Z6
-	VMOVUPS      (R8), Z1
+none132:
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         R9, R11
+	MOVQ         R10, R12
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z4
+	VMOVUPS      (R10), Z2
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z5
+	VMOVUPS      (R10), Z3
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         divisor+144(FP), R13
+	VBROADCASTSS (R13)(SI*4), Z9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      (R10), Z1
 	VDIVPS       Z6, Z1, Z1
-	VBROADCASTSS smallestDeviation+264(FP), Z8
+	VBROADCASTSS smallestDeviation+176(FP), Z8
 	VCMPPS       $0x06, Z8, Z6, K1
 	VMOVAPS.Z    Z1, K1, Z1
-	VMOVUPS      (R10), Z0
-	VMOVUPS      (R9), Z6
+	VMOVUPS      (R12), Z0
+	VMOVUPS      (R11), Z6
 	VFNMADD231PS Z6, Z1, Z0
 	VMULPS       Z9, Z0, Z0
 	VMULPS       Z9, Z1, Z1
-	MOVQ         initial+192(FP), DI
-	VMOVUPS      (DI), Z6
+	MOVQ         initial+104(FP), R9
+	VMOVUPS      (R9), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         second+200(FP), DI
-	VMOVUPS      (DI), Z6
+	MOVQ         second+112(FP), R9
+	VMOVUPS      (R9), Z6
 	VCMPPS       $0x04, Z6, Z4, K1
 	VMOVAPS.Z    Z2, K1, Z2
 	VCMPPS       $0x04, Z6, Z5, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	MOVQ         copies+224(FP), DI
-	TESTQ        DI, DI
-	JZ           none137
+	MOVQ         copies+136(FP), R9
+	TESTQ        R9, R9
+	JZ           none133
 	VPXORD       Z9, Z9, Z9
-	VBROADCASTSS (DI)(BX*4), Z8
+	VBROADCASTSS (R9)(SI*4), Z8
 	VUCOMISS     X9, X8
-	JLS          none137
-	MOVQ         degree+208(FP), DI
-	MOVQ         byDegree+216(FP), R8
-	VMOVUPS      (DI), Z6
+	JLS          none133
+	MOVQ         degree+120(FP), R9
+	MOVQ         byDegree+128(FP), R10
+	VMOVUPS      (R9), Z6
 	VMOVAPS      Z0, Z7
 	VFMADD231PS  Z6, Z1, Z7
-	MOVQ         copies+224(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z8
+	MOVQ         copies+136(FP), R9
+	VBROADCASTSS (R9)(SI*4), Z8
 	VMULPS       Z8, Z7, Z7
 	VCMPPS       $0x00, Z6, Z4, K1
 	VADDPS       Z2, Z7, K1, Z7
@@ -2443,126 +2377,34 @@ none136:
 	VCMPPS       $0x00, Z6, Z5, K1
 	VADDPS       Z3, Z7, K1, Z7
 	VXORPS       Z3, Z3, K1, Z3
-	VADDPS       (R8), Z7, Z7
-	VMOVUPS      Z7, (R8)
+	VADDPS       (R10), Z7, Z7
+	VMOVUPS      Z7, (R10)
 
-none137:
-	MOVQ    states0+120(FP), DI
-	TESTQ   DI, DI
-	JZ      skip138
-	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip138
-	MOVQ    senders0+32(FP), R10
-	MOVQ    relations0+40(FP), R11
-	MOVQ    last0+96(FP), R12
-	MOVQ    byStates0+152(FP), R13
+none133:
+	LEAQ    (SI)(SI*2), SI
+	MOVQ    bounds+24(FP), R9
+	MOVLQSX (R9)(SI*4), R9
+	MOVQ    ends+32(FP), R10
+	MOVLQSX (R10)(SI*4), SI
+	CMPQ    R9, SI
+	JGE     none134
+	MOVQ    senders+40(FP), R10
+	MOVQ    relations+48(FP), R11
+	MOVQ    last+56(FP), R12
 
-loop139:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z6
-	VMULPS      (CX)(R15*1), Z6, Z6
-	VMOVAPS     Z0, Z7
-	VFMADD231PS Z6, Z1, Z7
-	VCMPPS      $0x00, Z6, Z4, K1
-	VADDPS      Z2, Z7, K1, Z7
-	VXORPS      Z2, Z2, K1, Z2
-	VCMPPS      $0x00, Z6, Z5, K1
-	VADDPS      Z3, Z7, K1, Z7
-	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R13)(R14*1), Z8
-	VFMADD231PS (CX)(R15*1), Z7, Z8
-	VMOVUPS     Z8, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z9
-	VFMADD231PS (DI)(R14*1), Z7, Z9
-	VMOVUPS     Z9, (SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop139
-
-skip138:
-	MOVQ    states1+128(FP), DI
-	TESTQ   DI, DI
-	JZ      skip140
-	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip140
-	MOVQ    senders1+56(FP), R10
-	MOVQ    relations1+64(FP), R11
-	MOVQ    last1+104(FP), R12
-	MOVQ    byStates1+160(FP), R13
-
-loop141:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z6
-	VMULPS      (CX)(R15*1), Z6, Z6
-	VMOVAPS     Z0, Z7
-	VFMADD231PS Z6, Z1, Z7
-	VCMPPS      $0x00, Z6, Z4, K1
-	VADDPS      Z2, Z7, K1, Z7
-	VXORPS      Z2, Z2, K1, Z2
-	VCMPPS      $0x00, Z6, Z5, K1
-	VADDPS      Z3, Z7, K1, Z7
-	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R13)(R14*1), Z8
-	VFMADD231PS (CX)(R15*1), Z7, Z8
-	VMOVUPS     Z8, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z9
-	VFMADD231PS (DI)(R14*1), Z7, Z9
-	VMOVUPS     Z9, (SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop141
-
-skip140:
-	MOVQ    states2+136(FP), DI
-	TESTQ   DI, DI
-	JZ      skip142
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), BX
-	CMPQ    R9, BX
-	JGE     skip142
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-	MOVQ    byStates2+168(FP), R12
-
-loop143:
+loop135:
 	LEAQ        16(R9), R13
-	CMPQ        R13, R11
-	CMOVQGT     R11, R13
-	MOVLQSX     (R8)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVLQSX     (R10)(R13*4), R13
 	IMULQ       AX, R13
-	PREFETCHT0  (DI)(R13*1)
-	MOVLQSX     (R8)(R9*4), R13
-	MOVLQSX     (R10)(R9*4), R14
+	PREFETCHT0  (CX)(R13*1)
+	MOVLQSX     (R10)(R9*4), R13
+	MOVLQSX     (R11)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z6
-	VMULPS      (CX)(R14*1), Z6, Z6
+	VMOVUPS     (CX)(R13*1), Z6
+	VMULPS      (DX)(R14*1), Z6, Z6
 	VMOVAPS     Z0, Z7
 	VFMADD231PS Z6, Z1, Z7
 	VCMPPS      $0x00, Z6, Z4, K1
@@ -2571,367 +2413,287 @@ loop143:
 	VCMPPS      $0x00, Z6, Z5, K1
 	VADDPS      Z3, Z7, K1, Z7
 	VXORPS      Z3, Z3, K1, Z3
-	VMOVUPS     (R12)(R13*1), Z8
-	VFMADD231PS (CX)(R14*1), Z7, Z8
-	VMOVUPS     Z8, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z9
-	VFMADD231PS (DI)(R13*1), Z7, Z9
-	VMOVUPS     Z9, (SI)(R14*1)
+	VMOVUPS     (DI)(R13*1), Z8
+	VFMADD231PS (DX)(R14*1), Z7, Z8
+	VMOVUPS     Z8, (DI)(R13*1)
+	VMOVUPS     (R8)(R14*1), Z9
+	VFMADD231PS (CX)(R13*1), Z7, Z9
+	VMOVUPS     Z9, (R8)(R14*1)
 	INCQ        R9
-	CMPQ        R9, BX
-	JL          loop143
+	CMPQ        R9, SI
+	JL          loop135
 
-skip142:
-	INCQ DX
-	JMP  receiver134
+none134:
+	INCQ BX
+	JMP  receiver130
 
-end135:
+end131:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate32AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-240
-	MOVQ stride+216(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-168
+	MOVQ stride+144(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
 
-receiver144:
-	MOVQ         count+0(FP), BX
-	CMPQ         DX, BX
-	JGE          end145
-	MOVQ         rows+8(FP), BX
-	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+168(FP), SI
-	MOVQ         second+176(FP), DI
-	VMOVUPS      (SI), Z0
+receiver136:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end137
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	MOVQ         second+104(FP), R8
+	VMOVUPS      (DI), Z0
 	VMULPS       Z0, Z0, Z2
-	VMAXPS       (DI), Z0, Z4
-	VMINPS       (DI), Z0, Z6
-	VMOVUPS      64(SI), Z1
+	VMAXPS       (R8), Z0, Z4
+	VMINPS       (R8), Z0, Z6
+	VMOVUPS      64(DI), Z1
 	VMULPS       Z1, Z1, Z3
-	VMAXPS       64(DI), Z1, Z5
-	VMINPS       64(DI), Z1, Z7
-	MOVQ         copies+192(FP), SI
-	TESTQ        SI, SI
-	JZ           none146
+	VMAXPS       64(R8), Z1, Z5
+	VMINPS       64(R8), Z1, Z7
+	MOVQ         copies+120(FP), DI
+	TESTQ        DI, DI
+	JZ           none138
 	VPXORD       Z8, Z8, Z8
-	VBROADCASTSS (SI)(BX*4), Z9
+	VBROADCASTSS (DI)(SI*4), Z9
 	VUCOMISS     X8, X9
-	JLS          none146
-	MOVQ         degree+184(FP), SI
-	VMOVUPS      (SI), Z8
+	JLS          none138
+	MOVQ         degree+112(FP), DI
+	VMOVUPS      (DI), Z8
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z6, Z8, Z6
 	VFMADD231PS  Z8, Z9, Z0
 	VMULPS       Z8, Z8, Z8
 	VFMADD231PS  Z8, Z9, Z2
-	VMOVUPS      64(SI), Z8
+	VMOVUPS      64(DI), Z8
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z7, Z8, Z7
 	VFMADD231PS  Z8, Z9, Z1
 	VMULPS       Z8, Z8, Z8
 	VFMADD231PS  Z8, Z9, Z3
 
-none146:
-	MOVQ    states0+120(FP), SI
-	TESTQ   SI, SI
-	JZ      skip147
-	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
+none138:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    bounds+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     skip147
-	MOVQ    senders0+32(FP), R9
-	MOVQ    relations0+40(FP), R10
-	MOVQ    last0+96(FP), R11
+	JGE     none139
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
 
-loop148:
+loop140:
 	LEAQ        16(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
+	PREFETCHT0  (CX)(R12*1)
+	PREFETCHT0  64(CX)(R12*1)
 	MOVLQSX     (R9)(R8*4), R12
 	MOVLQSX     (R10)(R8*4), R13
 	IMULQ       AX, R12
 	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z8
-	VMULPS      (CX)(R13*1), Z8, Z8
+	VMOVUPS     (CX)(R12*1), Z8
+	VMULPS      (DX)(R13*1), Z8, Z8
 	VADDPS      Z8, Z0, Z0
 	VMAXPS      Z4, Z8, Z4
 	VMINPS      Z6, Z8, Z6
 	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R12*1), Z9
-	VMULPS      64(CX)(R13*1), Z9, Z9
+	VMOVUPS     64(CX)(R12*1), Z9
+	VMULPS      64(DX)(R13*1), Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VMAXPS      Z5, Z9, Z5
 	VMINPS      Z7, Z9, Z7
 	VFMADD231PS Z9, Z9, Z3
 	INCQ        R8
 	CMPQ        R8, DI
-	JL          loop148
+	JL          loop140
 
-skip147:
-	MOVQ    states1+128(FP), SI
-	TESTQ   SI, SI
-	JZ      skip149
-	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip149
-	MOVQ    senders1+56(FP), R9
-	MOVQ    relations1+64(FP), R10
-	MOVQ    last1+104(FP), R11
-
-loop150:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z8
-	VMULPS      (CX)(R13*1), Z8, Z8
-	VADDPS      Z8, Z0, Z0
-	VMAXPS      Z4, Z8, Z4
-	VMINPS      Z6, Z8, Z6
-	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R12*1), Z9
-	VMULPS      64(CX)(R13*1), Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VMAXPS      Z5, Z9, Z5
-	VMINPS      Z7, Z9, Z7
-	VFMADD231PS Z9, Z9, Z3
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop150
-
-skip149:
-	MOVQ    states2+136(FP), SI
-	TESTQ   SI, SI
-	JZ      skip151
-	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip151
-	MOVQ    senders2+80(FP), R9
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-
-loop152:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z8
-	VMULPS      (CX)(R13*1), Z8, Z8
-	VADDPS      Z8, Z0, Z0
-	VMAXPS      Z4, Z8, Z4
-	VMINPS      Z6, Z8, Z6
-	VFMADD231PS Z8, Z8, Z2
-	VMOVUPS     64(SI)(R12*1), Z9
-	VMULPS      64(CX)(R13*1), Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VMAXPS      Z5, Z9, Z5
-	VMINPS      Z7, Z9, Z7
-	VFMADD231PS Z9, Z9, Z3
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop152
-
-skip151:
+none139:
 	VCMPPS       $0x03, Z2, Z2, K1
 	VMOVAPS      Z2, K1, Z4
 	VMOVAPS      Z2, K1, Z6
 	VCMPPS       $0x03, Z3, Z3, K1
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
-	MOVQ         featureStride+224(FP), SI
-	MOVQ         own+152(FP), DI
-	MOVQ         features+208(FP), R8
-	MOVQ         at+16(FP), R9
-	MOVLQSX      (R9)(DX*4), R9
-	IMULQ        SI, R9
-	IMUL3Q       $0x05, R9, R9
-	ADDQ         R9, R8
-	MOVQ         half+232(FP), R9
-	MOVQ         ownStride+160(FP), R10
-	MOVQ         BX, R11
-	IMULQ        R10, R11
-	ADDQ         R11, DI
-	VMOVUPS      (DI), Z9
-	VMOVUPS      Z9, (R8)
-	VMOVUPS      64(DI), Z9
-	VMOVUPS      Z9, (R8)(R9*1)
-	MOVQ         divisor+200(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z8
-	ADDQ         SI, R8
+	MOVQ         featureStride+152(FP), DI
+	MOVQ         own+80(FP), R8
+	MOVQ         features+136(FP), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	IMULQ        DI, R10
+	IMUL3Q       $0x05, R10, R10
+	ADDQ         R10, R9
+	MOVQ         half+160(FP), R10
+	MOVQ         ownStride+88(FP), R11
+	MOVQ         SI, R12
+	IMULQ        R11, R12
+	ADDQ         R12, R8
+	VMOVUPS      (R8), Z9
+	VMOVUPS      Z9, (R9)
+	VMOVUPS      64(R8), Z9
+	VMOVUPS      Z9, (R9)(R10*1)
+	MOVQ         divisor+128(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z8
+	ADDQ         DI, R9
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (R8)
+	VMOVUPS      Z0, (R9)
 	VMULPS       Z8, Z2, Z2
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, (R8)(R9*1)
+	VMOVUPS      Z1, (R9)(R10*1)
 	VMULPS       Z8, Z3, Z3
-	ADDQ         SI, R8
-	VMOVUPS      Z4, (R8)
-	VMOVUPS      Z5, (R8)(R9*1)
-	ADDQ         SI, R8
-	VMOVUPS      Z6, (R8)
-	VMOVUPS      Z7, (R8)(R9*1)
-	ADDQ         SI, R8
-	MOVL         $0x358637bd, BX
-	VMOVD        BX, X9
+	ADDQ         DI, R9
+	VMOVUPS      Z4, (R9)
+	VMOVUPS      Z5, (R9)(R10*1)
+	ADDQ         DI, R9
+	VMOVUPS      Z6, (R9)
+	VMOVUPS      Z7, (R9)(R10*1)
+	ADDQ         DI, R9
+	MOVL         $0x358637bd, SI
+	VMOVD        SI, X9
 	VBROADCASTSS X9, Z9
 	VFNMADD231PS Z0, Z0, Z2
 	VMAXPS       Z2, Z9, Z2
 	VSQRTPS      Z2, Z2
-	VMOVUPS      Z2, (R8)
+	VMOVUPS      Z2, (R9)
 	VFNMADD231PS Z1, Z1, Z3
 	VMAXPS       Z3, Z9, Z3
 	VSQRTPS      Z3, Z3
-	VMOVUPS      Z3, (R8)(R9*1)
-	INCQ         DX
-	JMP          receiver144
+	VMOVUPS      Z3, (R9)(R10*1)
+	INCQ         BX
+	JMP          receiver136
 
-end145:
+end137:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-268
-	MOVQ stride+256(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
-	MOVQ byEmbeddings+176(FP), SI
+TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+	MOVQ byStates+80(FP), DI
+	MOVQ byEmbeddings+88(FP), R8
 
-receiver153:
-	MOVQ    count+0(FP), BX
-	CMPQ    DX, BX
-	JGE     end154
-	MOVQ    rows+8(FP), BX
-	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+240(FP), DI
-	MOVQ    at+16(FP), R8
-	MOVLQSX (R8)(DX*4), R8
-	IMULQ   AX, R8
-	IMUL3Q  $0x05, R8, R8
-	ADDQ    R8, DI
-	MOVQ    gradient+248(FP), R8
-	MOVQ    at+16(FP), R9
-	MOVLQSX (R9)(DX*4), R9
-	IMULQ   AX, R9
-	IMUL3Q  $0x05, R9, R9
-	ADDQ    R9, R8
-	MOVQ    byOwn+184(FP), R9
-	TESTQ   R9, R9
-	JZ      none155
-	MOVQ    BX, R10
+receiver141:
+	MOVQ    count+0(FP), SI
+	CMPQ    BX, SI
+	JGE     end142
+	MOVQ    rows+8(FP), SI
+	MOVLQSX (SI)(BX*4), SI
+	MOVQ    features+152(FP), R9
+	MOVQ    at+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
-	VMOVUPS (R9), Z14
-	VADDPS  (R8), Z14, Z14
-	VMOVUPS Z14, (R9)
-	VMOVUPS 64(R9), Z14
-	VADDPS  64(R8), Z14, Z14
-	VMOVUPS Z14, 64(R9)
+	MOVQ    gradient+160(FP), R10
+	MOVQ    at+16(FP), R11
+	MOVLQSX (R11)(BX*4), R11
+	IMULQ   AX, R11
+	IMUL3Q  $0x05, R11, R11
+	ADDQ    R11, R10
+	MOVQ    byOwn+96(FP), R11
+	TESTQ   R11, R11
+	JZ      none143
+	MOVQ    SI, R12
+	IMULQ   AX, R12
+	ADDQ    R12, R11
+	VMOVUPS (R11), Z14
+	VADDPS  (R10), Z14, Z14
+	VMOVUPS Z14, (R11)
+	VMOVUPS 64(R11), Z14
+	VADDPS  64(R10), Z14, Z14
+	VMOVUPS Z14, 64(R11)
 
-none155:
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         DI, R9
-	MOVQ         R8, R10
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z8
-	VMOVUPS      (R8), Z4
-	VMOVUPS      64(DI), Z9
-	VMOVUPS      64(R8), Z5
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z10
-	VMOVUPS      (R8), Z6
-	VMOVUPS      64(DI), Z11
-	VMOVUPS      64(R8), Z7
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         divisor+232(FP), R11
-	VBROADCASTSS (R11)(BX*4), Z15
-	VMOVUPS      (DI), Z12
-	VMOVUPS      (R8), Z2
+none143:
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         R9, R11
+	MOVQ         R10, R12
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z8
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R9), Z9
+	VMOVUPS      64(R10), Z5
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z10
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R9), Z11
+	VMOVUPS      64(R10), Z7
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         divisor+144(FP), R13
+	VBROADCASTSS (R13)(SI*4), Z15
+	VMOVUPS      (R9), Z12
+	VMOVUPS      (R10), Z2
 	VDIVPS       Z12, Z2, Z2
-	VBROADCASTSS smallestDeviation+264(FP), Z14
+	VBROADCASTSS smallestDeviation+176(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z2, K1, Z2
-	VMOVUPS      (R10), Z0
-	VMOVUPS      (R9), Z12
+	VMOVUPS      (R12), Z0
+	VMOVUPS      (R11), Z12
 	VFNMADD231PS Z12, Z2, Z0
 	VMULPS       Z15, Z0, Z0
 	VMULPS       Z15, Z2, Z2
-	VMOVUPS      64(DI), Z12
-	VMOVUPS      64(R8), Z3
+	VMOVUPS      64(R9), Z12
+	VMOVUPS      64(R10), Z3
 	VDIVPS       Z12, Z3, Z3
-	VBROADCASTSS smallestDeviation+264(FP), Z14
+	VBROADCASTSS smallestDeviation+176(FP), Z14
 	VCMPPS       $0x06, Z14, Z12, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      64(R10), Z1
-	VMOVUPS      64(R9), Z12
+	VMOVUPS      64(R12), Z1
+	VMOVUPS      64(R11), Z12
 	VFNMADD231PS Z12, Z3, Z1
 	VMULPS       Z15, Z1, Z1
 	VMULPS       Z15, Z3, Z3
-	MOVQ         initial+192(FP), DI
-	VMOVUPS      (DI), Z12
+	MOVQ         initial+104(FP), R9
+	VMOVUPS      (R9), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
 	VCMPPS       $0x04, Z12, Z10, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      64(DI), Z12
+	VMOVUPS      64(R9), Z12
 	VCMPPS       $0x04, Z12, Z9, K1
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         second+200(FP), DI
-	VMOVUPS      (DI), Z12
+	MOVQ         second+112(FP), R9
+	VMOVUPS      (R9), Z12
 	VCMPPS       $0x04, Z12, Z8, K1
 	VMOVAPS.Z    Z4, K1, Z4
 	VCMPPS       $0x04, Z12, Z10, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      64(DI), Z12
+	VMOVUPS      64(R9), Z12
 	VCMPPS       $0x04, Z12, Z9, K1
 	VMOVAPS.Z    Z5, K1, Z5
 	VCMPPS       $0x04, Z12, Z11, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	MOVQ         copies+224(FP), DI
-	TESTQ        DI, DI
-	JZ           none156
+	MOVQ         copies+136(FP), R9
+	TESTQ        R9, R9
+	JZ           none144
 	VPXORD       Z15, Z15, Z15
-	VBROADCASTSS (DI)(BX*4), Z14
+	VBROADCASTSS (R9)(SI*4), Z14
 	VUCOMISS     X15, X14
-	JLS          none156
-	MOVQ         degree+208(FP), DI
-	MOVQ         byDegree+216(FP), R8
-	VMOVUPS      (DI), Z12
+	JLS          none144
+	MOVQ         degree+120(FP), R9
+	MOVQ         byDegree+128(FP), R10
+	VMOVUPS      (R9), Z12
 	VMOVAPS      Z0, Z13
 	VFMADD231PS  Z12, Z2, Z13
-	MOVQ         copies+224(FP), R9
-	VBROADCASTSS (R9)(BX*4), Z14
+	MOVQ         copies+136(FP), R11
+	VBROADCASTSS (R11)(SI*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z8, K1
 	VADDPS       Z4, Z13, K1, Z13
@@ -2939,13 +2701,13 @@ none155:
 	VCMPPS       $0x00, Z12, Z10, K1
 	VADDPS       Z6, Z13, K1, Z13
 	VXORPS       Z6, Z6, K1, Z6
-	VADDPS       (R8), Z13, Z13
-	VMOVUPS      Z13, (R8)
-	VMOVUPS      64(DI), Z12
+	VADDPS       (R10), Z13, Z13
+	VMOVUPS      Z13, (R10)
+	VMOVUPS      64(R9), Z12
 	VMOVAPS      Z1, Z13
 	VFMADD231PS  Z12, Z3, Z13
-	MOVQ         copies+224(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z14
+	MOVQ         copies+136(FP), R9
+	VBROADCASTSS (R9)(SI*4), Z14
 	VMULPS       Z14, Z13, Z13
 	VCMPPS       $0x00, Z12, Z9, K1
 	VADDPS       Z5, Z13, K1, Z13
@@ -2953,161 +2715,35 @@ none155:
 	VCMPPS       $0x00, Z12, Z11, K1
 	VADDPS       Z7, Z13, K1, Z13
 	VXORPS       Z7, Z7, K1, Z7
-	VADDPS       64(R8), Z13, Z13
-	VMOVUPS      Z13, 64(R8)
+	VADDPS       64(R10), Z13, Z13
+	VMOVUPS      Z13, 64(R10)
 
-none156:
-	MOVQ    states0+120(FP), DI
-	TESTQ   DI, DI
-	JZ      skip157
-	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip157
-	MOVQ    senders0+32(FP), R10
-	MOVQ    relations0+40(FP), R11
-	MOVQ    last0+96(FP), R12
-	MOVQ    byStates0+152(FP), R13
+none144:
+	LEAQ    (SI)(SI*2), SI
+	MOVQ    bounds+24(FP), R9
+	MOVLQSX (R9)(SI*4), R9
+	MOVQ    ends+32(FP), R10
+	MOVLQSX (R10)(SI*4), SI
+	CMPQ    R9, SI
+	JGE     none145
+	MOVQ    senders+40(FP), R10
+	MOVQ    relations+48(FP), R11
+	MOVQ    last+56(FP), R12
 
-loop158:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	PREFETCHT0  64(DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z12
-	VMULPS      (CX)(R15*1), Z12, Z12
-	VMOVAPS     Z0, Z13
-	VFMADD231PS Z12, Z2, Z13
-	VCMPPS      $0x00, Z12, Z8, K1
-	VADDPS      Z4, Z13, K1, Z13
-	VXORPS      Z4, Z4, K1, Z4
-	VCMPPS      $0x00, Z12, Z10, K1
-	VADDPS      Z6, Z13, K1, Z13
-	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R13)(R14*1), Z14
-	VFMADD231PS (CX)(R15*1), Z13, Z14
-	VMOVUPS     Z14, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z15
-	VFMADD231PS (DI)(R14*1), Z13, Z15
-	VMOVUPS     Z15, (SI)(R15*1)
-	VMOVUPS     64(DI)(R14*1), Z12
-	VMULPS      64(CX)(R15*1), Z12, Z12
-	VMOVAPS     Z1, Z13
-	VFMADD231PS Z12, Z3, Z13
-	VCMPPS      $0x00, Z12, Z9, K1
-	VADDPS      Z5, Z13, K1, Z13
-	VXORPS      Z5, Z5, K1, Z5
-	VCMPPS      $0x00, Z12, Z11, K1
-	VADDPS      Z7, Z13, K1, Z13
-	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R13)(R14*1), Z14
-	VFMADD231PS 64(CX)(R15*1), Z13, Z14
-	VMOVUPS     Z14, 64(R13)(R14*1)
-	VMOVUPS     64(SI)(R15*1), Z15
-	VFMADD231PS 64(DI)(R14*1), Z13, Z15
-	VMOVUPS     Z15, 64(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop158
-
-skip157:
-	MOVQ    states1+128(FP), DI
-	TESTQ   DI, DI
-	JZ      skip159
-	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip159
-	MOVQ    senders1+56(FP), R10
-	MOVQ    relations1+64(FP), R11
-	MOVQ    last1+104(FP), R12
-	MOVQ    byStates1+160(FP), R13
-
-loop160:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	PREFETCHT0  64(DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z12
-	VMULPS      (CX)(R15*1), Z12, Z12
-	VMOVAPS     Z0, Z13
-	VFMADD231PS Z12, Z2, Z13
-	VCMPPS      $0x00, Z12, Z8, K1
-	VADDPS      Z4, Z13, K1, Z13
-	VXORPS      Z4, Z4, K1, Z4
-	VCMPPS      $0x00, Z12, Z10, K1
-	VADDPS      Z6, Z13, K1, Z13
-	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R13)(R14*1), Z14
-	VFMADD231PS (CX)(R15*1), Z13, Z14
-	VMOVUPS     Z14, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z15
-	VFMADD231PS (DI)(R14*1), Z13, Z15
-	VMOVUPS     Z15, (SI)(R15*1)
-	VMOVUPS     64(DI)(R14*1), Z12
-	VMULPS      64(CX)(R15*1), Z12, Z12
-	VMOVAPS     Z1, Z13
-	VFMADD231PS Z12, Z3, Z13
-	VCMPPS      $0x00, Z12, Z9, K1
-	VADDPS      Z5, Z13, K1, Z13
-	VXORPS      Z5, Z5, K1, Z5
-	VCMPPS      $0x00, Z12, Z11, K1
-	VADDPS      Z7, Z13, K1, Z13
-	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R13)(R14*1), Z14
-	VFMADD231PS 64(CX)(R15*1), Z13, Z14
-	VMOVUPS     Z14, 64(R13)(R14*1)
-	VMOVUPS     64(SI)(R15*1), Z15
-	VFMADD231PS 64(DI)(R14*1), Z13, Z15
-	VMOVUPS     Z15, 64(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop160
-
-skip159:
-	MOVQ    states2+136(FP), DI
-	TESTQ   DI, DI
-	JZ      skip161
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), BX
-	CMPQ    R9, BX
-	JGE     skip161
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-	MOVQ    byStates2+168(FP), R12
-
-loop162:
+loop146:
 	LEAQ        16(R9), R13
-	CMPQ        R13, R11
-	CMOVQGT     R11, R13
-	MOVLQSX     (R8)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVLQSX     (R10)(R13*4), R13
 	IMULQ       AX, R13
-	PREFETCHT0  (DI)(R13*1)
-	PREFETCHT0  64(DI)(R13*1)
-	MOVLQSX     (R8)(R9*4), R13
-	MOVLQSX     (R10)(R9*4), R14
+	PREFETCHT0  (CX)(R13*1)
+	PREFETCHT0  64(CX)(R13*1)
+	MOVLQSX     (R10)(R9*4), R13
+	MOVLQSX     (R11)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z12
-	VMULPS      (CX)(R14*1), Z12, Z12
+	VMOVUPS     (CX)(R13*1), Z12
+	VMULPS      (DX)(R14*1), Z12, Z12
 	VMOVAPS     Z0, Z13
 	VFMADD231PS Z12, Z2, Z13
 	VCMPPS      $0x00, Z12, Z8, K1
@@ -3116,14 +2752,14 @@ loop162:
 	VCMPPS      $0x00, Z12, Z10, K1
 	VADDPS      Z6, Z13, K1, Z13
 	VXORPS      Z6, Z6, K1, Z6
-	VMOVUPS     (R12)(R13*1), Z14
-	VFMADD231PS (CX)(R14*1), Z13, Z14
-	VMOVUPS     Z14, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z15
-	VFMADD231PS (DI)(R13*1), Z13, Z15
-	VMOVUPS     Z15, (SI)(R14*1)
-	VMOVUPS     64(DI)(R13*1), Z12
-	VMULPS      64(CX)(R14*1), Z12, Z12
+	VMOVUPS     (DI)(R13*1), Z14
+	VFMADD231PS (DX)(R14*1), Z13, Z14
+	VMOVUPS     Z14, (DI)(R13*1)
+	VMOVUPS     (R8)(R14*1), Z15
+	VFMADD231PS (CX)(R13*1), Z13, Z15
+	VMOVUPS     Z15, (R8)(R14*1)
+	VMOVUPS     64(CX)(R13*1), Z12
+	VMULPS      64(DX)(R14*1), Z12, Z12
 	VMOVAPS     Z1, Z13
 	VFMADD231PS Z12, Z3, Z13
 	VCMPPS      $0x00, Z12, Z9, K1
@@ -3132,254 +2768,144 @@ loop162:
 	VCMPPS      $0x00, Z12, Z11, K1
 	VADDPS      Z7, Z13, K1, Z13
 	VXORPS      Z7, Z7, K1, Z7
-	VMOVUPS     64(R12)(R13*1), Z14
-	VFMADD231PS 64(CX)(R14*1), Z13, Z14
-	VMOVUPS     Z14, 64(R12)(R13*1)
-	VMOVUPS     64(SI)(R14*1), Z15
-	VFMADD231PS 64(DI)(R13*1), Z13, Z15
-	VMOVUPS     Z15, 64(SI)(R14*1)
+	VMOVUPS     64(DI)(R13*1), Z14
+	VFMADD231PS 64(DX)(R14*1), Z13, Z14
+	VMOVUPS     Z14, 64(DI)(R13*1)
+	VMOVUPS     64(R8)(R14*1), Z15
+	VFMADD231PS 64(CX)(R13*1), Z13, Z15
+	VMOVUPS     Z15, 64(R8)(R14*1)
 	INCQ        R9
-	CMPQ        R9, BX
-	JL          loop162
+	CMPQ        R9, SI
+	JL          loop146
 
-skip161:
-	INCQ DX
-	JMP  receiver153
+none145:
+	INCQ BX
+	JMP  receiver141
 
-end154:
+end142:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate64AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-240
-	MOVQ stride+216(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-168
+	MOVQ stride+144(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
 
-receiver163:
-	MOVQ         count+0(FP), BX
-	CMPQ         DX, BX
-	JGE          end164
-	MOVQ         rows+8(FP), BX
-	MOVLQSX      (BX)(DX*4), BX
-	MOVQ         initial+168(FP), SI
-	MOVQ         second+176(FP), DI
-	VMOVUPS      (SI), Z0
+receiver147:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end148
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	MOVQ         second+104(FP), R8
+	VMOVUPS      (DI), Z0
 	VMULPS       Z0, Z0, Z4
-	VMAXPS       (DI), Z0, Z8
-	VMINPS       (DI), Z0, Z12
-	VMOVUPS      64(SI), Z1
+	VMAXPS       (R8), Z0, Z8
+	VMINPS       (R8), Z0, Z12
+	VMOVUPS      64(DI), Z1
 	VMULPS       Z1, Z1, Z5
-	VMAXPS       64(DI), Z1, Z9
-	VMINPS       64(DI), Z1, Z13
-	VMOVUPS      128(SI), Z2
+	VMAXPS       64(R8), Z1, Z9
+	VMINPS       64(R8), Z1, Z13
+	VMOVUPS      128(DI), Z2
 	VMULPS       Z2, Z2, Z6
-	VMAXPS       128(DI), Z2, Z10
-	VMINPS       128(DI), Z2, Z14
-	VMOVUPS      192(SI), Z3
+	VMAXPS       128(R8), Z2, Z10
+	VMINPS       128(R8), Z2, Z14
+	VMOVUPS      192(DI), Z3
 	VMULPS       Z3, Z3, Z7
-	VMAXPS       192(DI), Z3, Z11
-	VMINPS       192(DI), Z3, Z15
-	MOVQ         copies+192(FP), SI
-	TESTQ        SI, SI
-	JZ           none165
+	VMAXPS       192(R8), Z3, Z11
+	VMINPS       192(R8), Z3, Z15
+	MOVQ         copies+120(FP), DI
+	TESTQ        DI, DI
+	JZ           none149
 	VPXORD       Z16, Z16, Z16
-	VBROADCASTSS (SI)(BX*4), Z17
+	VBROADCASTSS (DI)(SI*4), Z17
 	VUCOMISS     X16, X17
-	JLS          none165
-	MOVQ         degree+184(FP), SI
-	VMOVUPS      (SI), Z16
+	JLS          none149
+	MOVQ         degree+112(FP), DI
+	VMOVUPS      (DI), Z16
 	VMAXPS       Z8, Z16, Z8
 	VMINPS       Z12, Z16, Z12
 	VFMADD231PS  Z16, Z17, Z0
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z4
-	VMOVUPS      64(SI), Z16
+	VMOVUPS      64(DI), Z16
 	VMAXPS       Z9, Z16, Z9
 	VMINPS       Z13, Z16, Z13
 	VFMADD231PS  Z16, Z17, Z1
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z5
-	VMOVUPS      128(SI), Z16
+	VMOVUPS      128(DI), Z16
 	VMAXPS       Z10, Z16, Z10
 	VMINPS       Z14, Z16, Z14
 	VFMADD231PS  Z16, Z17, Z2
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z6
-	VMOVUPS      192(SI), Z16
+	VMOVUPS      192(DI), Z16
 	VMAXPS       Z11, Z16, Z11
 	VMINPS       Z15, Z16, Z15
 	VFMADD231PS  Z16, Z17, Z3
 	VMULPS       Z16, Z16, Z16
 	VFMADD231PS  Z16, Z17, Z7
 
-none165:
-	MOVQ    states0+120(FP), SI
-	TESTQ   SI, SI
-	JZ      skip166
-	MOVQ    bounds0+24(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
+none149:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    bounds+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     skip166
-	MOVQ    senders0+32(FP), R9
-	MOVQ    relations0+40(FP), R10
-	MOVQ    last0+96(FP), R11
+	JGE     none150
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
 
-loop167:
+loop151:
 	LEAQ        16(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVLQSX     (R9)(R12*4), R12
 	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
-	PREFETCHT0  128(SI)(R12*1)
-	PREFETCHT0  192(SI)(R12*1)
+	PREFETCHT0  (CX)(R12*1)
+	PREFETCHT0  64(CX)(R12*1)
+	PREFETCHT0  128(CX)(R12*1)
+	PREFETCHT0  192(CX)(R12*1)
 	MOVLQSX     (R9)(R8*4), R12
 	MOVLQSX     (R10)(R8*4), R13
 	IMULQ       AX, R12
 	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z16
-	VMULPS      (CX)(R13*1), Z16, Z16
+	VMOVUPS     (CX)(R12*1), Z16
+	VMULPS      (DX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z0, Z0
 	VMAXPS      Z8, Z16, Z8
 	VMINPS      Z12, Z16, Z12
 	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R12*1), Z17
-	VMULPS      64(CX)(R13*1), Z17, Z17
+	VMOVUPS     64(CX)(R12*1), Z17
+	VMULPS      64(DX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z1, Z1
 	VMAXPS      Z9, Z17, Z9
 	VMINPS      Z13, Z17, Z13
 	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R12*1), Z16
-	VMULPS      128(CX)(R13*1), Z16, Z16
+	VMOVUPS     128(CX)(R12*1), Z16
+	VMULPS      128(DX)(R13*1), Z16, Z16
 	VADDPS      Z16, Z2, Z2
 	VMAXPS      Z10, Z16, Z10
 	VMINPS      Z14, Z16, Z14
 	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R12*1), Z17
-	VMULPS      192(CX)(R13*1), Z17, Z17
+	VMOVUPS     192(CX)(R12*1), Z17
+	VMULPS      192(DX)(R13*1), Z17, Z17
 	VADDPS      Z17, Z3, Z3
 	VMAXPS      Z11, Z17, Z11
 	VMINPS      Z15, Z17, Z15
 	VFMADD231PS Z17, Z17, Z7
 	INCQ        R8
 	CMPQ        R8, DI
-	JL          loop167
+	JL          loop151
 
-skip166:
-	MOVQ    states1+128(FP), SI
-	TESTQ   SI, SI
-	JZ      skip168
-	MOVQ    bounds1+48(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip168
-	MOVQ    senders1+56(FP), R9
-	MOVQ    relations1+64(FP), R10
-	MOVQ    last1+104(FP), R11
-
-loop169:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
-	PREFETCHT0  128(SI)(R12*1)
-	PREFETCHT0  192(SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z16
-	VMULPS      (CX)(R13*1), Z16, Z16
-	VADDPS      Z16, Z0, Z0
-	VMAXPS      Z8, Z16, Z8
-	VMINPS      Z12, Z16, Z12
-	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R12*1), Z17
-	VMULPS      64(CX)(R13*1), Z17, Z17
-	VADDPS      Z17, Z1, Z1
-	VMAXPS      Z9, Z17, Z9
-	VMINPS      Z13, Z17, Z13
-	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R12*1), Z16
-	VMULPS      128(CX)(R13*1), Z16, Z16
-	VADDPS      Z16, Z2, Z2
-	VMAXPS      Z10, Z16, Z10
-	VMINPS      Z14, Z16, Z14
-	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R12*1), Z17
-	VMULPS      192(CX)(R13*1), Z17, Z17
-	VADDPS      Z17, Z3, Z3
-	VMAXPS      Z11, Z17, Z11
-	VMINPS      Z15, Z17, Z15
-	VFMADD231PS Z17, Z17, Z7
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop169
-
-skip168:
-	MOVQ    states2+136(FP), SI
-	TESTQ   SI, SI
-	JZ      skip170
-	MOVQ    bounds2+72(FP), DI
-	MOVLQSX (DI)(BX*8), R8
-	MOVLQSX 4(DI)(BX*8), DI
-	CMPQ    R8, DI
-	JGE     skip170
-	MOVQ    senders2+80(FP), R9
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-
-loop171:
-	LEAQ        16(R8), R12
-	CMPQ        R12, R11
-	CMOVQGT     R11, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       AX, R12
-	PREFETCHT0  (SI)(R12*1)
-	PREFETCHT0  64(SI)(R12*1)
-	PREFETCHT0  128(SI)(R12*1)
-	PREFETCHT0  192(SI)(R12*1)
-	MOVLQSX     (R9)(R8*4), R12
-	MOVLQSX     (R10)(R8*4), R13
-	IMULQ       AX, R12
-	IMULQ       AX, R13
-	VMOVUPS     (SI)(R12*1), Z16
-	VMULPS      (CX)(R13*1), Z16, Z16
-	VADDPS      Z16, Z0, Z0
-	VMAXPS      Z8, Z16, Z8
-	VMINPS      Z12, Z16, Z12
-	VFMADD231PS Z16, Z16, Z4
-	VMOVUPS     64(SI)(R12*1), Z17
-	VMULPS      64(CX)(R13*1), Z17, Z17
-	VADDPS      Z17, Z1, Z1
-	VMAXPS      Z9, Z17, Z9
-	VMINPS      Z13, Z17, Z13
-	VFMADD231PS Z17, Z17, Z5
-	VMOVUPS     128(SI)(R12*1), Z16
-	VMULPS      128(CX)(R13*1), Z16, Z16
-	VADDPS      Z16, Z2, Z2
-	VMAXPS      Z10, Z16, Z10
-	VMINPS      Z14, Z16, Z14
-	VFMADD231PS Z16, Z16, Z6
-	VMOVUPS     192(SI)(R12*1), Z17
-	VMULPS      192(CX)(R13*1), Z17, Z17
-	VADDPS      Z17, Z3, Z3
-	VMAXPS      Z11, Z17, Z11
-	VMINPS      Z15, Z17, Z15
-	VFMADD231PS Z17, Z17, Z7
-	INCQ        R8
-	CMPQ        R8, DI
-	JL          loop171
-
-skip170:
+none150:
 	VCMPPS       $0x03, Z4, Z4, K1
 	VMOVAPS      Z4, K1, Z8
 	VMOVAPS      Z4, K1, Z12
@@ -3392,253 +2918,255 @@ skip170:
 	VCMPPS       $0x03, Z7, Z7, K1
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
-	MOVQ         featureStride+224(FP), SI
-	MOVQ         own+152(FP), DI
-	MOVQ         features+208(FP), R8
-	MOVQ         at+16(FP), R9
-	MOVLQSX      (R9)(DX*4), R9
-	IMULQ        SI, R9
-	IMUL3Q       $0x05, R9, R9
-	ADDQ         R9, R8
-	MOVQ         half+232(FP), R9
-	MOVQ         ownStride+160(FP), R10
-	MOVQ         BX, R11
-	IMULQ        R10, R11
-	ADDQ         R11, DI
-	VMOVUPS      (DI), Z17
-	VMOVUPS      Z17, (R8)
-	VMOVUPS      64(DI), Z17
-	VMOVUPS      Z17, 64(R8)
-	VMOVUPS      128(DI), Z17
-	VMOVUPS      Z17, (R8)(R9*1)
-	VMOVUPS      192(DI), Z17
-	VMOVUPS      Z17, 64(R8)(R9*1)
-	MOVQ         divisor+200(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z16
-	ADDQ         SI, R8
+	MOVQ         featureStride+152(FP), DI
+	MOVQ         own+80(FP), R8
+	MOVQ         features+136(FP), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	IMULQ        DI, R10
+	IMUL3Q       $0x05, R10, R10
+	ADDQ         R10, R9
+	MOVQ         half+160(FP), R10
+	MOVQ         ownStride+88(FP), R11
+	MOVQ         SI, R12
+	IMULQ        R11, R12
+	ADDQ         R12, R8
+	VMOVUPS      (R8), Z17
+	VMOVUPS      Z17, (R9)
+	VMOVUPS      64(R8), Z17
+	VMOVUPS      Z17, 64(R9)
+	VMOVUPS      128(R8), Z17
+	VMOVUPS      Z17, (R9)(R10*1)
+	VMOVUPS      192(R8), Z17
+	VMOVUPS      Z17, 64(R9)(R10*1)
+	MOVQ         divisor+128(FP), R8
+	VBROADCASTSS (R8)(SI*4), Z16
+	ADDQ         DI, R9
 	VMULPS       Z16, Z0, Z0
-	VMOVUPS      Z0, (R8)
+	VMOVUPS      Z0, (R9)
 	VMULPS       Z16, Z4, Z4
 	VMULPS       Z16, Z1, Z1
-	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      Z1, 64(R9)
 	VMULPS       Z16, Z5, Z5
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, (R8)(R9*1)
+	VMOVUPS      Z2, (R9)(R10*1)
 	VMULPS       Z16, Z6, Z6
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 64(R8)(R9*1)
+	VMOVUPS      Z3, 64(R9)(R10*1)
 	VMULPS       Z16, Z7, Z7
-	ADDQ         SI, R8
-	VMOVUPS      Z8, (R8)
-	VMOVUPS      Z9, 64(R8)
-	VMOVUPS      Z10, (R8)(R9*1)
-	VMOVUPS      Z11, 64(R8)(R9*1)
-	ADDQ         SI, R8
-	VMOVUPS      Z12, (R8)
-	VMOVUPS      Z13, 64(R8)
-	VMOVUPS      Z14, (R8)(R9*1)
-	VMOVUPS      Z15, 64(R8)(R9*1)
-	ADDQ         SI, R8
-	MOVL         $0x358637bd, BX
-	VMOVD        BX, X17
+	ADDQ         DI, R9
+	VMOVUPS      Z8, (R9)
+	VMOVUPS      Z9, 64(R9)
+	VMOVUPS      Z10, (R9)(R10*1)
+	VMOVUPS      Z11, 64(R9)(R10*1)
+	ADDQ         DI, R9
+	VMOVUPS      Z12, (R9)
+	VMOVUPS      Z13, 64(R9)
+	VMOVUPS      Z14, (R9)(R10*1)
+	VMOVUPS      Z15, 64(R9)(R10*1)
+	ADDQ         DI, R9
+	MOVL         $0x358637bd, SI
+	VMOVD        SI, X17
 	VBROADCASTSS X17, Z17
 	VFNMADD231PS Z0, Z0, Z4
 	VMAXPS       Z4, Z17, Z4
 	VSQRTPS      Z4, Z4
-	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z4, (R9)
 	VFNMADD231PS Z1, Z1, Z5
 	VMAXPS       Z5, Z17, Z5
 	VSQRTPS      Z5, Z5
-	VMOVUPS      Z5, 64(R8)
+	VMOVUPS      Z5, 64(R9)
 	VFNMADD231PS Z2, Z2, Z6
 	VMAXPS       Z6, Z17, Z6
 	VSQRTPS      Z6, Z6
-	VMOVUPS      Z6, (R8)(R9*1)
+	VMOVUPS      Z6, (R9)(R10*1)
 	VFNMADD231PS Z3, Z3, Z7
 	VMAXPS       Z7, Z17, Z7
 	VSQRTPS      Z7, Z7
-	VMOVUPS      Z7, 64(R8)(R9*1)
-	INCQ         DX
-	JMP          receiver163
+	VMOVUPS      Z7, 64(R9)(R10*1)
+	INCQ         BX
+	JMP          receiver147
 
-end164:
+end148:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds0 *int32, senders0 *int32, relations0 *int32, bounds1 *int32, senders1 *int32, relations1 *int32, bounds2 *int32, senders2 *int32, relations2 *int32, last0 int, last1 int, last2 int, states0 *float32, states1 *float32, states2 *float32, embeddings *float32, byStates0 *float32, byStates1 *float32, byStates2 *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-268
-	MOVQ stride+256(FP), AX
-	MOVQ embeddings+144(FP), CX
-	XORQ DX, DX
-	MOVQ byEmbeddings+176(FP), SI
+TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-180
+	MOVQ stride+168(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+	MOVQ byStates+80(FP), DI
+	MOVQ byEmbeddings+88(FP), R8
 
-receiver172:
-	MOVQ    count+0(FP), BX
-	CMPQ    DX, BX
-	JGE     end173
-	MOVQ    rows+8(FP), BX
-	MOVLQSX (BX)(DX*4), BX
-	MOVQ    features+240(FP), DI
-	MOVQ    at+16(FP), R8
-	MOVLQSX (R8)(DX*4), R8
-	IMULQ   AX, R8
-	IMUL3Q  $0x05, R8, R8
-	ADDQ    R8, DI
-	MOVQ    gradient+248(FP), R8
-	MOVQ    at+16(FP), R9
-	MOVLQSX (R9)(DX*4), R9
-	IMULQ   AX, R9
-	IMUL3Q  $0x05, R9, R9
-	ADDQ    R9, R8
-	MOVQ    byOwn+184(FP), R9
-	TESTQ   R9, R9
-	JZ      none174
-	MOVQ    BX, R10
+receiver152:
+	MOVQ    count+0(FP), SI
+	CMPQ    BX, SI
+	JGE     end153
+	MOVQ    rows+8(FP), SI
+	MOVLQSX (SI)(BX*4), SI
+	MOVQ    features+152(FP), R9
+	MOVQ    at+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
+	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
-	VMOVUPS (R9), Z26
-	VADDPS  (R8), Z26, Z26
-	VMOVUPS Z26, (R9)
-	VMOVUPS 64(R9), Z26
-	VADDPS  64(R8), Z26, Z26
-	VMOVUPS Z26, 64(R9)
-	VMOVUPS 128(R9), Z26
-	VADDPS  128(R8), Z26, Z26
-	VMOVUPS Z26, 128(R9)
-	VMOVUPS 192(R9), Z26
-	VADDPS  192(R8), Z26, Z26
-	VMOVUPS Z26, 192(R9)
+	MOVQ    gradient+160(FP), R10
+	MOVQ    at+16(FP), R11
+	MOVLQSX (R11)(BX*4), R11
+	IMULQ   AX, R11
+	IMUL3Q  $0x05, R11, R11
+	ADDQ    R11, R10
+	MOVQ    byOwn+96(FP), R11
+	TESTQ   R11, R11
+	JZ      none154
+	MOVQ    SI, R12
+	IMULQ   AX, R12
+	ADDQ    R12, R11
+	VMOVUPS (R11), Z26
+	VADDPS  (R10), Z26, Z26
+	VMOVUPS Z26, (R11)
+	VMOVUPS 64(R11), Z26
+	VADDPS  64(R10), Z26, Z26
+	VMOVUPS Z26, 64(R11)
+	VMOVUPS 128(R11), Z26
+	VADDPS  128(R10), Z26, Z26
+	VMOVUPS Z26, 128(R11)
+	VMOVUPS 192(R11), Z26
+	VADDPS  192(R10), Z26, Z26
+	VMOVUPS Z26, 192(R11)
 
-none174:
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         DI, R9
-	MOVQ         R8, R10
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z16
-	VMOVUPS      (R8), Z8
-	VMOVUPS      64(DI), Z17
-	VMOVUPS      64(R8), Z9
-	VMOVUPS      128(DI), Z18
-	VMOVUPS      128(R8), Z10
-	VMOVUPS      192(DI), Z19
-	VMOVUPS      192(R8), Z11
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	VMOVUPS      (DI), Z20
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(DI), Z21
-	VMOVUPS      64(R8), Z13
-	VMOVUPS      128(DI), Z22
-	VMOVUPS      128(R8), Z14
-	VMOVUPS      192(DI), Z23
-	VMOVUPS      192(R8), Z15
-	ADDQ         AX, DI
-	ADDQ         AX, R8
-	MOVQ         divisor+232(FP), R11
-	VBROADCASTSS (R11)(BX*4), Z27
-	VMOVUPS      (DI), Z24
-	VMOVUPS      (R8), Z4
+none154:
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         R9, R11
+	MOVQ         R10, R12
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z16
+	VMOVUPS      (R10), Z8
+	VMOVUPS      64(R9), Z17
+	VMOVUPS      64(R10), Z9
+	VMOVUPS      128(R9), Z18
+	VMOVUPS      128(R10), Z10
+	VMOVUPS      192(R9), Z19
+	VMOVUPS      192(R10), Z11
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	VMOVUPS      (R9), Z20
+	VMOVUPS      (R10), Z12
+	VMOVUPS      64(R9), Z21
+	VMOVUPS      64(R10), Z13
+	VMOVUPS      128(R9), Z22
+	VMOVUPS      128(R10), Z14
+	VMOVUPS      192(R9), Z23
+	VMOVUPS      192(R10), Z15
+	ADDQ         AX, R9
+	ADDQ         AX, R10
+	MOVQ         divisor+144(FP), R13
+	VBROADCASTSS (R13)(SI*4), Z27
+	VMOVUPS      (R9), Z24
+	VMOVUPS      (R10), Z4
 	VDIVPS       Z24, Z4, Z4
-	VBROADCASTSS smallestDeviation+264(FP), Z26
+	VBROADCASTSS smallestDeviation+176(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z4, K1, Z4
-	VMOVUPS      (R10), Z0
-	VMOVUPS      (R9), Z24
+	VMOVUPS      (R12), Z0
+	VMOVUPS      (R11), Z24
 	VFNMADD231PS Z24, Z4, Z0
 	VMULPS       Z27, Z0, Z0
 	VMULPS       Z27, Z4, Z4
-	VMOVUPS      64(DI), Z24
-	VMOVUPS      64(R8), Z5
+	VMOVUPS      64(R9), Z24
+	VMOVUPS      64(R10), Z5
 	VDIVPS       Z24, Z5, Z5
-	VBROADCASTSS smallestDeviation+264(FP), Z26
+	VBROADCASTSS smallestDeviation+176(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z5, K1, Z5
-	VMOVUPS      64(R10), Z1
-	VMOVUPS      64(R9), Z24
+	VMOVUPS      64(R12), Z1
+	VMOVUPS      64(R11), Z24
 	VFNMADD231PS Z24, Z5, Z1
 	VMULPS       Z27, Z1, Z1
 	VMULPS       Z27, Z5, Z5
-	VMOVUPS      128(DI), Z24
-	VMOVUPS      128(R8), Z6
+	VMOVUPS      128(R9), Z24
+	VMOVUPS      128(R10), Z6
 	VDIVPS       Z24, Z6, Z6
-	VBROADCASTSS smallestDeviation+264(FP), Z26
+	VBROADCASTSS smallestDeviation+176(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      128(R10), Z2
-	VMOVUPS      128(R9), Z24
+	VMOVUPS      128(R12), Z2
+	VMOVUPS      128(R11), Z24
 	VFNMADD231PS Z24, Z6, Z2
 	VMULPS       Z27, Z2, Z2
 	VMULPS       Z27, Z6, Z6
-	VMOVUPS      192(DI), Z24
-	VMOVUPS      192(R8), Z7
+	VMOVUPS      192(R9), Z24
+	VMOVUPS      192(R10), Z7
 	VDIVPS       Z24, Z7, Z7
-	VBROADCASTSS smallestDeviation+264(FP), Z26
+	VBROADCASTSS smallestDeviation+176(FP), Z26
 	VCMPPS       $0x06, Z26, Z24, K1
 	VMOVAPS.Z    Z7, K1, Z7
-	VMOVUPS      192(R10), Z3
-	VMOVUPS      192(R9), Z24
+	VMOVUPS      192(R12), Z3
+	VMOVUPS      192(R11), Z24
 	VFNMADD231PS Z24, Z7, Z3
 	VMULPS       Z27, Z3, Z3
 	VMULPS       Z27, Z7, Z7
-	MOVQ         initial+192(FP), DI
-	VMOVUPS      (DI), Z24
+	MOVQ         initial+104(FP), R9
+	VMOVUPS      (R9), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
 	VCMPPS       $0x04, Z24, Z20, K1
 	VMOVAPS.Z    Z12, K1, Z12
-	VMOVUPS      64(DI), Z24
+	VMOVUPS      64(R9), Z24
 	VCMPPS       $0x04, Z24, Z17, K1
 	VMOVAPS.Z    Z9, K1, Z9
 	VCMPPS       $0x04, Z24, Z21, K1
 	VMOVAPS.Z    Z13, K1, Z13
-	VMOVUPS      128(DI), Z24
+	VMOVUPS      128(R9), Z24
 	VCMPPS       $0x04, Z24, Z18, K1
 	VMOVAPS.Z    Z10, K1, Z10
 	VCMPPS       $0x04, Z24, Z22, K1
 	VMOVAPS.Z    Z14, K1, Z14
-	VMOVUPS      192(DI), Z24
+	VMOVUPS      192(R9), Z24
 	VCMPPS       $0x04, Z24, Z19, K1
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         second+200(FP), DI
-	VMOVUPS      (DI), Z24
+	MOVQ         second+112(FP), R9
+	VMOVUPS      (R9), Z24
 	VCMPPS       $0x04, Z24, Z16, K1
 	VMOVAPS.Z    Z8, K1, Z8
 	VCMPPS       $0x04, Z24, Z20, K1
 	VMOVAPS.Z    Z12, K1, Z12
-	VMOVUPS      64(DI), Z24
+	VMOVUPS      64(R9), Z24
 	VCMPPS       $0x04, Z24, Z17, K1
 	VMOVAPS.Z    Z9, K1, Z9
 	VCMPPS       $0x04, Z24, Z21, K1
 	VMOVAPS.Z    Z13, K1, Z13
-	VMOVUPS      128(DI), Z24
+	VMOVUPS      128(R9), Z24
 	VCMPPS       $0x04, Z24, Z18, K1
 	VMOVAPS.Z    Z10, K1, Z10
 	VCMPPS       $0x04, Z24, Z22, K1
 	VMOVAPS.Z    Z14, K1, Z14
-	VMOVUPS      192(DI), Z24
+	VMOVUPS      192(R9), Z24
 	VCMPPS       $0x04, Z24, Z19, K1
 	VMOVAPS.Z    Z11, K1, Z11
 	VCMPPS       $0x04, Z24, Z23, K1
 	VMOVAPS.Z    Z15, K1, Z15
-	MOVQ         copies+224(FP), DI
-	TESTQ        DI, DI
-	JZ           none175
+	MOVQ         copies+136(FP), R9
+	TESTQ        R9, R9
+	JZ           none155
 	VPXORD       Z27, Z27, Z27
-	VBROADCASTSS (DI)(BX*4), Z26
+	VBROADCASTSS (R9)(SI*4), Z26
 	VUCOMISS     X27, X26
-	JLS          none175
-	MOVQ         degree+208(FP), DI
-	MOVQ         byDegree+216(FP), R8
-	VMOVUPS      (DI), Z24
+	JLS          none155
+	MOVQ         degree+120(FP), R9
+	MOVQ         byDegree+128(FP), R10
+	VMOVUPS      (R9), Z24
 	VMOVAPS      Z0, Z25
 	VFMADD231PS  Z24, Z4, Z25
-	MOVQ         copies+224(FP), R9
-	VBROADCASTSS (R9)(BX*4), Z26
+	MOVQ         copies+136(FP), R11
+	VBROADCASTSS (R11)(SI*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z16, K1
 	VADDPS       Z8, Z25, K1, Z25
@@ -3646,13 +3174,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z20, K1
 	VADDPS       Z12, Z25, K1, Z25
 	VXORPS       Z12, Z12, K1, Z12
-	VADDPS       (R8), Z25, Z25
-	VMOVUPS      Z25, (R8)
-	VMOVUPS      64(DI), Z24
+	VADDPS       (R10), Z25, Z25
+	VMOVUPS      Z25, (R10)
+	VMOVUPS      64(R9), Z24
 	VMOVAPS      Z1, Z25
 	VFMADD231PS  Z24, Z5, Z25
-	MOVQ         copies+224(FP), R9
-	VBROADCASTSS (R9)(BX*4), Z26
+	MOVQ         copies+136(FP), R11
+	VBROADCASTSS (R11)(SI*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z17, K1
 	VADDPS       Z9, Z25, K1, Z25
@@ -3660,13 +3188,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z21, K1
 	VADDPS       Z13, Z25, K1, Z25
 	VXORPS       Z13, Z13, K1, Z13
-	VADDPS       64(R8), Z25, Z25
-	VMOVUPS      Z25, 64(R8)
-	VMOVUPS      128(DI), Z24
+	VADDPS       64(R10), Z25, Z25
+	VMOVUPS      Z25, 64(R10)
+	VMOVUPS      128(R9), Z24
 	VMOVAPS      Z2, Z25
 	VFMADD231PS  Z24, Z6, Z25
-	MOVQ         copies+224(FP), R9
-	VBROADCASTSS (R9)(BX*4), Z26
+	MOVQ         copies+136(FP), R11
+	VBROADCASTSS (R11)(SI*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z18, K1
 	VADDPS       Z10, Z25, K1, Z25
@@ -3674,13 +3202,13 @@ none174:
 	VCMPPS       $0x00, Z24, Z22, K1
 	VADDPS       Z14, Z25, K1, Z25
 	VXORPS       Z14, Z14, K1, Z14
-	VADDPS       128(R8), Z25, Z25
-	VMOVUPS      Z25, 128(R8)
-	VMOVUPS      192(DI), Z24
+	VADDPS       128(R10), Z25, Z25
+	VMOVUPS      Z25, 128(R10)
+	VMOVUPS      192(R9), Z24
 	VMOVAPS      Z3, Z25
 	VFMADD231PS  Z24, Z7, Z25
-	MOVQ         copies+224(FP), DI
-	VBROADCASTSS (DI)(BX*4), Z26
+	MOVQ         copies+136(FP), R9
+	VBROADCASTSS (R9)(SI*4), Z26
 	VMULPS       Z26, Z25, Z25
 	VCMPPS       $0x00, Z24, Z19, K1
 	VADDPS       Z11, Z25, K1, Z25
@@ -3688,231 +3216,37 @@ none174:
 	VCMPPS       $0x00, Z24, Z23, K1
 	VADDPS       Z15, Z25, K1, Z25
 	VXORPS       Z15, Z15, K1, Z15
-	VADDPS       192(R8), Z25, Z25
-	VMOVUPS      Z25, 192(R8)
+	VADDPS       192(R10), Z25, Z25
+	VMOVUPS      Z25, 192(R10)
 
-none175:
-	MOVQ    states0+120(FP), DI
-	TESTQ   DI, DI
-	JZ      skip176
-	MOVQ    bounds0+24(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip176
-	MOVQ    senders0+32(FP), R10
-	MOVQ    relations0+40(FP), R11
-	MOVQ    last0+96(FP), R12
-	MOVQ    byStates0+152(FP), R13
+none155:
+	LEAQ    (SI)(SI*2), SI
+	MOVQ    bounds+24(FP), R9
+	MOVLQSX (R9)(SI*4), R9
+	MOVQ    ends+32(FP), R10
+	MOVLQSX (R10)(SI*4), SI
+	CMPQ    R9, SI
+	JGE     none156
+	MOVQ    senders+40(FP), R10
+	MOVQ    relations+48(FP), R11
+	MOVQ    last+56(FP), R12
 
-loop177:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	PREFETCHT0  64(DI)(R14*1)
-	PREFETCHT0  128(DI)(R14*1)
-	PREFETCHT0  192(DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z24
-	VMULPS      (CX)(R15*1), Z24, Z24
-	VMOVAPS     Z0, Z25
-	VFMADD231PS Z24, Z4, Z25
-	VCMPPS      $0x00, Z24, Z16, K1
-	VADDPS      Z8, Z25, K1, Z25
-	VXORPS      Z8, Z8, K1, Z8
-	VCMPPS      $0x00, Z24, Z20, K1
-	VADDPS      Z12, Z25, K1, Z25
-	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R13)(R14*1), Z26
-	VFMADD231PS (CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z27
-	VFMADD231PS (DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, (SI)(R15*1)
-	VMOVUPS     64(DI)(R14*1), Z24
-	VMULPS      64(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z1, Z25
-	VFMADD231PS Z24, Z5, Z25
-	VCMPPS      $0x00, Z24, Z17, K1
-	VADDPS      Z9, Z25, K1, Z25
-	VXORPS      Z9, Z9, K1, Z9
-	VCMPPS      $0x00, Z24, Z21, K1
-	VADDPS      Z13, Z25, K1, Z25
-	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R13)(R14*1), Z26
-	VFMADD231PS 64(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 64(R13)(R14*1)
-	VMOVUPS     64(SI)(R15*1), Z27
-	VFMADD231PS 64(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 64(SI)(R15*1)
-	VMOVUPS     128(DI)(R14*1), Z24
-	VMULPS      128(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z2, Z25
-	VFMADD231PS Z24, Z6, Z25
-	VCMPPS      $0x00, Z24, Z18, K1
-	VADDPS      Z10, Z25, K1, Z25
-	VXORPS      Z10, Z10, K1, Z10
-	VCMPPS      $0x00, Z24, Z22, K1
-	VADDPS      Z14, Z25, K1, Z25
-	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R13)(R14*1), Z26
-	VFMADD231PS 128(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 128(R13)(R14*1)
-	VMOVUPS     128(SI)(R15*1), Z27
-	VFMADD231PS 128(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 128(SI)(R15*1)
-	VMOVUPS     192(DI)(R14*1), Z24
-	VMULPS      192(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z3, Z25
-	VFMADD231PS Z24, Z7, Z25
-	VCMPPS      $0x00, Z24, Z19, K1
-	VADDPS      Z11, Z25, K1, Z25
-	VXORPS      Z11, Z11, K1, Z11
-	VCMPPS      $0x00, Z24, Z23, K1
-	VADDPS      Z15, Z25, K1, Z25
-	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R13)(R14*1), Z26
-	VFMADD231PS 192(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 192(R13)(R14*1)
-	VMOVUPS     192(SI)(R15*1), Z27
-	VFMADD231PS 192(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 192(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop177
-
-skip176:
-	MOVQ    states1+128(FP), DI
-	TESTQ   DI, DI
-	JZ      skip178
-	MOVQ    bounds1+48(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), R8
-	CMPQ    R9, R8
-	JGE     skip178
-	MOVQ    senders1+56(FP), R10
-	MOVQ    relations1+64(FP), R11
-	MOVQ    last1+104(FP), R12
-	MOVQ    byStates1+160(FP), R13
-
-loop179:
-	LEAQ        16(R9), R14
-	CMPQ        R14, R12
-	CMOVQGT     R12, R14
-	MOVLQSX     (R10)(R14*4), R14
-	IMULQ       AX, R14
-	PREFETCHT0  (DI)(R14*1)
-	PREFETCHT0  64(DI)(R14*1)
-	PREFETCHT0  128(DI)(R14*1)
-	PREFETCHT0  192(DI)(R14*1)
-	MOVLQSX     (R10)(R9*4), R14
-	MOVLQSX     (R11)(R9*4), R15
-	IMULQ       AX, R14
-	IMULQ       AX, R15
-	VMOVUPS     (DI)(R14*1), Z24
-	VMULPS      (CX)(R15*1), Z24, Z24
-	VMOVAPS     Z0, Z25
-	VFMADD231PS Z24, Z4, Z25
-	VCMPPS      $0x00, Z24, Z16, K1
-	VADDPS      Z8, Z25, K1, Z25
-	VXORPS      Z8, Z8, K1, Z8
-	VCMPPS      $0x00, Z24, Z20, K1
-	VADDPS      Z12, Z25, K1, Z25
-	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R13)(R14*1), Z26
-	VFMADD231PS (CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, (R13)(R14*1)
-	VMOVUPS     (SI)(R15*1), Z27
-	VFMADD231PS (DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, (SI)(R15*1)
-	VMOVUPS     64(DI)(R14*1), Z24
-	VMULPS      64(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z1, Z25
-	VFMADD231PS Z24, Z5, Z25
-	VCMPPS      $0x00, Z24, Z17, K1
-	VADDPS      Z9, Z25, K1, Z25
-	VXORPS      Z9, Z9, K1, Z9
-	VCMPPS      $0x00, Z24, Z21, K1
-	VADDPS      Z13, Z25, K1, Z25
-	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R13)(R14*1), Z26
-	VFMADD231PS 64(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 64(R13)(R14*1)
-	VMOVUPS     64(SI)(R15*1), Z27
-	VFMADD231PS 64(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 64(SI)(R15*1)
-	VMOVUPS     128(DI)(R14*1), Z24
-	VMULPS      128(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z2, Z25
-	VFMADD231PS Z24, Z6, Z25
-	VCMPPS      $0x00, Z24, Z18, K1
-	VADDPS      Z10, Z25, K1, Z25
-	VXORPS      Z10, Z10, K1, Z10
-	VCMPPS      $0x00, Z24, Z22, K1
-	VADDPS      Z14, Z25, K1, Z25
-	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R13)(R14*1), Z26
-	VFMADD231PS 128(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 128(R13)(R14*1)
-	VMOVUPS     128(SI)(R15*1), Z27
-	VFMADD231PS 128(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 128(SI)(R15*1)
-	VMOVUPS     192(DI)(R14*1), Z24
-	VMULPS      192(CX)(R15*1), Z24, Z24
-	VMOVAPS     Z3, Z25
-	VFMADD231PS Z24, Z7, Z25
-	VCMPPS      $0x00, Z24, Z19, K1
-	VADDPS      Z11, Z25, K1, Z25
-	VXORPS      Z11, Z11, K1, Z11
-	VCMPPS      $0x00, Z24, Z23, K1
-	VADDPS      Z15, Z25, K1, Z25
-	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R13)(R14*1), Z26
-	VFMADD231PS 192(CX)(R15*1), Z25, Z26
-	VMOVUPS     Z26, 192(R13)(R14*1)
-	VMOVUPS     192(SI)(R15*1), Z27
-	VFMADD231PS 192(DI)(R14*1), Z25, Z27
-	VMOVUPS     Z27, 192(SI)(R15*1)
-	INCQ        R9
-	CMPQ        R9, R8
-	JL          loop179
-
-skip178:
-	MOVQ    states2+136(FP), DI
-	TESTQ   DI, DI
-	JZ      skip180
-	MOVQ    bounds2+72(FP), R8
-	MOVLQSX (R8)(BX*8), R9
-	MOVLQSX 4(R8)(BX*8), BX
-	CMPQ    R9, BX
-	JGE     skip180
-	MOVQ    senders2+80(FP), R8
-	MOVQ    relations2+88(FP), R10
-	MOVQ    last2+112(FP), R11
-	MOVQ    byStates2+168(FP), R12
-
-loop181:
+loop157:
 	LEAQ        16(R9), R13
-	CMPQ        R13, R11
-	CMOVQGT     R11, R13
-	MOVLQSX     (R8)(R13*4), R13
+	CMPQ        R13, R12
+	CMOVQGT     R12, R13
+	MOVLQSX     (R10)(R13*4), R13
 	IMULQ       AX, R13
-	PREFETCHT0  (DI)(R13*1)
-	PREFETCHT0  64(DI)(R13*1)
-	PREFETCHT0  128(DI)(R13*1)
-	PREFETCHT0  192(DI)(R13*1)
-	MOVLQSX     (R8)(R9*4), R13
-	MOVLQSX     (R10)(R9*4), R14
+	PREFETCHT0  (CX)(R13*1)
+	PREFETCHT0  64(CX)(R13*1)
+	PREFETCHT0  128(CX)(R13*1)
+	PREFETCHT0  192(CX)(R13*1)
+	MOVLQSX     (R10)(R9*4), R13
+	MOVLQSX     (R11)(R9*4), R14
 	IMULQ       AX, R13
 	IMULQ       AX, R14
-	VMOVUPS     (DI)(R13*1), Z24
-	VMULPS      (CX)(R14*1), Z24, Z24
+	VMOVUPS     (CX)(R13*1), Z24
+	VMULPS      (DX)(R14*1), Z24, Z24
 	VMOVAPS     Z0, Z25
 	VFMADD231PS Z24, Z4, Z25
 	VCMPPS      $0x00, Z24, Z16, K1
@@ -3921,14 +3255,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z20, K1
 	VADDPS      Z12, Z25, K1, Z25
 	VXORPS      Z12, Z12, K1, Z12
-	VMOVUPS     (R12)(R13*1), Z26
-	VFMADD231PS (CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, (R12)(R13*1)
-	VMOVUPS     (SI)(R14*1), Z27
-	VFMADD231PS (DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, (SI)(R14*1)
-	VMOVUPS     64(DI)(R13*1), Z24
-	VMULPS      64(CX)(R14*1), Z24, Z24
+	VMOVUPS     (DI)(R13*1), Z26
+	VFMADD231PS (DX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, (DI)(R13*1)
+	VMOVUPS     (R8)(R14*1), Z27
+	VFMADD231PS (CX)(R13*1), Z25, Z27
+	VMOVUPS     Z27, (R8)(R14*1)
+	VMOVUPS     64(CX)(R13*1), Z24
+	VMULPS      64(DX)(R14*1), Z24, Z24
 	VMOVAPS     Z1, Z25
 	VFMADD231PS Z24, Z5, Z25
 	VCMPPS      $0x00, Z24, Z17, K1
@@ -3937,14 +3271,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z21, K1
 	VADDPS      Z13, Z25, K1, Z25
 	VXORPS      Z13, Z13, K1, Z13
-	VMOVUPS     64(R12)(R13*1), Z26
-	VFMADD231PS 64(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 64(R12)(R13*1)
-	VMOVUPS     64(SI)(R14*1), Z27
-	VFMADD231PS 64(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 64(SI)(R14*1)
-	VMOVUPS     128(DI)(R13*1), Z24
-	VMULPS      128(CX)(R14*1), Z24, Z24
+	VMOVUPS     64(DI)(R13*1), Z26
+	VFMADD231PS 64(DX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 64(DI)(R13*1)
+	VMOVUPS     64(R8)(R14*1), Z27
+	VFMADD231PS 64(CX)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 64(R8)(R14*1)
+	VMOVUPS     128(CX)(R13*1), Z24
+	VMULPS      128(DX)(R14*1), Z24, Z24
 	VMOVAPS     Z2, Z25
 	VFMADD231PS Z24, Z6, Z25
 	VCMPPS      $0x00, Z24, Z18, K1
@@ -3953,14 +3287,14 @@ loop181:
 	VCMPPS      $0x00, Z24, Z22, K1
 	VADDPS      Z14, Z25, K1, Z25
 	VXORPS      Z14, Z14, K1, Z14
-	VMOVUPS     128(R12)(R13*1), Z26
-	VFMADD231PS 128(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 128(R12)(R13*1)
-	VMOVUPS     128(SI)(R14*1), Z27
-	VFMADD231PS 128(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 128(SI)(R14*1)
-	VMOVUPS     192(DI)(R13*1), Z24
-	VMULPS      192(CX)(R14*1), Z24, Z24
+	VMOVUPS     128(DI)(R13*1), Z26
+	VFMADD231PS 128(DX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 128(DI)(R13*1)
+	VMOVUPS     128(R8)(R14*1), Z27
+	VFMADD231PS 128(CX)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 128(R8)(R14*1)
+	VMOVUPS     192(CX)(R13*1), Z24
+	VMULPS      192(DX)(R14*1), Z24, Z24
 	VMOVAPS     Z3, Z25
 	VFMADD231PS Z24, Z7, Z25
 	VCMPPS      $0x00, Z24, Z19, K1
@@ -3969,21 +3303,21 @@ loop181:
 	VCMPPS      $0x00, Z24, Z23, K1
 	VADDPS      Z15, Z25, K1, Z25
 	VXORPS      Z15, Z15, K1, Z15
-	VMOVUPS     192(R12)(R13*1), Z26
-	VFMADD231PS 192(CX)(R14*1), Z25, Z26
-	VMOVUPS     Z26, 192(R12)(R13*1)
-	VMOVUPS     192(SI)(R14*1), Z27
-	VFMADD231PS 192(DI)(R13*1), Z25, Z27
-	VMOVUPS     Z27, 192(SI)(R14*1)
+	VMOVUPS     192(DI)(R13*1), Z26
+	VFMADD231PS 192(DX)(R14*1), Z25, Z26
+	VMOVUPS     Z26, 192(DI)(R13*1)
+	VMOVUPS     192(R8)(R14*1), Z27
+	VFMADD231PS 192(CX)(R13*1), Z25, Z27
+	VMOVUPS     Z27, 192(R8)(R14*1)
 	INCQ        R9
-	CMPQ        R9, BX
-	JL          loop181
+	CMPQ        R9, SI
+	JL          loop157
 
-skip180:
-	INCQ DX
-	JMP  receiver172
+none156:
+	INCQ BX
+	JMP  receiver152
 
-end173:
+end153:
 	VZEROUPPER
 	RET
 
@@ -4009,11 +3343,11 @@ TEXT ·normalize32AVX512(SB), NOSPLIT, $0-120
 	MOVL         $0x00000003, DI
 	VPBROADCASTD DI, Z15
 
-four182:
+four158:
 	MOVQ          AX, DI
 	SUBQ          BX, DI
 	CMPQ          DI, $0x04
-	JL            rest183
+	JL            rest159
 	MOVQ          kept+64(FP), R8
 	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
@@ -4355,12 +3689,12 @@ four182:
 	VADDPS        64(R8), Z17, Z17
 	VMOVUPS       Z17, 64(R10)
 	ADDQ          $0x04, BX
-	JMP           four182
+	JMP           four158
 
-rest183:
-row184:
+rest159:
+row160:
 	CMPQ          BX, AX
-	JGE           end185
+	JGE           end161
 	MOVQ          kept+64(FP), R9
 	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
@@ -4445,9 +3779,9 @@ row184:
 	VADDPS        64(R8), Z17, Z17
 	VMOVUPS       Z17, 64(R10)
 	INCQ          BX
-	JMP           row184
+	JMP           row160
 
-end185:
+end161:
 	VZEROUPPER
 	RET
 
@@ -4467,9 +3801,9 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row186:
+row162:
 	CMPQ        BX, AX
-	JGE         end187
+	JGE         end163
 	MOVQ        kept+56(FP), R11
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
@@ -4509,7 +3843,7 @@ row186:
 	VCMPPS      $0x06, Z21, Z18, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	TESTQ       R8, R8
-	JZ          none188
+	JZ          none164
 	VMOVAPS     Z0, Z18
 	VADDPS      (R8), Z18, Z18
 	VMOVUPS     Z18, (R8)
@@ -4517,9 +3851,9 @@ row186:
 	VADDPS      64(R8), Z18, Z18
 	VMOVUPS     Z18, 64(R8)
 
-none188:
+none164:
 	TESTQ   DI, DI
-	JZ      none189
+	JZ      none165
 	VMOVAPS Z0, Z18
 	VMULPS  (R13), Z18, Z18
 	VADDPS  (DI), Z18, Z18
@@ -4529,7 +3863,7 @@ none188:
 	VADDPS  64(DI), Z18, Z18
 	VMOVUPS Z18, 64(DI)
 
-none189:
+none165:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z19
 	VMULPS        (R13), Z0, Z20
@@ -4566,7 +3900,7 @@ none189:
 	VMULPS        Z17, Z1, Z1
 	VMOVUPS       Z1, 64(R9)
 	TESTQ         SI, SI
-	JZ            none190
+	JZ            none166
 	VMOVAPS       Z0, Z18
 	VADDPS        (SI), Z18, Z18
 	VMOVUPS       Z18, (SI)
@@ -4574,11 +3908,11 @@ none189:
 	VADDPS        64(SI), Z18, Z18
 	VMOVUPS       Z18, 64(SI)
 
-none190:
+none166:
 	INCQ BX
-	JMP  row186
+	JMP  row162
 
-end187:
+end163:
 	VZEROUPPER
 	RET
 
@@ -4604,11 +3938,11 @@ TEXT ·normalize64AVX512(SB), NOSPLIT, $0-120
 	MOVL         $0x00000003, DI
 	VPBROADCASTD DI, Z23
 
-four191:
+four167:
 	MOVQ          AX, DI
 	SUBQ          BX, DI
 	CMPQ          DI, $0x04
-	JL            rest192
+	JL            rest168
 	MOVQ          kept+64(FP), R8
 	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
@@ -5070,12 +4404,12 @@ four191:
 	VADDPS        192(R8), Z25, Z25
 	VMOVUPS       Z25, 192(R10)
 	ADDQ          $0x04, BX
-	JMP           four191
+	JMP           four167
 
-rest192:
-row193:
+rest168:
+row169:
 	CMPQ          BX, AX
-	JGE           end194
+	JGE           end170
 	MOVQ          kept+64(FP), R9
 	MOVQ          rows+8(FP), DI
 	MOVLQSX       (DI)(BX*4), DI
@@ -5190,9 +4524,9 @@ row193:
 	VADDPS        192(R8), Z25, Z25
 	VMOVUPS       Z25, 192(R10)
 	INCQ          BX
-	JMP           row193
+	JMP           row169
 
-end194:
+end170:
 	VZEROUPPER
 	RET
 
@@ -5212,9 +4546,9 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row195:
+row171:
 	CMPQ        BX, AX
-	JGE         end196
+	JGE         end172
 	MOVQ        kept+56(FP), R11
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
@@ -5272,7 +4606,7 @@ row195:
 	VCMPPS      $0x06, Z29, Z26, K1
 	VMOVAPS.Z   Z3, K1, Z3
 	TESTQ       R8, R8
-	JZ          none197
+	JZ          none173
 	VMOVAPS     Z0, Z26
 	VADDPS      (R8), Z26, Z26
 	VMOVUPS     Z26, (R8)
@@ -5286,9 +4620,9 @@ row195:
 	VADDPS      192(R8), Z26, Z26
 	VMOVUPS     Z26, 192(R8)
 
-none197:
+none173:
 	TESTQ   DI, DI
-	JZ      none198
+	JZ      none174
 	VMOVAPS Z0, Z26
 	VMULPS  (R13), Z26, Z26
 	VADDPS  (DI), Z26, Z26
@@ -5306,7 +4640,7 @@ none197:
 	VADDPS  192(DI), Z26, Z26
 	VMOVUPS Z26, 192(DI)
 
-none198:
+none174:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z27
 	VMULPS        (R13), Z0, Z28
@@ -5357,7 +4691,7 @@ none198:
 	VMULPS        Z25, Z3, Z3
 	VMOVUPS       Z3, 192(R9)
 	TESTQ         SI, SI
-	JZ            none199
+	JZ            none175
 	VMOVAPS       Z0, Z26
 	VADDPS        (SI), Z26, Z26
 	VMOVUPS       Z26, (SI)
@@ -5371,11 +4705,11 @@ none198:
 	VADDPS        192(SI), Z26, Z26
 	VMOVUPS       Z26, 192(SI)
 
-none199:
+none175:
 	INCQ BX
-	JMP  row195
+	JMP  row171
 
-end196:
+end172:
 	VZEROUPPER
 	RET
 
@@ -5391,18 +4725,18 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next200:
+next176:
 	CMPQ    DI, AX
-	JGE     end201
+	JGE     end177
 	VMULPS  (BX)(DI*4), Z0, Z2
 	VADDPS  (DX)(DI*4), Z2, Z2
 	VMULPS  (SI)(DI*4), Z1, Z3
 	VADDPS  Z3, Z2, Z2
 	VMOVUPS Z2, (CX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next200
+	JMP     next176
 
-end201:
+end177:
 	VZEROUPPER
 	RET
 
@@ -5418,9 +4752,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next202:
+next178:
 	CMPQ    DI, AX
-	JGE     end203
+	JGE     end179
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -5431,155 +4765,260 @@ next202:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next202
+	JMP     next178
 
-end203:
+end179:
 	VZEROUPPER
 	RET
 
-// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, bounds0 *int32, bounds1 *int32, bounds2 *int32, senders0 *int32, relations0 *int32, senders1 *int32, relations1 *int32, senders2 *int32, relations2 *int32, counts *int64)
+// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, MMX+, POPCNT
-TEXT ·partitionAVX512(SB), NOSPLIT, $0-152
-	MOVQ         senders+24(FP), CX
-	MOVQ         relations+32(FP), DX
-	MOVQ         rows+40(FP), BX
+TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
+	MOVQ         bounds+80(FP), DX
+	MOVQ         senders+24(FP), BX
+	MOVQ         relations+32(FP), SI
+	MOVQ         rows+40(FP), DI
 	XORQ         AX, AX
-	MOVQ         counts+144(FP), SI
-	MOVL         parents+56(FP), DI
-	VPBROADCASTD DI, Z0
-	MOVQ         (SI), DI
+	MOVQ         end+136(FP), CX
+	MOVQ         (CX), CX
+	MOVL         parents+56(FP), R8
+	VPBROADCASTD R8, Z0
 	MOVL         siblings+60(FP), R8
 	VPBROADCASTD R8, Z1
-	MOVQ         8(SI), R8
-	MOVL         children+64(FP), R9
-	VPBROADCASTD R9, Z2
-	MOVQ         16(SI), SI
-	MOVL         unreached+68(FP), R9
-	VPBROADCASTD R9, Z3
+	MOVL         children+64(FP), R8
+	VPBROADCASTD R8, Z2
+	MOVL         unreached+68(FP), R8
+	VPBROADCASTD R8, Z3
+	MOVL         table+72(FP), R8
+	VPBROADCASTD R8, Z4
 
-receiver204:
-	MOVQ       count+0(FP), R9
-	CMPQ       AX, R9
-	JGE        done205
-	MOVQ       offsets+16(FP), R10
-	MOVQ       receivers+8(FP), R9
-	MOVQ       count+0(FP), R11
-	DECQ       R11
-	LEAQ       16(AX), R12
-	CMPQ       R12, R11
-	CMOVQGT    R11, R12
-	MOVLQSX    (R9)(R12*4), R12
-	PREFETCHT0 (R10)(R12*8)
-	LEAQ       8(AX), R12
-	CMPQ       R12, R11
-	CMOVQGT    R11, R12
-	MOVLQSX    (R9)(R12*4), R12
-	MOVQ       (R10)(R12*8), R9
-	PREFETCHT0 (CX)(R9*4)
-	PREFETCHT0 (DX)(R9*4)
-	MOVQ       receivers+8(FP), R9
-	MOVLQSX    (R9)(AX*4), R9
-	MOVQ       (R10)(R9*8), R11
-	MOVQ       8(R10)(R9*8), R9
-	SUBQ       R11, R9
-	MOVQ       bounds0+72(FP), R10
-	MOVL       DI, (R10)(AX*8)
-	MOVQ       bounds1+80(FP), R10
-	MOVL       R8, (R10)(AX*8)
-	MOVQ       bounds2+88(FP), R10
-	MOVL       SI, (R10)(AX*8)
-
-loop206:
-	CMPQ R9, $0x10
-	JL   rest207
-	MOVL $0x0000ffff, R10
-
-part208:
-	KMOVW       R10, K1
+receiver180:
+	MOVL        CX, (DX)
+	MOVQ        count+0(FP), R8
+	CMPQ        AX, R8
+	JGE         done181
+	MOVQ        offsets+16(FP), R9
+	MOVQ        receivers+8(FP), R8
+	MOVQ        count+0(FP), R10
+	DECQ        R10
+	LEAQ        16(AX), R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R8)(R11*4), R11
+	PREFETCHT0  (R9)(R11*8)
+	LEAQ        8(AX), R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R8)(R11*4), R11
+	MOVQ        (R9)(R11*8), R8
+	PREFETCHT0  (BX)(R8*4)
+	PREFETCHT0  (SI)(R8*4)
+	MOVQ        receivers+8(FP), R8
+	MOVLQSX     (R8)(AX*4), R8
+	MOVQ        (R9)(R8*8), R10
+	MOVQ        8(R9)(R8*8), R8
+	SUBQ        R10, R8
+	CMPQ        R8, $0x10
+	JG          several182
+	MOVL        $0x0000ffff, R9
+	BZHIL       R8, R9, R9
+	KMOVW       R9, K1
 	KMOVW       K1, K2
-	VMOVDQU32.Z (CX)(R11*4), K1, Z4
-	VMOVDQU32.Z (DX)(R11*4), K1, Z6
-	VPXORD      Z5, Z5, Z5
-	VPGATHERDD  (BX)(Z4*4), K2, Z5
-	VPCMPEQD    Z3, Z5, K1, K6
-	VPCMPD      $0x01, Z0, Z5, K1, K3
-	VPCMPD      $0x01, Z1, Z5, K1, K4
-	VPCMPEQD    Z2, Z5, K1, K5
+	VMOVDQU32.Z (BX)(R10*4), K1, Z5
+	VMOVDQU32.Z (SI)(R10*4), K1, Z7
+	VPXORD      Z6, Z6, Z6
+	VPGATHERDD  (DI)(Z5*4), K2, Z6
+	VPCMPEQD    Z3, Z6, K1, K6
+	VPCMPD      $0x01, Z0, Z6, K1, K3
+	VPCMPD      $0x01, Z1, Z6, K1, K4
+	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known210
-	MOVQ        reached+48(FP), R12
-	KMOVW       K6, R10
+	JZ          known184
+	MOVQ        reached+48(FP), R9
+	KMOVW       K6, R8
 
-reach211:
-	TZCNTL  R10, R13
-	ADDQ    R11, R13
-	MOVLQSX (CX)(R13*4), R13
-	MOVL    $0x7ffffffe, (BX)(R13*4)
-	MOVL    $0x00000001, R14
-	SHLXQ   R13, R14, R14
-	SHRQ    $0x06, R13
-	ORQ     R14, (R12)(R13*8)
-	BLSRL   R10, R10
-	JNZ     reach211
-	VPXORD  Z7, Z7, Z7
-	VPCMPD  $0x05, Z7, Z2, K6, K6
+reach185:
+	TZCNTL  R8, R11
+	ADDQ    R10, R11
+	MOVLQSX (BX)(R11*4), R11
+	MOVL    $0x7ffffffe, (DI)(R11*4)
+	MOVL    $0x00000001, R12
+	SHLXQ   R11, R12, R12
+	SHRQ    $0x06, R11
+	ORQ     R12, (R9)(R11*8)
+	BLSRL   R8, R8
+	JNZ     reach185
+	VPXORD  Z8, Z8, Z8
+	VPCMPD  $0x05, Z8, Z2, K6, K6
 	KORW    K6, K5, K5
 
-known210:
+known184:
+	MOVQ          intoRows+88(FP), R8
+	MOVQ          intoRelations+96(FP), R9
 	KMOVW         K3, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z5, K3, Z7
-	MOVQ          senders0+96(FP), R12
-	VMOVDQU32     Z7, (R12)(DI*4)
-	VPCOMPRESSD.Z Z6, K3, Z7
-	MOVQ          relations0+104(FP), R12
-	VMOVDQU32     Z7, (R12)(DI*4)
-	ADDQ          R10, DI
+	VPCOMPRESSD.Z Z6, K3, Z8
+	VMOVDQU32     Z8, (R8)(CX*4)
+	VPCOMPRESSD.Z Z7, K3, Z8
+	VMOVDQU32     Z8, (R9)(CX*4)
+	ADDQ          R10, CX
+	MOVL          CX, 4(DX)
+	MOVQ          intoRows+88(FP), R8
+	MOVQ          intoRelations+96(FP), R9
 	KMOVW         K4, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z5, K4, Z7
-	MOVQ          senders1+112(FP), R12
-	VMOVDQU32     Z7, (R12)(R8*4)
-	VPCOMPRESSD.Z Z6, K4, Z7
-	MOVQ          relations1+120(FP), R12
-	VMOVDQU32     Z7, (R12)(R8*4)
-	ADDQ          R10, R8
+	VPCOMPRESSD.Z Z6, K4, Z8
+	VPSUBD        Z4, Z8, Z8
+	VMOVDQU32     Z8, (R8)(CX*4)
+	VPCOMPRESSD.Z Z7, K4, Z8
+	VMOVDQU32     Z8, (R9)(CX*4)
+	ADDQ          R10, CX
+	MOVL          CX, 8(DX)
+	MOVQ          intoRows+88(FP), R8
+	MOVQ          intoRelations+96(FP), R9
 	KMOVW         K5, R10
 	POPCNTL       R10, R10
-	VPCOMPRESSD.Z Z4, K5, Z7
-	MOVQ          senders2+128(FP), R12
-	VMOVDQU32     Z7, (R12)(SI*4)
-	VPCOMPRESSD.Z Z6, K5, Z7
-	MOVQ          relations2+136(FP), R12
-	VMOVDQU32     Z7, (R12)(SI*4)
-	ADDQ          R10, SI
-	ADDQ          $0x10, R11
-	SUBQ          $0x10, R9
-	JMP           loop206
+	VPCOMPRESSD.Z Z5, K5, Z8
+	VMOVDQU32     Z8, (R8)(CX*4)
+	VPCOMPRESSD.Z Z7, K5, Z8
+	VMOVDQU32     Z8, (R9)(CX*4)
+	ADDQ          R10, CX
+	JMP           end183
 
-rest207:
-	TESTQ R9, R9
-	JLE   end209
-	MOVL  $0x0000ffff, R10
-	BZHIL R9, R10, R10
-	JMP   part208
+several182:
+	XORQ R9, R9
+	XORQ R11, R11
 
-end209:
-	MOVQ bounds0+72(FP), R9
-	MOVL DI, 4(R9)(AX*8)
-	MOVQ bounds1+80(FP), R9
-	MOVL R8, 4(R9)(AX*8)
-	MOVQ bounds2+88(FP), R9
-	MOVL SI, 4(R9)(AX*8)
+loop186:
+	CMPQ  R8, $0x10
+	JL    rest187
+	MOVL  $0x0000ffff, R12
+	KMOVW R12, K1
+
+part188:
+	KMOVW       K1, K2
+	VMOVDQU32.Z (BX)(R10*4), K1, Z5
+	VMOVDQU32.Z (SI)(R10*4), K1, Z7
+	VPXORD      Z6, Z6, Z6
+	VPGATHERDD  (DI)(Z5*4), K2, Z6
+	VPCMPEQD    Z3, Z6, K1, K6
+	VPCMPD      $0x01, Z0, Z6, K1, K3
+	VPCMPD      $0x01, Z1, Z6, K1, K4
+	VPCMPEQD    Z2, Z6, K1, K5
+	KANDNW      K4, K3, K4
+	KORTESTW    K6, K6
+	JZ          known190
+	MOVQ        reached+48(FP), R13
+	KMOVW       K6, R12
+
+reach191:
+	TZCNTL  R12, R14
+	ADDQ    R10, R14
+	MOVLQSX (BX)(R14*4), R14
+	MOVL    $0x7ffffffe, (DI)(R14*4)
+	MOVL    $0x00000001, R15
+	SHLXQ   R14, R15, R15
+	SHRQ    $0x06, R14
+	ORQ     R15, (R13)(R14*8)
+	BLSRL   R12, R12
+	JNZ     reach191
+	VPXORD  Z8, Z8, Z8
+	VPCMPD  $0x05, Z8, Z2, K6, K6
+	KORW    K6, K5, K5
+
+known190:
+	MOVQ          intoRows+88(FP), R12
+	MOVQ          intoRelations+96(FP), R13
+	KMOVW         K3, R14
+	POPCNTL       R14, R14
+	VPCOMPRESSD.Z Z6, K3, Z8
+	VMOVDQU32     Z8, (R12)(CX*4)
+	VPCOMPRESSD.Z Z7, K3, Z8
+	VMOVDQU32     Z8, (R13)(CX*4)
+	ADDQ          R14, CX
+	MOVQ          siblingRows+104(FP), R12
+	MOVQ          siblingRelations+112(FP), R13
+	KMOVW         K4, R14
+	POPCNTL       R14, R14
+	VPCOMPRESSD.Z Z6, K4, Z8
+	VPSUBD        Z4, Z8, Z8
+	VMOVDQU32     Z8, (R12)(R9*4)
+	VPCOMPRESSD.Z Z7, K4, Z8
+	VMOVDQU32     Z8, (R13)(R9*4)
+	ADDQ          R14, R9
+	MOVQ          childRows+120(FP), R12
+	MOVQ          childRelations+128(FP), R13
+	KMOVW         K5, R14
+	POPCNTL       R14, R14
+	VPCOMPRESSD.Z Z5, K5, Z8
+	VMOVDQU32     Z8, (R12)(R11*4)
+	VPCOMPRESSD.Z Z7, K5, Z8
+	VMOVDQU32     Z8, (R13)(R11*4)
+	ADDQ          R14, R11
+	ADDQ          $0x10, R10
+	SUBQ          $0x10, R8
+	JMP           loop186
+
+rest187:
+	TESTQ R8, R8
+	JLE   end189
+	MOVL  $0x0000ffff, R12
+	BZHIL R8, R12, R12
+	KMOVW R12, K1
+	JMP   part188
+
+end189:
+	MOVL CX, 4(DX)
+	MOVQ siblingRows+104(FP), R8
+	MOVQ siblingRelations+112(FP), R10
+	MOVQ intoRows+88(FP), R12
+	MOVQ intoRelations+96(FP), R13
+	XORQ R14, R14
+	MOVQ CX, R15
+	ADDQ R9, CX
+
+copy192:
+	CMPQ      R14, R9
+	JGE       copied193
+	VMOVDQU32 (R8)(R14*4), Z6
+	VMOVDQU32 Z6, (R12)(R15*4)
+	VMOVDQU32 (R10)(R14*4), Z6
+	VMOVDQU32 Z6, (R13)(R15*4)
+	ADDQ      $0x10, R14
+	ADDQ      $0x10, R15
+	JMP       copy192
+
+copied193:
+	MOVL CX, 8(DX)
+	MOVQ childRows+120(FP), R8
+	MOVQ childRelations+128(FP), R9
+	MOVQ intoRows+88(FP), R10
+	MOVQ intoRelations+96(FP), R12
+	XORQ R13, R13
+	MOVQ CX, R14
+	ADDQ R11, CX
+
+copy194:
+	CMPQ      R13, R11
+	JGE       copied195
+	VMOVDQU32 (R8)(R13*4), Z6
+	VMOVDQU32 Z6, (R10)(R14*4)
+	VMOVDQU32 (R9)(R13*4), Z6
+	VMOVDQU32 Z6, (R12)(R14*4)
+	ADDQ      $0x10, R13
+	ADDQ      $0x10, R14
+	JMP       copy194
+
+copied195:
+end183:
 	INCQ AX
-	JMP  receiver204
+	ADDQ $0x0c, DX
+	JMP  receiver180
 
-done205:
-	MOVQ counts+144(FP), AX
-	MOVQ DI, (AX)
-	MOVQ R8, 8(AX)
-	MOVQ SI, 16(AX)
+done181:
+	MOVQ end+136(FP), AX
+	MOVQ CX, (AX)
 	VZEROUPPER
 	RET
 
@@ -5594,19 +5033,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row212:
+row196:
 	TESTQ  BX, BX
-	JLE    end214
+	JLE    end198
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column213:
+column197:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column213
+	JL            column197
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5621,9 +5060,9 @@ column213:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row212
+	JMP           row196
 
-end214:
+end198:
 	VZEROUPPER
 	RET
 
@@ -5645,9 +5084,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next215:
+next199:
 	TESTQ       AX, AX
-	JLE         end216
+	JLE         end200
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -5661,9 +5100,9 @@ next215:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next215
+	JMP         next199
 
-end216:
+end200:
 	VZEROUPPER
 	RET
 
@@ -5674,9 +5113,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors217:
+vectors201:
 	CMPQ    DX, $0x00000040
-	JL      rest218
+	JL      rest202
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5692,21 +5131,21 @@ vectors217:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors217
+	JMP     vectors201
 
-rest218:
-vectors219:
+rest202:
+vectors203:
 	CMPQ    DX, $0x00000010
-	JL      rest220
+	JL      rest204
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors219
+	JMP     vectors203
 
-rest220:
+rest204:
 	VZEROUPPER
 	RET
 
@@ -5718,18 +5157,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors221:
+vectors205:
 	CMPQ    DX, $0x00000010
-	JL      rest222
+	JL      rest206
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors221
+	JMP     vectors205
 
-rest222:
+rest206:
 	VZEROUPPER
 	RET
 
@@ -5742,9 +5181,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors223:
+vectors207:
 	CMPQ      BX, $0x00000010
-	JL        rest224
+	JL        rest208
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5754,9 +5193,9 @@ vectors223:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors223
+	JMP       vectors207
 
-rest224:
+rest208:
 	VZEROUPPER
 	RET
 
@@ -5770,9 +5209,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors225:
+vectors209:
 	CMPQ    CX, $0x00000040
-	JL      rest226
+	JL      rest210
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5787,20 +5226,20 @@ vectors225:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors225
+	JMP     vectors209
 
-rest226:
-vectors227:
+rest210:
+vectors211:
 	CMPQ    CX, $0x00000010
-	JL      rest228
+	JL      rest212
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors227
+	JMP     vectors211
 
-rest228:
+rest212:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5829,9 +5268,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors229:
+vectors213:
 	CMPQ    SI, $0x00000010
-	JL      rest230
+	JL      rest214
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5858,9 +5297,9 @@ vectors229:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors229
+	JMP     vectors213
 
-rest230:
+rest214:
 	VZEROUPPER
 	RET
 
@@ -5885,7 +5324,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row231:
+row215:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5913,7 +5352,7 @@ row231:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word232:
+word216:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5931,10 +5370,10 @@ word232:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word232
+	JNZ          word216
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row231
+	JNZ          row215
 	VZEROUPPER
 	RET
 
@@ -5958,12 +5397,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down233:
+down217:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across234:
+across218:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6015,11 +5454,11 @@ across234:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across234
+	JNZ         across218
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down233
+	JNZ         down217
 	VZEROUPPER
 	RET
 
@@ -6030,10 +5469,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity235:
+entity219:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end239
+	JGE        end223
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6041,19 +5480,19 @@ entity235:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing236
+	JEQ        nothing220
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing236
+	JEQ        nothing220
 	LEAQ       (SI)(DI*4), DI
 
-fours240:
+fours224:
 	CMPQ     BX, $0x04
-	JLE      last241
+	JLE      last225
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6069,12 +5508,12 @@ fours240:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full238
+	JEQ      full222
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours240
+	JMP      fours224
 
-last241:
+last225:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6101,11 +5540,11 @@ last241:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full238:
+full222:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing236
+	JEQ       nothing220
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6116,57 +5555,57 @@ full238:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next237
+	JLT       next221
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next237
+	JEQ       next221
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without242
+	JCC       without226
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without242:
+without226:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without243
+	JCC       without227
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without243:
+without227:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without244
+	JCC       without228
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without244:
+without228:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without245
+	JCC       without229
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without245:
+without229:
 	ADDQ DI, BX
 
-next237:
+next221:
 	INCQ CX
-	JMP  entity235
+	JMP  entity219
 
-nothing236:
+nothing220:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity235
+	JMP       entity219
 
-end239:
+end223:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -6179,10 +5618,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity246:
+entity230:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end248
+	JGE       end232
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6194,12 +5633,12 @@ entity246:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none247
+	JEQ       none231
 	LEAQ      (R8)(R9*4), R9
 
-fours249:
+fours233:
 	CMPQ      SI, $0x04
-	JLE       last250
+	JLE       last234
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -6278,9 +5717,9 @@ fours249:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours249
+	JMP       fours233
 
-last250:
+last234:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -6371,11 +5810,11 @@ last250:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none247:
+none231:
 	INCQ DX
-	JMP  entity246
+	JMP  entity230
 
-end248:
+end232:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -6391,10 +5830,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity251:
+entity235:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end255
+	JGE        end239
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6402,21 +5841,21 @@ entity251:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing252
+	JEQ        nothing236
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing252
+	JEQ        nothing236
 	LEAQ       (DI)(R8*4), R8
 
-fours256:
+fours240:
 	CMPQ       AX, $0x00004000
-	JGE        full258
+	JGE        full242
 	CMPQ       SI, $0x04
-	JLE        last257
+	JLE        last241
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -6447,9 +5886,9 @@ fours256:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours256
+	JMP        fours240
 
-last257:
+last241:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -6503,7 +5942,7 @@ last257:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing252
+	JEQ          nothing236
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -6514,57 +5953,57 @@ last257:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next253
+	JLT          next237
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next253
+	JEQ          next237
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without259
+	JCC          without243
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without259:
+without243:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without260
+	JCC       without244
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without260:
+without244:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without261
+	JCC       without245
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without261:
+without245:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without262
+	JCC       without246
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without262:
+without246:
 	ADDQ R8, SI
 
-next253:
+next237:
 	INCQ DX
-	JMP  entity251
+	JMP  entity235
 
-nothing252:
+nothing236:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity251
+	JMP       entity235
 
-end255:
+end239:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -6580,9 +6019,9 @@ end255:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight263:
+eight247:
 	CMPQ       AX, $0x00
-	JLE        drained266
+	JLE        drained250
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6610,23 +6049,23 @@ eight263:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry264:
+carry248:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried265
+	JEQ       carried249
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry264
+	JMP       carry248
 
-carried265:
+carried249:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight263
+	JMP  eight247
 
-drained266:
+drained250:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6638,7 +6077,7 @@ drained266:
 	VZEROUPPER
 	RET
 
-full258:
+full242:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -6654,9 +6093,9 @@ full258:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight267:
+eight251:
 	CMPQ       AX, $0x00
-	JLE        drained270
+	JLE        drained254
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6684,28 +6123,28 @@ eight267:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry268:
+carry252:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried269
+	JEQ       carried253
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry268
+	JMP       carry252
 
-carried269:
+carried253:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight267
+	JMP  eight251
 
-drained270:
+drained254:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours256
+	JMP       fours240
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -6728,10 +6167,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity271:
+entity255:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end273
+	JGE       end257
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6743,14 +6182,14 @@ entity271:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none272
+	JEQ       none256
 	LEAQ      (R9)(R10*4), R10
 
-fours274:
+fours258:
 	CMPQ       AX, $0x00004000
-	JGE        full276
+	JGE        full260
 	CMPQ       DI, $0x04
-	JLE        last275
+	JLE        last259
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -6841,9 +6280,9 @@ fours274:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours274
+	JMP        fours258
 
-last275:
+last259:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -6955,11 +6394,11 @@ last275:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none272:
+none256:
 	INCQ BX
-	JMP  entity271
+	JMP  entity255
 
-end273:
+end257:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6975,9 +6414,9 @@ end273:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight277:
+eight261:
 	CMPQ       AX, $0x00
-	JLE        drained280
+	JLE        drained264
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7005,23 +6444,23 @@ eight277:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry278:
+carry262:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried279
+	JEQ       carried263
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry278
+	JMP       carry262
 
-carried279:
+carried263:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight277
+	JMP  eight261
 
-drained280:
+drained264:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7033,7 +6472,7 @@ drained280:
 	VZEROUPPER
 	RET
 
-full276:
+full260:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7049,9 +6488,9 @@ full276:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight281:
+eight265:
 	CMPQ       AX, $0x00
-	JLE        drained284
+	JLE        drained268
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7079,28 +6518,28 @@ eight281:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry282:
+carry266:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried283
+	JEQ       carried267
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry282
+	JMP       carry266
 
-carried283:
+carried267:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight281
+	JMP  eight265
 
-drained284:
+drained268:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours274
+	JMP       fours258
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7109,58 +6548,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity285:
+entity269:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end287
+	JGE       end271
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip286
+	JLT       skip270
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip286
+	JEQ       skip270
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without288
+	JCC       without272
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without288:
+without272:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without289
+	JCC       without273
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without289:
+without273:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without290
+	JCC       without274
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without290:
+without274:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without291
+	JCC       without275
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without291:
+without275:
 	ADDQ DI, BX
 
-skip286:
+skip270:
 	INCQ DX
-	JMP  entity285
+	JMP  entity269
 
-end287:
+end271:
 	VZEROUPPER
 	RET
 
@@ -7179,7 +6618,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again292:
+again276:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -7258,7 +6697,7 @@ again292:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again292
+	JNE          again276
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -7271,7 +6710,7 @@ again292:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again293:
+again277:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -7350,7 +6789,7 @@ again293:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again293
+	JNE        again277
 	VZEROUPPER
 	RET
 
@@ -7382,12 +6821,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square294:
+square278:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane295:
+plane279:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -7415,7 +6854,7 @@ plane295:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent296
+	JGE        absent280
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -7434,10 +6873,10 @@ plane295:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent296:
+absent280:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without297
+	JCC   without281
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -7447,10 +6886,10 @@ absent296:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without297:
+without281:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without298
+	JCC   without282
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -7460,7 +6899,7 @@ without297:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without298:
+without282:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -7534,7 +6973,7 @@ without298:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane295
+	JL         plane279
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -7556,7 +6995,7 @@ without298:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane299:
+plane283:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -7584,7 +7023,7 @@ plane299:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent300
+	JGE        absent284
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -7603,10 +7042,10 @@ plane299:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent300:
+absent284:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without301
+	JCC   without285
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -7616,10 +7055,10 @@ absent300:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without301:
+without285:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without302
+	JCC   without286
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -7629,7 +7068,7 @@ without301:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without302:
+without286:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -7703,7 +7142,7 @@ without302:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane299
+	JL         plane283
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -7723,7 +7162,7 @@ without302:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again303:
+again287:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -7802,13 +7241,13 @@ again303:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again303
+	JNE        again287
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square294
+	JNE        square278
 	VZEROUPPER
 	RET
 
@@ -7819,7 +7258,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned304
+	JNE   unaligned288
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -7847,7 +7286,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again305:
+again289:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -7891,12 +7330,12 @@ again305:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again305
+	JNE         again289
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned304:
+unaligned288:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -7924,7 +7363,7 @@ unaligned304:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again306:
+again290:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -7976,6 +7415,6 @@ again306:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again306
+	JNE         again290
 	VZEROUPPER
 	RET

@@ -51,26 +51,24 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 	}
 }
 
-// benchRun is a run whose receivers have so many messages each, from tables of entities rows.
+// benchRun is a run whose receivers have so many messages each, from three tables of entities
+// rows.
 func benchRun(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
-	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Own: aligned(rng, n*dim)}
-	for k := range r.Kinds {
-		r.Kinds[k] = Senders{States: aligned(rng, entities*dim)}
-	}
+	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Own: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), First: 2 * entities, Heard: 3}
+	senders := &r.Senders
 	for i := range n {
-		for k := range r.Kinds {
-			senders := &r.Kinds[k]
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
+		for k := range 3 {
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
 			for range (each + 2 - k) / 3 {
-				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
+				senders.Rows = append(senders.Rows, int32(rng.IntN(entities)-k*entities))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
 			}
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 		}
 		r.Divisor = append(r.Divisor, 1/float32(each+1))
 		r.Rows, r.At = append(r.Rows, int32(i)), append(r.At, int32(i))
 	}
+	senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
 	return r
 }
 
@@ -86,7 +84,7 @@ func eachBenchRun(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) 
 
 // sent is the number of messages of a run.
 func (r *Receivers) sent() int {
-	return len(r.Kinds[0].Entities) + len(r.Kinds[1].Entities) + len(r.Kinds[2].Entities)
+	return len(r.Senders.Rows)
 }
 
 func perMessage(b *testing.B, messages int) {
@@ -108,11 +106,7 @@ func BenchmarkAggregate(b *testing.B) {
 
 func zeroGradients(r *Receivers) *Gradients {
 	like := func(x []float32) []float32 { return make([]float32, len(x)) }
-	g := &Gradients{RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own)}
-	for k := range r.Kinds {
-		g.States[k] = like(r.Kinds[k].States)
-	}
-	return g
+	return &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own)}
 }
 
 func BenchmarkAggregateBackward(b *testing.B) {

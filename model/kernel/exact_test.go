@@ -8,7 +8,7 @@ import "math"
 type exact struct {
 	r                               *Receivers // shapes, bounds and options
 	minus                           float64    // -1; 1 in sums of sizes
-	states                          [3][]float64
+	states                          []float64
 	relations, own, initial, degree []float64
 }
 
@@ -24,11 +24,7 @@ func widen(x []float32) []float64 {
 }
 
 func newExact(r *Receivers) *exact {
-	e := &exact{r: r, minus: -1, relations: widen(r.RelationEmbeddings), own: widen(r.Own), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
-	for k := range r.Kinds {
-		e.states[k] = widen(r.Kinds[k].States)
-	}
-	return e
+	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), own: widen(r.Own), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
 }
 
 // zeros is a gradient of e's shape.
@@ -39,11 +35,7 @@ func (e *exact) zeros() *exact {
 		}
 		return make([]float64, len(x))
 	}
-	z := &exact{r: e.r, relations: like(e.relations), own: like(e.own), initial: like(e.initial), degree: like(e.degree)}
-	for k, s := range e.states {
-		z.states[k] = like(s)
-	}
-	return z
+	return &exact{r: e.r, states: like(e.states), relations: like(e.relations), own: like(e.own), initial: like(e.initial), degree: like(e.degree)}
 }
 
 // member is one vector of a receiver's set. A member with extreme only is seen by max and
@@ -77,19 +69,13 @@ func (e *exact) members(i int) []member {
 	if r.DegreeMessage != nil && r.Copies[i] > 0 {
 		out = append(out, member{e.degree, float64(r.Copies[i]), false, func(g []float64, into *exact) { plus(into.degree, g) }})
 	}
-	for kind, table := range e.states {
-		if table == nil {
-			continue
-		}
-		senders := &r.Kinds[kind]
-		for at := senders.Bounds[2*i]; at < senders.Bounds[2*i+1]; at++ {
-			u, q := int(senders.Entities[at])*d, int(senders.Relations[at])*d
-			x, w := table[u:u+d], e.relations[q:q+d]
-			out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
-				gx, gw := into.states[kind][u:u+d], into.relations[q:q+d]
-				back64(r.Message, e.minus, g, x, w, gx, gw)
-			}})
-		}
+	for at := r.Senders.Bounds[3*i]; at < r.Senders.Bounds[3*i+r.Heard]; at++ {
+		u, q := (r.First+int(r.Senders.Rows[at]))*d, int(r.Senders.Relations[at])*d
+		x, w := e.states[u:u+d], e.relations[q:q+d]
+		out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
+			gx, gw := into.states[u:u+d], into.relations[q:q+d]
+			back64(r.Message, e.minus, g, x, w, gx, gw)
+		}})
 	}
 	return out
 }
@@ -283,9 +269,5 @@ func newExactAbs(e *exact) *exact {
 		}
 		return out
 	}
-	a := &exact{r: e.r, minus: 1, relations: abs(e.relations), own: abs(e.own), initial: abs(e.initial), degree: abs(e.degree)}
-	for k, s := range e.states {
-		a.states[k] = abs(s)
-	}
-	return a
+	return &exact{r: e.r, minus: 1, states: abs(e.states), relations: abs(e.relations), own: abs(e.own), initial: abs(e.initial), degree: abs(e.degree)}
 }

@@ -64,12 +64,12 @@ func grid(rng *rand.Rand, n int) []float32 {
 // options are what a run of receivers may have.
 type options struct {
 	initial, zero, degree, own bool
-	without                    [3]bool // tables that are nil
+	unheard                    int // kinds of senders
 	draw                       func(*rand.Rand, int) []float32
 }
 
 func (o options) String() string {
-	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v without=%v", o.initial, o.zero, o.degree, o.own, o.without)
+	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v unheard=%v", o.initial, o.zero, o.degree, o.own, o.unheard)
 }
 
 // permutation is the numbers below n in any order.
@@ -81,31 +81,29 @@ func permutation(rng *rand.Rand, n int) []int32 {
 	return out
 }
 
-// newRun makes a run whose receiver in row i has lengths(i, kind) senders of each kind.
+// newRun makes a run whose receiver in row i has lengths(i, kind) senders of each kind. As in a
+// window, those of a kind are read from the table before that of the kind before.
 func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
 	const entities, relations = 23, 7
-	r := &Receivers{Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim)}
-	for k := range r.Kinds {
-		senders := &r.Kinds[k]
-		if !o.without[k] {
-			senders.States = o.draw(rng, entities*dim)
-		}
+	r := &Receivers{
+		Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim),
+		Heard: 3 - o.unheard, States: o.draw(rng, 3*entities*dim), First: 2 * entities,
 	}
+	senders := &r.Senders
 	for i := range n {
 		count := 0
-		for k := range r.Kinds {
-			senders := &r.Kinds[k]
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
+		for k := range 3 {
+			senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
 			for range lengths(i, k) {
-				senders.Entities = append(senders.Entities, int32(rng.IntN(entities)))
+				senders.Rows = append(senders.Rows, int32(rng.IntN(entities)-k*entities))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
 				count++
 			}
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Entities)))
 		}
 		r.Copies = append(r.Copies, float32(rng.IntN(3)))
 		r.Divisor = append(r.Divisor, 1/float32(count+1+int(r.Copies[i])))
 	}
+	senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
 	r.Rows, r.At = permutation(rng, n), permutation(rng, n)
 	if o.initial {
 		r.Initial, r.InitialWithZero = o.draw(rng, dim), o.zero

@@ -36,9 +36,10 @@ type Kernel interface {
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)
 
-	// Part parts the senders of some receivers into three kinds, and reaches those that were
-	// not reached yet. Within a kind they keep the order that they have in the graph.
-	Part(p *Partition, kinds *[3]Parted)
+	// Part parts the senders of some receivers into three kinds, which it appends to into, and
+	// reaches those that were not reached yet. Within a kind they keep the order that they have
+	// in the graph.
+	Part(p *Partition, into *Senders)
 
 	// Score is the last layer of an MLP, for hidden [n, m] and output [m]: it sets values, [n],
 	// to bias plus the sum of max(hidden, 0) times output of each row.
@@ -81,8 +82,7 @@ const (
 
 // Receivers is a run of n receivers whose messages are reduced in one call. The set of a
 // receiver is: Initial (its boundary x0), its copies of DegreeMessage, and a message from
-// each of its senders, which are of up to three kinds. In a window the three are parents,
-// siblings and children, whose states are of three ages; other policies have one kind.
+// each of its senders that it hears.
 type Receivers struct {
 	Dim       int
 	Message   Message
@@ -97,8 +97,13 @@ type Receivers struct {
 	// the features, [n].
 	Rows, At []int32
 
-	// Kinds are the senders.
-	Kinds [3]Senders
+	// Senders are those of all receivers that there are. Those of the first Heard kinds are
+	// heard, the others send nothing.
+	Senders Senders
+	Heard   int
+	// States are what the senders are read from, [.., Dim]. Their rows are counted from First.
+	States []float32
+	First  int
 	// RelationEmbeddings is [2R, Dim].
 	RelationEmbeddings []float32
 
@@ -117,15 +122,21 @@ type Receivers struct {
 	Divisor []float32
 }
 
-// Senders are those of one kind, of all receivers that there are, in compressed sparse form.
+// Senders are those of receivers in rows 0, 1, 2, .., in compressed sparse form. A receiver's
+// stand together, by kind: in a window its parents, siblings and children, other policies have
+// the first kind alone. Whoever hears more kinds than before reads on.
 type Senders struct {
-	// Bounds is [2 rows]: the senders of receiver o are Bounds[2 o] to Bounds[2 o + 1].
+	// Bounds is [3 rows + 1]: the senders of kind k of receiver o are Bounds[3 o + k] to
+	// Bounds[3 o + k + 1].
 	Bounds []int32
-	// Entities are rows of States, Relations rows of the relation embeddings.
-	Entities, Relations []int32
-	// States is the table that these senders are read from, [rows, Dim]. Where it is nil
-	// they send nothing.
-	States []float32
+	// Rows are where the senders' states stand, counted from the receivers' table and maybe
+	// before it, Relations rows of the relation embeddings.
+	Rows, Relations []int32
+}
+
+// Of are the bounds of the first kinds of a receiver's senders.
+func (s *Senders) Of(receiver int32, kinds int) (begin, end int32) {
+	return s.Bounds[3*receiver], s.Bounds[3*receiver+int32(kinds)]
 }
 
 // Count is the number n of receivers.
@@ -148,7 +159,7 @@ func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 // Gradients is where AggregateBackward adds to. The shapes are those of the fields of the
 // same names in Receivers; a table that is nil there is nil here. Initial may be nil.
 type Gradients struct {
-	States             [3][]float32
+	States             []float32
 	RelationEmbeddings []float32
 	Own                []float32
 	Initial            []float32

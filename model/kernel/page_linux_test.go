@@ -46,11 +46,9 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			r.RelationEmbeddings, r.Own, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Own), pageEnd(t, r.Initial)
 			r.DegreeMessage, r.Copies, r.Divisor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.Divisor)
 			g, _ := startGradients(r)
-			for i := range r.Kinds {
-				senders := &r.Kinds[i]
-				senders.Bounds, senders.Entities, senders.Relations = pageEnd(t, senders.Bounds), pageEnd(t, senders.Entities), pageEnd(t, senders.Relations)
-				senders.States, g.States[i] = pageEnd(t, senders.States), pageEnd(t, g.States[i])
-			}
+			senders := &r.Senders
+			senders.Bounds, senders.Rows, senders.Relations = pageEnd(t, senders.Bounds), pageEnd(t, senders.Rows), pageEnd(t, senders.Relations)
+			r.States, g.States = pageEnd(t, r.States), pageEnd(t, g.States)
 			features := pageEnd(t, make([]float32, 9*r.Width()))
 			k.Aggregate(r, features)
 			k.AggregateBackward(r, features, pageEnd(t, normal(rng, len(features))), g)
@@ -73,12 +71,11 @@ func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
 			p.Senders, p.Relations, p.Reached = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Reached)
 			p.Rows = pageEnd(t, p.Rows)
 			p.Receivers, p.First = pageEnd(t, []int32{0, 1, 2}), 0
-			kinds := parted(rng, p)
-			for i := range kinds {
-				kind, used := &kinds[i], len(kinds[i].Senders)
-				kind.Senders, kind.Relations = pageEnd(t, kind.Senders[:cap(kind.Senders)])[:used], pageEnd(t, kind.Relations[:cap(kind.Relations)])[:used]
-			}
-			k.Part(p, kinds)
+			into := beforeParting(rng, p)
+			used := len(into.Rows)
+			into.Rows, into.Relations = pageEnd(t, into.Rows[:cap(into.Rows)])[:used], pageEnd(t, into.Relations[:cap(into.Relations)])[:used]
+			into.Bounds = pageEnd(t, into.Bounds[:3*3+1])
+			k.Part(p, into)
 		}
 	})
 }

@@ -31,21 +31,20 @@ type Partition struct {
 	// Begin and End are the rows at the receivers' distance. Parents, in earlier rows, are
 	// kind 0, siblings kind 1, children, one step farther, kind 2.
 	Begin, End int32
+	// Table is how many rows a table of states has. Siblings are listed so many rows before
+	// their own: they are read from the table before the one that parents are read from.
+	Table int32
+	// Most bounds the senders of a receiver.
+	Most int
 	// Admitted is how many kinds there are, of the 3. Senders of others are not listed.
 	Admitted int
 	// Onward says whether what is unreached is reached from here.
 	Onward bool
 
-	counts [3]int64 // of senders by kind; here, so that a call allocates nothing
-}
-
-// Parted is what Part gives one kind of senders, in compressed sparse form.
-type Parted struct {
-	// Bounds is [2 rows]: the senders of row i are Bounds[2 i] to Bounds[2 i + 1].
-	Bounds []int32
-	// Senders and Relations are appended to: of parents and siblings the rows, of children the
-	// entities. They have PartitionSlack of capacity beyond all that the receivers may add.
-	Senders, Relations []int32
+	// aside is where siblings and children of one receiver wait for its last parent: the
+	// siblings' rows and relations, then the children's.
+	aside [4][]int32
+	count int64 // of all senders; here, so that a call allocates nothing
 }
 
 // none is what no row is equal to.
@@ -73,42 +72,45 @@ func (p *Partition) Reach(entity int32) {
 	p.Reached[entity>>6] |= 1 << (entity & 63)
 }
 
-// Kind is that of a sender, 3 where it is unreached, and who it is in the lists of its kind: a
-// row or, of children, the entity.
+// Kind is that of a sender, 3 where it is unreached, and what stands for it among those of its
+// kind: a row or, of children, the entity.
 func (p *Partition) Kind(sender int32) (kind int, who int32) {
 	row := p.Rows[sender]
 	switch {
 	case row < p.Begin:
 		return 0, row
 	case row < p.End:
-		return 1, row
+		return 1, row - p.Table
 	case row == Fresh:
 		return 2, sender
 	}
 	return 3, row
 }
 
-// grown takes up the senders that were written beyond the end.
-func (p *Parted) grown(count int) {
-	p.Senders, p.Relations = p.Senders[:count], p.Relations[:count]
-}
-
-// room is what may be written to.
-func (p *Parted) room() (senders, relations []int32) {
-	return p.Senders[:cap(p.Senders)], p.Relations[:cap(p.Relations)]
+// room is what may be written of into, and of what waits.
+func (p *Partition) room(into *Senders) (rows, relations []int32, aside *[4][]int32) {
+	if len(p.aside[0]) < p.Most+PartitionSlack {
+		for i := range p.aside {
+			p.aside[i] = make([]int32, p.Most+PartitionSlack)
+		}
+	}
+	return into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)], &p.aside
 }
 
 // Part writes every sender to the end of all kinds, and moves the end of the one that it
 // is of: nothing is left to guess for the processor, but what is reached.
-func (portable) Part(p *Partition, kinds *[3]Parted) {
-	s0, r0 := kinds[0].room()
-	s1, r1 := kinds[1].room()
-	s2, r2 := kinds[2].room()
-	n0, n1, n2 := len(kinds[0].Senders), len(kinds[1].Senders), len(kinds[2].Senders)
+//
+// into has PartitionSlack of capacity beyond all that the receivers may add, and Bounds of all
+// of them. Of parents and siblings it receives the rows, of children the entities.
+func (portable) Part(p *Partition, into *Senders) {
+	s0, r0, aside := p.room(into)
+	s1, r1, s2, r2 := aside[0], aside[1], aside[2], aside[3]
+	n0 := len(into.Rows)
 	parents, siblings, children, unreached := p.limits()
 	for i, o := range p.Receivers {
-		at := 2 * (int(p.First) + i)
-		kinds[0].Bounds[at], kinds[1].Bounds[at], kinds[2].Bounds[at] = int32(n0), int32(n1), int32(n2)
+		bounds := into.Bounds[3*(int(p.First)+i):][:4]
+		bounds[0] = int32(n0)
+		n1, n2 := 0, 0
 		senders := p.Senders[p.Offsets[o]:p.Offsets[o+1]]
 		relations := p.Relations[p.Offsets[o]:p.Offsets[o+1]]
 		relations = relations[:len(senders)]
@@ -118,18 +120,22 @@ func (portable) Part(p *Partition, kinds *[3]Parted) {
 			}
 			row, relation := p.Rows[u], relations[j]
 			s0[n0], r0[n0] = row, relation
-			s1[n1], r1[n1] = row, relation
+			s1[n1], r1[n1] = row-p.Table, relation
 			s2[n2], r2[n2] = u, relation
 			parent := below(row, parents)
 			n0 += parent
 			n1 += below(row, siblings) - parent
 			n2 += same(row, children)
 		}
-		kinds[0].Bounds[at+1], kinds[1].Bounds[at+1], kinds[2].Bounds[at+1] = int32(n0), int32(n1), int32(n2)
+		bounds[1] = int32(n0)
+		copy(r0[n0:], r1[:n1])
+		n0 += copy(s0[n0:], s1[:n1])
+		bounds[2] = int32(n0)
+		copy(r0[n0:], r2[:n2])
+		n0 += copy(s0[n0:], s2[:n2])
+		bounds[3] = int32(n0)
 	}
-	kinds[0].grown(n0)
-	kinds[1].grown(n1)
-	kinds[2].grown(n2)
+	into.Rows, into.Relations = into.Rows[:n0], into.Relations[:n0]
 }
 
 // below is 1 where a < b, else 0, without a branch.

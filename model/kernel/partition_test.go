@@ -34,39 +34,36 @@ func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) i
 		p.Receivers = append(p.Receivers, int32(o))
 	}
 	p.First = int32(rng.IntN(entities - len(p.Receivers) + 1))
+	p.Table = p.End + int32(rng.IntN(entities))
+	for o := range entities {
+		p.Most = max(p.Most, int(p.Offsets[o+1]-p.Offsets[o]))
+	}
 	return p
 }
 
-// parted gives every kind something to append to, with no more room than it must have.
-func parted(rng *rand.Rand, p *Partition) *[3]Parted {
+// beforeParting gives a list to append to, with no more room than it must have.
+func beforeParting(rng *rand.Rand, p *Partition) *Senders {
 	most := 0
 	for _, o := range p.Receivers {
 		most += int(p.Offsets[o+1] - p.Offsets[o])
 	}
-	var kinds [3]Parted
-	for k := range kinds {
-		before := rng.IntN(20)
-		kind := &kinds[k]
-		kind.Senders, kind.Relations = make([]int32, before, before+most+PartitionSlack), make([]int32, before, before+most+PartitionSlack)
-		for i := range before {
-			kind.Senders[i], kind.Relations[i] = int32(-i), int32(-2*i)
-		}
-		kind.Bounds = make([]int32, 2*len(p.Rows))
+	before := rng.IntN(20)
+	into := &Senders{
+		Bounds: make([]int32, 3*len(p.Rows)+1),
+		Rows:   make([]int32, before, before+most+PartitionSlack), Relations: make([]int32, before, before+most+PartitionSlack),
 	}
-	return &kinds
+	for i := range before {
+		into.Rows[i], into.Relations[i] = int32(-i), int32(-2*i)
+	}
+	return into
 }
 
-// partedPlainly is what Part must leave in the kinds, in the rows and in what is reached.
-func partedPlainly(p *Partition, kinds *[3]Parted) (out [3]Parted, rows []int32, reached []uint64) {
+// partedPlainly is what Part must leave in the list, in the rows and in what is reached.
+func partedPlainly(p *Partition, into *Senders) (out Senders, rows []int32, reached []uint64) {
 	rows, reached = slices.Clone(p.Rows), slices.Clone(p.Reached)
-	for k := range out {
-		out[k] = Parted{slices.Clone(kinds[k].Bounds), slices.Clone(kinds[k].Senders), slices.Clone(kinds[k].Relations)}
-	}
+	out = Senders{slices.Clone(into.Bounds), slices.Clone(into.Rows), slices.Clone(into.Relations)}
 	for i, o := range p.Receivers {
-		at := int(p.First) + i
-		for k := range out {
-			out[k].Bounds[2*at] = int32(len(out[k].Senders))
-		}
+		var kinds [4][][2]int32 // what stands for a sender, and its relation
 		for e := p.Offsets[o]; e < p.Offsets[o+1]; e++ {
 			u := p.Senders[e]
 			if rows[u] == Unreached && p.Onward {
@@ -78,16 +75,21 @@ func partedPlainly(p *Partition, kinds *[3]Parted) (out [3]Parted, rows []int32,
 			case rows[u] < p.Begin:
 				kind = 0
 			case rows[u] < p.End:
-				kind = 1
+				kind, sender = 1, rows[u]-p.Table
 			case rows[u] == Fresh:
 				kind, sender = 2, u
 			}
-			if kind < p.Admitted {
-				out[kind].Senders, out[kind].Relations = append(out[kind].Senders, sender), append(out[kind].Relations, p.Relations[e])
-			}
+			kinds[kind] = append(kinds[kind], [2]int32{sender, p.Relations[e]})
 		}
-		for k := range out {
-			out[k].Bounds[2*at+1] = int32(len(out[k].Senders))
+		bounds := out.Bounds[3*(int(p.First)+i):]
+		bounds[0] = int32(len(out.Rows))
+		for kind := range 3 {
+			for _, sender := range kinds[kind] {
+				if kind < p.Admitted {
+					out.Rows, out.Relations = append(out.Rows, sender[0]), append(out.Relations, sender[1])
+				}
+			}
+			bounds[kind+1] = int32(len(out.Rows))
 		}
 	}
 	return out, rows, reached
@@ -97,13 +99,11 @@ func TestPart(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(41, 42))
 		check := func(what string, p *Partition) {
-			kinds := parted(rng, p)
-			want, rows, reached := partedPlainly(p, kinds)
-			k.Part(p, kinds)
-			for i := range kinds {
-				if !slices.Equal(kinds[i].Bounds, want[i].Bounds) || !slices.Equal(kinds[i].Senders, want[i].Senders) || !slices.Equal(kinds[i].Relations, want[i].Relations) {
-					t.Fatalf("%s: kind %d is %v, want %v", what, i, kinds[i], want[i])
-				}
+			got := beforeParting(rng, p)
+			want, rows, reached := partedPlainly(p, got)
+			k.Part(p, got)
+			if !slices.Equal(got.Bounds, want.Bounds) || !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Relations, want.Relations) {
+				t.Fatalf("%s: the senders are %v, want %v", what, got, want)
 			}
 			if !slices.Equal(p.Rows, rows) || !slices.Equal(p.Reached, reached) {
 				t.Fatalf("%s: rows %v, want %v; reached %x, want %x", what, p.Rows, rows, p.Reached, reached)
@@ -158,14 +158,12 @@ func BenchmarkPart(b *testing.B) {
 				p.Rows[o] = Fresh
 			}
 		}
-		kinds := parted(rng, p)
+		into := beforeParting(rng, p)
 		eachVariantBench(b, fmt.Sprintf("degree%d", degree), func(b *testing.B, k Kernel) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for i := range kinds {
-					kinds[i].Senders, kinds[i].Relations = kinds[i].Senders[:0], kinds[i].Relations[:0]
-				}
-				k.Part(p, kinds)
+				into.Rows, into.Relations = into.Rows[:0], into.Relations[:0]
+				k.Part(p, into)
 			}
 			edges := 10000 * degree
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(edges), "ns/edge")

@@ -43,11 +43,7 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 	if copies := r.copies(o); copies > 0 {
 		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
 	}
-	for kind := range r.Kinds {
-		if senders := &r.Kinds[kind]; senders.States != nil {
-			r.gather(&set, lane, row[:d], senders, senders.Bounds[2*o], senders.Bounds[2*o+1])
-		}
-	}
+	r.gather(&set, lane, row[:d], int32(o))
 	set.finish(r.Reduction, r.Divisor[o])
 }
 
@@ -100,12 +96,13 @@ func (r *Receivers) start(lane int, row []float32) set {
 	return s
 }
 
-// gather adds the messages of the senders begin to end of a kind.
-func (r *Receivers) gather(s *set, lane int, scratch []float32, senders *Senders, begin, end int32) {
+// gather adds the messages that the receiver in row o hears.
+func (r *Receivers) gather(s *set, lane int, scratch []float32, o int32) {
 	d := r.laneDim()
+	begin, end := r.Senders.Of(o, r.Heard)
 	for e := begin; e < end; e++ {
-		u, q := int(senders.Entities[e])*r.Dim+lane, int(senders.Relations[e])*r.Dim+lane
-		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
+		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
+		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		message(r.Message, scratch, x, w)
 		s.addCopies(scratch, 1)
 	}

@@ -65,11 +65,7 @@ func (s *shares) scatterRow(r *Receivers, o int, features, gradient []float32, g
 			add(g.DegreeMessage, s.gradient)
 		}
 	}
-	for kind := range r.Kinds {
-		if senders := &r.Kinds[kind]; senders.States != nil {
-			s.scatter(r, g, kind, senders.Bounds[2*o], senders.Bounds[2*o+1])
-		}
-	}
+	s.scatter(r, g, int32(o))
 }
 
 func add(into, what []float32) {
@@ -165,14 +161,14 @@ func (s *shares) take(member []float32, count float32) {
 	}
 }
 
-// scatter gives the senders begin to end of one kind, and their relations, their shares.
-func (s *shares) scatter(r *Receivers, g *Gradients, kind int, begin, end int32) {
+// scatter gives the senders that are heard in row o, and their relations, their shares.
+func (s *shares) scatter(r *Receivers, g *Gradients, o int32) {
 	d := r.Dim
-	senders, into := &r.Kinds[kind], g.States[kind]
+	begin, end := r.Senders.Of(o, r.Heard)
 	for e := begin; e < end; e++ {
-		u, q := int(senders.Entities[e])*d, int(senders.Relations[e])*d
-		x, w := senders.States[u:u+d], r.RelationEmbeddings[q:q+d]
-		gx, gw := into[u:u+d], g.RelationEmbeddings[q:q+d]
+		u, q := (r.First+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
+		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
+		gx, gw := g.States[u:u+d], g.RelationEmbeddings[q:q+d]
 		message(r.Message, s.message, x, w)
 		s.take(s.message, 1)
 		messageBackward(r.Message, s.gradient, x, w, gx, gw)

@@ -78,18 +78,13 @@ func (s *share) take(m, count float32) float32 {
 	return gradient
 }
 
-// shareSenders gives the senders of all kinds, and their relations, their shares.
+// shareSenders gives the senders that are heard, and their relations, their shares.
 func (r *Receivers) shareSenders(shares []share, o, at int, g *Gradients) {
 	n := len(shares)
-	for kind := range r.Kinds {
-		senders, into := &r.Kinds[kind], g.States[kind]
-		if senders.States == nil {
-			continue
-		}
-		for e := senders.Bounds[2*o]; e < senders.Bounds[2*o+1]; e++ {
-			u, q := int(senders.Entities[e])*r.Dim+at, int(senders.Relations[e])*r.Dim+at
-			shareProduct(shares, senders.States[u:u+n], r.RelationEmbeddings[q:q+n], into[u:u+n], g.RelationEmbeddings[q:q+n])
-		}
+	begin, end := r.Senders.Of(int32(o), r.Heard)
+	for e := begin; e < end; e++ {
+		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
+		shareProduct(shares, r.States[u:u+n], r.RelationEmbeddings[q:q+n], g.States[u:u+n], g.RelationEmbeddings[q:q+n])
 	}
 }
 

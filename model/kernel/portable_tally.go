@@ -59,31 +59,26 @@ func (r *Receivers) startTallies(tallies []tally, o, at int) {
 	}
 }
 
-// tallySenders adds the messages of all kinds, one by one where the dimensions are fewer than
-// those that can be added in one go.
+// tallySenders adds the messages, one by one where the dimensions are fewer than those that can
+// be added in one go.
 func (r *Receivers) tallySenders(tallies []tally, o, at int, sent *sent) {
 	n := len(tallies)
-	for kind := range r.Kinds {
-		senders := &r.Kinds[kind]
-		if senders.States == nil {
+	begin, end := r.Senders.Of(int32(o), r.Heard)
+	rows, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
+	relations = relations[:len(rows)]
+	first := r.First*r.Dim + at
+	for i, row := range rows {
+		u, q := first+int(row)*r.Dim, int(relations[i])*r.Dim+at
+		x, w := r.States[u:u+n], r.RelationEmbeddings[q:q+n]
+		if n < tallied {
+			addMessage(tallies, x, w)
 			continue
 		}
-		begin, end := senders.Bounds[2*o], senders.Bounds[2*o+1]
-		entities, relations := senders.Entities[begin:end], senders.Relations[begin:end]
-		relations = relations[:len(entities)]
-		for i, entity := range entities {
-			u, q := int(entity)*r.Dim+at, int(relations[i])*r.Dim+at
-			x, w := senders.States[u:u+n], r.RelationEmbeddings[q:q+n]
-			if n < tallied {
-				addMessage(tallies, x, w)
-				continue
-			}
-			if sent.count == len(sent.x) {
-				sent.addTo((*[tallied]tally)(tallies))
-			}
-			sent.x[sent.count], sent.w[sent.count] = (*[tallied]float32)(x), (*[tallied]float32)(w)
-			sent.count++
+		if sent.count == len(sent.x) {
+			sent.addTo((*[tallied]tally)(tallies))
 		}
+		sent.x[sent.count], sent.w[sent.count] = (*[tallied]float32)(x), (*[tallied]float32)(w)
+		sent.count++
 	}
 	if n == tallied {
 		sent.addTo((*[tallied]tally)(tallies))

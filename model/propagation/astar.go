@@ -50,19 +50,17 @@ type astar struct {
 
 // astarLayer is what one layer did.
 type astarLayer struct {
-	count     LayerCount
-	first     int       // version of its first receiver
-	entities  []int32   // receivers, by degree
-	degrees   []int32   // of the receivers in the query's graph
-	previous  []int32   // version of each receiver before
-	senders   []int32   // version of each sender
-	sent      []float32 // sigmoid(p) x of the senders, [senders, dim]
-	own       []float32 // the same of the receivers, [n, dim]
-	residual  []float32 // x of the receivers, [n, dim]
-	divisor   []float32
-	bounds    []int32
-	edges     []int32 // rows of sent
-	relations []int32
+	count    LayerCount
+	first    int       // version of its first receiver
+	entities []int32   // receivers, by degree
+	degrees  []int32   // of the receivers in the query's graph
+	previous []int32   // version of each receiver before
+	senders  []int32   // version of each sender
+	sent     []float32 // sigmoid(p) x of the senders, [senders, dim]
+	own      []float32 // the same of the receivers, [n, dim]
+	residual []float32 // x of the receivers, [n, dim]
+	divisor  []float32
+	heard    kernel.Senders // the edges; all are of one kind
 }
 
 func newAStar(p *Propagator) *astar {
@@ -204,9 +202,9 @@ func (a *astar) pass(t int) {
 		part := part{rows: a.rows[rows[0]:rows[1]], own: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
 		part.receivers = kernel.Receivers{
 			Dim: d, Message: p.message, Reduction: p.reduction,
+			Senders: layer.heard, Heard: 1, States: layer.sent,
 			RelationEmbeddings: p.relations[t], Own: layer.own, Divisor: layer.divisor,
 		}
-		part.receivers.Kinds[0] = kernel.Senders{Bounds: layer.bounds, Entities: layer.edges, Relations: layer.relations, States: layer.sent}
 		if source >= 0 && rows[0] == source {
 			part.receivers.Initial = p.embedding
 		}
@@ -262,8 +260,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	for i := range p.pass.parts {
 		x := &p.pass.parts[i]
 		x.gradient, x.residual = a.stateGradients[layer.first*d:(layer.first+n)*d], a.residualGradient
-		x.gradients = kernel.Gradients{RelationEmbeddings: into.layers[t].relation, Own: a.ownGradient}
-		x.gradients.States[0] = a.sendGradient
+		x.gradients = kernel.Gradients{States: a.sendGradient, RelationEmbeddings: into.layers[t].relation, Own: a.ownGradient}
 		if x.receivers.Initial != nil {
 			x.gradients.Initial = into.Query
 		}

@@ -119,19 +119,21 @@ func (a *astar) group(layer *astarLayer) {
 		c.count[e.head]++
 	}
 	slices.SortFunc(layer.entities, func(u, v int32) int { return cmp.Compare(c.rank[u], c.rank[v]) })
-	layer.bounds, layer.degrees = layer.bounds[:0], layer.degrees[:0]
+	heard := &layer.heard
+	heard.Bounds, layer.degrees = heard.Bounds[:0], layer.degrees[:0]
 	next := int32(0)
 	for _, o := range layer.entities {
 		end := next + c.count[o]
-		layer.bounds = append(layer.bounds, next, end)
+		heard.Bounds = append(heard.Bounds, next, end, end)
 		layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Removal)))
 		c.count[o], next = next, end // from here on, where the entity's next edge goes
 	}
-	layer.edges, layer.relations = grow(layer.edges, int(next)), grow(layer.relations, int(next))
+	heard.Bounds = append(heard.Bounds, next)
+	heard.Rows, heard.Relations = grow(heard.Rows, int(next)), grow(heard.Relations, int(next))
 	for _, e := range c.edges {
 		at := c.count[e.head]
 		c.count[e.head]++
-		layer.edges[at], layer.relations[at] = e.place, e.relation
+		heard.Rows[at], heard.Relations[at] = e.place, e.relation
 	}
 	for _, o := range layer.entities {
 		c.count[o] = 0

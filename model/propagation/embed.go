@@ -101,5 +101,9 @@ func (w *Weights) buffers() [][]float32 {
 		w.spare = w.spare[:last]
 		return buffers
 	}
-	return growTables(nil, len(w.layers), w.relations*w.configuration.Dim)
+	buffers := make([][]float32, len(w.layers))
+	for t := range buffers {
+		buffers[t] = make([]float32, w.relations*w.configuration.Dim)
+	}
+	return buffers
 }

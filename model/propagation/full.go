@@ -3,7 +3,7 @@ package propagation
 import "tagnet/model/kernel"
 
 // forwardFull is NBFNet's propagation: every entity listens to all its senders in every
-// layer. tables[t] holds every entity's state after layer t, rows ordered by degree.
+// layer. Table t of the states holds every entity's state after layer t, rows ordered by degree.
 func (p *Propagator) forwardFull(laidOut bool) {
 	c := p.configuration
 	d := c.Dim
@@ -12,10 +12,10 @@ func (p *Propagator) forwardFull(laidOut bool) {
 		p.weigh()
 	}
 	n := p.layout.Count()
-	p.tables = growTables(p.tables, c.Layers+1, n*d)
-	clear(p.tables[0])
+	p.states.grow(c.Layers+1, 0, n, d)
+	clear(p.states.each[0])
 	source := int(p.layout.Row(p.query.Source))
-	copy(p.tables[0][source*d:(source+1)*d], p.embedding)
+	copy(p.states.each[0][source*d:(source+1)*d], p.embedding)
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
 	}
@@ -44,9 +44,9 @@ func (p *Propagator) fullPass(t int) {
 	x := &p.pass
 	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
 	for _, rows := range aroundSource(source, n) {
-		part := part{rows: p.layout.All()[rows[0]:rows[1]], own: p.tables[t-1], output: p.tables[t], receivers: p.receivers(t - 1)}
+		part := part{rows: p.layout.All()[rows[0]:rows[1]], own: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
 		part.receivers.Own = part.own
-		part.receivers.Kinds[0].States = p.tables[t-1]
+		part.receivers.First, part.receivers.Heard = p.states.first(t-1), 1
 		if rows[0] == source {
 			part.receivers.Initial = p.embedding
 		}
@@ -62,9 +62,8 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		p.fullPass(t)
 		for i := range p.pass.parts {
 			x := &p.pass.parts[i]
-			x.gradient, x.residual = p.gradients[t], p.gradients[t-1]
-			x.gradients = kernel.Gradients{RelationEmbeddings: layer.relation, Own: p.gradients[t-1]}
-			x.gradients.States[0] = p.gradients[t-1]
+			x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
+			x.gradients = kernel.Gradients{States: p.gradients.all, RelationEmbeddings: layer.relation, Own: p.gradients.each[t-1]}
 			if x.receivers.Initial != nil {
 				x.gradients.Initial = into.Query
 			}
@@ -75,5 +74,5 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		p.backward(&p.pass, layer)
 	}
 	source := int(p.layout.Row(p.query.Source))
-	p.kernel.Add(into.Query, p.gradients[0][source*d:(source+1)*d])
+	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }

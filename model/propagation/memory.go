@@ -9,7 +9,7 @@ import (
 // Memory bounds the bytes of one propagator over a graph of V entities, E edges and R2
 // relations, all of which a source may reach:
 //
-//	layout      window.Memory, 68 V + 38 E, and 21 V ages + 32 V while scoring in a window
+//	layout      window.Memory, 60 V + 18 E, and 21 V ages + 32 V while scoring in a window
 //	states      4 V dim ages lanes, and as much of gradients while training
 //	way back    4 V ages (width + dim + 2), while training alone
 //	rows        8 V, and 13 V ages while training
@@ -44,12 +44,12 @@ func Memory(g *graph.Graph, c configuration.Configuration, training bool) int64 
 	if c.Policy == configuration.PolicyFull {
 		ages, tables = layers, layers+1
 	}
-	total += 4*entities*d*lanes*tables + 8*entities
-	if c.Message == configuration.MessageTransE {
-		total += 4 * entities * d * lanes // zeros
+	if c.Policy == configuration.PolicyWindow && c.Message == configuration.MessageTransE {
+		tables += emptyTables
 	}
+	total += 4*entities*d*lanes*tables + 8*entities
 	if training {
-		total += 4*entities*d*(tables+1) + 4*entities*ages*(width+d+1+words)
+		total += 4*entities*d*tables + 4*entities*ages*(width+d+1+words)
 		total += 8*entities + 5*entities*ages // what is needed
 	}
 	return total
@@ -93,7 +93,7 @@ func priorityMemory(g *graph.Graph, c configuration.Configuration, training bool
 	receivers := min(entities, chosen)
 	versions := 2 + float64(c.Layers)*receivers
 	version := 4 * (4*d + 1)
-	layer := 4*d*(senders+2*receivers) + 4*(senders+5*receivers+2*chosen)
+	layer := 4*d*(senders+2*receivers) + 4*(senders+6*receivers+2*chosen)
 	beside := 20*entities + 16*edges + 4*d*receivers // the choice, and a layer's messages
 	if training {
 		version += 4 * (float64(widthOf(c)) + 2*d + 3)
@@ -115,11 +115,7 @@ func WeightsMemory(g *graph.Graph, c configuration.Configuration, batch, threads
 	d, layers, relations := int64(c.Dim), int64(c.Layers), int64(g.RelationCount())
 	maps := 4 * scalersOf(c) * widthOf(c) * d
 	total := layers*maps + 1<<14
-	largest := 0
-	for o := range int32(g.Entities) {
-		largest = max(largest, g.Degree(o))
-	}
-	total += 12 * int64(largest+1) // scalers by degree
+	total += 12 * int64(g.HighestDegree()+1) // scalers by degree
 	if batch == 0 {
 		if c.Dependent {
 			return total + 4*layers*relations*d*d

@@ -63,7 +63,7 @@ func (p *Propagator) want(candidates []int32, ages int) {
 // are made of: the states before, the parents' of the same age, the siblings' of the age
 // before and the children's of two before.
 func (p *Propagator) wantSenders(level, age int) {
-	masks := p.needed.masks
+	masks, senders := p.needed.masks, &p.layout.Senders
 	for _, i := range p.layout.Level(level) {
 		if masks[i]>>age&1 == 0 {
 			continue
@@ -71,10 +71,10 @@ func (p *Propagator) wantSenders(level, age int) {
 		if age > 0 {
 			masks[i] |= 1 << (age - 1)
 		}
-		for k := 0; k <= min(age, 2); k++ {
-			kind, bit := &p.layout.Kinds[k], uint64(1)<<(age-k)
-			for _, sender := range kind.Senders[kind.Bounds[2*i]:kind.Bounds[2*i+1]] {
-				masks[sender] |= bit
+		for k := range int32(min(age+1, 3)) {
+			bit, before := uint64(1)<<(age-int(k)), k*int32(p.graph.Entities)
+			for _, sender := range senders.Rows[senders.Bounds[3*i+k]:senders.Bounds[3*i+k+1]] {
+				masks[sender+before] |= bit
 			}
 		}
 	}
@@ -106,15 +106,15 @@ func (p *Propagator) listWanted(ages int) {
 func (p *Propagator) clearGradients() {
 	d := p.configuration.Dim
 	if p.needed.all {
-		for _, table := range p.gradients {
-			clear(table)
+		for _, table := range p.gradients.each {
+			clear(table[:p.layout.Count()*d])
 		}
 		return
 	}
-	clear(p.gradients[0][:d])
-	for age, rows := range p.needed.rows[:len(p.gradients)] {
+	clear(p.gradients.each[0][:d])
+	for age, rows := range p.needed.rows[:len(p.gradients.each)] {
 		for _, row := range rows {
-			clear(p.gradients[age][int(row)*d : int(row+1)*d])
+			clear(p.gradients.each[age][int(row)*d : int(row+1)*d])
 		}
 	}
 }

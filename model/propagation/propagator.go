@@ -27,9 +27,10 @@ type Query struct {
 // keeps them, so a query allocates nothing once the largest has been seen. It is not for
 // concurrent use: each worker has its own.
 //
-// Memory for n reached entities and a window of delta: 4 · (delta+1) · n · dim bytes of
-// states; training holds as much again of gradients, and 4 · (delta+1) · n · (width + dim)
-// bytes for the way back. The policy full has layers+1 tables of all entities instead.
+// Memory for n reached entities of V and a window of delta: 4 · (delta+1) · V · dim bytes of
+// states, of which n / V are touched; training holds as much again of gradients, and
+// 4 · (delta+1) · n · (width + dim) bytes for the way back. The policy full has layers+1 tables
+// instead.
 type Propagator struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
@@ -49,12 +50,10 @@ type Propagator struct {
 	beside    [][]float32 // buffers for those of two queries side by side
 	degrees   [][]float32 // degree messages by layer, once for each lane
 
-	tables    [][]float32 // states by age (window) or by layer (full), [n, dim]
-	gradients [][]float32 // of tables, [n, dim]
-	zeros     []float32   // a table of states before anything arrived
-	discarded []float32   // where gradients of zeros go
-	divisor   []float32   // 1 / (degree + 1) by row
-	copies    []float32   // of the degree message, by row
+	states    tables    // by age (window) or by layer (full), [V, lanes, dim] each
+	gradients tables    // of states
+	divisor   []float32 // 1 / (degree + 1) by row
+	copies    []float32 // of the degree message, by row
 	needed    needed
 	pass      pass
 	firstRows []int  // where each layer's updates begin in memory, [layers+1]
@@ -271,7 +270,7 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 		valid[i] = int32(last - first + 1)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			copy(states[at:at+d], p.tables[age][row*d:(row+1)*d])
+			copy(states[at:at+d], p.states.each[age][row*d:(row+1)*d])
 		}
 	}
 }
@@ -318,28 +317,15 @@ func (p *Propagator) Backward(entities []int32, gradient []float32, into *Gradie
 // may be a candidate several times.
 func (p *Propagator) seed(entities []int32, gradient []float32) {
 	d, depth := p.configuration.Dim, p.Depth()
-	n := p.layout.Count()
-	p.gradients = growTables(p.gradients, len(p.tables), n*d)
+	p.gradients.grow(len(p.states.each), p.states.before, p.states.rows, d)
 	p.clearGradients()
 	for i, entity := range entities {
 		first, last, row := p.ages(entity)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			p.kernel.Add(p.gradients[age][row*d:(row+1)*d], gradient[at:at+d])
+			p.kernel.Add(p.gradients.each[age][row*d:(row+1)*d], gradient[at:at+d])
 		}
 	}
-}
-
-// growTables gives count tables of size values each, of any value.
-func growTables(tables [][]float32, count, size int) [][]float32 {
-	for len(tables) < count {
-		tables = append(tables, nil)
-	}
-	tables = tables[:count]
-	for i := range tables {
-		tables[i] = grow(tables[i], size)
-	}
-	return tables
 }
 
 // Reached visits every entity that the last Forward reached, some at a time, in groups that
@@ -363,7 +349,7 @@ func (p *Propagator) finalStates(lane, lo, hi int) [][]float32 {
 	first, last, _ := p.ages(p.layout.Entities[lo])
 	p.final = p.final[:0]
 	for age := first; age <= last; age++ {
-		table := p.tables[age][lo*row : hi*row]
+		table := p.states.each[age][lo*row : hi*row]
 		if p.lanes > 1 {
 			for len(p.apart) <= age {
 				p.apart = append(p.apart, nil)

@@ -5,8 +5,8 @@ import (
 	"tagnet/model/window"
 )
 
-// forwardWindow is TAGNet's propagation. tables[k] holds every reached entity's state of age
-// k, the one after layer dist + k. In layer t the entities at distance t - k update their
+// forwardWindow is TAGNet's propagation. Table k of the states holds every reached entity's of
+// age k, the one after layer dist + k. In layer t the entities at distance t - k update their
 // states of age k: from their parents' states of the same age, their siblings' of age k-1 and
 // their children's of age k-2. Those are all the messages that are not empty, and none of
 // them is one that the edge constraint forbids.
@@ -19,14 +19,14 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 		p.weigh()
 		p.since(begin, layoutPhase)
 	}
-	n := p.layout.Count()
 	ages := min(c.Delta, c.Layers) + 1
-	p.tables = growTables(p.tables, ages, n*row)
-	copy(p.tables[0], p.embedding) // the source stands in row 0
+	before := 0
 	if p.message == kernel.TransE {
-		p.zeros = grow(p.zeros, n*row)
-		clear(p.zeros)
+		before = emptyTables
 	}
+	p.states.grow(ages, before, p.graph.Entities, row)
+	p.states.clearBefore(p.layout.Count(), row)
+	copy(p.states.each[0], p.embedding) // the source stands in row 0
 	p.want(p.query.Candidates, ages)
 	if p.sharing() {
 		begin := p.clock()
@@ -104,39 +104,32 @@ func (p *Propagator) windowPass(t int) {
 
 // windowPart describes the update of a level to an age, but for its rows.
 func (p *Propagator) windowPart(t, age int) part {
-	x := part{output: p.tables[age], age: age, receivers: p.receivers(t - 1)}
+	x := part{output: p.states.each[age], age: age, receivers: p.receivers(t - 1)}
 	if age > 0 {
-		x.own = p.tables[age-1]
+		x.own = p.states.each[age-1]
 		x.receivers.Own = x.own
 	}
-	for kind := range x.receivers.Kinds {
-		senders := &x.receivers.Kinds[kind]
-		switch {
-		case age >= kind:
-			senders.States = p.tables[age-kind]
-		case p.message == kernel.TransE:
-			senders.States = p.zeros // an empty message is the relation itself
-		}
+	x.receivers.First, x.receivers.Heard = p.states.first(age), min(age+1, 3)
+	if p.message == kernel.TransE {
+		x.receivers.Heard = 3 // an empty message is the relation itself
 	}
 	if t == age {
 		x.receivers.Initial = p.embedding
 		// At age 1 the source's children, if admitted, are empty; nobody else's boundary is
 		// other than the zero that an empty message is.
-		children := p.layout.Senders(2, 0) > 0
+		bounds := p.layout.Senders.Bounds
+		children := bounds[2] < bounds[3]
 		x.receivers.InitialWithZero = age == 1 && children && p.message != kernel.TransE
 	}
 	return x
 }
 
-// receivers describes the layout's rows to the kernel, without states.
+// receivers describes the layout's rows to the kernel, but for which states they hear.
 func (p *Propagator) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
 		Dim: p.row(), Lanes: p.lanes, Message: p.message, Reduction: p.reduction,
+		Senders: p.layout.Senders, States: p.states.all,
 		RelationEmbeddings: p.relations[layer], Divisor: p.divisor,
-	}
-	for k := range r.Kinds {
-		kind := &p.layout.Kinds[k]
-		r.Kinds[k] = kernel.Senders{Bounds: kind.Bounds, Entities: kind.Senders, Relations: kind.Relations}
 	}
 	if degree := p.degrees[layer]; degree != nil {
 		r.DegreeMessage, r.Copies = degree, p.copies
@@ -149,12 +142,7 @@ func (p *Propagator) heard(x *part, t int) (messages int64) {
 	if !p.needed.all {
 		return countSent(x)
 	}
-	for k := range x.receivers.Kinds {
-		if x.receivers.Kinds[k].States != nil {
-			messages += int64(p.layout.Senders(k, t-x.age))
-		}
-	}
-	return messages
+	return p.layout.Heard(t-x.age, x.receivers.Heard)
 }
 
 // countSent is the number of messages that a part's receivers read.
@@ -166,24 +154,15 @@ func countSent(x *part) (sent int64) {
 }
 
 // messages is the number of messages that the receiver in a row reads.
-func (x *part) messages(row int32) (count int64) {
-	for k := range x.receivers.Kinds {
-		if senders := &x.receivers.Kinds[k]; senders.States != nil {
-			count += int64(senders.Bounds[2*row+1] - senders.Bounds[2*row])
-		}
-	}
-	return count
+func (x *part) messages(row int32) int64 {
+	begin, end := x.receivers.Senders.Of(row, x.receivers.Heard)
+	return int64(end - begin)
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and
 // writes its own, so the order within it does not matter.
 func (p *Propagator) backwardWindow(into *Gradients) {
-	c := p.configuration
-	d := c.Dim
-	if p.message == kernel.TransE {
-		p.discarded = grow(p.discarded, p.layout.Count()*d)
-	}
-	for t := c.Layers; t >= 1; t-- {
+	for t := p.configuration.Layers; t >= 1; t-- {
 		layer := &into.layers[t-1]
 		p.windowPass(t)
 		for i := range p.pass.parts {
@@ -191,23 +170,15 @@ func (p *Propagator) backwardWindow(into *Gradients) {
 		}
 		p.backward(&p.pass, layer)
 	}
-	p.kernel.Add(into.Query, p.gradients[0][:d]) // the source's state before any layer is the query's embedding
+	p.kernel.Add(into.Query, p.gradients.each[0][:p.configuration.Dim]) // the source's state before any layer is the query's embedding
 }
 
 // windowGradients says where the gradients of a part go.
 func (p *Propagator) windowGradients(x *part, layer *layerGradients, into *Gradients) {
-	x.gradient = p.gradients[x.age]
-	x.gradients = kernel.Gradients{RelationEmbeddings: layer.relation}
-	for kind := range x.gradients.States {
-		switch {
-		case x.age >= kind:
-			x.gradients.States[kind] = p.gradients[x.age-kind]
-		case p.message == kernel.TransE:
-			x.gradients.States[kind] = p.discarded
-		}
-	}
+	x.gradient = p.gradients.each[x.age]
+	x.gradients = kernel.Gradients{States: p.gradients.all, RelationEmbeddings: layer.relation}
 	if x.age > 0 {
-		x.gradients.Own = p.gradients[x.age-1]
+		x.gradients.Own = p.gradients.each[x.age-1]
 		x.residual = x.gradients.Own
 	}
 	if x.receivers.Initial != nil {

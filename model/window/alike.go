@@ -3,9 +3,6 @@ package window
 import (
 	"math"
 	"math/bits"
-	"slices"
-
-	"tagnet/model/kernel"
 )
 
 // Alike says, for one age, which rows' states are computed and which are copies of another's.
@@ -83,11 +80,11 @@ func (l *Layout) compare(age, level int, d Distinction) {
 	rows := l.Level(level)
 	slots := l.emptySlots(len(rows))
 	last := uint64(len(slots) - 1)
-	parents := l.Kinds[0].Bounds
+	bounds := l.Senders.Bounds
 	for _, i := range rows {
 		a.leader[i] = i
 		hash := uint64(alone)
-		if parents[2*i+1]-parents[2*i] <= mostCompared && (age == 0 || l.Ages[age-1].hasTwin(i)) {
+		if bounds[3*i+1]-bounds[3*i] <= mostCompared && (age == 0 || l.Ages[age-1].hasTwin(i)) {
 			hash = l.hash(i, age, d)
 		}
 		if hash != alone {
@@ -138,20 +135,16 @@ func (l *Layout) hash(i int32, age int, d Distinction) uint64 {
 		hash |= uint64(l.Ages[age-1].leader[i]) << 32
 	}
 	hash = mix(hash)
-	heard := int32(0)
-	for k := range l.Kinds {
-		if k > age && !d.Empties {
-			break
-		}
-		kind := &l.Kinds[k]
-		first, end := kind.Bounds[2*i], kind.Bounds[2*i+1]
-		if heard += end - first; heard > mostCompared {
-			return alone
-		}
+	kinds := l.heard(age, d)
+	if begin, end := l.Senders.Of(i, kinds); end-begin > mostCompared {
+		return alone
+	}
+	for k := range kinds {
+		first, end := l.Senders.Bounds[3*i+int32(k)], l.Senders.Bounds[3*i+int32(k)+1]
 		for e := first; e < end; e++ {
-			message := uint64(kind.Relations[e])
+			message := uint64(l.Senders.Relations[e])
 			if k <= age {
-				message |= uint64(l.Ages[age-k].leader[kind.Senders[e]]) << 32
+				message |= uint64(l.leaderOf(e, k, age)) << 32
 			}
 			hash = mix(hash ^ message)
 		}
@@ -173,39 +166,42 @@ func (l *Layout) alike(i, j int32, age int, d Distinction) bool {
 	if d.Admitted && l.Admitted(i) != l.Admitted(j) {
 		return false
 	}
-	for k := range l.Kinds {
-		switch {
-		case k <= age:
-			if !sameMessages(&l.Kinds[k], i, j, l.Ages[age-k].leader) {
-				return false
-			}
-		case d.Empties:
-			if !sameRelations(&l.Kinds[k], i, j) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// sameMessages tells whether two rows hear the same relations from senders that are
-// alike, in the same order: sums then have the same bits.
-func sameMessages(kind *kernel.Parted, i, j int32, leader []int32) bool {
-	first, other := kind.Bounds[2*i], kind.Bounds[2*j]
-	count := kind.Bounds[2*i+1] - first
-	if kind.Bounds[2*j+1]-other != count {
-		return false
-	}
-	for e := range count {
-		if kind.Relations[first+e] != kind.Relations[other+e] ||
-			leader[kind.Senders[first+e]] != leader[kind.Senders[other+e]] {
+	for k := range l.heard(age, d) {
+		if !l.sameMessages(i, j, k, age) {
 			return false
 		}
 	}
 	return true
 }
 
-// sameRelations tells whether two rows hear the same relations, in the same order.
-func sameRelations(kind *kernel.Parted, i, j int32) bool {
-	return slices.Equal(kind.Relations[kind.Bounds[2*i]:kind.Bounds[2*i+1]], kind.Relations[kind.Bounds[2*j]:kind.Bounds[2*j+1]])
+// heard is how many kinds of senders an entity of an age hears.
+func (l *Layout) heard(age int, d Distinction) int {
+	if d.Empties {
+		return 3
+	}
+	return min(age+1, 3)
+}
+
+// leaderOf is who stands for a sender of a kind, the one in place e, for receivers of an age.
+func (l *Layout) leaderOf(e int32, kind, age int) int32 {
+	return l.Ages[age-kind].leader[l.Senders.Rows[e]+int32(kind)*l.partition.Table]
+}
+
+// sameMessages tells whether two rows of an age hear the same relations from senders of a kind
+// that are alike, or of which nothing but the relation is heard, in the same order: sums then have
+// the same bits.
+func (l *Layout) sameMessages(i, j int32, kind, age int) bool {
+	bounds, relations := l.Senders.Bounds[kind:], l.Senders.Relations
+	first, other := bounds[3*i], bounds[3*j]
+	count := bounds[3*i+1] - first
+	if bounds[3*j+1]-other != count {
+		return false
+	}
+	for e := range count {
+		if relations[first+e] != relations[other+e] ||
+			kind <= age && l.leaderOf(first+e, kind, age) != l.leaderOf(other+e, kind, age) {
+			return false
+		}
+	}
+	return true
 }

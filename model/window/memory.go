@@ -8,20 +8,20 @@ import (
 // Memory bounds the bytes of a layout for sources of a graph with V entities and E edges, of
 // states of so many ages:
 //
-//	48 V + 30 E and 21 V ages, and 32 V of the entities that are compared
+//	40 V + 10 E + 16 times the highest degree, 21 V ages, and 32 V of the entities that are compared
 //
-// an entity's row, rank, degree and number and its bounds in three kinds of senders, 8 bytes an
-// edge in each kind, which has room for all, and who is alike; arrays grow by a quarter. It is
-// reached where a source reaches everything and all edges are between neighbouring levels.
+// an entity's row, rank, degree and number and its bounds in the list of senders, 8 bytes an
+// edge there, those of one entity once more while they are parted, and who is alike; arrays grow
+// by a quarter. It is reached where a source reaches everything.
 // The graph in the order of rows, 20 V + 8 E, is shared by the layouts of a graph; it is counted
 // in each.
 func Memory(g *graph.Graph, ages int) int64 {
 	entities, edges := int64(g.Entities), g.Edges()+16*kernel.PartitionSlack
 	rows := 4*grown(4*entities) + 5*entities // of ranks, Entities, Degrees and numbers
-	kinds := 3 * (grown(8*entities) + 2*grown(4*edges))
+	senders := grown(12*entities) + 2*grown(4*edges) + 16*int64(g.HighestDegree()+kernel.PartitionSlack)
 	alike := int64(ages)*(grown(5*entities)+grown(12*entities)) + 32*entities
 	ranked := 20*entities + 8*g.Edges()
-	return rows + kinds + alike + ranked
+	return rows + senders + alike + ranked
 }
 
 // grown is what an array may take that was grown to some bytes by and by: a quarter more, and

@@ -14,7 +14,7 @@ import (
 //
 // Every edge has its reciprocal, so the distances of its ends differ by one at most: the
 // senders of an entity are parents (one hop nearer), siblings and children. They stand in
-// this order, which makes the messages of every layer contiguous.
+// this order: what an entity hears at age 0, 1 or later is a longer and longer part of one list.
 //
 // A Layout is filled anew for each source and keeps its arrays; see Memory.
 type Layout struct {
@@ -22,8 +22,11 @@ type Layout struct {
 	Entities []int32
 	// Levels has the first row of each level, and n after the last, [hops+2].
 	Levels []int32
-	// Kinds are the admitted senders of all rows: parents, siblings and children.
-	Kinds [3]kernel.Parted
+	// Senders are the admitted senders of all rows, by kind: parents, siblings and children.
+	// Theirs are rows of a table of V: a sibling's stands V before its own, a child's 2 V, since
+	// an entity of some age reads its siblings' states of the age before, its children's of two
+	// before. Entity makes an entity of it.
+	Senders kernel.Senders
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
 	// Ages say by age which states are equal; FindAlike fills them.
@@ -35,7 +38,7 @@ type Layout struct {
 	partition kernel.Partition
 	ranks     []int32    // by row
 	numbers   []int32    // 0, 1, 2, ..: rows as lists
-	ends      [3][]int32 // of each kind, the senders up to each level; [hops+2]
+	counts    [][3]int64 // of each level's senders, by kind
 	hops      int        // of the last Fill, as delta
 	delta     int
 	allAges   []Alike  // as many as there ever were
@@ -56,6 +59,7 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 	l.partition = kernel.Partition{
 		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
 		Rows: make([]int32, g.Entities), Reached: make([]uint64, (g.Entities+63)/64),
+		Table: int32(g.Entities), Most: g.HighestDegree(),
 	}
 	return l
 }
@@ -95,11 +99,7 @@ func (l *Layout) start() {
 		l.partition.Rows[i] = kernel.Unreached
 	}
 	l.ranks, l.Entities, l.Degrees, l.Levels = l.ranks[:0], l.Entities[:0], l.Degrees[:0], append(l.Levels[:0], 0)
-	for k := range l.Kinds {
-		kind := &l.Kinds[k]
-		kind.Senders, kind.Relations = kind.Senders[:0], kind.Relations[:0]
-		l.ends[k] = append(l.ends[k][:0], 0)
-	}
+	l.Senders.Rows, l.Senders.Relations, l.counts = l.Senders.Rows[:0], l.Senders.Relations[:0], l.counts[:0]
 }
 
 // add gives an entity the next row.
@@ -124,19 +124,33 @@ func (l *Layout) addLevel() {
 	}
 	l.partition.Begin, l.partition.End = l.Levels[len(l.Levels)-1], int32(len(l.ranks))
 	l.Levels = append(l.Levels, l.partition.End)
-	if levels := len(l.ends[2]); levels > 1 {
-		children, rows := l.Kinds[2].Senders[l.ends[2][levels-2]:], l.partition.Rows
-		for i, child := range children {
-			children[i] = rows[child]
+	if levels := len(l.Levels); levels > 2 {
+		l.find(l.Levels[levels-3], l.Levels[levels-2])
+	}
+}
+
+// find replaces the children of rows lo to hi, which are entities as yet, by their rows.
+func (l *Layout) find(lo, hi int32) {
+	rows, before := l.partition.Rows, 2*l.partition.Table
+	for i := lo; i < hi; i++ {
+		children := l.Senders.Rows[l.Senders.Bounds[3*i+2]:l.Senders.Bounds[3*i+3]]
+		for j, child := range children {
+			children[j] = rows[child] - before
 		}
 	}
 }
 
-// endLevel notes where the senders of a level end.
+// endLevel counts the senders of the last level.
 func (l *Layout) endLevel() {
-	for k := range l.Kinds {
-		l.ends[k] = append(l.ends[k], int32(len(l.Kinds[k].Senders)))
+	var counts [3]int64
+	levels := len(l.Levels)
+	for i := l.Levels[levels-2]; i < l.Levels[levels-1]; i++ {
+		bounds := l.Senders.Bounds[3*i:][:4]
+		for kind := range counts {
+			counts[kind] += int64(bounds[kind+1] - bounds[kind])
+		}
 	}
+	l.counts = append(l.counts, counts)
 }
 
 // part parts the senders of rows lo to hi. Those that may have lost an edge to a removal are
@@ -159,44 +173,38 @@ func (l *Layout) reserve(lo, hi int32) {
 	for _, degree := range l.Degrees[lo:hi] {
 		most += int(degree)
 	}
-	for k := range l.Kinds {
-		kind := &l.Kinds[k]
-		kind.Senders, kind.Relations = slices.Grow(kind.Senders, most), slices.Grow(kind.Relations, most)
-		kind.Bounds = resize(kind.Bounds, 2*int(hi))
-	}
+	s := &l.Senders
+	s.Rows, s.Relations, s.Bounds = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), resize(s.Bounds, 3*int(hi)+1)
 }
 
 func (l *Layout) partRun(lo, hi int32) {
 	l.partition.Receivers, l.partition.First = l.ranks[lo:hi], lo
-	l.kernel.Part(&l.partition, &l.Kinds)
+	l.kernel.Part(&l.partition, &l.Senders)
 }
 
 // partTouched parts the senders of one row, without the removed edges.
 func (l *Layout) partTouched(row int32, removal graph.Removal) {
-	p := &l.partition
-	l.bound(2 * row)
+	p, into := &l.partition, &l.Senders
+	bounds := into.Bounds[3*row:][:4]
 	senders, relations := l.ranked.in(l.ranks[row])
-	for j, sender := range senders {
-		if removal.Removes(l.ranked.entities[sender], relations[j], l.Entities[row]) {
-			l.Degrees[row]--
-			continue
-		}
-		if p.Onward && p.Rows[sender] == kernel.Unreached {
-			p.Reach(sender)
-		}
-		if k, who := p.Kind(sender); k < p.Admitted {
-			kind := &l.Kinds[k]
-			kind.Senders, kind.Relations = append(kind.Senders, who), append(kind.Relations, relations[j])
+	removed := int32(0)
+	for kind := range 3 {
+		bounds[kind] = int32(len(into.Rows))
+		for j, sender := range senders {
+			if removal.Removes(l.ranked.entities[sender], relations[j], l.Entities[row]) {
+				removed++
+				continue
+			}
+			if p.Onward && p.Rows[sender] == kernel.Unreached {
+				p.Reach(sender)
+			}
+			if k, who := p.Kind(sender); k == kind && k < p.Admitted {
+				into.Rows, into.Relations = append(into.Rows, who), append(into.Relations, relations[j])
+			}
 		}
 	}
-	l.bound(2*row + 1)
-}
-
-// bound notes where the lists end now.
-func (l *Layout) bound(at int32) {
-	for k := range l.Kinds {
-		l.Kinds[k].Bounds[at] = int32(len(l.Kinds[k].Senders))
-	}
+	bounds[3] = int32(len(into.Rows))
+	l.Degrees[row] -= removed / 3 // it was met for each kind
 }
 
 // ByDegree are all entities of the graph by ascending degree, [V]. It is a view.
@@ -227,18 +235,29 @@ func (l *Layout) All() []int32 {
 // Count is the number n of rows.
 func (l *Layout) Count() int { return len(l.ranks) }
 
-// Senders is how many senders of a kind the rows of a level have, all together.
-func (l *Layout) Senders(kind, level int) int {
-	return int(l.ends[kind][level+1] - l.ends[kind][level])
+// Entity is the one whose row a sender's is.
+func (l *Layout) Entity(sender int32) int32 { return l.Entities[l.ownRow(sender)] }
+
+// ownRow is where a sender stands itself.
+func (l *Layout) ownRow(sender int32) int32 {
+	for sender < 0 {
+		sender += l.partition.Table
+	}
+	return sender
+}
+
+// Heard is how many senders of the first kinds the rows of a level have, all together.
+func (l *Layout) Heard(level, kinds int) (count int64) {
+	for _, of := range l.counts[level][:kinds] {
+		count += of
+	}
+	return count
 }
 
 // Admitted is the number of senders that the edge constraint admits for a row.
-func (l *Layout) Admitted(row int32) (count int32) {
-	for k := range l.Kinds {
-		bounds := l.Kinds[k].Bounds
-		count += bounds[2*row+1] - bounds[2*row]
-	}
-	return count
+func (l *Layout) Admitted(row int32) int32 {
+	begin, end := l.Senders.Of(row, 3)
+	return end - begin
 }
 
 // resize gives a slice n entries, of which those that were there stay, without allocating

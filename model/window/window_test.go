@@ -89,7 +89,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 		t.Fatalf("%d rows, levels %v, want %d", l.Count(), l.Levels, reached)
 	}
 	for level := range hops + 1 {
-		var senders [3]int
+		var senders [3]int64
 		for j, i := range l.Level(level) {
 			o := l.Entities[i]
 			if int(distances[o]) != level || l.Row(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
@@ -100,13 +100,12 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			}
 			var got []edge
 			for kind := range 3 {
-				parted := l.Kinds[kind]
-				for e := parted.Bounds[2*i]; e < parted.Bounds[2*i+1]; e++ {
-					u := l.Entities[parted.Senders[e]]
-					if int(distances[u])-level != kind-1 {
-						t.Fatalf("sender %d of %d is of kind %d at distances %d and %d", u, o, kind, distances[u], level)
+				for e := l.Senders.Bounds[3*int(i)+kind]; e < l.Senders.Bounds[3*int(i)+kind+1]; e++ {
+					u := l.Entity(l.Senders.Rows[e])
+					if int(distances[u])-level != kind-1 || l.Row(u) != l.Senders.Rows[e]+int32(kind*g.Entities) {
+						t.Fatalf("sender %d of %d is of kind %d, row %d, at distances %d and %d", u, o, kind, l.Senders.Rows[e], distances[u], level)
 					}
-					got = append(got, edge{u, parted.Relations[e]})
+					got = append(got, edge{u, l.Senders.Relations[e]})
 					senders[kind]++
 				}
 			}
@@ -117,10 +116,8 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 				t.Fatalf("entity %d admits %d senders, want %d", o, l.Admitted(i), len(got))
 			}
 		}
-		for kind, want := range senders {
-			if l.Senders(kind, level) != want {
-				t.Fatalf("level %d has %d senders of kind %d, want %d", level, l.Senders(kind, level), kind, want)
-			}
+		if got, want := [3]int64{l.Heard(level, 1), l.Heard(level, 2), l.Heard(level, 3)}, [3]int64{senders[0], senders[0] + senders[1], senders[0] + senders[1] + senders[2]}; got != want {
+			t.Fatalf("level %d has %d senders of the first kinds, want %d", level, got, want)
 		}
 	}
 }
@@ -140,8 +137,8 @@ func TestFillAll(t *testing.T) {
 			for row := range int32(g.Entities) {
 				o := l.Entities[row]
 				var got, want []edge
-				for e := l.Kinds[0].Bounds[2*row]; e < l.Kinds[0].Bounds[2*row+1]; e++ {
-					got = append(got, edge{l.Entities[l.Kinds[0].Senders[e]], l.Kinds[0].Relations[e]})
+				for e := l.Senders.Bounds[3*row]; e < l.Senders.Bounds[3*row+1]; e++ {
+					got = append(got, edge{l.Entity(l.Senders.Rows[e]), l.Senders.Relations[e]})
 				}
 				senders, relations := g.In(o)
 				for i, u := range senders {

@@ -16,6 +16,7 @@ type gatherer struct {
 	stride           reg.GPVirtual // bytes of a row of states
 	i                reg.GPVirtual // the receiver's place in the run
 	row              reg.GPVirtual // its row in the tables
+	states           reg.GPVirtual // of the first row that senders are counted from
 	embeddings       reg.GPVirtual
 }
 
@@ -25,7 +26,7 @@ func (m *machine) newGatherer(columns int) *gatherer {
 }
 
 func (g *gatherer) start() {
-	g.stride, g.embeddings = pointer("stride"), pointer("embeddings")
+	g.stride, g.states, g.embeddings = pointer("stride"), pointer("states"), pointer("embeddings")
 	g.i, g.row = GP64(), GP64()
 	XORQ(g.i, g.i)
 }
@@ -63,44 +64,38 @@ func (g *gatherer) broadcast(name string, v reg.VecPhysical) {
 	VBROADCASTSS(Mem{Base: pointer(name), Index: g.row, Scale: 4}, v)
 }
 
-// eachKind goes over the tables that there are, and over the senders in each: begin sets up
-// what a table needs, each handles the sender and relation whose rows start at two offsets.
-func (g *gatherer) eachKind(begin func(kind int), each func(table, sender, relation reg.GPVirtual)) {
-	for kind := range 3 {
-		skip, loop := g.label("skip"), g.label("loop")
-		table := pointer(fmt.Sprintf("states%d", kind))
-		TESTQ(table, table)
-		JZ(LabelRef(skip))
-		bounds, e, end := pointer(fmt.Sprintf("bounds%d", kind)), GP64(), GP64()
-		MOVLQSX(Mem{Base: bounds, Index: g.row, Scale: 8}, e)
-		MOVLQSX(Mem{Base: bounds, Index: g.row, Scale: 8, Disp: 4}, end)
-		CMPQ(e, end)
-		JGE(LabelRef(skip))
-		senders, relations := pointer(fmt.Sprintf("senders%d", kind)), pointer(fmt.Sprintf("relations%d", kind))
-		last := pointer(fmt.Sprintf("last%d", kind))
-		begin(kind)
-		Label(loop)
-		g.fetchAhead(table, senders, e, last)
-		sender, relation := GP64(), GP64()
-		MOVLQSX(Mem{Base: senders, Index: e, Scale: 4}, sender)
-		MOVLQSX(Mem{Base: relations, Index: e, Scale: 4}, relation)
-		IMULQ(g.stride, sender)
-		IMULQ(g.stride, relation)
-		each(table, sender, relation)
-		INCQ(e)
-		CMPQ(e, end)
-		JL(LabelRef(loop))
-		Label(skip)
-	}
+// eachSender goes over the senders that a receiver hears: each handles the sender and relation
+// whose rows start at two offsets.
+func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
+	none, loop := g.label("none"), g.label("loop")
+	at, e, end := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: g.row, Index: g.row, Scale: 2}, at)
+	MOVLQSX(Mem{Base: pointer("bounds"), Index: at, Scale: 4}, e)
+	MOVLQSX(Mem{Base: pointer("ends"), Index: at, Scale: 4}, end)
+	CMPQ(e, end)
+	JGE(LabelRef(none))
+	senders, relations, last := pointer("senders"), pointer("relations"), pointer("last")
+	Label(loop)
+	g.fetchAhead(senders, e, last)
+	sender, relation := GP64(), GP64()
+	MOVLQSX(Mem{Base: senders, Index: e, Scale: 4}, sender)
+	MOVLQSX(Mem{Base: relations, Index: e, Scale: 4}, relation)
+	IMULQ(g.stride, sender)
+	IMULQ(g.stride, relation)
+	each(sender, relation)
+	INCQ(e)
+	CMPQ(e, end)
+	JL(LabelRef(loop))
+	Label(none)
 }
 
 // ahead is how many senders before its turn a state is fetched: those of the receivers that
-// follow stand behind in the lists, and where the loop over one receiver's ends the
-// processor guesses wrong, and would begin to fetch theirs only then.
+// follow stand behind in the list, and where the loop over one receiver's ends the processor
+// guesses wrong, and would begin to fetch theirs only then.
 const ahead = 16
 
 // fetchAhead fetches the state of a sender that comes later, at most the last of all.
-func (g *gatherer) fetchAhead(table, senders, e, last reg.GPVirtual) {
+func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
 	later := GP64()
 	LEAQ(Mem{Base: e, Disp: ahead}, later)
 	CMPQ(later, last)
@@ -108,7 +103,7 @@ func (g *gatherer) fetchAhead(table, senders, e, last reg.GPVirtual) {
 	MOVLQSX(Mem{Base: senders, Index: later, Scale: 4}, later)
 	IMULQ(g.stride, later)
 	for at := 0; at < 4*g.columns; at += 64 {
-		PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+		PREFETCHT0(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
 	}
 }
 
@@ -145,7 +140,7 @@ func (g *gatherer) eachReceiver(body func()) {
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
 	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -165,10 +160,10 @@ func (m *machine) aggregate(columns int) {
 				VFMADD231PS(x, other, squares[j])
 			}
 		})
-		g.eachKind(func(int) {}, func(table, sender, relation reg.GPVirtual) {
+		g.eachSender(func(sender, relation reg.GPVirtual) {
 			for j := range n {
 				x := []reg.VecPhysical{x, other}[j%2]
-				VMOVUPS(g.at(table, sender, j), x)
+				VMOVUPS(g.at(g.states, sender, j), x)
 				VMULPS(g.at(g.embeddings, relation, j), x, x)
 				VADDPS(x, sum[j], sum[j])
 				// Where either is NaN these give their first operand, the old value.

@@ -18,7 +18,7 @@ type shares struct {
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
 	name := fmt.Sprintf("aggregateBackward%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds0, senders0, relations0, bounds1, senders1, relations1, bounds2, senders2, relations2 *int32, last0, last1, last2 int, states0, states1, states2, embeddings, byStates0, byStates1, byStates2, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.AggregateBackward for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -27,24 +27,23 @@ func (m *machine) aggregateBackward(columns int) {
 	s := &shares{gatherer: g,
 		level: m.run(0, n), slope: m.run(n, n), high: m.run(2*n, n), low: m.run(3*n, n), maximum: m.run(4*n, n), minimum: m.run(5*n, n),
 		message: m.v(6 * n), gradient: m.v(6*n + 1), scratch: m.v(6*n + 2), other: m.v(6*n + 3)}
-	byEmbeddings := pointer("byEmbeddings")
+	byStates, byEmbeddings := pointer("byStates"), pointer("byEmbeddings")
 	g.eachReceiver(func() {
 		s.start()
 		g.withCopies(s.scratch, s.other, func(degree reg.GPVirtual) { s.degree(degree) })
-		var into reg.GPVirtual
-		g.eachKind(func(kind int) { into = pointer(fmt.Sprintf("byStates%d", kind)) }, func(table, sender, relation reg.GPVirtual) {
+		g.eachSender(func(sender, relation reg.GPVirtual) {
 			for j := range n {
-				VMOVUPS(g.at(table, sender, j), s.message)
+				VMOVUPS(g.at(g.states, sender, j), s.message)
 				VMULPS(g.at(g.embeddings, relation, j), s.message, s.message)
 				VMOVAPS(s.level[j], s.gradient)
 				VFMADD231PS(s.message, s.slope[j], s.gradient)
 				m.takeWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
 				m.takeWhereEqual(s.message, s.minimum[j], s.low[j], s.gradient, s.scratch, s.other)
-				VMOVUPS(g.at(into, sender, j), s.scratch)
+				VMOVUPS(g.at(byStates, sender, j), s.scratch)
 				VFMADD231PS(g.at(g.embeddings, relation, j), s.gradient, s.scratch)
-				VMOVUPS(s.scratch, g.at(into, sender, j))
+				VMOVUPS(s.scratch, g.at(byStates, sender, j))
 				VMOVUPS(g.at(byEmbeddings, relation, j), s.other)
-				VFMADD231PS(g.at(table, sender, j), s.gradient, s.other)
+				VFMADD231PS(g.at(g.states, sender, j), s.gradient, s.other)
 				VMOVUPS(s.other, g.at(byEmbeddings, relation, j))
 			}
 		})

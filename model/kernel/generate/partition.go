@@ -1,46 +1,39 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// partition writes the senders of each receiver to three lists, by their rows. A vector
-// of 16 is read at once; each kind's are compressed to the front and stored whole, over
-// what the next vector will write.
+// partition writes the senders of each receiver to a list, by their rows: parents, siblings,
+// children. A vector of 16 is read at once; each kind's are compressed to the front and stored
+// whole, over what comes next there.
 func (m *machine) partition() {
 	name := "partition" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached int32, bounds0, bounds1, bounds2, senders0, relations0, senders1, relations1, senders2, relations2 *int32, counts *int64)")
+	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
 	Pragma("noescape")
 	Doc(name + " is portable.Part, 16 senders at once.")
-	p := &parter{machine: m, i: GP64(), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
+	p := &parter{machine: m, i: GP64(), end: GP64(), bounds: pointer("bounds"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
 	XORQ(p.i, p.i)
-	counts := pointer("counts")
-	for kind, what := range []string{"parents", "siblings", "children", "unreached"} {
-		p.wanted[kind] = m.v(kind)
-		VPBROADCASTD(Load(Param(what), GP32()), p.wanted[kind])
-		if kind < len(p.ends) {
-			p.ends[kind] = GP64()
-			MOVQ(Mem{Base: counts, Disp: 8 * kind}, p.ends[kind])
-		}
+	MOVQ(Mem{Base: pointer("end")}, p.end)
+	for at, what := range []string{"parents", "siblings", "children", "unreached", "table"} {
+		p.wanted[at] = m.v(at)
+		VPBROADCASTD(Load(Param(what), GP32()), p.wanted[at])
 	}
-	p.sender, p.row, p.relation, p.front = m.v(4), m.v(5), m.v(6), m.v(7)
+	p.sender, p.row, p.relation, p.front = m.v(5), m.v(6), m.v(7), m.v(8)
 
 	next, done := m.label("receiver"), m.label("done")
 	Label(next)
+	MOVL(p.end.As32(), Mem{Base: p.bounds})
 	CMPQ(p.i, Load(Param("count"), GP64()))
 	JGE(LabelRef(done))
 	p.receiver()
 	INCQ(p.i)
+	ADDQ(U8(12), p.bounds)
 	JMP(LabelRef(next))
 	Label(done)
-	counts = pointer("counts")
-	for kind, end := range p.ends {
-		MOVQ(end, Mem{Base: counts, Disp: 8 * kind})
-	}
+	MOVQ(p.end, Mem{Base: pointer("end")})
 	VZEROUPPER()
 	RET()
 }
@@ -49,14 +42,19 @@ func (m *machine) partition() {
 type parter struct {
 	*machine
 	i                        reg.GPVirtual // the receiver's place
+	bounds                   reg.GPVirtual // its bounds
 	senders, relations, rows reg.GPVirtual
-	ends                     [3]reg.GPVirtual   // how many senders each kind has
-	wanted                   [4]reg.VecPhysical // what the rows are compared with
+	end                      reg.GPVirtual      // how many senders there are in all
+	wanted                   [5]reg.VecPhysical // what the rows are compared with, and the rows of a table
 
 	sender, row, relation, front reg.VecPhysical
 }
 
-// receiver parts the senders of one.
+// kinds are the masks of the parents, siblings and children in a vector of senders.
+var kinds = [3]reg.OpmaskPhysical{reg.K3, reg.K4, reg.K5}
+
+// receiver parts the senders of one. Where they are one vector, all kinds are stored one behind
+// the other. Of more, siblings and children wait aside until the last parent is known.
 func (p *parter) receiver() {
 	receiver, offsets, e, left := GP64(), pointer("offsets"), GP64(), GP64()
 	p.fetchLists(p.i, offsets, p.senders, p.relations)
@@ -64,39 +62,89 @@ func (p *parter) receiver() {
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8}, e)
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8, Disp: 8}, left)
 	SUBQ(e, left)
-	p.bound(0)
+	several, end := p.label("several"), p.label("end")
+	CMPQ(left, U8(16))
+	JG(LabelRef(several))
+	p.read(left)
+	p.know(e)
+	for kind := range kinds {
+		if kind > 0 {
+			MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 4 * kind})
+		}
+		p.put(kind, pointer("intoRows"), pointer("intoRelations"), p.end)
+	}
+	JMP(LabelRef(end))
+	Label(several)
+	p.several(e, left)
+	Label(end)
+}
+
+// read sets the mask of the senders that are left, 16 at most.
+func (p *parter) read(left reg.GPVirtual) {
+	all := GP32()
+	MOVL(U32(0xffff), all)
+	BZHIL(left.As32(), all, all)
+	KMOVW(all, reg.K1)
+}
+
+// several parts more than one vector of senders.
+func (p *parter) several(e, left reg.GPVirtual) {
+	siblings, children := GP64(), GP64()
+	XORQ(siblings, siblings)
+	XORQ(children, children)
 	loop, rest, part, end := p.label("loop"), p.label("rest"), p.label("part"), p.label("end")
 	all := GP32()
 	Label(loop)
 	CMPQ(left, U8(16))
 	JL(LabelRef(rest))
 	MOVL(U32(0xffff), all)
-	Label(part)
 	KMOVW(all, reg.K1)
-	p.vector(e)
+	Label(part)
+	p.know(e)
+	p.put(0, pointer("intoRows"), pointer("intoRelations"), p.end)
+	p.put(1, pointer("siblingRows"), pointer("siblingRelations"), siblings)
+	p.put(2, pointer("childRows"), pointer("childRelations"), children)
 	ADDQ(U8(16), e)
 	SUBQ(U8(16), left)
 	JMP(LabelRef(loop))
 	Label(rest)
 	TESTQ(left, left)
 	JLE(LabelRef(end))
-	MOVL(U32(0xffff), all)
-	BZHIL(left.As32(), all, all)
+	p.read(left)
 	JMP(LabelRef(part))
 	Label(end)
-	p.bound(4)
+	MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 4})
+	p.append("sibling", siblings)
+	MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 8})
+	p.append("child", children)
 }
 
-// bound notes where the lists end now, as the receiver's begin (0) or end (4).
-func (p *parter) bound(at int) {
-	for kind, end := range p.ends {
-		MOVL(end.As32(), Mem{Base: pointer(fmt.Sprintf("bounds%d", kind)), Index: p.i, Scale: 8, Disp: at})
-	}
+// append copies senders that waited to the end of the list.
+func (p *parter) append(what string, count reg.GPVirtual) {
+	rows, relations := pointer(what+"Rows"), pointer(what+"Relations")
+	intoRows, intoRelations := pointer("intoRows"), pointer("intoRelations")
+	at, to := GP64(), GP64()
+	XORQ(at, at)
+	MOVQ(p.end, to)
+	ADDQ(count, p.end)
+	loop, done := p.label("copy"), p.label("copied")
+	Label(loop)
+	CMPQ(at, count)
+	JGE(LabelRef(done))
+	VMOVDQU32(Mem{Base: rows, Index: at, Scale: 4}, p.row)
+	VMOVDQU32(p.row, Mem{Base: intoRows, Index: to, Scale: 4})
+	VMOVDQU32(Mem{Base: relations, Index: at, Scale: 4}, p.row)
+	VMOVDQU32(p.row, Mem{Base: intoRelations, Index: to, Scale: 4})
+	ADDQ(U8(16), at)
+	ADDQ(U8(16), to)
+	JMP(LabelRef(loop))
+	Label(done)
 }
 
-// vector parts the senders from e on that K1 says.
-func (p *parter) vector(e reg.GPVirtual) {
-	read, gather, unreached, kinds := reg.K1, reg.K2, reg.K6, []reg.OpmaskPhysical{reg.K3, reg.K4, reg.K5}
+// know reads the senders from e on that K1 says, reaches those that are unreached, and sets the
+// masks of kinds.
+func (p *parter) know(e reg.GPVirtual) {
+	read, gather, unreached := reg.K1, reg.K2, reg.K6
 	KMOVW(read, gather)
 	VMOVDQU32_Z(Mem{Base: p.senders, Index: e, Scale: 4}, read, p.sender)
 	VMOVDQU32_Z(Mem{Base: p.relations, Index: e, Scale: 4}, read, p.relation)
@@ -115,20 +163,27 @@ func (p *parter) vector(e reg.GPVirtual) {
 	VPCMPD(U8(5), p.front, p.wanted[2], unreached, unreached) // not where children are not admitted
 	KORW(unreached, kinds[2], kinds[2])
 	Label(known)
-	for kind, k := range kinds {
-		moved := GP32()
-		KMOVW(k, moved)
-		POPCNTL(moved, moved)
-		sender := p.row
-		if kind == 2 {
-			sender = p.sender
-		}
-		VPCOMPRESSD_Z(sender, k, p.front)
-		VMOVDQU32(p.front, Mem{Base: pointer(fmt.Sprintf("senders%d", kind)), Index: p.ends[kind], Scale: 4})
-		VPCOMPRESSD_Z(p.relation, k, p.front)
-		VMOVDQU32(p.front, Mem{Base: pointer(fmt.Sprintf("relations%d", kind)), Index: p.ends[kind], Scale: 4})
-		ADDQ(moved.As64(), p.ends[kind])
+}
+
+// put stores the senders of a kind at an end, and moves it: of parents the rows, of siblings
+// those a table before, of children the entities.
+func (p *parter) put(kind int, rows, relations, end reg.GPVirtual) {
+	count := GP32()
+	KMOVW(kinds[kind], count)
+	POPCNTL(count, count)
+	switch kind {
+	case 0:
+		VPCOMPRESSD_Z(p.row, kinds[kind], p.front)
+	case 1:
+		VPCOMPRESSD_Z(p.row, kinds[kind], p.front)
+		VPSUBD(p.wanted[4], p.front, p.front)
+	case 2:
+		VPCOMPRESSD_Z(p.sender, kinds[kind], p.front)
 	}
+	VMOVDQU32(p.front, Mem{Base: rows, Index: end, Scale: 4})
+	VPCOMPRESSD_Z(p.relation, kinds[kind], p.front)
+	VMOVDQU32(p.front, Mem{Base: relations, Index: end, Scale: 4})
+	ADDQ(count.As64(), end)
 }
 
 // reach makes senders from e on fresh, those of a mask.
