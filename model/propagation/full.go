@@ -14,7 +14,7 @@ func (p *Propagator) forwardFull(laidOut bool) {
 	n := p.layout.Count()
 	p.states.grow(c.Layers+1, 0, n, d)
 	clear(p.states.each[0])
-	source := int(p.layout.Row(p.query.Source))
+	source := int(p.layout.Find(p.query.Source))
 	copy(p.states.each[0][source*d:(source+1)*d], p.embedding)
 	if p.query.Training {
 		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
@@ -40,7 +40,7 @@ func aroundSource(source, n int) [3][2]int {
 
 // fullPass describes layer t.
 func (p *Propagator) fullPass(t int) {
-	n, source := p.layout.Count(), int(p.layout.Row(p.query.Source))
+	n, source := p.layout.Count(), int(p.layout.Find(p.query.Source))
 	x := &p.pass
 	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
 	for _, rows := range aroundSource(source, n) {
@@ -73,6 +73,6 @@ func (p *Propagator) backwardFull(into *Gradients) {
 		}
 		p.backward(&p.pass, layer)
 	}
-	source := int(p.layout.Row(p.query.Source))
+	source := int(p.layout.Find(p.query.Source))
 	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }

@@ -10,7 +10,7 @@ import (
 // relations, all of which a source may reach:
 //
 //	layout      window.Memory, 60 V + 18 E, and 21 V ages + 32 V while scoring in a window
-//	states      4 V dim ages lanes, and as much of gradients while training
+//	states      8 V dim lanes; 4 V dim ages while training, and as much of gradients
 //	way back    4 V ages (width + dim + 2), while training alone
 //	rows        8 V, and 13 V ages while training
 //	relations   4 R2 dim layers (1 + 2 for two lanes), where they depend on the query
@@ -44,8 +44,13 @@ func Memory(g *graph.Graph, c configuration.Configuration, training bool) int64 
 	if c.Policy == configuration.PolicyFull {
 		ages, tables = layers, layers+1
 	}
-	if c.Policy == configuration.PolicyWindow && c.Message == configuration.MessageTransE {
-		tables += emptyTables
+	if c.Policy == configuration.PolicyWindow {
+		switch {
+		case c.Message == configuration.MessageTransE:
+			tables += emptyTables
+		case !training && !c.Specific():
+			tables = 2
+		}
 	}
 	total += 4*entities*d*lanes*tables + 8*entities
 	if training {

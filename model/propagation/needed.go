@@ -72,7 +72,7 @@ func (p *Propagator) wantSenders(level, age int) {
 			masks[i] |= 1 << (age - 1)
 		}
 		for k := range int32(min(age+1, 3)) {
-			bit, before := uint64(1)<<(age-int(k)), k*int32(p.graph.Entities)
+			bit, before := uint64(1)<<(age-int(k)), p.layout.Row(0, int(k))
 			for _, sender := range senders.Rows[senders.Bounds[3*i+k]:senders.Bounds[3*i+k+1]] {
 				masks[sender+before] |= bit
 			}

@@ -27,8 +27,8 @@ type Query struct {
 // keeps them, so a query allocates nothing once the largest has been seen. It is not for
 // concurrent use: each worker has its own.
 //
-// Memory for n reached entities of V and a window of delta: 4 · (delta+1) · V · dim bytes of
-// states, of which n / V are touched; training holds as much again of gradients, and
+// Memory for n reached entities of V and a window of delta: 8 · V · dim bytes of states, of which
+// n / V are touched; training holds 4 · (delta+1) · V · dim, as much again of gradients, and
 // 4 · (delta+1) · n · (width + dim) bytes for the way back. The policy full has layers+1 tables
 // instead.
 type Propagator struct {
@@ -50,7 +50,7 @@ type Propagator struct {
 	beside    [][]float32 // buffers for those of two queries side by side
 	degrees   [][]float32 // degree messages by layer, once for each lane
 
-	states    tables    // by age (window) or by layer (full), [V, lanes, dim] each
+	states    tables    // [V, lanes, dim] each
 	gradients tables    // of states
 	divisor   []float32 // 1 / (degree + 1) by row
 	copies    []float32 // of the degree message, by row
@@ -142,7 +142,7 @@ func (p *Propagator) propagate(w *Weights, q Query, lanes int, asked [2]int32) e
 	if err := p.check(w, q, asked[:lanes]); err != nil {
 		return err
 	}
-	sameRemoval := p.laidOut && q.Removal == p.query.Removal
+	sameRemoval := p.laidOut && q.Removal == p.query.Removal && q.Training == p.query.Training
 	same := sameRemoval && q.Source == p.query.Source
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
 	p.lanes, p.asked = lanes, asked
@@ -270,7 +270,7 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 		valid[i] = int32(last - first + 1)
 		for age := first; age <= last; age++ {
 			at := (i*depth + age - first) * d
-			copy(states[at:at+d], p.states.each[age][row*d:(row+1)*d])
+			copy(states[at:at+d], p.statesOf(row, age)[row*d:(row+1)*d])
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 // ages returns which tables hold the states that a candidate's final state is made of, none
 // where last < first, and its row in them.
 func (p *Propagator) ages(entity int32) (first, last, row int) {
-	row = int(p.layout.Row(entity))
+	row = int(p.layout.Find(entity))
 	if p.configuration.Policy == configuration.PolicyFull {
 		return p.configuration.Layers, p.configuration.Layers, row
 	}
@@ -290,6 +290,14 @@ func (p *Propagator) ages(entity int32) (first, last, row int) {
 		first = last
 	}
 	return first, last, row
+}
+
+// statesOf is the table that has the state of an age of the entity in a row, at the end.
+func (p *Propagator) statesOf(row, age int) []float32 {
+	if p.configuration.Policy == configuration.PolicyFull {
+		return p.states.each[age]
+	}
+	return p.states.each[p.table(p.layout.Distance(int32(row))+age, age)]
 }
 
 // Backward takes the gradient of the candidates' states, laid out as Candidates gives them,
@@ -349,7 +357,7 @@ func (p *Propagator) finalStates(lane, lo, hi int) [][]float32 {
 	first, last, _ := p.ages(p.layout.Entities[lo])
 	p.final = p.final[:0]
 	for age := first; age <= last; age++ {
-		table := p.states.each[age][lo*row : hi*row]
+		table := p.statesOf(lo, age)[lo*row : hi*row]
 		if p.lanes > 1 {
 			for len(p.apart) <= age {
 				p.apart = append(p.apart, nil)

@@ -4,12 +4,17 @@ package propagation
 // message from there says its relation alone. Entities of age 0 hear children of age -2.
 const emptyTables = 2
 
-// tables are the states, or gradients of states, of every age or after every layer. They stand
-// in one piece, where what is a row of one table is a row of the one before it too, counted from
-// the front of that: a list of rows serves all ages.
+// tables are states, or gradients of states. In a window, scoring needs two: an entity that is
+// updated reads states after the layer before alone, and what is not updated any more is read
+// once more, as a final state. So those after odd layers stand in one table, those after even
+// layers in the other. Where all ages are needed, on the way back and for an attention over
+// them, each has a table; without a window, each layer.
+//
+// They stand in one piece, where what is a row of one table is a row of the one before it too,
+// counted from the front of that: a list of rows serves all ages.
 type tables struct {
 	all  []float32   // [before + len(each), rows, row]
-	each [][]float32 // [rows, row], by age or layer
+	each [][]float32 // [rows, row]
 	rows int
 	// before is how many tables stand before the first.
 	before int

@@ -5,8 +5,8 @@ import (
 	"tagnet/model/window"
 )
 
-// forwardWindow is TAGNet's propagation. Table k of the states holds every reached entity's of
-// age k, the one after layer dist + k. In layer t the entities at distance t - k update their
+// forwardWindow is TAGNet's propagation. Every reached entity has a state of age k after layer
+// dist + k. In layer t the entities at distance t - k update their
 // states of age k: from their parents' states of the same age, their siblings' of age k-1 and
 // their children's of age k-2. Those are all the messages that are not empty, and none of
 // them is one that the edge constraint forbids.
@@ -15,16 +15,19 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 	row := p.row()
 	if !laidOut {
 		begin := p.clock()
-		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.query.Removal)
+		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.tableOfAge(), p.query.Removal)
 		p.weigh()
 		p.since(begin, layoutPhase)
 	}
 	ages := min(c.Delta, c.Layers) + 1
-	before := 0
-	if p.message == kernel.TransE {
+	before, count := 0, ages
+	switch {
+	case p.message == kernel.TransE:
 		before = emptyTables
+	case !p.agesApart():
+		count = 2
 	}
-	p.states.grow(ages, before, p.graph.Entities, row)
+	p.states.grow(count, before, p.graph.Entities, row)
 	p.states.clearBefore(p.layout.Count(), row)
 	copy(p.states.each[0], p.embedding) // the source stands in row 0
 	p.want(p.query.Candidates, ages)
@@ -46,6 +49,28 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 			p.copyTwins(t)
 		}
 	}
+}
+
+// agesApart tells whether the states of each age have a table of their own: where ages beside
+// the last are read again, and for TransE, which reads states before the first.
+func (p *Propagator) agesApart() bool {
+	return p.query.Training || p.configuration.Specific() || p.message == kernel.TransE
+}
+
+// tableOfAge is how many rows the table of an age has, 0 where it has none.
+func (p *Propagator) tableOfAge() int32 {
+	if p.agesApart() {
+		return int32(p.graph.Entities)
+	}
+	return 0
+}
+
+// table is the one where states of an age stand, which are those after layer t.
+func (p *Propagator) table(t, age int) int {
+	if p.agesApart() {
+		return age
+	}
+	return t & 1
 }
 
 // copyTwins gives the states of layer t that are alike to all that share them.
@@ -104,12 +129,12 @@ func (p *Propagator) windowPass(t int) {
 
 // windowPart describes the update of a level to an age, but for its rows.
 func (p *Propagator) windowPart(t, age int) part {
-	x := part{output: p.states.each[age], age: age, receivers: p.receivers(t - 1)}
+	x := part{output: p.states.each[p.table(t, age)], age: age, receivers: p.receivers(t - 1)}
 	if age > 0 {
-		x.own = p.states.each[age-1]
+		x.own = p.states.each[p.table(t-1, age-1)]
 		x.receivers.Own = x.own
 	}
-	x.receivers.First, x.receivers.Heard = p.states.first(age), min(age+1, 3)
+	x.receivers.First, x.receivers.Heard = p.states.first(p.table(t-1, age)), min(age+1, 3)
 	if p.message == kernel.TransE {
 		x.receivers.Heard = 3 // an empty message is the relation itself
 	}

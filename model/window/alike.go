@@ -184,7 +184,7 @@ func (l *Layout) heard(age int, d Distinction) int {
 
 // leaderOf is who stands for a sender of a kind, the one in place e, for receivers of an age.
 func (l *Layout) leaderOf(e int32, kind, age int) int32 {
-	return l.Ages[age-kind].leader[l.Senders.Rows[e]+int32(kind)*l.partition.Table]
+	return l.Ages[age-kind].leader[l.Row(l.Senders.Rows[e], kind)]
 }
 
 // sameMessages tells whether two rows of an age hear the same relations from senders of a kind

@@ -31,7 +31,7 @@ func TestMemoryBoundsALayout(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		l := NewLayout(g, k, nil)
 		for source := range int32(20) {
-			l.Fill(source, 6, test.delta, graph.Removal{})
+			l.Fill(source, 6, test.delta, 0, graph.Removal{})
 			l.FindAlike(Distinction{})
 		}
 		runtime.GC()

@@ -22,10 +22,9 @@ type Layout struct {
 	Entities []int32
 	// Levels has the first row of each level, and n after the last, [hops+2].
 	Levels []int32
-	// Senders are the admitted senders of all rows, by kind: parents, siblings and children.
-	// Theirs are rows of a table of V: a sibling's stands V before its own, a child's 2 V, since
-	// an entity of some age reads its siblings' states of the age before, its children's of two
-	// before. Entity makes an entity of it.
+	// Senders are the admitted senders of all rows, by kind: parents, siblings and children. A
+	// sibling's row is listed one table before its own, a child's two: an entity of some age
+	// hears its siblings' states of the age before and its children's of two before.
 	Senders kernel.Senders
 	// Degrees are in-degrees in the query's graph, [n]: also of edges that are not admitted.
 	Degrees []int32
@@ -59,16 +58,18 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
 	l.partition = kernel.Partition{
 		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
 		Rows: make([]int32, g.Entities), Reached: make([]uint64, (g.Entities+63)/64),
-		Table: int32(g.Entities), Most: g.HighestDegree(),
+		Most: g.HighestDegree(),
 	}
 	return l
 }
 
 // Fill searches from a source and lays out what is at most hops away. Senders are admitted by
 // delta: parents at 0, siblings too from 1 on, children too from 2 on (the edge constraint of
-// the paper's equation 7, given that distances differ by one at most).
-func (l *Layout) Fill(source int32, hops, delta int, removal graph.Removal) {
+// the paper's equation 7, given that distances differ by one at most). table is how many rows a
+// table of the states of an age has, 0 where states of all ages stand in one.
+func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.Removal) {
 	l.start()
+	l.partition.Table = table
 	l.hops, l.delta, l.compared = hops, delta, false
 	l.partition.Admitted = min(delta, 2) + 1
 	l.partition.Reach(l.ranked.ranks[source])
@@ -210,8 +211,8 @@ func (l *Layout) partTouched(row int32, removal graph.Removal) {
 // ByDegree are all entities of the graph by ascending degree, [V]. It is a view.
 func (l *Layout) ByDegree() []int32 { return l.ranked.entities }
 
-// Row is where an entity stands, or kernel.Unreached.
-func (l *Layout) Row(entity int32) int32 { return l.partition.Rows[l.ranked.ranks[entity]] }
+// Find is the row of an entity, or kernel.Unreached.
+func (l *Layout) Find(entity int32) int32 { return l.partition.Rows[l.ranked.ranks[entity]] }
 
 // Distance is the fewest edges from the source of the last Fill to the entity in a row.
 func (l *Layout) Distance(row int32) (level int) {
@@ -235,16 +236,8 @@ func (l *Layout) All() []int32 {
 // Count is the number n of rows.
 func (l *Layout) Count() int { return len(l.ranks) }
 
-// Entity is the one whose row a sender's is.
-func (l *Layout) Entity(sender int32) int32 { return l.Entities[l.ownRow(sender)] }
-
-// ownRow is where a sender stands itself.
-func (l *Layout) ownRow(sender int32) int32 {
-	for sender < 0 {
-		sender += l.partition.Table
-	}
-	return sender
-}
+// Row is that of a sender of a kind, by what stands for it in the list of senders.
+func (l *Layout) Row(sender int32, kind int) int32 { return sender + int32(kind)*l.partition.Table }
 
 // Heard is how many senders of the first kinds the rows of a level have, all together.
 func (l *Layout) Heard(level, kinds int) (count int64) {

@@ -67,20 +67,21 @@ func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
 				}
 			}
 			search.NewSearcher(g).Search(source, hops, removal, distances)
-			l.Fill(source, hops, delta, removal)
-			check(t, l, g, distances, hops, delta, removal)
+			table := []int32{0, int32(g.Entities)}[rng.IntN(2)]
+			l.Fill(source, hops, delta, table, removal)
+			check(t, l, g, distances, hops, delta, table, removal)
 		}
 	}
 }
 
-func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, removal graph.Removal) {
+func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, delta int, table int32, removal graph.Removal) {
 	t.Helper()
 	reached := 0
 	for o, distance := range distances {
 		if distance != search.Unreached {
 			reached++
 		}
-		row := l.Row(int32(o))
+		row := l.Find(int32(o))
 		if reached := row != kernel.Unreached; reached != (distance != search.Unreached) || reached && l.Distance(row) != int(distance) {
 			t.Fatalf("entity %d is in row %d, want distance %d", o, row, distance)
 		}
@@ -92,8 +93,8 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 		var senders [3]int64
 		for j, i := range l.Level(level) {
 			o := l.Entities[i]
-			if int(distances[o]) != level || l.Row(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
-				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Row(o), level, distances[o])
+			if int(distances[o]) != level || l.Find(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
+				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Find(o), level, distances[o])
 			}
 			if int(l.Degrees[i]) != g.DegreeWithout(o, removal) {
 				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, removal))
@@ -101,9 +102,10 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			var got []edge
 			for kind := range 3 {
 				for e := l.Senders.Bounds[3*int(i)+kind]; e < l.Senders.Bounds[3*int(i)+kind+1]; e++ {
-					u := l.Entity(l.Senders.Rows[e])
-					if int(distances[u])-level != kind-1 || l.Row(u) != l.Senders.Rows[e]+int32(kind*g.Entities) {
-						t.Fatalf("sender %d of %d is of kind %d, row %d, at distances %d and %d", u, o, kind, l.Senders.Rows[e], distances[u], level)
+					row := l.Senders.Rows[e] + int32(kind)*table
+					u := l.Entities[row]
+					if int(distances[u])-level != kind-1 || l.Find(u) != row || l.Row(l.Senders.Rows[e], kind) != row {
+						t.Fatalf("sender %d of %d is of kind %d, listed as %d, at distances %d and %d", u, o, kind, l.Senders.Rows[e], distances[u], level)
 					}
 					got = append(got, edge{u, l.Senders.Relations[e]})
 					senders[kind]++
@@ -138,7 +140,7 @@ func TestFillAll(t *testing.T) {
 				o := l.Entities[row]
 				var got, want []edge
 				for e := l.Senders.Bounds[3*row]; e < l.Senders.Bounds[3*row+1]; e++ {
-					got = append(got, edge{l.Entity(l.Senders.Rows[e]), l.Senders.Relations[e]})
+					got = append(got, edge{l.Entities[l.Senders.Rows[e]], l.Senders.Relations[e]})
 				}
 				senders, relations := g.In(o)
 				for i, u := range senders {
@@ -146,7 +148,7 @@ func TestFillAll(t *testing.T) {
 						want = append(want, edge{u, relations[i]})
 					}
 				}
-				if !slices.Equal(got, want) || int(l.Degrees[row]) != len(want) || l.Row(o) != row {
+				if !slices.Equal(got, want) || int(l.Degrees[row]) != len(want) || l.Find(o) != row {
 					t.Fatalf("entity %d hears %v, want %v; its degree is %d", o, got, want, l.Degrees[row])
 				}
 			}
@@ -169,7 +171,7 @@ func BenchmarkFill(b *testing.B) {
 			l := NewLayout(g, k, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Fill(0, 6, 2, graph.Removal{})
+				l.Fill(0, 6, 2, 0, graph.Removal{})
 			}
 		})
 	}
@@ -195,7 +197,7 @@ func TestFewAreCompared(t *testing.T) {
 		}
 		for _, d := range []Distinction{{}, {Empties: true}} {
 			l := NewLayout(g, kernel.Available()[0], nil)
-			l.Fill(0, 3, 2, graph.Removal{})
+			l.Fill(0, 3, 2, 0, graph.Removal{})
 			l.FindAlike(d)
 			compared := 0
 			for age := range l.Ages {
