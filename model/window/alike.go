@@ -20,7 +20,7 @@ type Alike struct {
 	LeaderLevels, TwinLevels []int32
 
 	leader []int32 // of each row, itself where it is none's twin, [n]
-	shared []bool  // by row: a leader with a twin, [n]
+	paired []bool  // by row: a twin, or a leader who has one, [n]
 }
 
 // Twin is a row whose state is that of another.
@@ -66,8 +66,8 @@ func (l *Layout) beginAges(ages int) {
 		a.Leaders, a.Twins = a.Leaders[:0], a.Twins[:0]
 		a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels[:0], 0), append(a.TwinLevels[:0], 0)
 		a.leader = resize(a.leader, l.Count())
-		a.shared = resize(a.shared, l.Count())
-		clear(a.shared)
+		a.paired = resize(a.paired, l.Count())
+		clear(a.paired)
 	}
 	first := &l.Ages[0]
 	first.leader[0] = 0
@@ -76,33 +76,58 @@ func (l *Layout) beginAges(ages int) {
 
 // compare parts the rows of a level into leaders and twins at an age.
 func (l *Layout) compare(age, level int, d Distinction) {
-	a := &l.Ages[age]
-	rows := l.Level(level)
-	slots := l.emptySlots(len(rows))
+	a, rows := &l.Ages[age], l.Level(level)
+	candidates := l.comparable(age, rows)
+	slots := l.emptySlots(len(candidates))
 	last := uint64(len(slots) - 1)
+	copy(a.leader[l.Levels[level]:], rows)
+	first, listed := l.Levels[level], 0
+	for _, i := range candidates {
+		hash := l.hash(i, age, d)
+		if hash == alone {
+			continue
+		}
+		at := hash & last
+		for slots[at] != 0 && !(slots[at]>>32 == hash>>32 && l.alike(int32(slots[at]), i, age, d)) {
+			at = (at + 1) & last
+		}
+		if slots[at] == 0 {
+			slots[at] = hash&^math.MaxUint32 | uint64(i)
+			continue
+		}
+		other := int32(slots[at])
+		a.leader[i], a.paired[i], a.paired[other] = other, true, true
+		a.Twins = append(a.Twins, Twin{i, other})
+		a.Leaders = append(a.Leaders, rows[listed:i-first]...)
+		listed = int(i-first) + 1
+	}
+	a.Leaders = append(a.Leaders, rows[listed:]...)
+	a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels, int32(len(a.Leaders))), append(a.TwinLevels, int32(len(a.Twins)))
+}
+
+// comparable lists the rows of a level that may be alike at an age: no two are that were not
+// before, and of the first age all that have few parents.
+func (l *Layout) comparable(age int, rows []int32) []int32 {
+	l.candidates = resize(l.candidates, len(rows))
+	out, n := l.candidates[:len(rows)], 0
+	if age > 0 {
+		paired := l.Ages[age-1].paired
+		for _, i := range rows {
+			out[n] = i
+			if paired[i] {
+				n++
+			}
+		}
+		return out[:n]
+	}
 	bounds := l.Senders.Bounds
 	for _, i := range rows {
-		a.leader[i] = i
-		hash := uint64(alone)
-		if bounds[3*i+1]-bounds[3*i] <= mostCompared && (age == 0 || l.Ages[age-1].hasTwin(i)) {
-			hash = l.hash(i, age, d)
+		out[n] = i
+		if bounds[3*i+1]-bounds[3*i] <= mostCompared {
+			n++
 		}
-		if hash != alone {
-			at := hash & last
-			for slots[at] != 0 && !(slots[at]>>32 == hash>>32 && l.alike(int32(slots[at]), i, age, d)) {
-				at = (at + 1) & last
-			}
-			if slots[at] != 0 {
-				other := int32(slots[at])
-				a.leader[i], a.shared[other] = other, true
-				a.Twins = append(a.Twins, Twin{i, other})
-				continue
-			}
-			slots[at] = hash&^math.MaxUint32 | uint64(i)
-		}
-		a.Leaders = append(a.Leaders, i)
 	}
-	a.LeaderLevels, a.TwinLevels = append(a.LeaderLevels, int32(len(a.Leaders))), append(a.TwinLevels, int32(len(a.Twins)))
+	return out[:n]
 }
 
 // emptySlots is a hash table for so many rows: a slot is the upper half of a hash and a row,
@@ -119,9 +144,6 @@ func (l *Layout) emptySlots(rows int) []uint64 {
 	clear(l.slots)
 	return l.slots
 }
-
-// hasTwin tells whether another row has the same state: no two are alike that were not before.
-func (a *Alike) hasTwin(row int32) bool { return a.shared[a.leader[row]] }
 
 // alone is the hash of a row that is not worth comparing.
 const alone = 0

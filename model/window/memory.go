@@ -8,7 +8,7 @@ import (
 // Memory bounds the bytes of a layout for sources of a graph with V entities and E edges, of
 // states of so many ages:
 //
-//	40 V + 10 E + 16 times the highest degree, 21 V ages, and 32 V of the entities that are compared
+//	40 V + 10 E + 16 times the highest degree, 21 V ages, and 37 V of the entities that are compared
 //
 // an entity's row, rank, degree and number and its bounds in the list of senders, 8 bytes an
 // edge there, those of one entity once more while they are parted, and who is alike; arrays grow
@@ -17,9 +17,9 @@ import (
 // in each.
 func Memory(g *graph.Graph, ages int) int64 {
 	entities, edges := int64(g.Entities), g.Edges()+16*kernel.PartitionSlack
-	rows := 4*grown(4*entities) + 5*entities // of ranks, Entities, Degrees and numbers
+	rows := 12*entities + grown(4*entities) + 5*entities // ranks, Entities, Degrees; numbers; rows and who is reached
 	senders := grown(12*entities) + 2*grown(4*edges) + 16*int64(g.HighestDegree()+kernel.PartitionSlack)
-	alike := int64(ages)*(grown(5*entities)+grown(12*entities)) + 32*entities
+	alike := int64(ages)*(grown(5*entities)+grown(12*entities)) + 32*entities + grown(4*entities)
 	ranked := 20*entities + 8*g.Edges()
 	return rows + senders + alike + ranked
 }

@@ -31,24 +31,28 @@ type Layout struct {
 	// Ages say by age which states are equal; FindAlike fills them.
 	Ages []Alike
 
-	graph     *graph.Graph
-	ranked    *ranked
-	kernel    kernel.Kernel
-	partition kernel.Partition
-	ranks     []int32    // by row
-	numbers   []int32    // 0, 1, 2, ..: rows as lists
-	counts    [][3]int64 // of each level's senders, by kind
-	hops      int        // of the last Fill, as delta
-	delta     int
-	allAges   []Alike  // as many as there ever were
-	compared  bool     // whether Ages are those of the last Fill
-	slots     []uint64 // of FindAlike's hash table
+	graph      *graph.Graph
+	ranked     *ranked
+	kernel     kernel.Kernel
+	partition  kernel.Partition
+	ranks      []int32    // by row
+	numbers    []int32    // 0, 1, 2, ..: rows as lists
+	counts     [][3]int64 // of each level's senders, by kind
+	hops       int        // of the last Fill, as delta
+	delta      int
+	allAges    []Alike  // as many as there ever were
+	compared   bool     // whether Ages are those of the last Fill
+	slots      []uint64 // of FindAlike's hash table
+	candidates []int32  // of a comparison
 }
 
 // NewLayout returns an empty layout for sources of g. It ranks the entities, which layouts for
 // the same graph may share: pass nil, or another layout of g.
 func NewLayout(g *graph.Graph, k kernel.Kernel, sibling *Layout) *Layout {
-	l := &Layout{graph: g, kernel: k}
+	l := &Layout{
+		graph: g, kernel: k,
+		ranks: make([]int32, 0, g.Entities), Entities: make([]int32, 0, g.Entities), Degrees: make([]int32, 0, g.Entities),
+	}
 	if sibling != nil && sibling.graph == g {
 		l.ranked = sibling.ranked
 	} else {
@@ -85,11 +89,11 @@ func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.
 func (l *Layout) FillAll(removal graph.Removal) {
 	l.start()
 	for rank := range int32(l.graph.Entities) {
-		l.add(rank)
+		l.partition.Reach(rank)
 	}
-	n := int32(len(l.ranks))
-	l.Levels = append(l.Levels, n)
-	l.partition.Admitted, l.partition.Onward, l.partition.Begin, l.partition.End = 1, false, n, n
+	l.addLevel()
+	n := l.partition.End
+	l.partition.Admitted, l.partition.Onward, l.partition.Begin = 1, false, n
 	l.part(0, n, removal)
 	l.endLevel()
 }
@@ -103,26 +107,25 @@ func (l *Layout) start() {
 	l.Senders.Rows, l.Senders.Relations, l.counts = l.Senders.Rows[:0], l.Senders.Relations[:0], l.counts[:0]
 }
 
-// add gives an entity the next row.
-func (l *Layout) add(rank int32) {
-	l.partition.Rows[rank] = int32(len(l.ranks))
-	l.ranks = append(l.ranks, rank)
-	l.Entities = append(l.Entities, l.ranked.entities[rank])
-	l.Degrees = append(l.Degrees, l.ranked.degrees[rank])
-}
-
 // addLevel gives the entities that were just reached their rows, which those that hear them
 // as children have waited for.
 func (l *Layout) addLevel() {
-	for i, word := range l.partition.Reached {
+	r, rows, reached := l.ranked, l.partition.Rows, l.partition.Reached
+	n, most := len(l.ranks), cap(l.ranks)
+	ranks, entities, degrees := l.ranks[:most], l.Entities[:most], l.Degrees[:most]
+	for i, word := range reached {
 		if word == 0 {
 			continue
 		}
-		l.partition.Reached[i] = 0
+		reached[i] = 0
 		for ; word != 0; word &= word - 1 {
-			l.add(int32(64*i + bits.TrailingZeros64(word)))
+			rank := int32(64*i + bits.TrailingZeros64(word))
+			rows[rank] = int32(n)
+			ranks[n], entities[n], degrees[n] = rank, r.entities[rank], r.degrees[rank]
+			n++
 		}
 	}
+	l.ranks, l.Entities, l.Degrees = ranks[:n], entities[:n], degrees[:n]
 	l.partition.Begin, l.partition.End = l.Levels[len(l.Levels)-1], int32(len(l.ranks))
 	l.Levels = append(l.Levels, l.partition.End)
 	if levels := len(l.Levels); levels > 2 {
