@@ -55,8 +55,8 @@ var avx512 = &assembly{
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
 	widths: []width{
-		{32, normalize32AVX512, normalizeBackward32AVX512},
-		{64, normalize64AVX512, normalizeBackward64AVX512},
+		{32, normalize32AVX512, normalizePair32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
+		{64, normalize64AVX512, normalizePair64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
 	},
 	bits: []rowBits{bitsAVX2, bitsAVX512},
 }
@@ -67,8 +67,8 @@ var avx2 = &assembly{
 	fold: foldAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
-		{32, normalize32AVX2, normalizeBackward32AVX2},
-		{64, normalize64AVX2, normalizeBackward64AVX2},
+		{32, normalize32AVX2, normalizePair32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
+		{64, normalize64AVX2, normalizePair64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
 	},
 	bits: []rowBits{bitsAVX2},
 }

@@ -1370,47 +1370,38 @@ end75:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+80(FP), Y9
-	MOVQ         bias+32(FP), SI
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
 
 row84:
 	CMPQ         BX, AX
 	JGE          end85
-	MOVQ         kept+64(FP), R9
-	MOVQ         rows+8(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         at+16(FP), R8
+	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         deviation+40(FP), R10
-	LEAQ         (R10)(R8*4), R10
-	MOVQ         keptStride+72(FP), R11
-	MOVQ         R8, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R9
-	MOVQ         linear+24(FP), R11
-	IMUL3Q       $0x00000080, R8, R8
-	ADDQ         R8, R11
-	VMOVUPS      (R11), Y0
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	SHLQ         $0x07, R9
+	VMOVUPS      (DI)(R9*1), Y0
 	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y6
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(DI)(R9*1), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(DI)(R9*1), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(DI)(R9*1), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X5
@@ -1436,13 +1427,306 @@ row84:
 	VPERMILPS    $0xb1, X7, X5
 	VADDPS       X5, X7, X7
 	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X5
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X5
 	VBROADCASTSS X5, Y5
 	VFMADD231PS  Y10, Y7, Y5
 	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X6
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	SHLQ         $0x07, R8
+	MOVQ         ownMask+104(FP), R9
+	ANDQ         R8, R9
+	MOVQ         own+96(FP), R10
+	MOVQ         output+112(FP), R11
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       (R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, (R11)(R8*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       32(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 32(R11)(R8*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       64(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 64(R11)(R8*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       96(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 96(R11)(R8*1)
+	INCQ         BX
+	JMP          row84
+
+end85:
+	VZEROUPPER
+	RET
+
+// func normalizePair32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizePair32AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
+	VBROADCASTSS X10, Y10
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+
+row86:
+	CMPQ         BX, AX
+	JGE          end87
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         R10, R11
+	SHLQ         $0x07, R11
+	VMOVUPS      (DI)(R11*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(DI)(R11*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(DI)(R11*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(DI)(R11*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	MOVQ         R9, R11
+	SHLQ         $0x08, R11
+	MOVQ         ownMask+104(FP), R12
+	ANDQ         R11, R12
+	MOVQ         own+96(FP), R13
+	MOVQ         output+112(FP), R14
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       (R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, (R14)(R11*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       32(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 32(R14)(R11*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       64(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 64(R14)(R11*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       96(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 96(R14)(R11*1)
+	SHLQ         $0x07, R10
+	VMOVUPS      (R8)(R10*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(R8)(R10*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(R8)(R10*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(R8)(R10*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	SHLQ         $0x08, R9
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R9, R10
+	MOVQ         own+96(FP), R11
+	MOVQ         output+112(FP), R12
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       128(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 128(R12)(R9*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       160(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 160(R12)(R9*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       192(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 192(R12)(R9*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       224(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 224(R12)(R9*1)
+	INCQ         BX
+	JMP          row86
+
+end87:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
+	VBROADCASTSS X10, Y10
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Y9
+
+row88:
+	CMPQ         BX, AX
+	JGE          end89
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+48(FP), R10
+	MOVQ         kept+72(FP), R11
+	LEAQ         (R10)(R9*4), R10
+	MOVQ         R9, R12
+	MOVQ         keptStride+80(FP), R13
+	IMULQ        R13, R12
+	ADDQ         R12, R11
+	SHLQ         $0x07, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(DI)(R9*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(DI)(R9*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X6
 	VBROADCASTSS X6, Y6
 	VDIVSS       X5, X6, X5
 	VMOVSS       X5, (R10)
@@ -1451,71 +1735,67 @@ row84:
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
-	MOVQ         own+88(FP), R8
-	MOVQ         output+104(FP), R10
-	MOVQ         ownStride+96(FP), R12
-	MOVQ         DI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R8
-	MOVQ         outputStride+112(FP), R12
-	IMULQ        R12, DI
-	ADDQ         DI, R10
-	VMOVUPS      Y0, (R11)
+	SHLQ         $0x07, R8
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R8, R10
+	MOVQ         own+96(FP), R12
+	MOVQ         output+112(FP), R13
+	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      (R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      (R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       (R8), Y4, Y4
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y1, 32(R11)
+	VADDPS       (R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, (R13)(R8*1)
+	VMOVUPS      Y1, 32(DI)(R9*1)
 	VMOVUPS      32(DX), Y4
 	VFMADD231PS  32(CX), Y1, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      1(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      1(R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVUPS      Y4, 32(R10)
-	VMOVUPS      Y2, 64(R11)
+	VADDPS       32(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 32(R13)(R8*1)
+	VMOVUPS      Y2, 64(DI)(R9*1)
 	VMOVUPS      64(DX), Y4
 	VFMADD231PS  64(CX), Y2, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      2(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      2(R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       64(R8), Y4, Y4
-	VMOVUPS      Y4, 64(R10)
-	VMOVUPS      Y3, 96(R11)
+	VADDPS       64(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 64(R13)(R8*1)
+	VMOVUPS      Y3, 96(DI)(R9*1)
 	VMOVUPS      96(DX), Y4
 	VFMADD231PS  96(CX), Y3, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      3(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      3(R11), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       96(R8), Y4, Y4
-	VMOVUPS      Y4, 96(R10)
+	VADDPS       96(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 96(R13)(R8*1)
 	INCQ         BX
-	JMP          row84
+	JMP          row88
 
-end85:
+end89:
 	VZEROUPPER
 	RET
 
@@ -1535,20 +1815,20 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row86:
+row90:
 	CMPQ         BX, AX
-	JGE          end87
-	MOVQ         kept+56(FP), R11
+	JGE          end91
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         at+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         deviation+32(FP), R12
-	LEAQ         (R12)(R10*4), R12
-	MOVQ         keptStride+64(FP), R13
-	MOVQ         R10, R14
-	IMULQ        R13, R14
-	ADDQ         R14, R11
+	MOVQ         deviation+32(FP), R11
+	MOVQ         kept+56(FP), R12
+	LEAQ         (R11)(R10*4), R11
+	MOVQ         R10, R13
+	MOVQ         keptStride+64(FP), R14
+	IMULQ        R14, R13
+	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
 	IMUL3Q       $0x00000080, R10, R14
 	ADDQ         R14, R13
@@ -1559,7 +1839,7 @@ row86:
 	IMUL3Q       $0x00000080, R10, R10
 	ADDQ         R10, R9
 	VMOVUPS      (R14), Y0
-	MOVBLZX      (R11), R10
+	MOVBLZX      (R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1572,7 +1852,7 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y0, Y0
 	VMOVUPS      32(R14), Y1
-	MOVBLZX      1(R11), R10
+	MOVBLZX      1(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1585,7 +1865,7 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y1, Y1
 	VMOVUPS      64(R14), Y2
-	MOVBLZX      2(R11), R10
+	MOVBLZX      2(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1598,7 +1878,7 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y2, Y2
 	VMOVUPS      96(R14), Y3
-	MOVBLZX      3(R11), R10
+	MOVBLZX      3(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1611,7 +1891,7 @@ row86:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none88
+	JZ           none92
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -1625,9 +1905,9 @@ row86:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none88:
+none92:
 	TESTQ   DI, DI
-	JZ      none89
+	JZ      none93
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -1645,7 +1925,7 @@ none88:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none89:
+none93:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -1674,7 +1954,7 @@ none89:
 	VBROADCASTSS X7, Y7
 	VMULPS       Y10, Y6, Y6
 	VMULPS       Y10, Y7, Y7
-	VBROADCASTSS (R12), Y4
+	VBROADCASTSS (R11), Y4
 	VSUBPS       Y6, Y0, Y0
 	VFNMADD231PS (R13), Y7, Y0
 	VMULPS       Y4, Y0, Y0
@@ -1692,7 +1972,7 @@ none89:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none90
+	JZ           none94
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -1706,67 +1986,58 @@ none89:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none90:
+none94:
 	INCQ BX
-	JMP  row86
+	JMP  row90
 
-end87:
+end91:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+80(FP), Y13
-	MOVQ         bias+32(FP), SI
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
 
-row91:
+row95:
 	CMPQ         BX, AX
-	JGE          end92
-	MOVQ         kept+64(FP), R9
-	MOVQ         rows+8(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         at+16(FP), R8
+	JGE          end96
+	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         deviation+40(FP), R10
-	LEAQ         (R10)(R8*4), R10
-	MOVQ         keptStride+72(FP), R11
-	MOVQ         R8, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R9
-	MOVQ         linear+24(FP), R11
-	IMUL3Q       $0x00000100, R8, R8
-	ADDQ         R8, R11
-	VMOVUPS      (R11), Y0
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	SHLQ         $0x08, R9
+	VMOVUPS      (DI)(R9*1), Y0
 	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(DI)(R9*1), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(DI)(R9*1), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(DI)(R9*1), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R11), Y4
+	VMOVUPS      128(DI)(R9*1), Y4
 	VADDPS       128(SI), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R11), Y5
+	VMOVUPS      160(DI)(R9*1), Y5
 	VADDPS       160(SI), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R11), Y6
+	VMOVUPS      192(DI)(R9*1), Y6
 	VADDPS       192(SI), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R11), Y7
+	VMOVUPS      224(DI)(R9*1), Y7
 	VADDPS       224(SI), Y7, Y7
 	VADDPS       Y7, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X9
@@ -1800,13 +2071,438 @@ row91:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X9
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X10
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	SHLQ         $0x08, R8
+	MOVQ         ownMask+104(FP), R9
+	ANDQ         R8, R9
+	MOVQ         own+96(FP), R10
+	MOVQ         output+112(FP), R11
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       (R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, (R11)(R8*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       32(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 32(R11)(R8*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       64(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 64(R11)(R8*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       96(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 96(R11)(R8*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       128(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 128(R11)(R8*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       160(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 160(R11)(R8*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       192(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 192(R11)(R8*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       224(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 224(R11)(R8*1)
+	INCQ         BX
+	JMP          row95
+
+end96:
+	VZEROUPPER
+	RET
+
+// func normalizePair64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizePair64AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
+	VBROADCASTSS X14, Y14
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+
+row97:
+	CMPQ         BX, AX
+	JGE          end98
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         R10, R11
+	SHLQ         $0x08, R11
+	VMOVUPS      (DI)(R11*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(DI)(R11*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(DI)(R11*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(DI)(R11*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(DI)(R11*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(DI)(R11*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(DI)(R11*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(DI)(R11*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	MOVQ         R9, R11
+	SHLQ         $0x09, R11
+	MOVQ         ownMask+104(FP), R12
+	ANDQ         R11, R12
+	MOVQ         own+96(FP), R13
+	MOVQ         output+112(FP), R14
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       (R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, (R14)(R11*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       32(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 32(R14)(R11*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       64(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 64(R14)(R11*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       96(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 96(R14)(R11*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       128(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 128(R14)(R11*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       160(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 160(R14)(R11*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       192(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 192(R14)(R11*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       224(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 224(R14)(R11*1)
+	SHLQ         $0x08, R10
+	VMOVUPS      (R8)(R10*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(R8)(R10*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(R8)(R10*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(R8)(R10*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(R8)(R10*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(R8)(R10*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(R8)(R10*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(R8)(R10*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	SHLQ         $0x09, R9
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R9, R10
+	MOVQ         own+96(FP), R11
+	MOVQ         output+112(FP), R12
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       256(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 256(R12)(R9*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       288(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 288(R12)(R9*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       320(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 320(R12)(R9*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       352(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 352(R12)(R9*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       384(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 384(R12)(R9*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       416(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 416(R12)(R9*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       448(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 448(R12)(R9*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       480(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 480(R12)(R9*1)
+	INCQ         BX
+	JMP          row97
+
+end98:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
+	VBROADCASTSS X14, Y14
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Y13
+
+row99:
+	CMPQ         BX, AX
+	JGE          end100
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+48(FP), R10
+	MOVQ         kept+72(FP), R11
+	LEAQ         (R10)(R9*4), R10
+	MOVQ         R9, R12
+	MOVQ         keptStride+80(FP), R13
+	IMULQ        R13, R12
+	ADDQ         R12, R11
+	SHLQ         $0x08, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(DI)(R9*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(DI)(R9*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(DI)(R9*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(DI)(R9*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(DI)(R9*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(DI)(R9*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
 	VMOVSS       X9, (R10)
@@ -1819,123 +2515,119 @@ row91:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
-	MOVQ         own+88(FP), R8
-	MOVQ         output+104(FP), R10
-	MOVQ         ownStride+96(FP), R12
-	MOVQ         DI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R8
-	MOVQ         outputStride+112(FP), R12
-	IMULQ        R12, DI
-	ADDQ         DI, R10
-	VMOVUPS      Y0, (R11)
+	SHLQ         $0x08, R8
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R8, R10
+	MOVQ         own+96(FP), R12
+	MOVQ         output+112(FP), R13
+	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      (R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      (R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       (R8), Y8, Y8
-	VMOVUPS      Y8, (R10)
-	VMOVUPS      Y1, 32(R11)
+	VADDPS       (R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, (R13)(R8*1)
+	VMOVUPS      Y1, 32(DI)(R9*1)
 	VMOVUPS      32(DX), Y8
 	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      1(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      1(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       32(R8), Y8, Y8
-	VMOVUPS      Y8, 32(R10)
-	VMOVUPS      Y2, 64(R11)
+	VADDPS       32(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 32(R13)(R8*1)
+	VMOVUPS      Y2, 64(DI)(R9*1)
 	VMOVUPS      64(DX), Y8
 	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      2(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      2(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       64(R8), Y8, Y8
-	VMOVUPS      Y8, 64(R10)
-	VMOVUPS      Y3, 96(R11)
+	VADDPS       64(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 64(R13)(R8*1)
+	VMOVUPS      Y3, 96(DI)(R9*1)
 	VMOVUPS      96(DX), Y8
 	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      3(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      3(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       96(R8), Y8, Y8
-	VMOVUPS      Y8, 96(R10)
-	VMOVUPS      Y4, 128(R11)
+	VADDPS       96(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 96(R13)(R8*1)
+	VMOVUPS      Y4, 128(DI)(R9*1)
 	VMOVUPS      128(DX), Y8
 	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      4(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      4(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       128(R8), Y8, Y8
-	VMOVUPS      Y8, 128(R10)
-	VMOVUPS      Y5, 160(R11)
+	VADDPS       128(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 128(R13)(R8*1)
+	VMOVUPS      Y5, 160(DI)(R9*1)
 	VMOVUPS      160(DX), Y8
 	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      5(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      5(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVUPS      Y8, 160(R10)
-	VMOVUPS      Y6, 192(R11)
+	VADDPS       160(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 160(R13)(R8*1)
+	VMOVUPS      Y6, 192(DI)(R9*1)
 	VMOVUPS      192(DX), Y8
 	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      6(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      6(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       192(R8), Y8, Y8
-	VMOVUPS      Y8, 192(R10)
-	VMOVUPS      Y7, 224(R11)
+	VADDPS       192(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 192(R13)(R8*1)
+	VMOVUPS      Y7, 224(DI)(R9*1)
 	VMOVUPS      224(DX), Y8
 	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      7(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      7(R11), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       224(R8), Y8, Y8
-	VMOVUPS      Y8, 224(R10)
+	VADDPS       224(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 224(R13)(R8*1)
 	INCQ         BX
-	JMP          row91
+	JMP          row99
 
-end92:
+end100:
 	VZEROUPPER
 	RET
 
@@ -1955,20 +2647,20 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row93:
+row101:
 	CMPQ         BX, AX
-	JGE          end94
-	MOVQ         kept+56(FP), R11
+	JGE          end102
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         at+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         deviation+32(FP), R12
-	LEAQ         (R12)(R10*4), R12
-	MOVQ         keptStride+64(FP), R13
-	MOVQ         R10, R14
-	IMULQ        R13, R14
-	ADDQ         R14, R11
+	MOVQ         deviation+32(FP), R11
+	MOVQ         kept+56(FP), R12
+	LEAQ         (R11)(R10*4), R11
+	MOVQ         R10, R13
+	MOVQ         keptStride+64(FP), R14
+	IMULQ        R14, R13
+	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
 	IMUL3Q       $0x00000100, R10, R14
 	ADDQ         R14, R13
@@ -1979,7 +2671,7 @@ row93:
 	IMUL3Q       $0x00000100, R10, R10
 	ADDQ         R10, R9
 	VMOVUPS      (R14), Y0
-	MOVBLZX      (R11), R10
+	MOVBLZX      (R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1992,7 +2684,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y0, Y0
 	VMOVUPS      32(R14), Y1
-	MOVBLZX      1(R11), R10
+	MOVBLZX      1(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2005,7 +2697,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y1, Y1
 	VMOVUPS      64(R14), Y2
-	MOVBLZX      2(R11), R10
+	MOVBLZX      2(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2018,7 +2710,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y2, Y2
 	VMOVUPS      96(R14), Y3
-	MOVBLZX      3(R11), R10
+	MOVBLZX      3(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2031,7 +2723,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y3, Y3
 	VMOVUPS      128(R14), Y4
-	MOVBLZX      4(R11), R10
+	MOVBLZX      4(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2044,7 +2736,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y4, Y4
 	VMOVUPS      160(R14), Y5
-	MOVBLZX      5(R11), R10
+	MOVBLZX      5(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2057,7 +2749,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y5, Y5
 	VMOVUPS      192(R14), Y6
-	MOVBLZX      6(R11), R10
+	MOVBLZX      6(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2070,7 +2762,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y6, Y6
 	VMOVUPS      224(R14), Y7
-	MOVBLZX      7(R11), R10
+	MOVBLZX      7(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -2083,7 +2775,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none95
+	JZ           none103
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -2109,9 +2801,9 @@ row93:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none95:
+none103:
 	TESTQ   DI, DI
-	JZ      none96
+	JZ      none104
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -2145,7 +2837,7 @@ none95:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none96:
+none104:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -2186,7 +2878,7 @@ none96:
 	VBROADCASTSS X11, Y11
 	VMULPS       Y14, Y10, Y10
 	VMULPS       Y14, Y11, Y11
-	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R11), Y8
 	VSUBPS       Y10, Y0, Y0
 	VFNMADD231PS (R13), Y11, Y0
 	VMULPS       Y8, Y0, Y0
@@ -2220,7 +2912,7 @@ none96:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none97
+	JZ           none105
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -2246,11 +2938,11 @@ none96:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none97:
+none105:
 	INCQ BX
-	JMP  row93
+	JMP  row101
 
-end94:
+end102:
 	VZEROUPPER
 	RET
 
@@ -2266,18 +2958,18 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next98:
+next106:
 	CMPQ    DI, AX
-	JGE     end99
+	JGE     end107
 	VMULPS  (BX)(DI*4), Y0, Y2
 	VADDPS  (DX)(DI*4), Y2, Y2
 	VMULPS  (SI)(DI*4), Y1, Y3
 	VADDPS  Y3, Y2, Y2
 	VMOVUPS Y2, (CX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next98
+	JMP     next106
 
-end99:
+end107:
 	VZEROUPPER
 	RET
 
@@ -2293,9 +2985,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next100:
+next108:
 	CMPQ    DI, AX
-	JGE     end101
+	JGE     end109
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2306,9 +2998,9 @@ next100:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next100
+	JMP     next108
 
-end101:
+end109:
 	VZEROUPPER
 	RET
 
@@ -2323,19 +3015,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row102:
+row110:
 	TESTQ  BX, BX
-	JLE    end104
+	JLE    end112
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column103:
+column111:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column103
+	JL           column111
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -2348,9 +3040,9 @@ column103:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row102
+	JMP          row110
 
-end104:
+end112:
 	VZEROUPPER
 	RET
 
@@ -2372,9 +3064,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next105:
+next113:
 	TESTQ       AX, AX
-	JLE         end106
+	JLE         end114
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -2388,9 +3080,9 @@ next105:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next105
+	JMP         next113
 
-end106:
+end114:
 	VZEROUPPER
 	RET
 
@@ -2401,9 +3093,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors107:
+vectors115:
 	CMPQ    DX, $0x00000020
-	JL      rest108
+	JL      rest116
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2419,21 +3111,21 @@ vectors107:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors107
+	JMP     vectors115
 
-rest108:
-vectors109:
+rest116:
+vectors117:
 	CMPQ    DX, $0x00000008
-	JL      rest110
+	JL      rest118
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors109
+	JMP     vectors117
 
-rest110:
+rest118:
 	VZEROUPPER
 	RET
 
@@ -2445,18 +3137,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors111:
+vectors119:
 	CMPQ    DX, $0x00000008
-	JL      rest112
+	JL      rest120
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors111
+	JMP     vectors119
 
-rest112:
+rest120:
 	VZEROUPPER
 	RET
 
@@ -2469,9 +3161,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors113:
+vectors121:
 	CMPQ    BX, $0x00000008
-	JL      rest114
+	JL      rest122
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2481,9 +3173,9 @@ vectors113:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors113
+	JMP     vectors121
 
-rest114:
+rest122:
 	VZEROUPPER
 	RET
 
@@ -2497,9 +3189,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors115:
+vectors123:
 	CMPQ    CX, $0x00000020
-	JL      rest116
+	JL      rest124
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2514,20 +3206,20 @@ vectors115:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors115
+	JMP     vectors123
 
-rest116:
-vectors117:
+rest124:
+vectors125:
 	CMPQ    CX, $0x00000008
-	JL      rest118
+	JL      rest126
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors117
+	JMP     vectors125
 
-rest118:
+rest126:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2554,9 +3246,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors119:
+vectors127:
 	CMPQ    SI, $0x00000008
-	JL      rest120
+	JL      rest128
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2583,9 +3275,9 @@ vectors119:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors119
+	JMP     vectors127
 
-rest120:
+rest128:
 	VZEROUPPER
 	RET
 
@@ -2613,7 +3305,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row121:
+row129:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2641,7 +3333,7 @@ row121:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word122:
+word130:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2697,10 +3389,10 @@ word122:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word122
+	JNZ          word130
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row121
+	JNZ          row129
 	VZEROUPPER
 	RET
 
@@ -2724,12 +3416,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down123:
+down131:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across124:
+across132:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2781,11 +3473,11 @@ across124:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across124
+	JNZ         across132
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down123
+	JNZ         down131
 	VZEROUPPER
 	RET
 
@@ -2796,29 +3488,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity125:
+entity133:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end129
+	JGE      end137
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing126
+	JEQ      nothing134
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing126
+	JEQ      nothing134
 	LEAQ     (SI)(DI*4), DI
 
-fours130:
+fours138:
 	CMPQ    BX, $0x04
-	JLE     last131
+	JLE     last139
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2832,12 +3524,12 @@ fours130:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full128
+	JCS     full136
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours130
+	JMP     fours138
 
-last131:
+last139:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -2864,10 +3556,10 @@ last131:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full128:
+full136:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing126
+	JEQ     nothing134
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -2878,57 +3570,57 @@ full128:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next127
+	JLT     next135
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next127
+	JEQ     next135
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without132
+	JCC     without140
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without132:
+without140:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without133
+	JCC     without141
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without133:
+without141:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without134
+	JCC     without142
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without134:
+without142:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without135
+	JCC     without143
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without135:
+without143:
 	ADDQ DI, BX
 
-next127:
+next135:
 	INCQ CX
-	JMP  entity125
+	JMP  entity133
 
-nothing126:
+nothing134:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity125
+	JMP     entity133
 
-end129:
+end137:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -2941,10 +3633,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity136:
+entity144:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end138
+	JGE     end146
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2956,12 +3648,12 @@ entity136:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none137
+	JEQ     none145
 	LEAQ    (R8)(R9*4), R9
 
-fours139:
+fours147:
 	CMPQ    SI, $0x04
-	JLE     last140
+	JLE     last148
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3032,9 +3724,9 @@ fours139:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours139
+	JMP     fours147
 
-last140:
+last148:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3117,11 +3809,11 @@ last140:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none137:
+none145:
 	INCQ DX
-	JMP  entity136
+	JMP  entity144
 
-end138:
+end146:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -3137,31 +3829,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity141:
+entity149:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end145
+	JGE      end153
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing142
+	JEQ      nothing150
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing142
+	JEQ      nothing150
 	LEAQ     (DI)(R8*4), R8
 
-fours146:
+fours154:
 	CMPQ    AX, $0x00002000
-	JGE     full148
+	JGE     full156
 	CMPQ    SI, $0x04
-	JLE     last147
+	JLE     last155
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3198,9 +3890,9 @@ fours146:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours146
+	JMP     fours154
 
-last147:
+last155:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3259,7 +3951,7 @@ last147:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing142
+	JEQ          nothing150
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3270,57 +3962,57 @@ last147:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next143
+	JLT          next151
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next143
+	JEQ          next151
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without149
+	JCC          without157
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without149:
+without157:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without150
+	JCC     without158
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without150:
+without158:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without151
+	JCC     without159
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without151:
+without159:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without152
+	JCC     without160
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without152:
+without160:
 	ADDQ R8, SI
 
-next143:
+next151:
 	INCQ DX
-	JMP  entity141
+	JMP  entity149
 
-nothing142:
+nothing150:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity141
+	JMP     entity149
 
-end145:
+end153:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -3336,9 +4028,9 @@ end145:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight153:
+eight161:
 	CMPQ    AX, $0x00
-	JLE     drained156
+	JLE     drained164
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3380,22 +4072,22 @@ eight153:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry154:
+carry162:
 	VPTEST  Y7, Y7
-	JEQ     carried155
+	JEQ     carried163
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry154
+	JMP     carry162
 
-carried155:
+carried163:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight153
+	JMP  eight161
 
-drained156:
+drained164:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3407,7 +4099,7 @@ drained156:
 	VZEROUPPER
 	RET
 
-full148:
+full156:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -3423,9 +4115,9 @@ full148:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight157:
+eight165:
 	CMPQ    AX, $0x00
-	JLE     drained160
+	JLE     drained168
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3467,27 +4159,27 @@ eight157:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry158:
+carry166:
 	VPTEST  Y7, Y7
-	JEQ     carried159
+	JEQ     carried167
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry158
+	JMP     carry166
 
-carried159:
+carried167:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight157
+	JMP  eight165
 
-drained160:
+drained168:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours146
+	JMP     fours154
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -3510,10 +4202,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity161:
+entity169:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end163
+	JGE     end171
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3525,14 +4217,14 @@ entity161:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none162
+	JEQ     none170
 	LEAQ    (R9)(R10*4), R10
 
-fours164:
+fours172:
 	CMPQ    AX, $0x00002000
-	JGE     full166
+	JGE     full174
 	CMPQ    DI, $0x04
-	JLE     last165
+	JLE     last173
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -3621,9 +4313,9 @@ fours164:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours164
+	JMP     fours172
 
-last165:
+last173:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -3733,11 +4425,11 @@ last165:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none162:
+none170:
 	INCQ BX
-	JMP  entity161
+	JMP  entity169
 
-end163:
+end171:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3753,9 +4445,9 @@ end163:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight167:
+eight175:
 	CMPQ    AX, $0x00
-	JLE     drained170
+	JLE     drained178
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3797,22 +4489,22 @@ eight167:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry168:
+carry176:
 	VPTEST  Y7, Y7
-	JEQ     carried169
+	JEQ     carried177
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry168
+	JMP     carry176
 
-carried169:
+carried177:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight167
+	JMP  eight175
 
-drained170:
+drained178:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3824,7 +4516,7 @@ drained170:
 	VZEROUPPER
 	RET
 
-full166:
+full174:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3840,9 +4532,9 @@ full166:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight171:
+eight179:
 	CMPQ    AX, $0x00
-	JLE     drained174
+	JLE     drained182
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3884,27 +4576,27 @@ eight171:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry172:
+carry180:
 	VPTEST  Y7, Y7
-	JEQ     carried173
+	JEQ     carried181
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry172
+	JMP     carry180
 
-carried173:
+carried181:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight171
+	JMP  eight179
 
-drained174:
+drained182:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours164
+	JMP     fours172
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -3913,58 +4605,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity175:
+entity183:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end177
+	JGE     end185
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip176
+	JLT     skip184
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip176
+	JEQ     skip184
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without178
+	JCC     without186
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without178:
+without186:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without179
+	JCC     without187
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without179:
+without187:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without180
+	JCC     without188
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without180:
+without188:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without181
+	JCC     without189
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without181:
+without189:
 	ADDQ DI, BX
 
-skip176:
+skip184:
 	INCQ DX
-	JMP  entity175
+	JMP  entity183
 
-end177:
+end185:
 	VZEROUPPER
 	RET
 
@@ -3983,7 +4675,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again182:
+again190:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -4074,7 +4766,7 @@ again182:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again182
+	JNE          again190
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -4087,7 +4779,7 @@ again182:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again183:
+again191:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4178,7 +4870,7 @@ again183:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again183
+	JNE     again191
 	VZEROUPPER
 	RET
 
@@ -4210,12 +4902,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square184:
+square192:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane185:
+plane193:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -4243,7 +4935,7 @@ plane185:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent186
+	JGE      absent194
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -4262,10 +4954,10 @@ plane185:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent186:
+absent194:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without187
+	JCC  without195
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -4275,10 +4967,10 @@ absent186:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without187:
+without195:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without188
+	JCC  without196
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -4288,7 +4980,7 @@ without187:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without188:
+without196:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4374,7 +5066,7 @@ without188:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane185
+	JL      plane193
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -4396,7 +5088,7 @@ without188:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane189:
+plane197:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -4424,7 +5116,7 @@ plane189:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent190
+	JGE      absent198
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -4443,10 +5135,10 @@ plane189:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent190:
+absent198:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without191
+	JCC  without199
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -4456,10 +5148,10 @@ absent190:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without191:
+without199:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without192
+	JCC  without200
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -4469,7 +5161,7 @@ without191:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without192:
+without200:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4555,7 +5247,7 @@ without192:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane189
+	JL      plane197
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -4575,7 +5267,7 @@ without192:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again193:
+again201:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -4666,13 +5358,13 @@ again193:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again193
+	JNE     again201
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square184
+	JNE     square192
 	VZEROUPPER
 	RET
 
@@ -4694,7 +5386,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again194:
+again202:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -4734,6 +5426,6 @@ again194:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again194
+	JNE         again202
 	VZEROUPPER
 	RET

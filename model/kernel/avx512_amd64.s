@@ -3987,467 +3987,1388 @@ end173:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize32AVX512(SB), NOSPLIT, $0-120
+// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z21, Z21, Z21
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
-	VMOVD        SI, X23
-	VBROADCASTSS X23, Z23
-	VBROADCASTSS keptScale+80(FP), Z22
-	MOVQ         bias+32(FP), SI
-	MOVL         $0x00000000, DI
-	VPBROADCASTD DI, Z12
-	MOVL         $0x00000001, DI
-	VPBROADCASTD DI, Z13
-	MOVL         $0x00000002, DI
-	VPBROADCASTD DI, Z14
-	MOVL         $0x00000003, DI
-	VPBROADCASTD DI, Z15
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
 
-four182:
-	MOVQ          AX, DI
-	SUBQ          BX, DI
-	CMPQ          DI, $0x04
-	JL            rest183
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z8
-	VMOVUPS       64(R8), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z8, Z8
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z2
-	VADDPS        (SI), Z2, Z2
-	VMOVAPS       Z2, Z9
-	VMOVUPS       64(R8), Z3
-	VADDPS        64(SI), Z3, Z3
-	VADDPS        Z3, Z9, Z9
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z4
-	VADDPS        (SI), Z4, Z4
-	VMOVAPS       Z4, Z10
-	VMOVUPS       64(R8), Z5
-	VADDPS        64(SI), Z5, Z5
-	VADDPS        Z5, Z10, Z10
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z6
-	VADDPS        (SI), Z6, Z6
-	VMOVAPS       Z6, Z11
-	VMOVUPS       64(R8), Z7
-	VADDPS        64(SI), Z7, Z7
-	VADDPS        Z7, Z11, Z11
-	VEXTRACTF64X4 $0x01, Z8, Y16
-	VADDPS        Y16, Y8, Y8
-	VEXTRACTF32X4 $0x01, Y8, X16
-	VADDPS        X16, X8, X8
-	VEXTRACTF64X4 $0x01, Z9, Y16
-	VADDPS        Y16, Y9, Y9
-	VEXTRACTF32X4 $0x01, Y9, X16
-	VADDPS        X16, X9, X9
-	VEXTRACTF64X4 $0x01, Z10, Y16
-	VADDPS        Y16, Y10, Y10
-	VEXTRACTF32X4 $0x01, Y10, X16
-	VADDPS        X16, X10, X10
-	VEXTRACTF64X4 $0x01, Z11, Y16
-	VADDPS        Y16, Y11, Y11
-	VEXTRACTF32X4 $0x01, Y11, X16
-	VADDPS        X16, X11, X11
-	VUNPCKHPS     X9, X8, X16
-	VUNPCKLPS     X9, X8, X8
-	VADDPS        X16, X8, X8
-	VUNPCKHPS     X11, X10, X16
-	VUNPCKLPS     X11, X10, X10
-	VADDPS        X16, X10, X10
-	VSHUFPS       $0x44, X10, X8, X16
-	VSHUFPS       $0xee, X10, X8, X8
-	VADDPS        X16, X8, X17
-	VMULPS        Z23, Z17, Z17
-	VPERMPS       Z17, Z12, Z18
-	VSUBPS        Z18, Z0, Z0
-	VMULPS        Z0, Z0, Z8
-	VSUBPS        Z18, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z8
-	VPERMPS       Z17, Z13, Z18
-	VSUBPS        Z18, Z2, Z2
-	VMULPS        Z2, Z2, Z9
-	VSUBPS        Z18, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z9
-	VPERMPS       Z17, Z14, Z18
-	VSUBPS        Z18, Z4, Z4
-	VMULPS        Z4, Z4, Z10
-	VSUBPS        Z18, Z5, Z5
-	VFMADD231PS   Z5, Z5, Z10
-	VPERMPS       Z17, Z15, Z18
-	VSUBPS        Z18, Z6, Z6
-	VMULPS        Z6, Z6, Z11
-	VSUBPS        Z18, Z7, Z7
-	VFMADD231PS   Z7, Z7, Z11
-	VEXTRACTF64X4 $0x01, Z8, Y16
-	VADDPS        Y16, Y8, Y8
-	VEXTRACTF32X4 $0x01, Y8, X16
-	VADDPS        X16, X8, X8
-	VEXTRACTF64X4 $0x01, Z9, Y16
-	VADDPS        Y16, Y9, Y9
-	VEXTRACTF32X4 $0x01, Y9, X16
-	VADDPS        X16, X9, X9
-	VEXTRACTF64X4 $0x01, Z10, Y16
-	VADDPS        Y16, Y10, Y10
-	VEXTRACTF32X4 $0x01, Y10, X16
-	VADDPS        X16, X10, X10
-	VEXTRACTF64X4 $0x01, Z11, Y16
-	VADDPS        Y16, Y11, Y11
-	VEXTRACTF32X4 $0x01, Y11, X16
-	VADDPS        X16, X11, X11
-	VUNPCKHPS     X9, X8, X16
-	VUNPCKLPS     X9, X8, X8
-	VADDPS        X16, X8, X8
-	VUNPCKHPS     X11, X10, X16
-	VUNPCKLPS     X11, X10, X10
-	VADDPS        X16, X10, X10
-	VSHUFPS       $0x44, X10, X8, X16
-	VSHUFPS       $0xee, X10, X8, X8
-	VADDPS        X16, X8, X20
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X18
-	VBROADCASTSS  X18, Z18
-	VFMADD231PS   Z23, Z20, Z18
-	VSQRTPS       X18, X18
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X19
-	VBROADCASTSS  X19, Z19
-	VDIVPS        X18, X19, X18
-	VPERMPS       Z18, Z12, Z20
-	VMULPS        Z20, Z0, Z0
-	VMULPS        Z20, Z1, Z1
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x00, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z0, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z1, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z13, Z20
-	VMULPS        Z20, Z2, Z2
-	VMULPS        Z20, Z3, Z3
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       4(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x01, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z2, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z2, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z3, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z3, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z14, Z20
-	VMULPS        Z20, Z4, Z4
-	VMULPS        Z20, Z5, Z5
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       8(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x02, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z4, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z4, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z5, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z5, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z15, Z20
-	VMULPS        Z20, Z6, Z6
-	VMULPS        Z20, Z7, Z7
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       12(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x03, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z6, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z6, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z7, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z7, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	ADDQ          $0x04, BX
-	JMP           four182
+rows182:
+	CMPQ        BX, AX
+	JGE         end183
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(DX*1), Z1
+	VADDPS      Z27, Z1, Z1
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(DI)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(DX*1), Z5
+	VADDPS      Z27, Z5, Z5
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(DI)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(DX*1), Z9
+	VADDPS      Z27, Z9, Z9
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(DI)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(DX*1), Z13
+	VADDPS      Z27, Z13, Z13
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(DI)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	ADDQ        $0x08, BX
+	JMP         rows182
 
-rest183:
-row184:
-	CMPQ          BX, AX
-	JGE           end185
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VMOVUPS       (R11), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z19
-	VMOVUPS       64(R11), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z19, Z19
-	VEXTRACTF64X4 $0x01, Z19, Y18
-	VADDPS        Y18, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0x4e, X19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0xb1, X19, X18
-	VADDPS        X18, X19, X19
-	VBROADCASTSS  X19, Z19
-	VMULPS        Z23, Z19, Z19
-	VSUBPS        Z19, Z0, Z0
-	VMULPS        Z0, Z0, Z20
-	VSUBPS        Z19, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z20
-	VEXTRACTF64X4 $0x01, Z20, Y18
-	VADDPS        Y18, Y20, Y20
-	VEXTRACTF32X4 $0x01, Y20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0x4e, X20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0xb1, X20, X18
-	VADDPS        X18, X20, X20
-	VBROADCASTSS  X20, Z20
-	MOVL          $0x3727c5ac, R8
-	VMOVD         R8, X18
-	VBROADCASTSS  X18, Z18
-	VFMADD231PS   Z23, Z20, Z18
-	VSQRTSS       X18, X18, X18
-	MOVL          $0x3f800000, R8
-	VMOVD         R8, X19
-	VBROADCASTSS  X19, Z19
-	VDIVSS        X18, X19, X18
-	VMOVSS        X18, (R10)
-	VBROADCASTSS  X18, Z18
-	VMULPS        Z18, Z0, Z0
-	VMULPS        Z18, Z1, Z1
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z0, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z1, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	INCQ          BX
-	JMP           row184
+end183:
+	VZEROUPPER
+	RET
+
+// func normalizePair32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizePair32AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
+
+rows184:
+	CMPQ        BX, AX
+	JGE         end185
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(SI*1), Z1
+	VADDPS      Z27, Z1, Z1
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(R8)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(SI*1), Z5
+	VADDPS      Z27, Z5, Z5
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(R8)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(SI*1), Z9
+	VADDPS      Z27, Z9, Z9
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(R8)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(SI*1), Z13
+	VADDPS      Z27, Z13, Z13
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(R8)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	ADDQ        $0x04, BX
+	JMP         rows184
 
 end185:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Z21
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
+
+rows186:
+	CMPQ        BX, AX
+	JGE         end187
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(DX*1), Z1
+	VADDPS      Z27, Z1, Z1
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(DI)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(DX*1), Z5
+	VADDPS      Z27, Z5, Z5
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(DI)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(DX*1), Z9
+	VADDPS      Z27, Z9, Z9
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(DI)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(DX*1), Z13
+	VADDPS      Z27, Z13, Z13
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(DI)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        (SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z0, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z1, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        16(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z2, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z3, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        32(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z4, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z5, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        48(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z6, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z7, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        8(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z8, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z9, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        24(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z10, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z11, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        40(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z12, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z13, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        56(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z14, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z15, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	ADDQ        $0x08, BX
+	JMP         rows186
+
+end187:
 	VZEROUPPER
 	RET
 
@@ -4458,29 +5379,29 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z21, Z21, Z21
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
-	VMOVD        SI, X23
-	VBROADCASTSS X23, Z23
-	VBROADCASTSS keptScale+72(FP), Z22
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	VBROADCASTSS keptScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row186:
+row188:
 	CMPQ        BX, AX
-	JGE         end187
-	MOVQ        kept+56(FP), R11
+	JGE         end189
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        at+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
-	MOVQ        deviation+32(FP), R12
-	LEAQ        (R12)(R10*4), R12
-	MOVQ        keptStride+64(FP), R13
-	MOVQ        R10, R14
-	IMULQ       R13, R14
-	ADDQ        R14, R11
+	MOVQ        deviation+32(FP), R11
+	MOVQ        kept+56(FP), R12
+	LEAQ        (R11)(R10*4), R11
+	MOVQ        R10, R13
+	MOVQ        keptStride+64(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
 	IMUL3Q      $0x00000080, R10, R14
 	ADDQ        R14, R13
@@ -4491,708 +5412,1141 @@ row186:
 	IMUL3Q      $0x00000080, R10, R10
 	ADDQ        R10, R9
 	VMOVUPS     (R14), Z0
-	MOVWLZX     (R11), R10
+	MOVWLZX     (R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z22, Z0, K1, Z0
-	VMOVUPS     (R13), Z17
-	VMOVUPS     (DX), Z18
-	VFMADD231PS (CX), Z17, Z18
-	VCMPPS      $0x06, Z21, Z18, K1
+	VMULPS.Z    Z21, Z0, K1, Z0
+	VMOVUPS     (R13), Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z0, K1, Z0
 	VMOVUPS     64(R14), Z1
-	MOVWLZX     2(R11), R10
+	MOVWLZX     2(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z22, Z1, K1, Z1
-	VMOVUPS     64(R13), Z17
-	VMOVUPS     64(DX), Z18
-	VFMADD231PS 64(CX), Z17, Z18
-	VCMPPS      $0x06, Z21, Z18, K1
+	VMULPS.Z    Z21, Z1, K1, Z1
+	VMOVUPS     64(R13), Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	TESTQ       R8, R8
-	JZ          none188
-	VMOVAPS     Z0, Z18
-	VADDPS      (R8), Z18, Z18
-	VMOVUPS     Z18, (R8)
-	VMOVAPS     Z1, Z18
-	VADDPS      64(R8), Z18, Z18
-	VMOVUPS     Z18, 64(R8)
-
-none188:
-	TESTQ   DI, DI
-	JZ      none189
-	VMOVAPS Z0, Z18
-	VMULPS  (R13), Z18, Z18
-	VADDPS  (DI), Z18, Z18
-	VMOVUPS Z18, (DI)
-	VMOVAPS Z1, Z18
-	VMULPS  64(R13), Z18, Z18
-	VADDPS  64(DI), Z18, Z18
-	VMOVUPS Z18, 64(DI)
-
-none189:
-	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z19
-	VMULPS        (R13), Z0, Z20
-	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z19, Z19
-	VFMADD231PS   64(R13), Z1, Z20
-	VEXTRACTF64X4 $0x01, Z19, Y18
-	VADDPS        Y18, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0x4e, X19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0xb1, X19, X18
-	VADDPS        X18, X19, X19
-	VBROADCASTSS  X19, Z19
-	VEXTRACTF64X4 $0x01, Z20, Y18
-	VADDPS        Y18, Y20, Y20
-	VEXTRACTF32X4 $0x01, Y20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0x4e, X20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0xb1, X20, X18
-	VADDPS        X18, X20, X20
-	VBROADCASTSS  X20, Z20
-	VMULPS        Z23, Z19, Z19
-	VMULPS        Z23, Z20, Z20
-	VBROADCASTSS  (R12), Z17
-	VSUBPS        Z19, Z0, Z0
-	VFNMADD231PS  (R13), Z20, Z0
-	VMULPS        Z17, Z0, Z0
-	VMOVUPS       Z0, (R9)
-	VSUBPS        Z19, Z1, Z1
-	VFNMADD231PS  64(R13), Z20, Z1
-	VMULPS        Z17, Z1, Z1
-	VMOVUPS       Z1, 64(R9)
-	TESTQ         SI, SI
-	JZ            none190
-	VMOVAPS       Z0, Z18
-	VADDPS        (SI), Z18, Z18
-	VMOVUPS       Z18, (SI)
-	VMOVAPS       Z1, Z18
-	VADDPS        64(SI), Z18, Z18
-	VMOVUPS       Z18, 64(SI)
+	JZ          none190
+	VMOVAPS     Z0, Z17
+	VADDPS      (R8), Z17, Z17
+	VMOVUPS     Z17, (R8)
+	VMOVAPS     Z1, Z17
+	VADDPS      64(R8), Z17, Z17
+	VMOVUPS     Z17, 64(R8)
 
 none190:
-	INCQ BX
-	JMP  row186
+	TESTQ   DI, DI
+	JZ      none191
+	VMOVAPS Z0, Z17
+	VMULPS  (R13), Z17, Z17
+	VADDPS  (DI), Z17, Z17
+	VMOVUPS Z17, (DI)
+	VMOVAPS Z1, Z17
+	VMULPS  64(R13), Z17, Z17
+	VADDPS  64(DI), Z17, Z17
+	VMOVUPS Z17, 64(DI)
 
-end187:
+none191:
+	VMULPS        (CX), Z0, Z0
+	VMOVAPS       Z0, Z18
+	VMULPS        (R13), Z0, Z19
+	VMULPS        64(CX), Z1, Z1
+	VADDPS        Z1, Z18, Z18
+	VFMADD231PS   64(R13), Z1, Z19
+	VEXTRACTF64X4 $0x01, Z18, Y17
+	VADDPS        Y17, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0x4e, X18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0xb1, X18, X17
+	VADDPS        X17, X18, X18
+	VBROADCASTSS  X18, Z18
+	VEXTRACTF64X4 $0x01, Z19, Y17
+	VADDPS        Y17, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0x4e, X19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0xb1, X19, X17
+	VADDPS        X17, X19, X19
+	VBROADCASTSS  X19, Z19
+	VMULPS        Z22, Z18, Z18
+	VMULPS        Z22, Z19, Z19
+	VBROADCASTSS  (R11), Z16
+	VSUBPS        Z18, Z0, Z0
+	VFNMADD231PS  (R13), Z19, Z0
+	VMULPS        Z16, Z0, Z0
+	VMOVUPS       Z0, (R9)
+	VSUBPS        Z18, Z1, Z1
+	VFNMADD231PS  64(R13), Z19, Z1
+	VMULPS        Z16, Z1, Z1
+	VMOVUPS       Z1, 64(R9)
+	TESTQ         SI, SI
+	JZ            none192
+	VMOVAPS       Z0, Z17
+	VADDPS        (SI), Z17, Z17
+	VMOVUPS       Z17, (SI)
+	VMOVAPS       Z1, Z17
+	VADDPS        64(SI), Z17, Z17
+	VMOVUPS       Z17, 64(SI)
+
+none192:
+	INCQ BX
+	JMP  row188
+
+end189:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize64AVX512(SB), NOSPLIT, $0-120
+// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalize64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z29, Z29, Z29
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X31
-	VBROADCASTSS X31, Z31
-	VBROADCASTSS keptScale+80(FP), Z30
-	MOVQ         bias+32(FP), SI
-	MOVL         $0x00000000, DI
-	VPBROADCASTD DI, Z20
-	MOVL         $0x00000001, DI
-	VPBROADCASTD DI, Z21
-	MOVL         $0x00000002, DI
-	VPBROADCASTD DI, Z22
-	MOVL         $0x00000003, DI
-	VPBROADCASTD DI, Z23
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
 
-four191:
-	MOVQ          AX, DI
-	SUBQ          BX, DI
-	CMPQ          DI, $0x04
-	JL            rest192
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z16
-	VMOVUPS       64(R8), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z16, Z16
-	VMOVUPS       128(R8), Z2
-	VADDPS        128(SI), Z2, Z2
-	VADDPS        Z2, Z16, Z16
-	VMOVUPS       192(R8), Z3
-	VADDPS        192(SI), Z3, Z3
-	VADDPS        Z3, Z16, Z16
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z4
-	VADDPS        (SI), Z4, Z4
-	VMOVAPS       Z4, Z17
-	VMOVUPS       64(R8), Z5
-	VADDPS        64(SI), Z5, Z5
-	VADDPS        Z5, Z17, Z17
-	VMOVUPS       128(R8), Z6
-	VADDPS        128(SI), Z6, Z6
-	VADDPS        Z6, Z17, Z17
-	VMOVUPS       192(R8), Z7
-	VADDPS        192(SI), Z7, Z7
-	VADDPS        Z7, Z17, Z17
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z8
-	VADDPS        (SI), Z8, Z8
-	VMOVAPS       Z8, Z18
-	VMOVUPS       64(R8), Z9
-	VADDPS        64(SI), Z9, Z9
-	VADDPS        Z9, Z18, Z18
-	VMOVUPS       128(R8), Z10
-	VADDPS        128(SI), Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VMOVUPS       192(R8), Z11
-	VADDPS        192(SI), Z11, Z11
-	VADDPS        Z11, Z18, Z18
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z12
-	VADDPS        (SI), Z12, Z12
-	VMOVAPS       Z12, Z19
-	VMOVUPS       64(R8), Z13
-	VADDPS        64(SI), Z13, Z13
-	VADDPS        Z13, Z19, Z19
-	VMOVUPS       128(R8), Z14
-	VADDPS        128(SI), Z14, Z14
-	VADDPS        Z14, Z19, Z19
-	VMOVUPS       192(R8), Z15
-	VADDPS        192(SI), Z15, Z15
-	VADDPS        Z15, Z19, Z19
-	VEXTRACTF64X4 $0x01, Z16, Y24
-	VADDPS        Y24, Y16, Y16
-	VEXTRACTF32X4 $0x01, Y16, X24
-	VADDPS        X24, X16, X16
-	VEXTRACTF64X4 $0x01, Z17, Y24
-	VADDPS        Y24, Y17, Y17
-	VEXTRACTF32X4 $0x01, Y17, X24
-	VADDPS        X24, X17, X17
-	VEXTRACTF64X4 $0x01, Z18, Y24
-	VADDPS        Y24, Y18, Y18
-	VEXTRACTF32X4 $0x01, Y18, X24
-	VADDPS        X24, X18, X18
-	VEXTRACTF64X4 $0x01, Z19, Y24
-	VADDPS        Y24, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X24
-	VADDPS        X24, X19, X19
-	VUNPCKHPS     X17, X16, X24
-	VUNPCKLPS     X17, X16, X16
-	VADDPS        X24, X16, X16
-	VUNPCKHPS     X19, X18, X24
-	VUNPCKLPS     X19, X18, X18
-	VADDPS        X24, X18, X18
-	VSHUFPS       $0x44, X18, X16, X24
-	VSHUFPS       $0xee, X18, X16, X16
-	VADDPS        X24, X16, X25
-	VMULPS        Z31, Z25, Z25
-	VPERMPS       Z25, Z20, Z26
-	VSUBPS        Z26, Z0, Z0
-	VMULPS        Z0, Z0, Z16
-	VSUBPS        Z26, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z16
-	VSUBPS        Z26, Z2, Z2
-	VFMADD231PS   Z2, Z2, Z16
-	VSUBPS        Z26, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z16
-	VPERMPS       Z25, Z21, Z26
-	VSUBPS        Z26, Z4, Z4
-	VMULPS        Z4, Z4, Z17
-	VSUBPS        Z26, Z5, Z5
-	VFMADD231PS   Z5, Z5, Z17
-	VSUBPS        Z26, Z6, Z6
-	VFMADD231PS   Z6, Z6, Z17
-	VSUBPS        Z26, Z7, Z7
-	VFMADD231PS   Z7, Z7, Z17
-	VPERMPS       Z25, Z22, Z26
-	VSUBPS        Z26, Z8, Z8
-	VMULPS        Z8, Z8, Z18
-	VSUBPS        Z26, Z9, Z9
-	VFMADD231PS   Z9, Z9, Z18
-	VSUBPS        Z26, Z10, Z10
-	VFMADD231PS   Z10, Z10, Z18
-	VSUBPS        Z26, Z11, Z11
-	VFMADD231PS   Z11, Z11, Z18
-	VPERMPS       Z25, Z23, Z26
-	VSUBPS        Z26, Z12, Z12
-	VMULPS        Z12, Z12, Z19
-	VSUBPS        Z26, Z13, Z13
-	VFMADD231PS   Z13, Z13, Z19
-	VSUBPS        Z26, Z14, Z14
-	VFMADD231PS   Z14, Z14, Z19
-	VSUBPS        Z26, Z15, Z15
-	VFMADD231PS   Z15, Z15, Z19
-	VEXTRACTF64X4 $0x01, Z16, Y24
-	VADDPS        Y24, Y16, Y16
-	VEXTRACTF32X4 $0x01, Y16, X24
-	VADDPS        X24, X16, X16
-	VEXTRACTF64X4 $0x01, Z17, Y24
-	VADDPS        Y24, Y17, Y17
-	VEXTRACTF32X4 $0x01, Y17, X24
-	VADDPS        X24, X17, X17
-	VEXTRACTF64X4 $0x01, Z18, Y24
-	VADDPS        Y24, Y18, Y18
-	VEXTRACTF32X4 $0x01, Y18, X24
-	VADDPS        X24, X18, X18
-	VEXTRACTF64X4 $0x01, Z19, Y24
-	VADDPS        Y24, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X24
-	VADDPS        X24, X19, X19
-	VUNPCKHPS     X17, X16, X24
-	VUNPCKLPS     X17, X16, X16
-	VADDPS        X24, X16, X16
-	VUNPCKHPS     X19, X18, X24
-	VUNPCKLPS     X19, X18, X18
-	VADDPS        X24, X18, X18
-	VSHUFPS       $0x44, X18, X16, X24
-	VSHUFPS       $0xee, X18, X16, X16
-	VADDPS        X24, X16, X28
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X26
-	VBROADCASTSS  X26, Z26
-	VFMADD231PS   Z31, Z28, Z26
-	VSQRTPS       X26, X26
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X27
-	VBROADCASTSS  X27, Z27
-	VDIVPS        X26, X27, X26
-	VPERMPS       Z26, Z20, Z28
-	VMULPS        Z28, Z0, Z0
-	VMULPS        Z28, Z1, Z1
-	VMULPS        Z28, Z2, Z2
-	VMULPS        Z28, Z3, Z3
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x00, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z0, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z1, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z2, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z2, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z3, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z3, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z21, Z28
-	VMULPS        Z28, Z4, Z4
-	VMULPS        Z28, Z5, Z5
-	VMULPS        Z28, Z6, Z6
-	VMULPS        Z28, Z7, Z7
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       4(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x01, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z4, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z4, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z5, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z5, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z6, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z6, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z7, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z7, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z22, Z28
-	VMULPS        Z28, Z8, Z8
-	VMULPS        Z28, Z9, Z9
-	VMULPS        Z28, Z10, Z10
-	VMULPS        Z28, Z11, Z11
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       8(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x02, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z8, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z8, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z9, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z9, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z10, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z10, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z11, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z11, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z23, Z28
-	VMULPS        Z28, Z12, Z12
-	VMULPS        Z28, Z13, Z13
-	VMULPS        Z28, Z14, Z14
-	VMULPS        Z28, Z15, Z15
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       12(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x03, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z12, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z12, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z13, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z13, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z14, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z14, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z15, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z15, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	ADDQ          $0x04, BX
-	JMP           four191
-
-rest192:
-row193:
-	CMPQ          BX, AX
-	JGE           end194
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VMOVUPS       (R11), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z27
-	VMOVUPS       64(R11), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z27, Z27
-	VMOVUPS       128(R11), Z2
-	VADDPS        128(SI), Z2, Z2
-	VADDPS        Z2, Z27, Z27
-	VMOVUPS       192(R11), Z3
-	VADDPS        192(SI), Z3, Z3
-	VADDPS        Z3, Z27, Z27
-	VEXTRACTF64X4 $0x01, Z27, Y26
-	VADDPS        Y26, Y27, Y27
-	VEXTRACTF32X4 $0x01, Y27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0x4e, X27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0xb1, X27, X26
-	VADDPS        X26, X27, X27
-	VBROADCASTSS  X27, Z27
-	VMULPS        Z31, Z27, Z27
-	VSUBPS        Z27, Z0, Z0
-	VMULPS        Z0, Z0, Z28
-	VSUBPS        Z27, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z28
-	VSUBPS        Z27, Z2, Z2
-	VFMADD231PS   Z2, Z2, Z28
-	VSUBPS        Z27, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z28
-	VEXTRACTF64X4 $0x01, Z28, Y26
-	VADDPS        Y26, Y28, Y28
-	VEXTRACTF32X4 $0x01, Y28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0x4e, X28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0xb1, X28, X26
-	VADDPS        X26, X28, X28
-	VBROADCASTSS  X28, Z28
-	MOVL          $0x3727c5ac, R8
-	VMOVD         R8, X26
-	VBROADCASTSS  X26, Z26
-	VFMADD231PS   Z31, Z28, Z26
-	VSQRTSS       X26, X26, X26
-	MOVL          $0x3f800000, R8
-	VMOVD         R8, X27
-	VBROADCASTSS  X27, Z27
-	VDIVSS        X26, X27, X26
-	VMOVSS        X26, (R10)
-	VBROADCASTSS  X26, Z26
-	VMULPS        Z26, Z0, Z0
-	VMULPS        Z26, Z1, Z1
-	VMULPS        Z26, Z2, Z2
-	VMULPS        Z26, Z3, Z3
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z0, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z1, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z2, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z2, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z3, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z3, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	INCQ          BX
-	JMP           row193
+rows193:
+	CMPQ        BX, AX
+	JGE         end194
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R9*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R9*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R9*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(DI)(R9*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(DI)(R9*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(DI)(R9*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R9*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R9*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R9*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(DI)(R9*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(DI)(R9*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(DI)(R9*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	ADDQ        $0x04, BX
+	JMP         rows193
 
 end194:
+	VZEROUPPER
+	RET
+
+// func normalizePair64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizePair64AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R9
+	DECQ         R9
+
+rows195:
+	CMPQ        BX, AX
+	JGE         end196
+	LEAQ        (BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R10*4), R10
+	MOVQ        R10, R11
+	SHLQ        $0x08, R11
+	VMOVUPS     (DI)(R11*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R11*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R11*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R11*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	SHLQ        $0x08, R10
+	VMOVUPS     (R8)(R10*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(R8)(R10*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(R8)(R10*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(R8)(R10*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        1(BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R10*4), R10
+	MOVQ        R10, R11
+	SHLQ        $0x08, R11
+	VMOVUPS     (DI)(R11*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R11*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R11*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R11*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	SHLQ        $0x08, R10
+	VMOVUPS     (R8)(R10*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(R8)(R10*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(R8)(R10*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(R8)(R10*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R12
+	MOVLQSX     (R12)(R10*4), R10
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	MOVQ        R10, R12
+	SHLQ        $0x08, R12
+	MOVQ        R11, R12
+	SHLQ        $0x09, R12
+	MOVQ        ownMask+104(FP), R13
+	ANDQ        R12, R13
+	MOVQ        own+96(FP), R14
+	MOVQ        output+112(FP), R15
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, (R15)(R12*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 64(R15)(R12*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 128(R15)(R12*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 192(R15)(R12*1)
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	SHLQ        $0x08, R10
+	MOVQ        R11, R10
+	SHLQ        $0x09, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R12
+	MOVQ        output+112(FP), R13
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      256(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 256(R13)(R10*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      320(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 320(R13)(R10*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      384(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 384(R13)(R10*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      448(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 448(R13)(R10*1)
+	LEAQ        1(BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R12
+	MOVLQSX     (R12)(R10*4), R10
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	MOVQ        R10, R12
+	SHLQ        $0x08, R12
+	MOVQ        R11, R12
+	SHLQ        $0x09, R12
+	MOVQ        ownMask+104(FP), R13
+	ANDQ        R12, R13
+	MOVQ        own+96(FP), R14
+	MOVQ        output+112(FP), R15
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, (R15)(R12*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 64(R15)(R12*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 128(R15)(R12*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 192(R15)(R12*1)
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	SHLQ        $0x08, R10
+	MOVQ        R11, R10
+	SHLQ        $0x09, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R12
+	MOVQ        output+112(FP), R13
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      256(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 256(R13)(R10*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      320(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 320(R13)(R10*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      384(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 384(R13)(R10*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      448(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 448(R13)(R10*1)
+	ADDQ        $0x02, BX
+	JMP         rows195
+
+end196:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Z21
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
+
+rows197:
+	CMPQ        BX, AX
+	JGE         end198
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R9*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R9*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R9*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(DI)(R9*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(DI)(R9*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(DI)(R9*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R9*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R9*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R9*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(DI)(R9*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(DI)(R9*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(DI)(R9*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        (SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z0, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z1, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z2, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z3, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        16(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z4, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z5, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z6, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z7, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        32(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z8, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z9, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z10, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z11, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        48(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z12, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z13, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z14, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z15, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	ADDQ        $0x04, BX
+	JMP         rows197
+
+end198:
 	VZEROUPPER
 	RET
 
@@ -5203,29 +6557,29 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z29, Z29, Z29
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X31
-	VBROADCASTSS X31, Z31
-	VBROADCASTSS keptScale+72(FP), Z30
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	VBROADCASTSS keptScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row195:
+row199:
 	CMPQ        BX, AX
-	JGE         end196
-	MOVQ        kept+56(FP), R11
+	JGE         end200
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        at+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
-	MOVQ        deviation+32(FP), R12
-	LEAQ        (R12)(R10*4), R12
-	MOVQ        keptStride+64(FP), R13
-	MOVQ        R10, R14
-	IMULQ       R13, R14
-	ADDQ        R14, R11
+	MOVQ        deviation+32(FP), R11
+	MOVQ        kept+56(FP), R12
+	LEAQ        (R11)(R10*4), R11
+	MOVQ        R10, R13
+	MOVQ        keptStride+64(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
 	IMUL3Q      $0x00000100, R10, R14
 	ADDQ        R14, R13
@@ -5236,146 +6590,146 @@ row195:
 	IMUL3Q      $0x00000100, R10, R10
 	ADDQ        R10, R9
 	VMOVUPS     (R14), Z0
-	MOVWLZX     (R11), R10
+	MOVWLZX     (R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z0, K1, Z0
-	VMOVUPS     (R13), Z25
-	VMOVUPS     (DX), Z26
-	VFMADD231PS (CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z0, K1, Z0
+	VMOVUPS     (R13), Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z0, K1, Z0
 	VMOVUPS     64(R14), Z1
-	MOVWLZX     2(R11), R10
+	MOVWLZX     2(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z1, K1, Z1
-	VMOVUPS     64(R13), Z25
-	VMOVUPS     64(DX), Z26
-	VFMADD231PS 64(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z1, K1, Z1
+	VMOVUPS     64(R13), Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	VMOVUPS     128(R14), Z2
-	MOVWLZX     4(R11), R10
+	MOVWLZX     4(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z2, K1, Z2
-	VMOVUPS     128(R13), Z25
-	VMOVUPS     128(DX), Z26
-	VFMADD231PS 128(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z2, K1, Z2
+	VMOVUPS     128(R13), Z16
+	VMOVUPS     128(DX), Z17
+	VFMADD231PS 128(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z2, K1, Z2
 	VMOVUPS     192(R14), Z3
-	MOVWLZX     6(R11), R10
+	MOVWLZX     6(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z3, K1, Z3
-	VMOVUPS     192(R13), Z25
-	VMOVUPS     192(DX), Z26
-	VFMADD231PS 192(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z3, K1, Z3
+	VMOVUPS     192(R13), Z16
+	VMOVUPS     192(DX), Z17
+	VFMADD231PS 192(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z3, K1, Z3
 	TESTQ       R8, R8
-	JZ          none197
-	VMOVAPS     Z0, Z26
-	VADDPS      (R8), Z26, Z26
-	VMOVUPS     Z26, (R8)
-	VMOVAPS     Z1, Z26
-	VADDPS      64(R8), Z26, Z26
-	VMOVUPS     Z26, 64(R8)
-	VMOVAPS     Z2, Z26
-	VADDPS      128(R8), Z26, Z26
-	VMOVUPS     Z26, 128(R8)
-	VMOVAPS     Z3, Z26
-	VADDPS      192(R8), Z26, Z26
-	VMOVUPS     Z26, 192(R8)
+	JZ          none201
+	VMOVAPS     Z0, Z17
+	VADDPS      (R8), Z17, Z17
+	VMOVUPS     Z17, (R8)
+	VMOVAPS     Z1, Z17
+	VADDPS      64(R8), Z17, Z17
+	VMOVUPS     Z17, 64(R8)
+	VMOVAPS     Z2, Z17
+	VADDPS      128(R8), Z17, Z17
+	VMOVUPS     Z17, 128(R8)
+	VMOVAPS     Z3, Z17
+	VADDPS      192(R8), Z17, Z17
+	VMOVUPS     Z17, 192(R8)
 
-none197:
+none201:
 	TESTQ   DI, DI
-	JZ      none198
-	VMOVAPS Z0, Z26
-	VMULPS  (R13), Z26, Z26
-	VADDPS  (DI), Z26, Z26
-	VMOVUPS Z26, (DI)
-	VMOVAPS Z1, Z26
-	VMULPS  64(R13), Z26, Z26
-	VADDPS  64(DI), Z26, Z26
-	VMOVUPS Z26, 64(DI)
-	VMOVAPS Z2, Z26
-	VMULPS  128(R13), Z26, Z26
-	VADDPS  128(DI), Z26, Z26
-	VMOVUPS Z26, 128(DI)
-	VMOVAPS Z3, Z26
-	VMULPS  192(R13), Z26, Z26
-	VADDPS  192(DI), Z26, Z26
-	VMOVUPS Z26, 192(DI)
+	JZ      none202
+	VMOVAPS Z0, Z17
+	VMULPS  (R13), Z17, Z17
+	VADDPS  (DI), Z17, Z17
+	VMOVUPS Z17, (DI)
+	VMOVAPS Z1, Z17
+	VMULPS  64(R13), Z17, Z17
+	VADDPS  64(DI), Z17, Z17
+	VMOVUPS Z17, 64(DI)
+	VMOVAPS Z2, Z17
+	VMULPS  128(R13), Z17, Z17
+	VADDPS  128(DI), Z17, Z17
+	VMOVUPS Z17, 128(DI)
+	VMOVAPS Z3, Z17
+	VMULPS  192(R13), Z17, Z17
+	VADDPS  192(DI), Z17, Z17
+	VMOVUPS Z17, 192(DI)
 
-none198:
+none202:
 	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z27
-	VMULPS        (R13), Z0, Z28
+	VMOVAPS       Z0, Z18
+	VMULPS        (R13), Z0, Z19
 	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z27, Z27
-	VFMADD231PS   64(R13), Z1, Z28
+	VADDPS        Z1, Z18, Z18
+	VFMADD231PS   64(R13), Z1, Z19
 	VMULPS        128(CX), Z2, Z2
-	VADDPS        Z2, Z27, Z27
-	VFMADD231PS   128(R13), Z2, Z28
+	VADDPS        Z2, Z18, Z18
+	VFMADD231PS   128(R13), Z2, Z19
 	VMULPS        192(CX), Z3, Z3
-	VADDPS        Z3, Z27, Z27
-	VFMADD231PS   192(R13), Z3, Z28
-	VEXTRACTF64X4 $0x01, Z27, Y26
-	VADDPS        Y26, Y27, Y27
-	VEXTRACTF32X4 $0x01, Y27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0x4e, X27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0xb1, X27, X26
-	VADDPS        X26, X27, X27
-	VBROADCASTSS  X27, Z27
-	VEXTRACTF64X4 $0x01, Z28, Y26
-	VADDPS        Y26, Y28, Y28
-	VEXTRACTF32X4 $0x01, Y28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0x4e, X28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0xb1, X28, X26
-	VADDPS        X26, X28, X28
-	VBROADCASTSS  X28, Z28
-	VMULPS        Z31, Z27, Z27
-	VMULPS        Z31, Z28, Z28
-	VBROADCASTSS  (R12), Z25
-	VSUBPS        Z27, Z0, Z0
-	VFNMADD231PS  (R13), Z28, Z0
-	VMULPS        Z25, Z0, Z0
+	VADDPS        Z3, Z18, Z18
+	VFMADD231PS   192(R13), Z3, Z19
+	VEXTRACTF64X4 $0x01, Z18, Y17
+	VADDPS        Y17, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0x4e, X18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0xb1, X18, X17
+	VADDPS        X17, X18, X18
+	VBROADCASTSS  X18, Z18
+	VEXTRACTF64X4 $0x01, Z19, Y17
+	VADDPS        Y17, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0x4e, X19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0xb1, X19, X17
+	VADDPS        X17, X19, X19
+	VBROADCASTSS  X19, Z19
+	VMULPS        Z22, Z18, Z18
+	VMULPS        Z22, Z19, Z19
+	VBROADCASTSS  (R11), Z16
+	VSUBPS        Z18, Z0, Z0
+	VFNMADD231PS  (R13), Z19, Z0
+	VMULPS        Z16, Z0, Z0
 	VMOVUPS       Z0, (R9)
-	VSUBPS        Z27, Z1, Z1
-	VFNMADD231PS  64(R13), Z28, Z1
-	VMULPS        Z25, Z1, Z1
+	VSUBPS        Z18, Z1, Z1
+	VFNMADD231PS  64(R13), Z19, Z1
+	VMULPS        Z16, Z1, Z1
 	VMOVUPS       Z1, 64(R9)
-	VSUBPS        Z27, Z2, Z2
-	VFNMADD231PS  128(R13), Z28, Z2
-	VMULPS        Z25, Z2, Z2
+	VSUBPS        Z18, Z2, Z2
+	VFNMADD231PS  128(R13), Z19, Z2
+	VMULPS        Z16, Z2, Z2
 	VMOVUPS       Z2, 128(R9)
-	VSUBPS        Z27, Z3, Z3
-	VFNMADD231PS  192(R13), Z28, Z3
-	VMULPS        Z25, Z3, Z3
+	VSUBPS        Z18, Z3, Z3
+	VFNMADD231PS  192(R13), Z19, Z3
+	VMULPS        Z16, Z3, Z3
 	VMOVUPS       Z3, 192(R9)
 	TESTQ         SI, SI
-	JZ            none199
-	VMOVAPS       Z0, Z26
-	VADDPS        (SI), Z26, Z26
-	VMOVUPS       Z26, (SI)
-	VMOVAPS       Z1, Z26
-	VADDPS        64(SI), Z26, Z26
-	VMOVUPS       Z26, 64(SI)
-	VMOVAPS       Z2, Z26
-	VADDPS        128(SI), Z26, Z26
-	VMOVUPS       Z26, 128(SI)
-	VMOVAPS       Z3, Z26
-	VADDPS        192(SI), Z26, Z26
-	VMOVUPS       Z26, 192(SI)
+	JZ            none203
+	VMOVAPS       Z0, Z17
+	VADDPS        (SI), Z17, Z17
+	VMOVUPS       Z17, (SI)
+	VMOVAPS       Z1, Z17
+	VADDPS        64(SI), Z17, Z17
+	VMOVUPS       Z17, 64(SI)
+	VMOVAPS       Z2, Z17
+	VADDPS        128(SI), Z17, Z17
+	VMOVUPS       Z17, 128(SI)
+	VMOVAPS       Z3, Z17
+	VADDPS        192(SI), Z17, Z17
+	VMOVUPS       Z17, 192(SI)
 
-none199:
+none203:
 	INCQ BX
-	JMP  row195
+	JMP  row199
 
-end196:
+end200:
 	VZEROUPPER
 	RET
 
@@ -5391,18 +6745,18 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next200:
+next204:
 	CMPQ    DI, AX
-	JGE     end201
+	JGE     end205
 	VMULPS  (BX)(DI*4), Z0, Z2
 	VADDPS  (DX)(DI*4), Z2, Z2
 	VMULPS  (SI)(DI*4), Z1, Z3
 	VADDPS  Z3, Z2, Z2
 	VMOVUPS Z2, (CX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next200
+	JMP     next204
 
-end201:
+end205:
 	VZEROUPPER
 	RET
 
@@ -5418,9 +6772,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next202:
+next206:
 	CMPQ    DI, AX
-	JGE     end203
+	JGE     end207
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -5431,9 +6785,9 @@ next202:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next202
+	JMP     next206
 
-end203:
+end207:
 	VZEROUPPER
 	RET
 
@@ -5457,10 +6811,10 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-152
 	MOVL         unreached+68(FP), R9
 	VPBROADCASTD R9, Z3
 
-receiver204:
+receiver208:
 	MOVQ       count+0(FP), R9
 	CMPQ       AX, R9
-	JGE        done205
+	JGE        done209
 	MOVQ       offsets+16(FP), R10
 	MOVQ       receivers+8(FP), R9
 	MOVQ       count+0(FP), R11
@@ -5489,12 +6843,12 @@ receiver204:
 	MOVQ       bounds2+88(FP), R10
 	MOVL       SI, (R10)(AX*8)
 
-loop206:
+loop210:
 	CMPQ R9, $0x10
-	JL   rest207
+	JL   rest211
 	MOVL $0x0000ffff, R10
 
-part208:
+part212:
 	KMOVW       R10, K1
 	KMOVW       K1, K2
 	VMOVDQU32.Z (CX)(R11*4), K1, Z4
@@ -5507,11 +6861,11 @@ part208:
 	VPCMPEQD    Z2, Z5, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known210
+	JZ          known214
 	MOVQ        reached+48(FP), R12
 	KMOVW       K6, R10
 
-reach211:
+reach215:
 	TZCNTL  R10, R13
 	ADDQ    R11, R13
 	MOVLQSX (CX)(R13*4), R13
@@ -5521,12 +6875,12 @@ reach211:
 	SHRQ    $0x06, R13
 	ORQ     R14, (R12)(R13*8)
 	BLSRL   R10, R10
-	JNZ     reach211
+	JNZ     reach215
 	VPXORD  Z7, Z7, Z7
 	VPCMPD  $0x05, Z7, Z2, K6, K6
 	KORW    K6, K5, K5
 
-known210:
+known214:
 	KMOVW         K3, R10
 	POPCNTL       R10, R10
 	VPCOMPRESSD.Z Z5, K3, Z7
@@ -5556,16 +6910,16 @@ known210:
 	ADDQ          R10, SI
 	ADDQ          $0x10, R11
 	SUBQ          $0x10, R9
-	JMP           loop206
+	JMP           loop210
 
-rest207:
+rest211:
 	TESTQ R9, R9
-	JLE   end209
+	JLE   end213
 	MOVL  $0x0000ffff, R10
 	BZHIL R9, R10, R10
-	JMP   part208
+	JMP   part212
 
-end209:
+end213:
 	MOVQ bounds0+72(FP), R9
 	MOVL DI, 4(R9)(AX*8)
 	MOVQ bounds1+80(FP), R9
@@ -5573,9 +6927,9 @@ end209:
 	MOVQ bounds2+88(FP), R9
 	MOVL SI, 4(R9)(AX*8)
 	INCQ AX
-	JMP  receiver204
+	JMP  receiver208
 
-done205:
+done209:
 	MOVQ counts+144(FP), AX
 	MOVQ DI, (AX)
 	MOVQ R8, 8(AX)
@@ -5594,19 +6948,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row212:
+row216:
 	TESTQ  BX, BX
-	JLE    end214
+	JLE    end218
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column213:
+column217:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column213
+	JL            column217
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5621,9 +6975,9 @@ column213:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row212
+	JMP           row216
 
-end214:
+end218:
 	VZEROUPPER
 	RET
 
@@ -5645,9 +6999,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next215:
+next219:
 	TESTQ       AX, AX
-	JLE         end216
+	JLE         end220
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -5661,9 +7015,9 @@ next215:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next215
+	JMP         next219
 
-end216:
+end220:
 	VZEROUPPER
 	RET
 
@@ -5674,9 +7028,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors217:
+vectors221:
 	CMPQ    DX, $0x00000040
-	JL      rest218
+	JL      rest222
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5692,21 +7046,21 @@ vectors217:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors217
+	JMP     vectors221
 
-rest218:
-vectors219:
+rest222:
+vectors223:
 	CMPQ    DX, $0x00000010
-	JL      rest220
+	JL      rest224
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors219
+	JMP     vectors223
 
-rest220:
+rest224:
 	VZEROUPPER
 	RET
 
@@ -5718,18 +7072,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors221:
+vectors225:
 	CMPQ    DX, $0x00000010
-	JL      rest222
+	JL      rest226
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors221
+	JMP     vectors225
 
-rest222:
+rest226:
 	VZEROUPPER
 	RET
 
@@ -5742,9 +7096,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors223:
+vectors227:
 	CMPQ      BX, $0x00000010
-	JL        rest224
+	JL        rest228
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5754,9 +7108,9 @@ vectors223:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors223
+	JMP       vectors227
 
-rest224:
+rest228:
 	VZEROUPPER
 	RET
 
@@ -5770,9 +7124,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors225:
+vectors229:
 	CMPQ    CX, $0x00000040
-	JL      rest226
+	JL      rest230
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5787,20 +7141,20 @@ vectors225:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors225
+	JMP     vectors229
 
-rest226:
-vectors227:
+rest230:
+vectors231:
 	CMPQ    CX, $0x00000010
-	JL      rest228
+	JL      rest232
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors227
+	JMP     vectors231
 
-rest228:
+rest232:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5829,9 +7183,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors229:
+vectors233:
 	CMPQ    SI, $0x00000010
-	JL      rest230
+	JL      rest234
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5858,9 +7212,9 @@ vectors229:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors229
+	JMP     vectors233
 
-rest230:
+rest234:
 	VZEROUPPER
 	RET
 
@@ -5885,7 +7239,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row231:
+row235:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5913,7 +7267,7 @@ row231:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word232:
+word236:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5931,10 +7285,10 @@ word232:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word232
+	JNZ          word236
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row231
+	JNZ          row235
 	VZEROUPPER
 	RET
 
@@ -5958,12 +7312,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down233:
+down237:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across234:
+across238:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6015,11 +7369,11 @@ across234:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across234
+	JNZ         across238
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down233
+	JNZ         down237
 	VZEROUPPER
 	RET
 
@@ -6030,10 +7384,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity235:
+entity239:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end239
+	JGE        end243
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6041,19 +7395,19 @@ entity235:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing236
+	JEQ        nothing240
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing236
+	JEQ        nothing240
 	LEAQ       (SI)(DI*4), DI
 
-fours240:
+fours244:
 	CMPQ     BX, $0x04
-	JLE      last241
+	JLE      last245
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6069,12 +7423,12 @@ fours240:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full238
+	JEQ      full242
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours240
+	JMP      fours244
 
-last241:
+last245:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6101,11 +7455,11 @@ last241:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full238:
+full242:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing236
+	JEQ       nothing240
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6116,57 +7470,57 @@ full238:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next237
+	JLT       next241
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next237
+	JEQ       next241
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without242
+	JCC       without246
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without242:
+without246:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without243
+	JCC       without247
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without243:
+without247:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without244
+	JCC       without248
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without244:
+without248:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without245
+	JCC       without249
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without245:
+without249:
 	ADDQ DI, BX
 
-next237:
+next241:
 	INCQ CX
-	JMP  entity235
+	JMP  entity239
 
-nothing236:
+nothing240:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity235
+	JMP       entity239
 
-end239:
+end243:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -6179,10 +7533,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity246:
+entity250:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end248
+	JGE       end252
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6194,12 +7548,12 @@ entity246:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none247
+	JEQ       none251
 	LEAQ      (R8)(R9*4), R9
 
-fours249:
+fours253:
 	CMPQ      SI, $0x04
-	JLE       last250
+	JLE       last254
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -6278,9 +7632,9 @@ fours249:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours249
+	JMP       fours253
 
-last250:
+last254:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -6371,11 +7725,11 @@ last250:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none247:
+none251:
 	INCQ DX
-	JMP  entity246
+	JMP  entity250
 
-end248:
+end252:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -6391,10 +7745,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity251:
+entity255:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end255
+	JGE        end259
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6402,21 +7756,21 @@ entity251:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing252
+	JEQ        nothing256
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing252
+	JEQ        nothing256
 	LEAQ       (DI)(R8*4), R8
 
-fours256:
+fours260:
 	CMPQ       AX, $0x00004000
-	JGE        full258
+	JGE        full262
 	CMPQ       SI, $0x04
-	JLE        last257
+	JLE        last261
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -6447,9 +7801,9 @@ fours256:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours256
+	JMP        fours260
 
-last257:
+last261:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -6503,7 +7857,7 @@ last257:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing252
+	JEQ          nothing256
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -6514,57 +7868,57 @@ last257:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next253
+	JLT          next257
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next253
+	JEQ          next257
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without259
+	JCC          without263
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without259:
+without263:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without260
+	JCC       without264
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without260:
+without264:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without261
+	JCC       without265
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without261:
+without265:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without262
+	JCC       without266
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without262:
+without266:
 	ADDQ R8, SI
 
-next253:
+next257:
 	INCQ DX
-	JMP  entity251
+	JMP  entity255
 
-nothing252:
+nothing256:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity251
+	JMP       entity255
 
-end255:
+end259:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -6580,9 +7934,9 @@ end255:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight263:
+eight267:
 	CMPQ       AX, $0x00
-	JLE        drained266
+	JLE        drained270
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6610,23 +7964,23 @@ eight263:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry264:
+carry268:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried265
+	JEQ       carried269
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry264
+	JMP       carry268
 
-carried265:
+carried269:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight263
+	JMP  eight267
 
-drained266:
+drained270:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6638,7 +7992,7 @@ drained266:
 	VZEROUPPER
 	RET
 
-full258:
+full262:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -6654,9 +8008,9 @@ full258:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight267:
+eight271:
 	CMPQ       AX, $0x00
-	JLE        drained270
+	JLE        drained274
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6684,28 +8038,28 @@ eight267:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry268:
+carry272:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried269
+	JEQ       carried273
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry268
+	JMP       carry272
 
-carried269:
+carried273:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight267
+	JMP  eight271
 
-drained270:
+drained274:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours256
+	JMP       fours260
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -6728,10 +8082,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity271:
+entity275:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end273
+	JGE       end277
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6743,14 +8097,14 @@ entity271:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none272
+	JEQ       none276
 	LEAQ      (R9)(R10*4), R10
 
-fours274:
+fours278:
 	CMPQ       AX, $0x00004000
-	JGE        full276
+	JGE        full280
 	CMPQ       DI, $0x04
-	JLE        last275
+	JLE        last279
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -6841,9 +8195,9 @@ fours274:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours274
+	JMP        fours278
 
-last275:
+last279:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -6955,11 +8309,11 @@ last275:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none272:
+none276:
 	INCQ BX
-	JMP  entity271
+	JMP  entity275
 
-end273:
+end277:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6975,9 +8329,9 @@ end273:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight277:
+eight281:
 	CMPQ       AX, $0x00
-	JLE        drained280
+	JLE        drained284
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7005,23 +8359,23 @@ eight277:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry278:
+carry282:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried279
+	JEQ       carried283
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry278
+	JMP       carry282
 
-carried279:
+carried283:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight277
+	JMP  eight281
 
-drained280:
+drained284:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7033,7 +8387,7 @@ drained280:
 	VZEROUPPER
 	RET
 
-full276:
+full280:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7049,9 +8403,9 @@ full276:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight281:
+eight285:
 	CMPQ       AX, $0x00
-	JLE        drained284
+	JLE        drained288
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7079,28 +8433,28 @@ eight281:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry282:
+carry286:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried283
+	JEQ       carried287
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry282
+	JMP       carry286
 
-carried283:
+carried287:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight281
+	JMP  eight285
 
-drained284:
+drained288:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours274
+	JMP       fours278
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7109,58 +8463,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity285:
+entity289:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end287
+	JGE       end291
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip286
+	JLT       skip290
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip286
+	JEQ       skip290
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without288
+	JCC       without292
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without288:
+without292:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without289
+	JCC       without293
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without289:
+without293:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without290
+	JCC       without294
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without290:
+without294:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without291
+	JCC       without295
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without291:
+without295:
 	ADDQ DI, BX
 
-skip286:
+skip290:
 	INCQ DX
-	JMP  entity285
+	JMP  entity289
 
-end287:
+end291:
 	VZEROUPPER
 	RET
 
@@ -7179,7 +8533,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again292:
+again296:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -7258,7 +8612,7 @@ again292:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again292
+	JNE          again296
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -7271,7 +8625,7 @@ again292:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again293:
+again297:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -7350,7 +8704,7 @@ again293:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again293
+	JNE        again297
 	VZEROUPPER
 	RET
 
@@ -7382,12 +8736,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square294:
+square298:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane295:
+plane299:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -7415,7 +8769,7 @@ plane295:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent296
+	JGE        absent300
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -7434,10 +8788,10 @@ plane295:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent296:
+absent300:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without297
+	JCC   without301
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -7447,10 +8801,10 @@ absent296:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without297:
+without301:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without298
+	JCC   without302
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -7460,7 +8814,7 @@ without297:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without298:
+without302:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -7534,7 +8888,7 @@ without298:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane295
+	JL         plane299
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -7556,7 +8910,7 @@ without298:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane299:
+plane303:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -7584,7 +8938,7 @@ plane299:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent300
+	JGE        absent304
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -7603,10 +8957,10 @@ plane299:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent300:
+absent304:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without301
+	JCC   without305
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -7616,10 +8970,10 @@ absent300:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without301:
+without305:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without302
+	JCC   without306
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -7629,7 +8983,7 @@ without301:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without302:
+without306:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -7703,7 +9057,7 @@ without302:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane299
+	JL         plane303
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -7723,7 +9077,7 @@ without302:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again303:
+again307:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -7802,13 +9156,13 @@ again303:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again303
+	JNE        again307
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square294
+	JNE        square298
 	VZEROUPPER
 	RET
 
@@ -7819,7 +9173,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned304
+	JNE   unaligned308
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -7847,7 +9201,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again305:
+again309:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -7891,12 +9245,12 @@ again305:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again305
+	JNE         again309
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned304:
+unaligned308:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -7924,7 +9278,7 @@ unaligned304:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again306:
+again310:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -7976,6 +9330,6 @@ again306:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again306
+	JNE         again310
 	VZEROUPPER
 	RET

@@ -60,6 +60,10 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			u.Rows, u.At = pageEnd(t, u.Rows), pageEnd(t, u.At)
 			u.Bias, u.Scale, u.Shift, u.Kept = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
 			k.Normalize(u)
+			pair := *u
+			pair.Lanes, pair.Deviation, pair.Kept, pair.Rows, pair.At = 2, nil, nil, pageEnd(t, u.Rows), pageEnd(t, u.At)
+			pair.Linear, pair.Own, pair.Output = pageEnd(t, normal(rng, 10*dim)), pageEnd(t, normal(rng, 10*dim)), pageEnd(t, make([]float32, 10*dim))
+			k.Normalize(&pair)
 			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
 		}
 	})

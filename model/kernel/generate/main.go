@@ -27,7 +27,9 @@ func main() {
 			m.aggregateBackward(columns)
 		}
 		for _, dim := range []int{32, 64} {
-			m.normalize(dim)
+			for _, e := range endings {
+				m.normalize(dim, e)
+			}
 			m.normalizeBackward(dim)
 		}
 		m.fold()
@@ -44,7 +46,9 @@ func main() {
 		m.aggregate(16)
 		m.aggregateBackward(16)
 		for _, dim := range []int{32, 64} {
-			m.normalize(dim)
+			for _, e := range endings {
+				m.normalize(dim, e)
+			}
 			m.normalizeBackward(dim)
 		}
 		m.fold()
