@@ -2950,26 +2950,67 @@ end102:
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	MOVQ         count+0(FP), AX
-	MOVQ         out+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	VBROADCASTSS x+40(FP), Y0
-	VBROADCASTSS y+44(FP), Y1
+	MOVQ         a+16(FP), CX
+	MOVQ         b+24(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+40(FP), Y5
+	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
 next106:
 	CMPQ    DI, AX
 	JGE     end107
-	VMULPS  (BX)(DI*4), Y0, Y2
-	VADDPS  (DX)(DI*4), Y2, Y2
-	VMULPS  (SI)(DI*4), Y1, Y3
-	VADDPS  Y3, Y2, Y2
-	VMOVUPS Y2, (CX)(DI*4)
+	VMOVUPS (CX)(DI*4), Y0
+	VMOVUPS (DX)(DI*4), Y1
+	VMOVUPS (BX)(DI*4), Y2
+	VMULPS  Y1, Y5, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y6, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
 	JMP     next106
 
 end107:
+	VZEROUPPER
+	RET
+
+// func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+// Requires: AVX
+TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
+	MOVQ         count+0(FP), AX
+	MOVQ         a+24(FP), CX
+	MOVQ         b+32(FP), DX
+	MOVQ         c+40(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+48(FP), Y5
+	VBROADCASTSS y+52(FP), Y6
+	MOVQ         other+16(FP), DI
+	VBROADCASTSS otherX+56(FP), Y8
+	VBROADCASTSS otherY+60(FP), Y9
+	XORQ         R8, R8
+
+next108:
+	CMPQ    R8, AX
+	JGE     end109
+	VMOVUPS (CX)(R8*4), Y0
+	VMOVUPS (DX)(R8*4), Y1
+	VMOVUPS (BX)(R8*4), Y2
+	VMULPS  Y1, Y5, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y6, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (SI)(R8*4)
+	VMULPS  Y1, Y8, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y9, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (DI)(R8*4)
+	ADDQ    $0x08, R8
+	JMP     next108
+
+end109:
 	VZEROUPPER
 	RET
 
@@ -2985,9 +3026,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next108:
+next110:
 	CMPQ    DI, AX
-	JGE     end109
+	JGE     end111
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2998,9 +3039,9 @@ next108:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next108
+	JMP     next110
 
-end109:
+end111:
 	VZEROUPPER
 	RET
 
@@ -3015,19 +3056,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row110:
+row112:
 	TESTQ  BX, BX
-	JLE    end112
+	JLE    end114
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column111:
+column113:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column111
+	JL           column113
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -3040,9 +3081,9 @@ column111:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row110
+	JMP          row112
 
-end112:
+end114:
 	VZEROUPPER
 	RET
 
@@ -3064,9 +3105,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next113:
+next115:
 	TESTQ       AX, AX
-	JLE         end114
+	JLE         end116
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -3080,9 +3121,9 @@ next113:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next113
+	JMP         next115
 
-end114:
+end116:
 	VZEROUPPER
 	RET
 
@@ -3093,9 +3134,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors115:
+vectors117:
 	CMPQ    DX, $0x00000020
-	JL      rest116
+	JL      rest118
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3111,21 +3152,21 @@ vectors115:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors115
+	JMP     vectors117
 
-rest116:
-vectors117:
+rest118:
+vectors119:
 	CMPQ    DX, $0x00000008
-	JL      rest118
+	JL      rest120
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors117
+	JMP     vectors119
 
-rest118:
+rest120:
 	VZEROUPPER
 	RET
 
@@ -3137,18 +3178,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors119:
+vectors121:
 	CMPQ    DX, $0x00000008
-	JL      rest120
+	JL      rest122
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors119
+	JMP     vectors121
 
-rest120:
+rest122:
 	VZEROUPPER
 	RET
 
@@ -3161,9 +3202,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors121:
+vectors123:
 	CMPQ    BX, $0x00000008
-	JL      rest122
+	JL      rest124
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -3173,9 +3214,9 @@ vectors121:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors121
+	JMP     vectors123
 
-rest122:
+rest124:
 	VZEROUPPER
 	RET
 
@@ -3189,9 +3230,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors123:
+vectors125:
 	CMPQ    CX, $0x00000020
-	JL      rest124
+	JL      rest126
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -3206,20 +3247,20 @@ vectors123:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors123
+	JMP     vectors125
 
-rest124:
-vectors125:
+rest126:
+vectors127:
 	CMPQ    CX, $0x00000008
-	JL      rest126
+	JL      rest128
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors125
+	JMP     vectors127
 
-rest126:
+rest128:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -3246,9 +3287,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors127:
+vectors129:
 	CMPQ    SI, $0x00000008
-	JL      rest128
+	JL      rest130
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -3275,9 +3316,9 @@ vectors127:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors127
+	JMP     vectors129
 
-rest128:
+rest130:
 	VZEROUPPER
 	RET
 
@@ -3305,7 +3346,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row129:
+row131:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -3333,7 +3374,7 @@ row129:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word130:
+word132:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -3389,10 +3430,10 @@ word130:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word130
+	JNZ          word132
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row129
+	JNZ          row131
 	VZEROUPPER
 	RET
 
@@ -3416,12 +3457,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down131:
+down133:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across132:
+across134:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -3473,11 +3514,11 @@ across132:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across132
+	JNZ         across134
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down131
+	JNZ         down133
 	VZEROUPPER
 	RET
 
@@ -3488,29 +3529,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity133:
+entity135:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end137
+	JGE      end139
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing134
+	JEQ      nothing136
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing134
+	JEQ      nothing136
 	LEAQ     (SI)(DI*4), DI
 
-fours138:
+fours140:
 	CMPQ    BX, $0x04
-	JLE     last139
+	JLE     last141
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -3524,12 +3565,12 @@ fours138:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full136
+	JCS     full138
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours138
+	JMP     fours140
 
-last139:
+last141:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -3556,10 +3597,10 @@ last139:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full136:
+full138:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing134
+	JEQ     nothing136
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -3570,57 +3611,57 @@ full136:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next135
+	JLT     next137
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next135
+	JEQ     next137
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without140
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without140:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
-	JCC     without141
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without141:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
 	JCC     without142
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without142:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x01, SI
 	JCC     without143
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without143:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
+	JCC     without144
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without144:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without145
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without145:
 	ADDQ DI, BX
 
-next135:
+next137:
 	INCQ CX
-	JMP  entity133
+	JMP  entity135
 
-nothing134:
+nothing136:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity133
+	JMP     entity135
 
-end137:
+end139:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -3633,10 +3674,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity144:
+entity146:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end146
+	JGE     end148
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -3648,12 +3689,12 @@ entity144:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none145
+	JEQ     none147
 	LEAQ    (R8)(R9*4), R9
 
-fours147:
+fours149:
 	CMPQ    SI, $0x04
-	JLE     last148
+	JLE     last150
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3724,9 +3765,9 @@ fours147:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours147
+	JMP     fours149
 
-last148:
+last150:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3809,11 +3850,11 @@ last148:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none145:
+none147:
 	INCQ DX
-	JMP  entity144
+	JMP  entity146
 
-end146:
+end148:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -3829,31 +3870,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity149:
+entity151:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end153
+	JGE      end155
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing150
+	JEQ      nothing152
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing150
+	JEQ      nothing152
 	LEAQ     (DI)(R8*4), R8
 
-fours154:
+fours156:
 	CMPQ    AX, $0x00002000
-	JGE     full156
+	JGE     full158
 	CMPQ    SI, $0x04
-	JLE     last155
+	JLE     last157
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3890,9 +3931,9 @@ fours154:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours154
+	JMP     fours156
 
-last155:
+last157:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3951,7 +3992,7 @@ last155:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing150
+	JEQ          nothing152
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3962,57 +4003,57 @@ last155:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next151
+	JLT          next153
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next151
+	JEQ          next153
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without157
+	JCC          without159
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without157:
-	ADDQ    R8, SI
-	BTQ     $0x01, DI
-	JCC     without158
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without158:
-	ADDQ    R8, SI
-	BTQ     $0x02, DI
-	JCC     without159
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
 without159:
 	ADDQ    R8, SI
-	BTQ     $0x03, DI
+	BTQ     $0x01, DI
 	JCC     without160
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without160:
+	ADDQ    R8, SI
+	BTQ     $0x02, DI
+	JCC     without161
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without161:
+	ADDQ    R8, SI
+	BTQ     $0x03, DI
+	JCC     without162
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without162:
 	ADDQ R8, SI
 
-next151:
+next153:
 	INCQ DX
-	JMP  entity149
+	JMP  entity151
 
-nothing150:
+nothing152:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity149
+	JMP     entity151
 
-end153:
+end155:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4028,9 +4069,9 @@ end153:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight161:
+eight163:
 	CMPQ    AX, $0x00
-	JLE     drained164
+	JLE     drained166
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4072,22 +4113,22 @@ eight161:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry162:
+carry164:
 	VPTEST  Y7, Y7
-	JEQ     carried163
+	JEQ     carried165
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry162
+	JMP     carry164
 
-carried163:
+carried165:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight161
+	JMP  eight163
 
-drained164:
+drained166:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4099,7 +4140,7 @@ drained164:
 	VZEROUPPER
 	RET
 
-full156:
+full158:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -4115,9 +4156,9 @@ full156:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight165:
+eight167:
 	CMPQ    AX, $0x00
-	JLE     drained168
+	JLE     drained170
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4159,27 +4200,27 @@ eight165:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry166:
+carry168:
 	VPTEST  Y7, Y7
-	JEQ     carried167
+	JEQ     carried169
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry166
+	JMP     carry168
 
-carried167:
+carried169:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight165
+	JMP  eight167
 
-drained168:
+drained170:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours154
+	JMP     fours156
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -4202,10 +4243,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity169:
+entity171:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end171
+	JGE     end173
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4217,14 +4258,14 @@ entity169:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none170
+	JEQ     none172
 	LEAQ    (R9)(R10*4), R10
 
-fours172:
+fours174:
 	CMPQ    AX, $0x00002000
-	JGE     full174
+	JGE     full176
 	CMPQ    DI, $0x04
-	JLE     last173
+	JLE     last175
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -4313,9 +4354,9 @@ fours172:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours172
+	JMP     fours174
 
-last173:
+last175:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -4425,11 +4466,11 @@ last173:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none170:
+none172:
 	INCQ BX
-	JMP  entity169
+	JMP  entity171
 
-end171:
+end173:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -4445,9 +4486,9 @@ end171:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight175:
+eight177:
 	CMPQ    AX, $0x00
-	JLE     drained178
+	JLE     drained180
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4489,22 +4530,22 @@ eight175:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry176:
+carry178:
 	VPTEST  Y7, Y7
-	JEQ     carried177
+	JEQ     carried179
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry176
+	JMP     carry178
 
-carried177:
+carried179:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight175
+	JMP  eight177
 
-drained178:
+drained180:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4516,7 +4557,7 @@ drained178:
 	VZEROUPPER
 	RET
 
-full174:
+full176:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -4532,9 +4573,9 @@ full174:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight179:
+eight181:
 	CMPQ    AX, $0x00
-	JLE     drained182
+	JLE     drained184
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4576,27 +4617,27 @@ eight179:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry180:
+carry182:
 	VPTEST  Y7, Y7
-	JEQ     carried181
+	JEQ     carried183
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry180
+	JMP     carry182
 
-carried181:
+carried183:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight179
+	JMP  eight181
 
-drained182:
+drained184:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours172
+	JMP     fours174
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -4605,58 +4646,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity183:
+entity185:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end185
+	JGE     end187
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip184
+	JLT     skip186
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip184
+	JEQ     skip186
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without186
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without186:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
-	JCC     without187
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without187:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
 	JCC     without188
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without188:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x01, SI
 	JCC     without189
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without189:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
+	JCC     without190
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without190:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without191
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without191:
 	ADDQ DI, BX
 
-skip184:
+skip186:
 	INCQ DX
-	JMP  entity183
+	JMP  entity185
 
-end185:
+end187:
 	VZEROUPPER
 	RET
 
@@ -4675,7 +4716,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again190:
+again192:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -4766,7 +4807,7 @@ again190:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again190
+	JNE          again192
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -4779,7 +4820,7 @@ again190:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again191:
+again193:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4870,7 +4911,7 @@ again191:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again191
+	JNE     again193
 	VZEROUPPER
 	RET
 
@@ -4902,12 +4943,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square192:
+square194:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane193:
+plane195:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -4935,7 +4976,7 @@ plane193:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent194
+	JGE      absent196
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -4954,10 +4995,10 @@ plane193:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent194:
+absent196:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without195
+	JCC  without197
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -4967,10 +5008,10 @@ absent194:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without195:
+without197:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without196
+	JCC  without198
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -4980,7 +5021,7 @@ without195:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without196:
+without198:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5066,7 +5107,7 @@ without196:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane193
+	JL      plane195
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5088,7 +5129,7 @@ without196:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane197:
+plane199:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -5116,7 +5157,7 @@ plane197:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent198
+	JGE      absent200
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -5135,10 +5176,10 @@ plane197:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent198:
+absent200:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without199
+	JCC  without201
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -5148,10 +5189,10 @@ absent198:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without199:
+without201:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without200
+	JCC  without202
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -5161,7 +5202,7 @@ without199:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without200:
+without202:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5247,7 +5288,7 @@ without200:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane197
+	JL      plane199
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -5267,7 +5308,7 @@ without200:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again201:
+again203:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -5358,13 +5399,13 @@ again201:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again201
+	JNE     again203
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square192
+	JNE     square194
 	VZEROUPPER
 	RET
 
@@ -5386,7 +5427,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again202:
+again204:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -5426,6 +5467,6 @@ again202:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again202
+	JNE         again204
 	VZEROUPPER
 	RET

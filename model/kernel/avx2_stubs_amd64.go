@@ -69,6 +69,11 @@ func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32,
 //go:noescape
 func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 
+// foldTwoAVX2 is portable.FoldTwo for whole vectors.
+//
+//go:noescape
+func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+
 // unfoldAVX2 is portable.Unfold for whole vectors.
 //
 //go:noescape

@@ -6737,26 +6737,67 @@ end200:
 // Requires: AVX, AVX512F
 TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	MOVQ         count+0(FP), AX
-	MOVQ         out+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	VBROADCASTSS x+40(FP), Z0
-	VBROADCASTSS y+44(FP), Z1
+	MOVQ         a+16(FP), CX
+	MOVQ         b+24(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+40(FP), Z5
+	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
 next204:
 	CMPQ    DI, AX
 	JGE     end205
-	VMULPS  (BX)(DI*4), Z0, Z2
-	VADDPS  (DX)(DI*4), Z2, Z2
-	VMULPS  (SI)(DI*4), Z1, Z3
-	VADDPS  Z3, Z2, Z2
-	VMOVUPS Z2, (CX)(DI*4)
+	VMOVUPS (CX)(DI*4), Z0
+	VMOVUPS (DX)(DI*4), Z1
+	VMOVUPS (BX)(DI*4), Z2
+	VMULPS  Z1, Z5, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z6, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
 	JMP     next204
 
 end205:
+	VZEROUPPER
+	RET
+
+// func foldTwoAVX512(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+// Requires: AVX, AVX512F
+TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
+	MOVQ         count+0(FP), AX
+	MOVQ         a+24(FP), CX
+	MOVQ         b+32(FP), DX
+	MOVQ         c+40(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+48(FP), Z5
+	VBROADCASTSS y+52(FP), Z6
+	MOVQ         other+16(FP), DI
+	VBROADCASTSS otherX+56(FP), Z8
+	VBROADCASTSS otherY+60(FP), Z9
+	XORQ         R8, R8
+
+next206:
+	CMPQ    R8, AX
+	JGE     end207
+	VMOVUPS (CX)(R8*4), Z0
+	VMOVUPS (DX)(R8*4), Z1
+	VMOVUPS (BX)(R8*4), Z2
+	VMULPS  Z1, Z5, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z6, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (SI)(R8*4)
+	VMULPS  Z1, Z8, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z9, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (DI)(R8*4)
+	ADDQ    $0x10, R8
+	JMP     next206
+
+end207:
 	VZEROUPPER
 	RET
 
@@ -6772,9 +6813,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next206:
+next208:
 	CMPQ    DI, AX
-	JGE     end207
+	JGE     end209
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6785,9 +6826,9 @@ next206:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next206
+	JMP     next208
 
-end207:
+end209:
 	VZEROUPPER
 	RET
 
@@ -6811,10 +6852,10 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-152
 	MOVL         unreached+68(FP), R9
 	VPBROADCASTD R9, Z3
 
-receiver208:
+receiver210:
 	MOVQ       count+0(FP), R9
 	CMPQ       AX, R9
-	JGE        done209
+	JGE        done211
 	MOVQ       offsets+16(FP), R10
 	MOVQ       receivers+8(FP), R9
 	MOVQ       count+0(FP), R11
@@ -6843,12 +6884,12 @@ receiver208:
 	MOVQ       bounds2+88(FP), R10
 	MOVL       SI, (R10)(AX*8)
 
-loop210:
+loop212:
 	CMPQ R9, $0x10
-	JL   rest211
+	JL   rest213
 	MOVL $0x0000ffff, R10
 
-part212:
+part214:
 	KMOVW       R10, K1
 	KMOVW       K1, K2
 	VMOVDQU32.Z (CX)(R11*4), K1, Z4
@@ -6861,11 +6902,11 @@ part212:
 	VPCMPEQD    Z2, Z5, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known214
+	JZ          known216
 	MOVQ        reached+48(FP), R12
 	KMOVW       K6, R10
 
-reach215:
+reach217:
 	TZCNTL  R10, R13
 	ADDQ    R11, R13
 	MOVLQSX (CX)(R13*4), R13
@@ -6875,12 +6916,12 @@ reach215:
 	SHRQ    $0x06, R13
 	ORQ     R14, (R12)(R13*8)
 	BLSRL   R10, R10
-	JNZ     reach215
+	JNZ     reach217
 	VPXORD  Z7, Z7, Z7
 	VPCMPD  $0x05, Z7, Z2, K6, K6
 	KORW    K6, K5, K5
 
-known214:
+known216:
 	KMOVW         K3, R10
 	POPCNTL       R10, R10
 	VPCOMPRESSD.Z Z5, K3, Z7
@@ -6910,16 +6951,16 @@ known214:
 	ADDQ          R10, SI
 	ADDQ          $0x10, R11
 	SUBQ          $0x10, R9
-	JMP           loop210
+	JMP           loop212
 
-rest211:
+rest213:
 	TESTQ R9, R9
-	JLE   end213
+	JLE   end215
 	MOVL  $0x0000ffff, R10
 	BZHIL R9, R10, R10
-	JMP   part212
+	JMP   part214
 
-end213:
+end215:
 	MOVQ bounds0+72(FP), R9
 	MOVL DI, 4(R9)(AX*8)
 	MOVQ bounds1+80(FP), R9
@@ -6927,9 +6968,9 @@ end213:
 	MOVQ bounds2+88(FP), R9
 	MOVL SI, 4(R9)(AX*8)
 	INCQ AX
-	JMP  receiver208
+	JMP  receiver210
 
-done209:
+done211:
 	MOVQ counts+144(FP), AX
 	MOVQ DI, (AX)
 	MOVQ R8, 8(AX)
@@ -6948,19 +6989,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row216:
+row218:
 	TESTQ  BX, BX
-	JLE    end218
+	JLE    end220
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column217:
+column219:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column217
+	JL            column219
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6975,9 +7016,9 @@ column217:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row216
+	JMP           row218
 
-end218:
+end220:
 	VZEROUPPER
 	RET
 
@@ -6999,9 +7040,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next219:
+next221:
 	TESTQ       AX, AX
-	JLE         end220
+	JLE         end222
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -7015,9 +7056,9 @@ next219:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next219
+	JMP         next221
 
-end220:
+end222:
 	VZEROUPPER
 	RET
 
@@ -7028,9 +7069,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors221:
+vectors223:
 	CMPQ    DX, $0x00000040
-	JL      rest222
+	JL      rest224
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -7046,21 +7087,21 @@ vectors221:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors221
+	JMP     vectors223
 
-rest222:
-vectors223:
+rest224:
+vectors225:
 	CMPQ    DX, $0x00000010
-	JL      rest224
+	JL      rest226
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors223
+	JMP     vectors225
 
-rest224:
+rest226:
 	VZEROUPPER
 	RET
 
@@ -7072,18 +7113,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors225:
+vectors227:
 	CMPQ    DX, $0x00000010
-	JL      rest226
+	JL      rest228
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors225
+	JMP     vectors227
 
-rest226:
+rest228:
 	VZEROUPPER
 	RET
 
@@ -7096,9 +7137,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors227:
+vectors229:
 	CMPQ      BX, $0x00000010
-	JL        rest228
+	JL        rest230
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -7108,9 +7149,9 @@ vectors227:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors227
+	JMP       vectors229
 
-rest228:
+rest230:
 	VZEROUPPER
 	RET
 
@@ -7124,9 +7165,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors229:
+vectors231:
 	CMPQ    CX, $0x00000040
-	JL      rest230
+	JL      rest232
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -7141,20 +7182,20 @@ vectors229:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors229
+	JMP     vectors231
 
-rest230:
-vectors231:
+rest232:
+vectors233:
 	CMPQ    CX, $0x00000010
-	JL      rest232
+	JL      rest234
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors231
+	JMP     vectors233
 
-rest232:
+rest234:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -7183,9 +7224,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors233:
+vectors235:
 	CMPQ    SI, $0x00000010
-	JL      rest234
+	JL      rest236
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -7212,9 +7253,9 @@ vectors233:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors233
+	JMP     vectors235
 
-rest234:
+rest236:
 	VZEROUPPER
 	RET
 
@@ -7239,7 +7280,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row235:
+row237:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -7267,7 +7308,7 @@ row235:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word236:
+word238:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -7285,10 +7326,10 @@ word236:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word236
+	JNZ          word238
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row235
+	JNZ          row237
 	VZEROUPPER
 	RET
 
@@ -7312,12 +7353,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down237:
+down239:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across238:
+across240:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7369,11 +7410,11 @@ across238:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across238
+	JNZ         across240
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down237
+	JNZ         down239
 	VZEROUPPER
 	RET
 
@@ -7384,10 +7425,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity239:
+entity241:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end243
+	JGE        end245
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7395,19 +7436,19 @@ entity239:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing240
+	JEQ        nothing242
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing240
+	JEQ        nothing242
 	LEAQ       (SI)(DI*4), DI
 
-fours244:
+fours246:
 	CMPQ     BX, $0x04
-	JLE      last245
+	JLE      last247
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7423,12 +7464,12 @@ fours244:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full242
+	JEQ      full244
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours244
+	JMP      fours246
 
-last245:
+last247:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7455,11 +7496,11 @@ last245:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full242:
+full244:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing240
+	JEQ       nothing242
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7470,57 +7511,57 @@ full242:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next241
+	JLT       next243
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next241
+	JEQ       next243
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without246
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without246:
-	ADDQ      DI, BX
-	BTQ       $0x01, SI
-	JCC       without247
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without247:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
 	JCC       without248
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without248:
 	ADDQ      DI, BX
-	BTQ       $0x03, SI
+	BTQ       $0x01, SI
 	JCC       without249
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without249:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
+	JCC       without250
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without250:
+	ADDQ      DI, BX
+	BTQ       $0x03, SI
+	JCC       without251
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without251:
 	ADDQ DI, BX
 
-next241:
+next243:
 	INCQ CX
-	JMP  entity239
+	JMP  entity241
 
-nothing240:
+nothing242:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity239
+	JMP       entity241
 
-end243:
+end245:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7533,10 +7574,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity250:
+entity252:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end252
+	JGE       end254
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7548,12 +7589,12 @@ entity250:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none251
+	JEQ       none253
 	LEAQ      (R8)(R9*4), R9
 
-fours253:
+fours255:
 	CMPQ      SI, $0x04
-	JLE       last254
+	JLE       last256
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7632,9 +7673,9 @@ fours253:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours253
+	JMP       fours255
 
-last254:
+last256:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7725,11 +7766,11 @@ last254:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none251:
+none253:
 	INCQ DX
-	JMP  entity250
+	JMP  entity252
 
-end252:
+end254:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7745,10 +7786,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity255:
+entity257:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end259
+	JGE        end261
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7756,21 +7797,21 @@ entity255:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing256
+	JEQ        nothing258
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing256
+	JEQ        nothing258
 	LEAQ       (DI)(R8*4), R8
 
-fours260:
+fours262:
 	CMPQ       AX, $0x00004000
-	JGE        full262
+	JGE        full264
 	CMPQ       SI, $0x04
-	JLE        last261
+	JLE        last263
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7801,9 +7842,9 @@ fours260:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours260
+	JMP        fours262
 
-last261:
+last263:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7857,7 +7898,7 @@ last261:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing256
+	JEQ          nothing258
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7868,57 +7909,57 @@ last261:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next257
+	JLT          next259
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next257
+	JEQ          next259
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without263
+	JCC          without265
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without263:
-	ADDQ      R8, SI
-	BTQ       $0x01, DI
-	JCC       without264
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without264:
-	ADDQ      R8, SI
-	BTQ       $0x02, DI
-	JCC       without265
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
 without265:
 	ADDQ      R8, SI
-	BTQ       $0x03, DI
+	BTQ       $0x01, DI
 	JCC       without266
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
 without266:
+	ADDQ      R8, SI
+	BTQ       $0x02, DI
+	JCC       without267
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without267:
+	ADDQ      R8, SI
+	BTQ       $0x03, DI
+	JCC       without268
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without268:
 	ADDQ R8, SI
 
-next257:
+next259:
 	INCQ DX
-	JMP  entity255
+	JMP  entity257
 
-nothing256:
+nothing258:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity255
+	JMP       entity257
 
-end259:
+end261:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7934,9 +7975,9 @@ end259:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight267:
+eight269:
 	CMPQ       AX, $0x00
-	JLE        drained270
+	JLE        drained272
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7964,23 +8005,23 @@ eight267:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry268:
+carry270:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried269
+	JEQ       carried271
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry268
+	JMP       carry270
 
-carried269:
+carried271:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight267
+	JMP  eight269
 
-drained270:
+drained272:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7992,7 +8033,7 @@ drained270:
 	VZEROUPPER
 	RET
 
-full262:
+full264:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -8008,9 +8049,9 @@ full262:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight271:
+eight273:
 	CMPQ       AX, $0x00
-	JLE        drained274
+	JLE        drained276
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8038,28 +8079,28 @@ eight271:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry272:
+carry274:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried273
+	JEQ       carried275
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry272
+	JMP       carry274
 
-carried273:
+carried275:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight271
+	JMP  eight273
 
-drained274:
+drained276:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours260
+	JMP       fours262
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -8082,10 +8123,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity275:
+entity277:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end277
+	JGE       end279
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -8097,14 +8138,14 @@ entity275:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none276
+	JEQ       none278
 	LEAQ      (R9)(R10*4), R10
 
-fours278:
+fours280:
 	CMPQ       AX, $0x00004000
-	JGE        full280
+	JGE        full282
 	CMPQ       DI, $0x04
-	JLE        last279
+	JLE        last281
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -8195,9 +8236,9 @@ fours278:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours278
+	JMP        fours280
 
-last279:
+last281:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -8309,11 +8350,11 @@ last279:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none276:
+none278:
 	INCQ BX
-	JMP  entity275
+	JMP  entity277
 
-end277:
+end279:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8329,9 +8370,9 @@ end277:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight281:
+eight283:
 	CMPQ       AX, $0x00
-	JLE        drained284
+	JLE        drained286
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8359,23 +8400,23 @@ eight281:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry282:
+carry284:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried283
+	JEQ       carried285
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry282
+	JMP       carry284
 
-carried283:
+carried285:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight281
+	JMP  eight283
 
-drained284:
+drained286:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8387,7 +8428,7 @@ drained284:
 	VZEROUPPER
 	RET
 
-full280:
+full282:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8403,9 +8444,9 @@ full280:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight285:
+eight287:
 	CMPQ       AX, $0x00
-	JLE        drained288
+	JLE        drained290
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8433,28 +8474,28 @@ eight285:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry286:
+carry288:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried287
+	JEQ       carried289
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry286
+	JMP       carry288
 
-carried287:
+carried289:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight285
+	JMP  eight287
 
-drained288:
+drained290:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours278
+	JMP       fours280
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8463,58 +8504,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity289:
+entity291:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end291
+	JGE       end293
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip290
+	JLT       skip292
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip290
+	JEQ       skip292
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without292
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without292:
-	ADDQ      DI, BX
-	BTQ       $0x01, SI
-	JCC       without293
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without293:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
 	JCC       without294
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without294:
 	ADDQ      DI, BX
-	BTQ       $0x03, SI
+	BTQ       $0x01, SI
 	JCC       without295
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without295:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
+	JCC       without296
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without296:
+	ADDQ      DI, BX
+	BTQ       $0x03, SI
+	JCC       without297
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without297:
 	ADDQ DI, BX
 
-skip290:
+skip292:
 	INCQ DX
-	JMP  entity289
+	JMP  entity291
 
-end291:
+end293:
 	VZEROUPPER
 	RET
 
@@ -8533,7 +8574,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again296:
+again298:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8612,7 +8653,7 @@ again296:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again296
+	JNE          again298
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8625,7 +8666,7 @@ again296:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again297:
+again299:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8704,7 +8745,7 @@ again297:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again297
+	JNE        again299
 	VZEROUPPER
 	RET
 
@@ -8736,12 +8777,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square298:
+square300:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane299:
+plane301:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8769,7 +8810,7 @@ plane299:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent300
+	JGE        absent302
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8788,10 +8829,10 @@ plane299:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent300:
+absent302:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without301
+	JCC   without303
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8801,10 +8842,10 @@ absent300:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without301:
+without303:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without302
+	JCC   without304
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8814,7 +8855,7 @@ without301:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without302:
+without304:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8888,7 +8929,7 @@ without302:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane299
+	JL         plane301
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8910,7 +8951,7 @@ without302:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane303:
+plane305:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8938,7 +8979,7 @@ plane303:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent304
+	JGE        absent306
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8957,10 +8998,10 @@ plane303:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent304:
+absent306:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without305
+	JCC   without307
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8970,10 +9011,10 @@ absent304:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without305:
+without307:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without306
+	JCC   without308
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8983,7 +9024,7 @@ without305:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without306:
+without308:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9057,7 +9098,7 @@ without306:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane303
+	JL         plane305
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -9077,7 +9118,7 @@ without306:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again307:
+again309:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -9156,13 +9197,13 @@ again307:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again307
+	JNE        again309
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square298
+	JNE        square300
 	VZEROUPPER
 	RET
 
@@ -9173,7 +9214,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned308
+	JNE   unaligned310
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -9201,7 +9242,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again309:
+again311:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -9245,12 +9286,12 @@ again309:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again309
+	JNE         again311
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned308:
+unaligned310:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -9278,7 +9319,7 @@ unaligned308:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again310:
+again312:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9330,6 +9371,6 @@ again310:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again310
+	JNE         again312
 	VZEROUPPER
 	RET

@@ -89,6 +89,11 @@ func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float3
 //go:noescape
 func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 
+// foldTwoAVX512 is portable.FoldTwo for whole vectors.
+//
+//go:noescape
+func foldTwoAVX512(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+
 // unfoldAVX512 is portable.Unfold for whole vectors.
 //
 //go:noescape

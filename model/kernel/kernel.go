@@ -32,6 +32,10 @@ type Kernel interface {
 	// of its three scalers.
 	Fold(out, a, b, c []float32, x, y float32)
 
+	// FoldTwo is Fold into out by x and y, and into other by otherX and otherY: to read the
+	// three terms takes most of the time. The outputs may not overlap anything.
+	FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32)
+
 	// Unfold adds a gradient of what Fold gave to those of its three terms: a += gradient,
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)

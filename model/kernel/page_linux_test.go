@@ -38,6 +38,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			c := pageEnd(t, normal(rng, n*m))
 			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
 			k.MultiplyTransposed(b, a, c, n, inner, m)
+			k.FoldTwo(pageEnd(t, make([]float32, m)), pageEnd(t, make([]float32, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), 1, 2, 3, 4)
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {

@@ -33,6 +33,7 @@ func main() {
 			m.normalizeBackward(dim)
 		}
 		m.fold()
+		m.foldTwo()
 		m.unfold()
 		m.partition()
 		m.score()
@@ -52,6 +53,7 @@ func main() {
 			m.normalizeBackward(dim)
 		}
 		m.fold()
+		m.foldTwo()
 		m.unfold()
 		m.score()
 		m.peak()
