@@ -54,7 +54,7 @@ func (m *machine) foldTwo() {
 	m.folded("out", "x", "y", "other", "otherX", "otherY")
 }
 
-// folded writes the sums whose place and scalars are named.
+// folded writes sums of a, b and c: names are those of each sum's place and two scalars.
 func (m *machine) folded(names ...string) {
 	f := m.newFolder()
 	a, b, c := pointer("a"), pointer("b"), pointer("c")

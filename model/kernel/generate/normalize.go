@@ -171,7 +171,7 @@ func (m *machine) normalize(dim int, e ending) {
 // place is where the vectors of a lane of a row stand.
 type place func(j int) Mem
 
-// places returns where lanes of dim begin behind base and offset.
+// place returns where a lane of dim numbers stands behind base and offset.
 func (n *normalizer) place(base, offset reg.GPVirtual, lane int) place {
 	return func(j int) Mem { return Mem{Base: base, Index: offset, Scale: 1, Disp: lane*4*n.dim + j*n.bytes()} }
 }
@@ -184,11 +184,12 @@ func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
 	return offset
 }
 
-// placeOfLinear returns where a lane stands in linear, placesInTables where in the residual and the output.
+// placeOfLinear returns where a lane of the current row stands in linear.
 func (n *normalizer) placeOfLinear(lane int) place {
 	return n.place(n.linears[lane], n.offset(n.at, 1), 0)
 }
 
+// placesInTables returns where it stands in the residual and in the output.
 func (n *normalizer) placesInTables(lane int) (own, output place) {
 	row := n.offset(n.row, n.queries)
 	masked := pointer("ownMask")
