@@ -1,7 +1,7 @@
 package kernel
 
 // zeros stands in for rows that are nil.
-var zeros [64]float32
+var zeros [128]float32
 
 // takes says whether the assembly does this run: DistMult and PNA, whole stripes.
 func (s *assembly) takes(r *Receivers) bool {

@@ -21,9 +21,10 @@ type assembly struct {
 	// the others.
 	stripes []stripe
 	// fold and unfold do whole vectors; part is nil where the variant cannot compress.
-	fold   func(count int, out, a, b, c *float32, x, y float32)
-	unfold func(count int, a, b, c, gradient *float32, x, y float32)
-	part   func(count int, receivers *int32, offsets *int64, senders, relations *int32,
+	fold    func(count int, out, a, b, c *float32, x, y float32)
+	foldTwo func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
+	unfold  func(count int, a, b, c, gradient *float32, x, y float32)
+	part    func(count int, receivers *int32, offsets *int64, senders, relations *int32,
 		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
 		bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
 	score func(count, width int, values, hidden, output *float32, bias float32)
@@ -46,15 +47,15 @@ type stripe struct {
 var avx512 = &assembly{
 	name: "avx512", lanes: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
-	fold: foldAVX512, unfold: unfoldAVX512, score: scoreAVX512, peak: peakAVX512, part: partitionAVX512,
+	fold: foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, peak: peakAVX512, part: partitionAVX512,
 	stripes: []stripe{
 		{64, aggregate64AVX512, aggregateBackward64AVX512},
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
 	widths: []width{
-		{32, normalize32AVX512, normalizeBackward32AVX512},
-		{64, normalize64AVX512, normalizeBackward64AVX512},
+		{32, normalize32AVX512, normalizePair32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
+		{64, normalize64AVX512, normalizePair64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
 	},
 	bits: []rowBits{bitsAVX2, bitsAVX512},
 }
@@ -62,11 +63,11 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", lanes: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
-	fold: foldAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2,
+	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
-		{32, normalize32AVX2, normalizeBackward32AVX2},
-		{64, normalize64AVX2, normalizeBackward64AVX2},
+		{32, normalize32AVX2, normalizePair32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
+		{64, normalize64AVX2, normalizePair64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
 	},
 	bits: []rowBits{bitsAVX2},
 }

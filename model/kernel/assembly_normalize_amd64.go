@@ -13,11 +13,12 @@ func filled(value float32) (row [64]float32) {
 	return row
 }
 
-// width is the assembly's two directions of the normalization for rows of dim.
+// width is the assembly's two directions of the normalization for rows of dim. The first is
+// there for one query, for two side by side, and for training.
 type width struct {
-	dim       int
-	normalize func(count int, rows, at *int32, linear, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
-		own *float32, ownStride int, output *float32, outputStride int)
+	dim                       int
+	normalize, pair, training func(count int, rows, at *int32, linear *float32, lane int, bias, deviation, scale, shift *float32,
+		kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 	backward func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
 		gradient, byLinear, byBias, byScale, byShift *float32)
 }
@@ -55,9 +56,17 @@ func (s *assembly) Normalize(u *Update) {
 		s.portable.Normalize(u)
 		return
 	}
-	own, stride := &zeros[0], 0
+	var deviation *float32
+	normalize, lanes := w.normalize, u.lanes()
+	switch {
+	case u.Deviation != nil:
+		normalize, deviation = w.training, &u.Deviation[0]
+	case lanes == 2:
+		normalize = w.pair
+	}
+	own, ownMask := &zeros[0], 0
 	if u.Own != nil {
-		own, stride = &u.Own[0], 4*u.stride()
+		own, ownMask = &u.Own[0], -1
 	}
 	bias := whole(u.Bias, u.Dim)
 	if bias == nil {
@@ -65,8 +74,8 @@ func (s *assembly) Normalize(u *Update) {
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	w.normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], bias, &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
-		own, stride, &u.Output[0], 4*u.stride())
+	normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], 4*(len(u.Linear)/lanes), bias, deviation, scale, shift,
+		kept, keptStride, keptScale, own, ownMask, &u.Output[0])
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.

@@ -25,6 +25,15 @@ func (s *assembly) Fold(out, a, b, c []float32, x, y float32) {
 	s.portable.Fold(out[n:], a[n:], b[n:], c[n:], x, y)
 }
 
+// FoldTwo does whole vectors in assembly, the rest in Go.
+func (s *assembly) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
+	n := len(out) / s.lanes * s.lanes
+	if n > 0 {
+		s.foldTwo(n, &out[0], &other[:n][0], &a[:n][0], &b[:n][0], &c[:n][0], x, y, otherX, otherY)
+	}
+	s.portable.FoldTwo(out[n:], other[n:], a[n:], b[n:], c[n:], x, y, otherX, otherY)
+}
+
 // Unfold does whole vectors in assembly, the rest in Go.
 func (s *assembly) Unfold(a, b, c, gradient []float32, x, y float32) {
 	n := len(gradient) / s.lanes * s.lanes

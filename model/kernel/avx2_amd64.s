@@ -1160,47 +1160,38 @@ end71:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+80(FP), Y9
-	MOVQ         bias+32(FP), SI
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
 
 row76:
 	CMPQ         BX, AX
 	JGE          end77
-	MOVQ         kept+64(FP), R9
-	MOVQ         rows+8(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         at+16(FP), R8
+	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         deviation+40(FP), R10
-	LEAQ         (R10)(R8*4), R10
-	MOVQ         keptStride+72(FP), R11
-	MOVQ         R8, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R9
-	MOVQ         linear+24(FP), R11
-	IMUL3Q       $0x00000080, R8, R8
-	ADDQ         R8, R11
-	VMOVUPS      (R11), Y0
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	SHLQ         $0x07, R9
+	VMOVUPS      (DI)(R9*1), Y0
 	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y6
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(DI)(R9*1), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(DI)(R9*1), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(DI)(R9*1), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X5
@@ -1226,13 +1217,306 @@ row76:
 	VPERMILPS    $0xb1, X7, X5
 	VADDPS       X5, X7, X7
 	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X5
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X5
 	VBROADCASTSS X5, Y5
 	VFMADD231PS  Y10, Y7, Y5
 	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X6
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	SHLQ         $0x07, R8
+	MOVQ         ownMask+104(FP), R9
+	ANDQ         R8, R9
+	MOVQ         own+96(FP), R10
+	MOVQ         output+112(FP), R11
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       (R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, (R11)(R8*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       32(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 32(R11)(R8*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       64(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 64(R11)(R8*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       96(R10)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 96(R11)(R8*1)
+	INCQ         BX
+	JMP          row76
+
+end77:
+	VZEROUPPER
+	RET
+
+// func normalizePair32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizePair32AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
+	VBROADCASTSS X10, Y10
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+
+row78:
+	CMPQ         BX, AX
+	JGE          end79
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         R10, R11
+	SHLQ         $0x07, R11
+	VMOVUPS      (DI)(R11*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(DI)(R11*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(DI)(R11*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(DI)(R11*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	MOVQ         R9, R11
+	SHLQ         $0x08, R11
+	MOVQ         ownMask+104(FP), R12
+	ANDQ         R11, R12
+	MOVQ         own+96(FP), R13
+	MOVQ         output+112(FP), R14
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       (R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, (R14)(R11*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       32(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 32(R14)(R11*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       64(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 64(R14)(R11*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       96(R13)(R12*1), Y4, Y4
+	VMOVUPS      Y4, 96(R14)(R11*1)
+	SHLQ         $0x07, R10
+	VMOVUPS      (R8)(R10*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(R8)(R10*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(R8)(R10*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(R8)(R10*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X6
+	VBROADCASTSS X6, Y6
+	VDIVSS       X5, X6, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	SHLQ         $0x08, R9
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R9, R10
+	MOVQ         own+96(FP), R11
+	MOVQ         output+112(FP), R12
+	VMOVUPS      (DX), Y4
+	VFMADD231PS  (CX), Y0, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       128(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 128(R12)(R9*1)
+	VMOVUPS      32(DX), Y4
+	VFMADD231PS  32(CX), Y1, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       160(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 160(R12)(R9*1)
+	VMOVUPS      64(DX), Y4
+	VFMADD231PS  64(CX), Y2, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       192(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 192(R12)(R9*1)
+	VMOVUPS      96(DX), Y4
+	VFMADD231PS  96(CX), Y3, Y4
+	VMAXPS       Y4, Y8, Y4
+	VADDPS       224(R11)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 224(R12)(R9*1)
+	INCQ         BX
+	JMP          row78
+
+end79:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y8, Y8, Y8
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X10
+	VBROADCASTSS X10, Y10
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Y9
+
+row80:
+	CMPQ         BX, AX
+	JGE          end81
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+48(FP), R10
+	MOVQ         kept+72(FP), R11
+	LEAQ         (R10)(R9*4), R10
+	MOVQ         R9, R12
+	MOVQ         keptStride+80(FP), R13
+	IMULQ        R13, R12
+	ADDQ         R12, R11
+	SHLQ         $0x07, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y6
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      64(DI)(R9*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VMOVUPS      96(DI)(R9*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0x4e, X6, X5
+	VADDPS       X5, X6, X6
+	VPERMILPS    $0xb1, X6, X5
+	VADDPS       X5, X6, X6
+	VBROADCASTSS X6, Y6
+	VMULPS       Y10, Y6, Y6
+	VSUBPS       Y6, Y0, Y0
+	VMULPS       Y0, Y0, Y7
+	VSUBPS       Y6, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y7
+	VSUBPS       Y6, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y7
+	VSUBPS       Y6, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y7
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0x4e, X7, X5
+	VADDPS       X5, X7, X7
+	VPERMILPS    $0xb1, X7, X5
+	VADDPS       X5, X7, X7
+	VBROADCASTSS X7, Y7
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X5
+	VBROADCASTSS X5, Y5
+	VFMADD231PS  Y10, Y7, Y5
+	VSQRTSS      X5, X5, X5
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X6
 	VBROADCASTSS X6, Y6
 	VDIVSS       X5, X6, X5
 	VMOVSS       X5, (R10)
@@ -1241,71 +1525,67 @@ row76:
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
-	MOVQ         own+88(FP), R8
-	MOVQ         output+104(FP), R10
-	MOVQ         ownStride+96(FP), R12
-	MOVQ         DI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R8
-	MOVQ         outputStride+112(FP), R12
-	IMULQ        R12, DI
-	ADDQ         DI, R10
-	VMOVUPS      Y0, (R11)
+	SHLQ         $0x07, R8
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R8, R10
+	MOVQ         own+96(FP), R12
+	MOVQ         output+112(FP), R13
+	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      (R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      (R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       (R8), Y4, Y4
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y1, 32(R11)
+	VADDPS       (R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, (R13)(R8*1)
+	VMOVUPS      Y1, 32(DI)(R9*1)
 	VMOVUPS      32(DX), Y4
 	VFMADD231PS  32(CX), Y1, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      1(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      1(R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVUPS      Y4, 32(R10)
-	VMOVUPS      Y2, 64(R11)
+	VADDPS       32(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 32(R13)(R8*1)
+	VMOVUPS      Y2, 64(DI)(R9*1)
 	VMOVUPS      64(DX), Y4
 	VFMADD231PS  64(CX), Y2, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      2(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      2(R11), R14
+	VMOVD        R14, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       64(R8), Y4, Y4
-	VMOVUPS      Y4, 64(R10)
-	VMOVUPS      Y3, 96(R11)
+	VADDPS       64(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 64(R13)(R8*1)
+	VMOVUPS      Y3, 96(DI)(R9*1)
 	VMOVUPS      96(DX), Y4
 	VFMADD231PS  96(CX), Y3, Y4
 	VMAXPS       Y4, Y8, Y4
-	MOVBLZX      3(R9), DI
-	VMOVD        DI, X5
+	MOVBLZX      3(R11), R9
+	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
 	VPCMPEQD     bits<>+0(SB), Y5, Y5
 	VMULPS       Y9, Y4, Y4
 	VANDPS       Y5, Y4, Y4
-	VADDPS       96(R8), Y4, Y4
-	VMOVUPS      Y4, 96(R10)
+	VADDPS       96(R12)(R10*1), Y4, Y4
+	VMOVUPS      Y4, 96(R13)(R8*1)
 	INCQ         BX
-	JMP          row76
+	JMP          row80
 
-end77:
+end81:
 	VZEROUPPER
 	RET
 
@@ -1325,20 +1605,20 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row78:
+row82:
 	CMPQ         BX, AX
-	JGE          end79
-	MOVQ         kept+56(FP), R11
+	JGE          end83
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         at+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         deviation+32(FP), R12
-	LEAQ         (R12)(R10*4), R12
-	MOVQ         keptStride+64(FP), R13
-	MOVQ         R10, R14
-	IMULQ        R13, R14
-	ADDQ         R14, R11
+	MOVQ         deviation+32(FP), R11
+	MOVQ         kept+56(FP), R12
+	LEAQ         (R11)(R10*4), R11
+	MOVQ         R10, R13
+	MOVQ         keptStride+64(FP), R14
+	IMULQ        R14, R13
+	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
 	IMUL3Q       $0x00000080, R10, R14
 	ADDQ         R14, R13
@@ -1349,7 +1629,7 @@ row78:
 	IMUL3Q       $0x00000080, R10, R10
 	ADDQ         R10, R9
 	VMOVUPS      (R14), Y0
-	MOVBLZX      (R11), R10
+	MOVBLZX      (R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1362,7 +1642,7 @@ row78:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y0, Y0
 	VMOVUPS      32(R14), Y1
-	MOVBLZX      1(R11), R10
+	MOVBLZX      1(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1375,7 +1655,7 @@ row78:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y1, Y1
 	VMOVUPS      64(R14), Y2
-	MOVBLZX      2(R11), R10
+	MOVBLZX      2(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1388,7 +1668,7 @@ row78:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y2, Y2
 	VMOVUPS      96(R14), Y3
-	MOVBLZX      3(R11), R10
+	MOVBLZX      3(R12), R10
 	VMOVD        R10, X5
 	VPBROADCASTD X5, Y5
 	VPAND        bits<>+0(SB), Y5, Y5
@@ -1401,7 +1681,7 @@ row78:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none80
+	JZ           none84
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -1415,9 +1695,9 @@ row78:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none80:
+none84:
 	TESTQ   DI, DI
-	JZ      none81
+	JZ      none85
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -1435,7 +1715,7 @@ none80:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none81:
+none85:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -1464,7 +1744,7 @@ none81:
 	VBROADCASTSS X7, Y7
 	VMULPS       Y10, Y6, Y6
 	VMULPS       Y10, Y7, Y7
-	VBROADCASTSS (R12), Y4
+	VBROADCASTSS (R11), Y4
 	VSUBPS       Y6, Y0, Y0
 	VFNMADD231PS (R13), Y7, Y0
 	VMULPS       Y4, Y0, Y0
@@ -1482,7 +1762,7 @@ none81:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none82
+	JZ           none86
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -1496,67 +1776,58 @@ none81:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none82:
+none86:
 	INCQ BX
-	JMP  row78
+	JMP  row82
 
-end79:
+end83:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+80(FP), Y13
-	MOVQ         bias+32(FP), SI
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
 
-row83:
+row87:
 	CMPQ         BX, AX
-	JGE          end84
-	MOVQ         kept+64(FP), R9
-	MOVQ         rows+8(FP), DI
-	MOVLQSX      (DI)(BX*4), DI
-	MOVQ         at+16(FP), R8
+	JGE          end88
+	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         deviation+40(FP), R10
-	LEAQ         (R10)(R8*4), R10
-	MOVQ         keptStride+72(FP), R11
-	MOVQ         R8, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R9
-	MOVQ         linear+24(FP), R11
-	IMUL3Q       $0x00000100, R8, R8
-	ADDQ         R8, R11
-	VMOVUPS      (R11), Y0
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	SHLQ         $0x08, R9
+	VMOVUPS      (DI)(R9*1), Y0
 	VADDPS       (SI), Y0, Y0
 	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(DI)(R9*1), Y1
 	VADDPS       32(SI), Y1, Y1
 	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R11), Y2
+	VMOVUPS      64(DI)(R9*1), Y2
 	VADDPS       64(SI), Y2, Y2
 	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R11), Y3
+	VMOVUPS      96(DI)(R9*1), Y3
 	VADDPS       96(SI), Y3, Y3
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R11), Y4
+	VMOVUPS      128(DI)(R9*1), Y4
 	VADDPS       128(SI), Y4, Y4
 	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R11), Y5
+	VMOVUPS      160(DI)(R9*1), Y5
 	VADDPS       160(SI), Y5, Y5
 	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R11), Y6
+	VMOVUPS      192(DI)(R9*1), Y6
 	VADDPS       192(SI), Y6, Y6
 	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R11), Y7
+	VMOVUPS      224(DI)(R9*1), Y7
 	VADDPS       224(SI), Y7, Y7
 	VADDPS       Y7, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X9
@@ -1590,13 +1861,438 @@ row83:
 	VPERMILPS    $0xb1, X11, X9
 	VADDPS       X9, X11, X11
 	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X9
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X9
 	VBROADCASTSS X9, Y9
 	VFMADD231PS  Y14, Y11, Y9
 	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X10
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	SHLQ         $0x08, R8
+	MOVQ         ownMask+104(FP), R9
+	ANDQ         R8, R9
+	MOVQ         own+96(FP), R10
+	MOVQ         output+112(FP), R11
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       (R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, (R11)(R8*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       32(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 32(R11)(R8*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       64(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 64(R11)(R8*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       96(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 96(R11)(R8*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       128(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 128(R11)(R8*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       160(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 160(R11)(R8*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       192(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 192(R11)(R8*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       224(R10)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 224(R11)(R8*1)
+	INCQ         BX
+	JMP          row87
+
+end88:
+	VZEROUPPER
+	RET
+
+// func normalizePair64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizePair64AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
+	VBROADCASTSS X14, Y14
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+
+row89:
+	CMPQ         BX, AX
+	JGE          end90
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         at+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         R10, R11
+	SHLQ         $0x08, R11
+	VMOVUPS      (DI)(R11*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(DI)(R11*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(DI)(R11*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(DI)(R11*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(DI)(R11*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(DI)(R11*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(DI)(R11*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(DI)(R11*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	MOVQ         R9, R11
+	SHLQ         $0x09, R11
+	MOVQ         ownMask+104(FP), R12
+	ANDQ         R11, R12
+	MOVQ         own+96(FP), R13
+	MOVQ         output+112(FP), R14
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       (R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, (R14)(R11*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       32(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 32(R14)(R11*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       64(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 64(R14)(R11*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       96(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 96(R14)(R11*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       128(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 128(R14)(R11*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       160(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 160(R14)(R11*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       192(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 192(R14)(R11*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       224(R13)(R12*1), Y8, Y8
+	VMOVUPS      Y8, 224(R14)(R11*1)
+	SHLQ         $0x08, R10
+	VMOVUPS      (R8)(R10*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(R8)(R10*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(R8)(R10*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(R8)(R10*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(R8)(R10*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(R8)(R10*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(R8)(R10*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(R8)(R10*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	SHLQ         $0x09, R9
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R9, R10
+	MOVQ         own+96(FP), R11
+	MOVQ         output+112(FP), R12
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       256(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 256(R12)(R9*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       288(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 288(R12)(R9*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       320(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 320(R12)(R9*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       352(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 352(R12)(R9*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       384(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 384(R12)(R9*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       416(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 416(R12)(R9*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       448(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 448(R12)(R9*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       480(R11)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 480(R12)(R9*1)
+	INCQ         BX
+	JMP          row89
+
+end90:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
+	VBROADCASTSS X14, Y14
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Y13
+
+row91:
+	CMPQ         BX, AX
+	JGE          end92
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         at+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+48(FP), R10
+	MOVQ         kept+72(FP), R11
+	LEAQ         (R10)(R9*4), R10
+	MOVQ         R9, R12
+	MOVQ         keptStride+80(FP), R13
+	IMULQ        R13, R12
+	ADDQ         R12, R11
+	SHLQ         $0x08, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(DI)(R9*1), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(DI)(R9*1), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(DI)(R9*1), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(DI)(R9*1), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(DI)(R9*1), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(DI)(R9*1), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X10
 	VBROADCASTSS X10, Y10
 	VDIVSS       X9, X10, X9
 	VMOVSS       X9, (R10)
@@ -1609,123 +2305,119 @@ row83:
 	VMULPS       Y9, Y5, Y5
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
-	MOVQ         own+88(FP), R8
-	MOVQ         output+104(FP), R10
-	MOVQ         ownStride+96(FP), R12
-	MOVQ         DI, R13
-	IMULQ        R12, R13
-	ADDQ         R13, R8
-	MOVQ         outputStride+112(FP), R12
-	IMULQ        R12, DI
-	ADDQ         DI, R10
-	VMOVUPS      Y0, (R11)
+	SHLQ         $0x08, R8
+	MOVQ         ownMask+104(FP), R10
+	ANDQ         R8, R10
+	MOVQ         own+96(FP), R12
+	MOVQ         output+112(FP), R13
+	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      (R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      (R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       (R8), Y8, Y8
-	VMOVUPS      Y8, (R10)
-	VMOVUPS      Y1, 32(R11)
+	VADDPS       (R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, (R13)(R8*1)
+	VMOVUPS      Y1, 32(DI)(R9*1)
 	VMOVUPS      32(DX), Y8
 	VFMADD231PS  32(CX), Y1, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      1(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      1(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       32(R8), Y8, Y8
-	VMOVUPS      Y8, 32(R10)
-	VMOVUPS      Y2, 64(R11)
+	VADDPS       32(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 32(R13)(R8*1)
+	VMOVUPS      Y2, 64(DI)(R9*1)
 	VMOVUPS      64(DX), Y8
 	VFMADD231PS  64(CX), Y2, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      2(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      2(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       64(R8), Y8, Y8
-	VMOVUPS      Y8, 64(R10)
-	VMOVUPS      Y3, 96(R11)
+	VADDPS       64(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 64(R13)(R8*1)
+	VMOVUPS      Y3, 96(DI)(R9*1)
 	VMOVUPS      96(DX), Y8
 	VFMADD231PS  96(CX), Y3, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      3(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      3(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       96(R8), Y8, Y8
-	VMOVUPS      Y8, 96(R10)
-	VMOVUPS      Y4, 128(R11)
+	VADDPS       96(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 96(R13)(R8*1)
+	VMOVUPS      Y4, 128(DI)(R9*1)
 	VMOVUPS      128(DX), Y8
 	VFMADD231PS  128(CX), Y4, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      4(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      4(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       128(R8), Y8, Y8
-	VMOVUPS      Y8, 128(R10)
-	VMOVUPS      Y5, 160(R11)
+	VADDPS       128(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 128(R13)(R8*1)
+	VMOVUPS      Y5, 160(DI)(R9*1)
 	VMOVUPS      160(DX), Y8
 	VFMADD231PS  160(CX), Y5, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      5(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      5(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVUPS      Y8, 160(R10)
-	VMOVUPS      Y6, 192(R11)
+	VADDPS       160(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 160(R13)(R8*1)
+	VMOVUPS      Y6, 192(DI)(R9*1)
 	VMOVUPS      192(DX), Y8
 	VFMADD231PS  192(CX), Y6, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      6(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      6(R11), R14
+	VMOVD        R14, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       192(R8), Y8, Y8
-	VMOVUPS      Y8, 192(R10)
-	VMOVUPS      Y7, 224(R11)
+	VADDPS       192(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 192(R13)(R8*1)
+	VMOVUPS      Y7, 224(DI)(R9*1)
 	VMOVUPS      224(DX), Y8
 	VFMADD231PS  224(CX), Y7, Y8
 	VMAXPS       Y8, Y12, Y8
-	MOVBLZX      7(R9), DI
-	VMOVD        DI, X9
+	MOVBLZX      7(R11), R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
 	VPCMPEQD     bits<>+0(SB), Y9, Y9
 	VMULPS       Y13, Y8, Y8
 	VANDPS       Y9, Y8, Y8
-	VADDPS       224(R8), Y8, Y8
-	VMOVUPS      Y8, 224(R10)
+	VADDPS       224(R12)(R10*1), Y8, Y8
+	VMOVUPS      Y8, 224(R13)(R8*1)
 	INCQ         BX
-	JMP          row83
+	JMP          row91
 
-end84:
+end92:
 	VZEROUPPER
 	RET
 
@@ -1745,20 +2437,20 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row85:
+row93:
 	CMPQ         BX, AX
-	JGE          end86
-	MOVQ         kept+56(FP), R11
+	JGE          end94
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         at+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         deviation+32(FP), R12
-	LEAQ         (R12)(R10*4), R12
-	MOVQ         keptStride+64(FP), R13
-	MOVQ         R10, R14
-	IMULQ        R13, R14
-	ADDQ         R14, R11
+	MOVQ         deviation+32(FP), R11
+	MOVQ         kept+56(FP), R12
+	LEAQ         (R11)(R10*4), R11
+	MOVQ         R10, R13
+	MOVQ         keptStride+64(FP), R14
+	IMULQ        R14, R13
+	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
 	IMUL3Q       $0x00000100, R10, R14
 	ADDQ         R14, R13
@@ -1769,7 +2461,7 @@ row85:
 	IMUL3Q       $0x00000100, R10, R10
 	ADDQ         R10, R9
 	VMOVUPS      (R14), Y0
-	MOVBLZX      (R11), R10
+	MOVBLZX      (R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1782,7 +2474,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y0, Y0
 	VMOVUPS      32(R14), Y1
-	MOVBLZX      1(R11), R10
+	MOVBLZX      1(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1795,7 +2487,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y1, Y1
 	VMOVUPS      64(R14), Y2
-	MOVBLZX      2(R11), R10
+	MOVBLZX      2(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1808,7 +2500,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y2, Y2
 	VMOVUPS      96(R14), Y3
-	MOVBLZX      3(R11), R10
+	MOVBLZX      3(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1821,7 +2513,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y3, Y3
 	VMOVUPS      128(R14), Y4
-	MOVBLZX      4(R11), R10
+	MOVBLZX      4(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1834,7 +2526,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y4, Y4
 	VMOVUPS      160(R14), Y5
-	MOVBLZX      5(R11), R10
+	MOVBLZX      5(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1847,7 +2539,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y5, Y5
 	VMOVUPS      192(R14), Y6
-	MOVBLZX      6(R11), R10
+	MOVBLZX      6(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1860,7 +2552,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y6, Y6
 	VMOVUPS      224(R14), Y7
-	MOVBLZX      7(R11), R10
+	MOVBLZX      7(R12), R10
 	VMOVD        R10, X9
 	VPBROADCASTD X9, Y9
 	VPAND        bits<>+0(SB), Y9, Y9
@@ -1873,7 +2565,7 @@ row85:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none87
+	JZ           none95
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -1899,9 +2591,9 @@ row85:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none87:
+none95:
 	TESTQ   DI, DI
-	JZ      none88
+	JZ      none96
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -1935,7 +2627,7 @@ none87:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none88:
+none96:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -1976,7 +2668,7 @@ none88:
 	VBROADCASTSS X11, Y11
 	VMULPS       Y14, Y10, Y10
 	VMULPS       Y14, Y11, Y11
-	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R11), Y8
 	VSUBPS       Y10, Y0, Y0
 	VFNMADD231PS (R13), Y11, Y0
 	VMULPS       Y8, Y0, Y0
@@ -2010,7 +2702,7 @@ none88:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none89
+	JZ           none97
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -2036,11 +2728,11 @@ none88:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none89:
+none97:
 	INCQ BX
-	JMP  row85
+	JMP  row93
 
-end86:
+end94:
 	VZEROUPPER
 	RET
 
@@ -2048,26 +2740,67 @@ end86:
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	MOVQ         count+0(FP), AX
-	MOVQ         out+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	VBROADCASTSS x+40(FP), Y0
-	VBROADCASTSS y+44(FP), Y1
+	MOVQ         a+16(FP), CX
+	MOVQ         b+24(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+40(FP), Y5
+	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next90:
+next98:
 	CMPQ    DI, AX
-	JGE     end91
-	VMULPS  (BX)(DI*4), Y0, Y2
-	VADDPS  (DX)(DI*4), Y2, Y2
-	VMULPS  (SI)(DI*4), Y1, Y3
-	VADDPS  Y3, Y2, Y2
-	VMOVUPS Y2, (CX)(DI*4)
+	JGE     end99
+	VMOVUPS (CX)(DI*4), Y0
+	VMOVUPS (DX)(DI*4), Y1
+	VMOVUPS (BX)(DI*4), Y2
+	VMULPS  Y1, Y5, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y6, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next90
+	JMP     next98
 
-end91:
+end99:
+	VZEROUPPER
+	RET
+
+// func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+// Requires: AVX
+TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
+	MOVQ         count+0(FP), AX
+	MOVQ         a+24(FP), CX
+	MOVQ         b+32(FP), DX
+	MOVQ         c+40(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+48(FP), Y5
+	VBROADCASTSS y+52(FP), Y6
+	MOVQ         other+16(FP), DI
+	VBROADCASTSS otherX+56(FP), Y8
+	VBROADCASTSS otherY+60(FP), Y9
+	XORQ         R8, R8
+
+next100:
+	CMPQ    R8, AX
+	JGE     end101
+	VMOVUPS (CX)(R8*4), Y0
+	VMOVUPS (DX)(R8*4), Y1
+	VMOVUPS (BX)(R8*4), Y2
+	VMULPS  Y1, Y5, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y6, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (SI)(R8*4)
+	VMULPS  Y1, Y8, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y2, Y9, Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (DI)(R8*4)
+	ADDQ    $0x08, R8
+	JMP     next100
+
+end101:
 	VZEROUPPER
 	RET
 
@@ -2083,9 +2816,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next92:
+next102:
 	CMPQ    DI, AX
-	JGE     end93
+	JGE     end103
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2096,9 +2829,9 @@ next92:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next92
+	JMP     next102
 
-end93:
+end103:
 	VZEROUPPER
 	RET
 
@@ -2113,19 +2846,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row94:
+row104:
 	TESTQ  BX, BX
-	JLE    end96
+	JLE    end106
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column95:
+column105:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column95
+	JL           column105
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -2138,9 +2871,9 @@ column95:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row94
+	JMP          row104
 
-end96:
+end106:
 	VZEROUPPER
 	RET
 
@@ -2162,9 +2895,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next97:
+next107:
 	TESTQ       AX, AX
-	JLE         end98
+	JLE         end108
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -2178,9 +2911,9 @@ next97:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next97
+	JMP         next107
 
-end98:
+end108:
 	VZEROUPPER
 	RET
 
@@ -2191,9 +2924,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors99:
+vectors109:
 	CMPQ    DX, $0x00000020
-	JL      rest100
+	JL      rest110
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2209,21 +2942,21 @@ vectors99:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors99
+	JMP     vectors109
 
-rest100:
-vectors101:
+rest110:
+vectors111:
 	CMPQ    DX, $0x00000008
-	JL      rest102
+	JL      rest112
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors101
+	JMP     vectors111
 
-rest102:
+rest112:
 	VZEROUPPER
 	RET
 
@@ -2235,18 +2968,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors103:
+vectors113:
 	CMPQ    DX, $0x00000008
-	JL      rest104
+	JL      rest114
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors103
+	JMP     vectors113
 
-rest104:
+rest114:
 	VZEROUPPER
 	RET
 
@@ -2259,9 +2992,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors105:
+vectors115:
 	CMPQ    BX, $0x00000008
-	JL      rest106
+	JL      rest116
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -2271,9 +3004,9 @@ vectors105:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors105
+	JMP     vectors115
 
-rest106:
+rest116:
 	VZEROUPPER
 	RET
 
@@ -2287,9 +3020,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors107:
+vectors117:
 	CMPQ    CX, $0x00000020
-	JL      rest108
+	JL      rest118
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -2304,20 +3037,20 @@ vectors107:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors107
+	JMP     vectors117
 
-rest108:
-vectors109:
+rest118:
+vectors119:
 	CMPQ    CX, $0x00000008
-	JL      rest110
+	JL      rest120
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors109
+	JMP     vectors119
 
-rest110:
+rest120:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -2344,9 +3077,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors111:
+vectors121:
 	CMPQ    SI, $0x00000008
-	JL      rest112
+	JL      rest122
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -2373,9 +3106,9 @@ vectors111:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors111
+	JMP     vectors121
 
-rest112:
+rest122:
 	VZEROUPPER
 	RET
 
@@ -2403,7 +3136,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row113:
+row123:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -2431,7 +3164,7 @@ row113:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word114:
+word124:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -2487,10 +3220,10 @@ word114:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word114
+	JNZ          word124
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row113
+	JNZ          row123
 	VZEROUPPER
 	RET
 
@@ -2514,12 +3247,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down115:
+down125:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across116:
+across126:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -2571,11 +3304,11 @@ across116:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across116
+	JNZ         across126
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down115
+	JNZ         down125
 	VZEROUPPER
 	RET
 
@@ -2586,29 +3319,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity117:
+entity127:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end121
+	JGE      end131
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing118
+	JEQ      nothing128
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing118
+	JEQ      nothing128
 	LEAQ     (SI)(DI*4), DI
 
-fours122:
+fours132:
 	CMPQ    BX, $0x04
-	JLE     last123
+	JLE     last133
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -2622,12 +3355,12 @@ fours122:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full120
+	JCS     full130
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours122
+	JMP     fours132
 
-last123:
+last133:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -2654,10 +3387,10 @@ last123:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full120:
+full130:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing118
+	JEQ     nothing128
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -2668,57 +3401,57 @@ full120:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next119
+	JLT     next129
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next119
+	JEQ     next129
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without124
+	JCC     without134
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without124:
+without134:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without125
+	JCC     without135
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without125:
+without135:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without126
+	JCC     without136
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without126:
+without136:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without127
+	JCC     without137
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without127:
+without137:
 	ADDQ DI, BX
 
-next119:
+next129:
 	INCQ CX
-	JMP  entity117
+	JMP  entity127
 
-nothing118:
+nothing128:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity117
+	JMP     entity127
 
-end121:
+end131:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -2731,10 +3464,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity128:
+entity138:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end130
+	JGE     end140
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -2746,12 +3479,12 @@ entity128:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none129
+	JEQ     none139
 	LEAQ    (R8)(R9*4), R9
 
-fours131:
+fours141:
 	CMPQ    SI, $0x04
-	JLE     last132
+	JLE     last142
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -2822,9 +3555,9 @@ fours131:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours131
+	JMP     fours141
 
-last132:
+last142:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -2907,11 +3640,11 @@ last132:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none129:
+none139:
 	INCQ DX
-	JMP  entity128
+	JMP  entity138
 
-end130:
+end140:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -2927,31 +3660,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity133:
+entity143:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end137
+	JGE      end147
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing134
+	JEQ      nothing144
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing134
+	JEQ      nothing144
 	LEAQ     (DI)(R8*4), R8
 
-fours138:
+fours148:
 	CMPQ    AX, $0x00002000
-	JGE     full140
+	JGE     full150
 	CMPQ    SI, $0x04
-	JLE     last139
+	JLE     last149
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -2988,9 +3721,9 @@ fours138:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours138
+	JMP     fours148
 
-last139:
+last149:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3049,7 +3782,7 @@ last139:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing134
+	JEQ          nothing144
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3060,57 +3793,57 @@ last139:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next135
+	JLT          next145
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next135
+	JEQ          next145
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without141
+	JCC          without151
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without141:
+without151:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without142
+	JCC     without152
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without142:
+without152:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without143
+	JCC     without153
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without143:
+without153:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without144
+	JCC     without154
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without144:
+without154:
 	ADDQ R8, SI
 
-next135:
+next145:
 	INCQ DX
-	JMP  entity133
+	JMP  entity143
 
-nothing134:
+nothing144:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity133
+	JMP     entity143
 
-end137:
+end147:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -3126,9 +3859,9 @@ end137:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight145:
+eight155:
 	CMPQ    AX, $0x00
-	JLE     drained148
+	JLE     drained158
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3170,22 +3903,22 @@ eight145:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry146:
+carry156:
 	VPTEST  Y7, Y7
-	JEQ     carried147
+	JEQ     carried157
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry146
+	JMP     carry156
 
-carried147:
+carried157:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight145
+	JMP  eight155
 
-drained148:
+drained158:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3197,7 +3930,7 @@ drained148:
 	VZEROUPPER
 	RET
 
-full140:
+full150:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -3213,9 +3946,9 @@ full140:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight149:
+eight159:
 	CMPQ    AX, $0x00
-	JLE     drained152
+	JLE     drained162
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3257,27 +3990,27 @@ eight149:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry150:
+carry160:
 	VPTEST  Y7, Y7
-	JEQ     carried151
+	JEQ     carried161
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry150
+	JMP     carry160
 
-carried151:
+carried161:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight149
+	JMP  eight159
 
-drained152:
+drained162:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours138
+	JMP     fours148
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -3300,10 +4033,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity153:
+entity163:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end155
+	JGE     end165
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -3315,14 +4048,14 @@ entity153:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none154
+	JEQ     none164
 	LEAQ    (R9)(R10*4), R10
 
-fours156:
+fours166:
 	CMPQ    AX, $0x00002000
-	JGE     full158
+	JGE     full168
 	CMPQ    DI, $0x04
-	JLE     last157
+	JLE     last167
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -3411,9 +4144,9 @@ fours156:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours156
+	JMP     fours166
 
-last157:
+last167:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -3523,11 +4256,11 @@ last157:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none154:
+none164:
 	INCQ BX
-	JMP  entity153
+	JMP  entity163
 
-end155:
+end165:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -3543,9 +4276,9 @@ end155:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight159:
+eight169:
 	CMPQ    AX, $0x00
-	JLE     drained162
+	JLE     drained172
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3587,22 +4320,22 @@ eight159:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry160:
+carry170:
 	VPTEST  Y7, Y7
-	JEQ     carried161
+	JEQ     carried171
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry160
+	JMP     carry170
 
-carried161:
+carried171:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight159
+	JMP  eight169
 
-drained162:
+drained172:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3614,7 +4347,7 @@ drained162:
 	VZEROUPPER
 	RET
 
-full158:
+full168:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -3630,9 +4363,9 @@ full158:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight163:
+eight173:
 	CMPQ    AX, $0x00
-	JLE     drained166
+	JLE     drained176
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3674,27 +4407,27 @@ eight163:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry164:
+carry174:
 	VPTEST  Y7, Y7
-	JEQ     carried165
+	JEQ     carried175
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry164
+	JMP     carry174
 
-carried165:
+carried175:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight163
+	JMP  eight173
 
-drained166:
+drained176:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours156
+	JMP     fours166
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -3703,58 +4436,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity167:
+entity177:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end169
+	JGE     end179
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip168
+	JLT     skip178
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip168
+	JEQ     skip178
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without170
+	JCC     without180
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without170:
+without180:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without171
+	JCC     without181
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without171:
+without181:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without172
+	JCC     without182
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without172:
+without182:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without173
+	JCC     without183
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without173:
+without183:
 	ADDQ DI, BX
 
-skip168:
+skip178:
 	INCQ DX
-	JMP  entity167
+	JMP  entity177
 
-end169:
+end179:
 	VZEROUPPER
 	RET
 
@@ -3773,7 +4506,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again174:
+again184:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -3864,7 +4597,7 @@ again174:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again174
+	JNE          again184
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -3877,7 +4610,7 @@ again174:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again175:
+again185:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -3968,7 +4701,7 @@ again175:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again175
+	JNE     again185
 	VZEROUPPER
 	RET
 
@@ -4000,12 +4733,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square176:
+square186:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane177:
+plane187:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -4033,7 +4766,7 @@ plane177:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent178
+	JGE      absent188
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -4052,10 +4785,10 @@ plane177:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent178:
+absent188:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without179
+	JCC  without189
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -4065,10 +4798,10 @@ absent178:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without179:
+without189:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without180
+	JCC  without190
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -4078,7 +4811,7 @@ without179:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without180:
+without190:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4164,7 +4897,7 @@ without180:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane177
+	JL      plane187
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -4186,7 +4919,7 @@ without180:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane181:
+plane191:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -4214,7 +4947,7 @@ plane181:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent182
+	JGE      absent192
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -4233,10 +4966,10 @@ plane181:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent182:
+absent192:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without183
+	JCC  without193
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -4246,10 +4979,10 @@ absent182:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without183:
+without193:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without184
+	JCC  without194
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -4259,7 +4992,7 @@ without183:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without184:
+without194:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4345,7 +5078,7 @@ without184:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane181
+	JL      plane191
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -4365,7 +5098,7 @@ without184:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again185:
+again195:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -4456,13 +5189,13 @@ again185:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again185
+	JNE     again195
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square176
+	JNE     square186
 	VZEROUPPER
 	RET
 
@@ -4484,7 +5217,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again186:
+again196:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -4524,6 +5257,6 @@ again186:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again186
+	JNE         again196
 	VZEROUPPER
 	RET

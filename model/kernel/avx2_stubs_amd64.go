@@ -27,7 +27,17 @@ func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, e
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizePair32AVX2 is portable.Normalize for rows of 32.
+//
+//go:noescape
+func normalizePair32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizeTraining32AVX2 is portable.Normalize for rows of 32.
+//
+//go:noescape
+func normalizeTraining32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeBackward32AVX2 is portable.NormalizeBackward for rows of 32.
 //
@@ -37,7 +47,17 @@ func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32,
 // normalize64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizePair64AVX2 is portable.Normalize for rows of 64.
+//
+//go:noescape
+func normalizePair64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizeTraining64AVX2 is portable.Normalize for rows of 64.
+//
+//go:noescape
+func normalizeTraining64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeBackward64AVX2 is portable.NormalizeBackward for rows of 64.
 //
@@ -48,6 +68,11 @@ func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32,
 //
 //go:noescape
 func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
+
+// foldTwoAVX2 is portable.FoldTwo for whole vectors.
+//
+//go:noescape
+func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
 
 // unfoldAVX2 is portable.Unfold for whole vectors.
 //

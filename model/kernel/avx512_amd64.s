@@ -3321,467 +3321,1388 @@ end153:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize32AVX512(SB), NOSPLIT, $0-120
+// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z21, Z21, Z21
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
-	VMOVD        SI, X23
-	VBROADCASTSS X23, Z23
-	VBROADCASTSS keptScale+80(FP), Z22
-	MOVQ         bias+32(FP), SI
-	MOVL         $0x00000000, DI
-	VPBROADCASTD DI, Z12
-	MOVL         $0x00000001, DI
-	VPBROADCASTD DI, Z13
-	MOVL         $0x00000002, DI
-	VPBROADCASTD DI, Z14
-	MOVL         $0x00000003, DI
-	VPBROADCASTD DI, Z15
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
 
-four158:
-	MOVQ          AX, DI
-	SUBQ          BX, DI
-	CMPQ          DI, $0x04
-	JL            rest159
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z8
-	VMOVUPS       64(R8), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z8, Z8
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z2
-	VADDPS        (SI), Z2, Z2
-	VMOVAPS       Z2, Z9
-	VMOVUPS       64(R8), Z3
-	VADDPS        64(SI), Z3, Z3
-	VADDPS        Z3, Z9, Z9
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z4
-	VADDPS        (SI), Z4, Z4
-	VMOVAPS       Z4, Z10
-	VMOVUPS       64(R8), Z5
-	VADDPS        64(SI), Z5, Z5
-	VADDPS        Z5, Z10, Z10
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000080, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z6
-	VADDPS        (SI), Z6, Z6
-	VMOVAPS       Z6, Z11
-	VMOVUPS       64(R8), Z7
-	VADDPS        64(SI), Z7, Z7
-	VADDPS        Z7, Z11, Z11
-	VEXTRACTF64X4 $0x01, Z8, Y16
-	VADDPS        Y16, Y8, Y8
-	VEXTRACTF32X4 $0x01, Y8, X16
-	VADDPS        X16, X8, X8
-	VEXTRACTF64X4 $0x01, Z9, Y16
-	VADDPS        Y16, Y9, Y9
-	VEXTRACTF32X4 $0x01, Y9, X16
-	VADDPS        X16, X9, X9
-	VEXTRACTF64X4 $0x01, Z10, Y16
-	VADDPS        Y16, Y10, Y10
-	VEXTRACTF32X4 $0x01, Y10, X16
-	VADDPS        X16, X10, X10
-	VEXTRACTF64X4 $0x01, Z11, Y16
-	VADDPS        Y16, Y11, Y11
-	VEXTRACTF32X4 $0x01, Y11, X16
-	VADDPS        X16, X11, X11
-	VUNPCKHPS     X9, X8, X16
-	VUNPCKLPS     X9, X8, X8
-	VADDPS        X16, X8, X8
-	VUNPCKHPS     X11, X10, X16
-	VUNPCKLPS     X11, X10, X10
-	VADDPS        X16, X10, X10
-	VSHUFPS       $0x44, X10, X8, X16
-	VSHUFPS       $0xee, X10, X8, X8
-	VADDPS        X16, X8, X17
-	VMULPS        Z23, Z17, Z17
-	VPERMPS       Z17, Z12, Z18
-	VSUBPS        Z18, Z0, Z0
-	VMULPS        Z0, Z0, Z8
-	VSUBPS        Z18, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z8
-	VPERMPS       Z17, Z13, Z18
-	VSUBPS        Z18, Z2, Z2
-	VMULPS        Z2, Z2, Z9
-	VSUBPS        Z18, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z9
-	VPERMPS       Z17, Z14, Z18
-	VSUBPS        Z18, Z4, Z4
-	VMULPS        Z4, Z4, Z10
-	VSUBPS        Z18, Z5, Z5
-	VFMADD231PS   Z5, Z5, Z10
-	VPERMPS       Z17, Z15, Z18
-	VSUBPS        Z18, Z6, Z6
-	VMULPS        Z6, Z6, Z11
-	VSUBPS        Z18, Z7, Z7
-	VFMADD231PS   Z7, Z7, Z11
-	VEXTRACTF64X4 $0x01, Z8, Y16
-	VADDPS        Y16, Y8, Y8
-	VEXTRACTF32X4 $0x01, Y8, X16
-	VADDPS        X16, X8, X8
-	VEXTRACTF64X4 $0x01, Z9, Y16
-	VADDPS        Y16, Y9, Y9
-	VEXTRACTF32X4 $0x01, Y9, X16
-	VADDPS        X16, X9, X9
-	VEXTRACTF64X4 $0x01, Z10, Y16
-	VADDPS        Y16, Y10, Y10
-	VEXTRACTF32X4 $0x01, Y10, X16
-	VADDPS        X16, X10, X10
-	VEXTRACTF64X4 $0x01, Z11, Y16
-	VADDPS        Y16, Y11, Y11
-	VEXTRACTF32X4 $0x01, Y11, X16
-	VADDPS        X16, X11, X11
-	VUNPCKHPS     X9, X8, X16
-	VUNPCKLPS     X9, X8, X8
-	VADDPS        X16, X8, X8
-	VUNPCKHPS     X11, X10, X16
-	VUNPCKLPS     X11, X10, X10
-	VADDPS        X16, X10, X10
-	VSHUFPS       $0x44, X10, X8, X16
-	VSHUFPS       $0xee, X10, X8, X8
-	VADDPS        X16, X8, X20
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X18
-	VBROADCASTSS  X18, Z18
-	VFMADD231PS   Z23, Z20, Z18
-	VSQRTPS       X18, X18
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X19
-	VBROADCASTSS  X19, Z19
-	VDIVPS        X18, X19, X18
-	VPERMPS       Z18, Z12, Z20
-	VMULPS        Z20, Z0, Z0
-	VMULPS        Z20, Z1, Z1
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x00, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z0, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z1, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z13, Z20
-	VMULPS        Z20, Z2, Z2
-	VMULPS        Z20, Z3, Z3
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       4(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x01, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z2, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z2, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z3, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z3, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z14, Z20
-	VMULPS        Z20, Z4, Z4
-	VMULPS        Z20, Z5, Z5
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       8(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x02, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z4, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z4, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z5, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z5, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	VPERMPS       Z18, Z15, Z20
-	VMULPS        Z20, Z6, Z6
-	VMULPS        Z20, Z7, Z7
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       12(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x03, X18, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z6, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z6, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z7, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z7, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	ADDQ          $0x04, BX
-	JMP           four158
+rows158:
+	CMPQ        BX, AX
+	JGE         end159
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(DX*1), Z1
+	VADDPS      Z27, Z1, Z1
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(DI)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(DX*1), Z5
+	VADDPS      Z27, Z5, Z5
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(DI)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(DX*1), Z9
+	VADDPS      Z27, Z9, Z9
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(DI)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(DX*1), Z13
+	VADDPS      Z27, Z13, Z13
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(DI)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x07, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R8
+	MOVQ        output+112(FP), R9
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, (R9)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R8)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 64(R9)(DX*1)
+	ADDQ        $0x08, BX
+	JMP         rows158
 
-rest159:
-row160:
-	CMPQ          BX, AX
-	JGE           end161
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000080, R8, R8
-	ADDQ          R8, R11
-	VMOVUPS       (R11), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z19
-	VMOVUPS       64(R11), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z19, Z19
-	VEXTRACTF64X4 $0x01, Z19, Y18
-	VADDPS        Y18, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0x4e, X19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0xb1, X19, X18
-	VADDPS        X18, X19, X19
-	VBROADCASTSS  X19, Z19
-	VMULPS        Z23, Z19, Z19
-	VSUBPS        Z19, Z0, Z0
-	VMULPS        Z0, Z0, Z20
-	VSUBPS        Z19, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z20
-	VEXTRACTF64X4 $0x01, Z20, Y18
-	VADDPS        Y18, Y20, Y20
-	VEXTRACTF32X4 $0x01, Y20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0x4e, X20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0xb1, X20, X18
-	VADDPS        X18, X20, X20
-	VBROADCASTSS  X20, Z20
-	MOVL          $0x3727c5ac, R8
-	VMOVD         R8, X18
-	VBROADCASTSS  X18, Z18
-	VFMADD231PS   Z23, Z20, Z18
-	VSQRTSS       X18, X18, X18
-	MOVL          $0x3f800000, R8
-	VMOVD         R8, X19
-	VBROADCASTSS  X19, Z19
-	VDIVSS        X18, X19, X18
-	VMOVSS        X18, (R10)
-	VBROADCASTSS  X18, Z18
-	VMULPS        Z18, Z0, Z0
-	VMULPS        Z18, Z1, Z1
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z17
-	VFMADD231PS   (CX), Z0, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        (R8), Z17, Z17
-	VMOVUPS       Z17, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z17
-	VFMADD231PS   64(CX), Z1, Z17
-	VMAXPS        Z17, Z21, Z17
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z22, Z17, K1, Z17
-	VADDPS        64(R8), Z17, Z17
-	VMOVUPS       Z17, 64(R10)
-	INCQ          BX
-	JMP           row160
+end159:
+	VZEROUPPER
+	RET
+
+// func normalizePair32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizePair32AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
+
+rows160:
+	CMPQ        BX, AX
+	JGE         end161
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(SI*1), Z1
+	VADDPS      Z27, Z1, Z1
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(R8)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(SI*1), Z5
+	VADDPS      Z27, Z5, Z5
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(R8)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(SI*1), Z9
+	VADDPS      Z27, Z9, Z9
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(R8)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	MOVQ        DX, SI
+	SHLQ        $0x07, SI
+	VMOVUPS     (DI)(SI*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(SI*1), Z13
+	VADDPS      Z27, Z13, Z13
+	SHLQ        $0x07, DX
+	VMOVUPS     (R8)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(R8)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R9
+	MOVLQSX     (R9)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	MOVQ        DX, R9
+	SHLQ        $0x07, R9
+	MOVQ        SI, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	SHLQ        $0x07, DX
+	MOVQ        SI, DX
+	SHLQ        $0x08, DX
+	MOVQ        ownMask+104(FP), SI
+	ANDQ        DX, SI
+	MOVQ        own+96(FP), R9
+	MOVQ        output+112(FP), R10
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 128(R10)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R9)(SI*1), Z16, Z16
+	VMOVUPS     Z16, 192(R10)(DX*1)
+	ADDQ        $0x04, BX
+	JMP         rows160
 
 end161:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3d000000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Z21
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	VMOVUPS      (SI), Z26
+	VMOVUPS      64(SI), Z27
+	VMOVUPS      (CX), Z28
+	VMOVUPS      64(CX), Z29
+	VMOVUPS      (DX), Z30
+	VMOVUPS      64(DX), Z31
+	MOVQ         AX, CX
+	DECQ         CX
+
+rows162:
+	CMPQ        BX, AX
+	JGE         end163
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z0
+	VADDPS      Z26, Z0, Z0
+	VMOVUPS     64(DI)(DX*1), Z1
+	VADDPS      Z27, Z1, Z1
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z2
+	VADDPS      Z26, Z2, Z2
+	VMOVUPS     64(DI)(DX*1), Z3
+	VADDPS      Z27, Z3, Z3
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z4
+	VADDPS      Z26, Z4, Z4
+	VMOVUPS     64(DI)(DX*1), Z5
+	VADDPS      Z27, Z5, Z5
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z6
+	VADDPS      Z26, Z6, Z6
+	VMOVUPS     64(DI)(DX*1), Z7
+	VADDPS      Z27, Z7, Z7
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z8
+	VADDPS      Z26, Z8, Z8
+	VMOVUPS     64(DI)(DX*1), Z9
+	VADDPS      Z27, Z9, Z9
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z10
+	VADDPS      Z26, Z10, Z10
+	VMOVUPS     64(DI)(DX*1), Z11
+	VADDPS      Z27, Z11, Z11
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z12
+	VADDPS      Z26, Z12, Z12
+	VMOVUPS     64(DI)(DX*1), Z13
+	VADDPS      Z27, Z13, Z13
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), SI
+	MOVLQSX     (SI)(DX*4), DX
+	SHLQ        $0x07, DX
+	VMOVUPS     (DI)(DX*1), Z14
+	VADDPS      Z26, Z14, Z14
+	VMOVUPS     64(DI)(DX*1), Z15
+	VADDPS      Z27, Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z3, Z2, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z5, Z4, Z17
+	VADDPS      Z7, Z6, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z11, Z10, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VADDPS      Z13, Z12, Z19
+	VADDPS      Z15, Z14, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST 16(SP), Z2, Z2
+	VSUBPS.BCST 16(SP), Z3, Z3
+	VSUBPS.BCST 32(SP), Z4, Z4
+	VSUBPS.BCST 32(SP), Z5, Z5
+	VSUBPS.BCST 48(SP), Z6, Z6
+	VSUBPS.BCST 48(SP), Z7, Z7
+	VSUBPS.BCST 8(SP), Z8, Z8
+	VSUBPS.BCST 8(SP), Z9, Z9
+	VSUBPS.BCST 24(SP), Z10, Z10
+	VSUBPS.BCST 24(SP), Z11, Z11
+	VSUBPS.BCST 40(SP), Z12, Z12
+	VSUBPS.BCST 40(SP), Z13, Z13
+	VSUBPS.BCST 56(SP), Z14, Z14
+	VSUBPS.BCST 56(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VMULPS      Z2, Z2, Z23
+	VFMADD231PS Z3, Z3, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z4, Z4, Z17
+	VFMADD231PS Z5, Z5, Z17
+	VMULPS      Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VMULPS      Z10, Z10, Z23
+	VFMADD231PS Z11, Z11, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VMULPS      Z12, Z12, Z19
+	VFMADD231PS Z13, Z13, Z19
+	VMULPS      Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z19, Z18
+	VSHUFF64X2  $0x44, Z23, Z19, Z19
+	VADDPS      Z18, Z19, Z19
+	VSHUFF64X2  $0xdd, Z19, Z17, Z18
+	VSHUFF64X2  $0x88, Z19, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFPS     $0xee, Z17, Z16, Z18
+	VSHUFPS     $0x44, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        (SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z0, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z1, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        1(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 16(SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z3, Z3
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        16(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z2, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z3, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        2(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 32(SP), Z4, Z4
+	VMULPS.BCST 32(SP), Z5, Z5
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        32(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z4, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z5, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        3(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 48(SP), Z6, Z6
+	VMULPS.BCST 48(SP), Z7, Z7
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        48(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z6, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z7, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        4(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 8(SP), Z8, Z8
+	VMULPS.BCST 8(SP), Z9, Z9
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        8(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z8, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z9, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        5(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 24(SP), Z10, Z10
+	VMULPS.BCST 24(SP), Z11, Z11
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        24(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z10, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z11, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        6(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 40(SP), Z12, Z12
+	VMULPS.BCST 40(SP), Z13, Z13
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        40(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z12, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z13, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	LEAQ        7(BX), DX
+	CMPQ        DX, CX
+	CMOVQGT     CX, DX
+	MOVQ        rows+8(FP), SI
+	MOVLQSX     (SI)(DX*4), SI
+	MOVQ        at+16(FP), R8
+	MOVLQSX     (R8)(DX*4), DX
+	VMULPS.BCST 56(SP), Z14, Z14
+	VMULPS.BCST 56(SP), Z15, Z15
+	MOVQ        deviation+48(FP), R8
+	MOVQ        kept+72(FP), R9
+	LEAQ        (R8)(DX*4), R8
+	MOVQ        DX, R10
+	MOVQ        keptStride+80(FP), R11
+	IMULQ       R11, R10
+	ADDQ        R10, R9
+	MOVL        56(SP), R10
+	MOVL        R10, (R8)
+	SHLQ        $0x07, DX
+	SHLQ        $0x07, SI
+	MOVQ        ownMask+104(FP), R8
+	ANDQ        SI, R8
+	MOVQ        own+96(FP), R10
+	MOVQ        output+112(FP), R11
+	VMOVUPS     Z14, (DI)(DX*1)
+	VMOVUPS     Z30, Z16
+	VFMADD231PS Z28, Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R9), R12
+	KMOVW       R12, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, (R11)(SI*1)
+	VMOVUPS     Z15, 64(DI)(DX*1)
+	VMOVUPS     Z31, Z16
+	VFMADD231PS Z29, Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R9), DX
+	KMOVW       DX, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R10)(R8*1), Z16, Z16
+	VMOVUPS     Z16, 64(R11)(SI*1)
+	ADDQ        $0x08, BX
+	JMP         rows162
+
+end163:
 	VZEROUPPER
 	RET
 
@@ -3792,29 +4713,29 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z21, Z21, Z21
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
-	VMOVD        SI, X23
-	VBROADCASTSS X23, Z23
-	VBROADCASTSS keptScale+72(FP), Z22
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	VBROADCASTSS keptScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row162:
+row164:
 	CMPQ        BX, AX
-	JGE         end163
-	MOVQ        kept+56(FP), R11
+	JGE         end165
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        at+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
-	MOVQ        deviation+32(FP), R12
-	LEAQ        (R12)(R10*4), R12
-	MOVQ        keptStride+64(FP), R13
-	MOVQ        R10, R14
-	IMULQ       R13, R14
-	ADDQ        R14, R11
+	MOVQ        deviation+32(FP), R11
+	MOVQ        kept+56(FP), R12
+	LEAQ        (R11)(R10*4), R11
+	MOVQ        R10, R13
+	MOVQ        keptStride+64(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
 	IMUL3Q      $0x00000080, R10, R14
 	ADDQ        R14, R13
@@ -3825,708 +4746,1141 @@ row162:
 	IMUL3Q      $0x00000080, R10, R10
 	ADDQ        R10, R9
 	VMOVUPS     (R14), Z0
-	MOVWLZX     (R11), R10
+	MOVWLZX     (R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z22, Z0, K1, Z0
-	VMOVUPS     (R13), Z17
-	VMOVUPS     (DX), Z18
-	VFMADD231PS (CX), Z17, Z18
-	VCMPPS      $0x06, Z21, Z18, K1
+	VMULPS.Z    Z21, Z0, K1, Z0
+	VMOVUPS     (R13), Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z0, K1, Z0
 	VMOVUPS     64(R14), Z1
-	MOVWLZX     2(R11), R10
+	MOVWLZX     2(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z22, Z1, K1, Z1
-	VMOVUPS     64(R13), Z17
-	VMOVUPS     64(DX), Z18
-	VFMADD231PS 64(CX), Z17, Z18
-	VCMPPS      $0x06, Z21, Z18, K1
+	VMULPS.Z    Z21, Z1, K1, Z1
+	VMOVUPS     64(R13), Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	TESTQ       R8, R8
-	JZ          none164
-	VMOVAPS     Z0, Z18
-	VADDPS      (R8), Z18, Z18
-	VMOVUPS     Z18, (R8)
-	VMOVAPS     Z1, Z18
-	VADDPS      64(R8), Z18, Z18
-	VMOVUPS     Z18, 64(R8)
-
-none164:
-	TESTQ   DI, DI
-	JZ      none165
-	VMOVAPS Z0, Z18
-	VMULPS  (R13), Z18, Z18
-	VADDPS  (DI), Z18, Z18
-	VMOVUPS Z18, (DI)
-	VMOVAPS Z1, Z18
-	VMULPS  64(R13), Z18, Z18
-	VADDPS  64(DI), Z18, Z18
-	VMOVUPS Z18, 64(DI)
-
-none165:
-	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z19
-	VMULPS        (R13), Z0, Z20
-	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z19, Z19
-	VFMADD231PS   64(R13), Z1, Z20
-	VEXTRACTF64X4 $0x01, Z19, Y18
-	VADDPS        Y18, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0x4e, X19, X18
-	VADDPS        X18, X19, X19
-	VPERMILPS     $0xb1, X19, X18
-	VADDPS        X18, X19, X19
-	VBROADCASTSS  X19, Z19
-	VEXTRACTF64X4 $0x01, Z20, Y18
-	VADDPS        Y18, Y20, Y20
-	VEXTRACTF32X4 $0x01, Y20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0x4e, X20, X18
-	VADDPS        X18, X20, X20
-	VPERMILPS     $0xb1, X20, X18
-	VADDPS        X18, X20, X20
-	VBROADCASTSS  X20, Z20
-	VMULPS        Z23, Z19, Z19
-	VMULPS        Z23, Z20, Z20
-	VBROADCASTSS  (R12), Z17
-	VSUBPS        Z19, Z0, Z0
-	VFNMADD231PS  (R13), Z20, Z0
-	VMULPS        Z17, Z0, Z0
-	VMOVUPS       Z0, (R9)
-	VSUBPS        Z19, Z1, Z1
-	VFNMADD231PS  64(R13), Z20, Z1
-	VMULPS        Z17, Z1, Z1
-	VMOVUPS       Z1, 64(R9)
-	TESTQ         SI, SI
-	JZ            none166
-	VMOVAPS       Z0, Z18
-	VADDPS        (SI), Z18, Z18
-	VMOVUPS       Z18, (SI)
-	VMOVAPS       Z1, Z18
-	VADDPS        64(SI), Z18, Z18
-	VMOVUPS       Z18, 64(SI)
+	JZ          none166
+	VMOVAPS     Z0, Z17
+	VADDPS      (R8), Z17, Z17
+	VMOVUPS     Z17, (R8)
+	VMOVAPS     Z1, Z17
+	VADDPS      64(R8), Z17, Z17
+	VMOVUPS     Z17, 64(R8)
 
 none166:
-	INCQ BX
-	JMP  row162
+	TESTQ   DI, DI
+	JZ      none167
+	VMOVAPS Z0, Z17
+	VMULPS  (R13), Z17, Z17
+	VADDPS  (DI), Z17, Z17
+	VMOVUPS Z17, (DI)
+	VMOVAPS Z1, Z17
+	VMULPS  64(R13), Z17, Z17
+	VADDPS  64(DI), Z17, Z17
+	VMOVUPS Z17, 64(DI)
 
-end163:
+none167:
+	VMULPS        (CX), Z0, Z0
+	VMOVAPS       Z0, Z18
+	VMULPS        (R13), Z0, Z19
+	VMULPS        64(CX), Z1, Z1
+	VADDPS        Z1, Z18, Z18
+	VFMADD231PS   64(R13), Z1, Z19
+	VEXTRACTF64X4 $0x01, Z18, Y17
+	VADDPS        Y17, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0x4e, X18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0xb1, X18, X17
+	VADDPS        X17, X18, X18
+	VBROADCASTSS  X18, Z18
+	VEXTRACTF64X4 $0x01, Z19, Y17
+	VADDPS        Y17, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0x4e, X19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0xb1, X19, X17
+	VADDPS        X17, X19, X19
+	VBROADCASTSS  X19, Z19
+	VMULPS        Z22, Z18, Z18
+	VMULPS        Z22, Z19, Z19
+	VBROADCASTSS  (R11), Z16
+	VSUBPS        Z18, Z0, Z0
+	VFNMADD231PS  (R13), Z19, Z0
+	VMULPS        Z16, Z0, Z0
+	VMOVUPS       Z0, (R9)
+	VSUBPS        Z18, Z1, Z1
+	VFNMADD231PS  64(R13), Z19, Z1
+	VMULPS        Z16, Z1, Z1
+	VMOVUPS       Z1, 64(R9)
+	TESTQ         SI, SI
+	JZ            none168
+	VMOVAPS       Z0, Z17
+	VADDPS        (SI), Z17, Z17
+	VMOVUPS       Z17, (SI)
+	VMOVAPS       Z1, Z17
+	VADDPS        64(SI), Z17, Z17
+	VMOVUPS       Z17, 64(SI)
+
+none168:
+	INCQ BX
+	JMP  row164
+
+end165:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
-// Requires: AVX, AVX512F, AVX512VL
-TEXT ·normalize64AVX512(SB), NOSPLIT, $0-120
+// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalize64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+48(FP), CX
-	MOVQ         shift+56(FP), DX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z29, Z29, Z29
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X31
-	VBROADCASTSS X31, Z31
-	VBROADCASTSS keptScale+80(FP), Z30
-	MOVQ         bias+32(FP), SI
-	MOVL         $0x00000000, DI
-	VPBROADCASTD DI, Z20
-	MOVL         $0x00000001, DI
-	VPBROADCASTD DI, Z21
-	MOVL         $0x00000002, DI
-	VPBROADCASTD DI, Z22
-	MOVL         $0x00000003, DI
-	VPBROADCASTD DI, Z23
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
 
-four167:
-	MOVQ          AX, DI
-	SUBQ          BX, DI
-	CMPQ          DI, $0x04
-	JL            rest168
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z16
-	VMOVUPS       64(R8), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z16, Z16
-	VMOVUPS       128(R8), Z2
-	VADDPS        128(SI), Z2, Z2
-	VADDPS        Z2, Z16, Z16
-	VMOVUPS       192(R8), Z3
-	VADDPS        192(SI), Z3, Z3
-	VADDPS        Z3, Z16, Z16
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z4
-	VADDPS        (SI), Z4, Z4
-	VMOVAPS       Z4, Z17
-	VMOVUPS       64(R8), Z5
-	VADDPS        64(SI), Z5, Z5
-	VADDPS        Z5, Z17, Z17
-	VMOVUPS       128(R8), Z6
-	VADDPS        128(SI), Z6, Z6
-	VADDPS        Z6, Z17, Z17
-	VMOVUPS       192(R8), Z7
-	VADDPS        192(SI), Z7, Z7
-	VADDPS        Z7, Z17, Z17
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z8
-	VADDPS        (SI), Z8, Z8
-	VMOVAPS       Z8, Z18
-	VMOVUPS       64(R8), Z9
-	VADDPS        64(SI), Z9, Z9
-	VADDPS        Z9, Z18, Z18
-	VMOVUPS       128(R8), Z10
-	VADDPS        128(SI), Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VMOVUPS       192(R8), Z11
-	VADDPS        192(SI), Z11, Z11
-	VADDPS        Z11, Z18, Z18
-	MOVQ          kept+64(FP), R8
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          deviation+40(FP), R9
-	LEAQ          (R9)(DI*4), R9
-	MOVQ          keptStride+72(FP), R9
-	MOVQ          DI, R10
-	IMULQ         R9, R10
-	ADDQ          R10, R8
-	MOVQ          linear+24(FP), R8
-	IMUL3Q        $0x00000100, DI, DI
-	ADDQ          DI, R8
-	VMOVUPS       (R8), Z12
-	VADDPS        (SI), Z12, Z12
-	VMOVAPS       Z12, Z19
-	VMOVUPS       64(R8), Z13
-	VADDPS        64(SI), Z13, Z13
-	VADDPS        Z13, Z19, Z19
-	VMOVUPS       128(R8), Z14
-	VADDPS        128(SI), Z14, Z14
-	VADDPS        Z14, Z19, Z19
-	VMOVUPS       192(R8), Z15
-	VADDPS        192(SI), Z15, Z15
-	VADDPS        Z15, Z19, Z19
-	VEXTRACTF64X4 $0x01, Z16, Y24
-	VADDPS        Y24, Y16, Y16
-	VEXTRACTF32X4 $0x01, Y16, X24
-	VADDPS        X24, X16, X16
-	VEXTRACTF64X4 $0x01, Z17, Y24
-	VADDPS        Y24, Y17, Y17
-	VEXTRACTF32X4 $0x01, Y17, X24
-	VADDPS        X24, X17, X17
-	VEXTRACTF64X4 $0x01, Z18, Y24
-	VADDPS        Y24, Y18, Y18
-	VEXTRACTF32X4 $0x01, Y18, X24
-	VADDPS        X24, X18, X18
-	VEXTRACTF64X4 $0x01, Z19, Y24
-	VADDPS        Y24, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X24
-	VADDPS        X24, X19, X19
-	VUNPCKHPS     X17, X16, X24
-	VUNPCKLPS     X17, X16, X16
-	VADDPS        X24, X16, X16
-	VUNPCKHPS     X19, X18, X24
-	VUNPCKLPS     X19, X18, X18
-	VADDPS        X24, X18, X18
-	VSHUFPS       $0x44, X18, X16, X24
-	VSHUFPS       $0xee, X18, X16, X16
-	VADDPS        X24, X16, X25
-	VMULPS        Z31, Z25, Z25
-	VPERMPS       Z25, Z20, Z26
-	VSUBPS        Z26, Z0, Z0
-	VMULPS        Z0, Z0, Z16
-	VSUBPS        Z26, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z16
-	VSUBPS        Z26, Z2, Z2
-	VFMADD231PS   Z2, Z2, Z16
-	VSUBPS        Z26, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z16
-	VPERMPS       Z25, Z21, Z26
-	VSUBPS        Z26, Z4, Z4
-	VMULPS        Z4, Z4, Z17
-	VSUBPS        Z26, Z5, Z5
-	VFMADD231PS   Z5, Z5, Z17
-	VSUBPS        Z26, Z6, Z6
-	VFMADD231PS   Z6, Z6, Z17
-	VSUBPS        Z26, Z7, Z7
-	VFMADD231PS   Z7, Z7, Z17
-	VPERMPS       Z25, Z22, Z26
-	VSUBPS        Z26, Z8, Z8
-	VMULPS        Z8, Z8, Z18
-	VSUBPS        Z26, Z9, Z9
-	VFMADD231PS   Z9, Z9, Z18
-	VSUBPS        Z26, Z10, Z10
-	VFMADD231PS   Z10, Z10, Z18
-	VSUBPS        Z26, Z11, Z11
-	VFMADD231PS   Z11, Z11, Z18
-	VPERMPS       Z25, Z23, Z26
-	VSUBPS        Z26, Z12, Z12
-	VMULPS        Z12, Z12, Z19
-	VSUBPS        Z26, Z13, Z13
-	VFMADD231PS   Z13, Z13, Z19
-	VSUBPS        Z26, Z14, Z14
-	VFMADD231PS   Z14, Z14, Z19
-	VSUBPS        Z26, Z15, Z15
-	VFMADD231PS   Z15, Z15, Z19
-	VEXTRACTF64X4 $0x01, Z16, Y24
-	VADDPS        Y24, Y16, Y16
-	VEXTRACTF32X4 $0x01, Y16, X24
-	VADDPS        X24, X16, X16
-	VEXTRACTF64X4 $0x01, Z17, Y24
-	VADDPS        Y24, Y17, Y17
-	VEXTRACTF32X4 $0x01, Y17, X24
-	VADDPS        X24, X17, X17
-	VEXTRACTF64X4 $0x01, Z18, Y24
-	VADDPS        Y24, Y18, Y18
-	VEXTRACTF32X4 $0x01, Y18, X24
-	VADDPS        X24, X18, X18
-	VEXTRACTF64X4 $0x01, Z19, Y24
-	VADDPS        Y24, Y19, Y19
-	VEXTRACTF32X4 $0x01, Y19, X24
-	VADDPS        X24, X19, X19
-	VUNPCKHPS     X17, X16, X24
-	VUNPCKLPS     X17, X16, X16
-	VADDPS        X24, X16, X16
-	VUNPCKHPS     X19, X18, X24
-	VUNPCKLPS     X19, X18, X18
-	VADDPS        X24, X18, X18
-	VSHUFPS       $0x44, X18, X16, X24
-	VSHUFPS       $0xee, X18, X16, X16
-	VADDPS        X24, X16, X28
-	MOVL          $0x3727c5ac, DI
-	VMOVD         DI, X26
-	VBROADCASTSS  X26, Z26
-	VFMADD231PS   Z31, Z28, Z26
-	VSQRTPS       X26, X26
-	MOVL          $0x3f800000, DI
-	VMOVD         DI, X27
-	VBROADCASTSS  X27, Z27
-	VDIVPS        X26, X27, X26
-	VPERMPS       Z26, Z20, Z28
-	VMULPS        Z28, Z0, Z0
-	VMULPS        Z28, Z1, Z1
-	VMULPS        Z28, Z2, Z2
-	VMULPS        Z28, Z3, Z3
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x00, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z0, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z1, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z2, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z2, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z3, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z3, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z21, Z28
-	VMULPS        Z28, Z4, Z4
-	VMULPS        Z28, Z5, Z5
-	VMULPS        Z28, Z6, Z6
-	VMULPS        Z28, Z7, Z7
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       4(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       4(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x01, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z4, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z4, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z5, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z5, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z6, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z6, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z7, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z7, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z22, Z28
-	VMULPS        Z28, Z8, Z8
-	VMULPS        Z28, Z9, Z9
-	VMULPS        Z28, Z10, Z10
-	VMULPS        Z28, Z11, Z11
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       8(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       8(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x02, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z8, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z8, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z9, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z9, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z10, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z10, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z11, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z11, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	VPERMPS       Z26, Z23, Z28
-	VMULPS        Z28, Z12, Z12
-	VMULPS        Z28, Z13, Z13
-	VMULPS        Z28, Z14, Z14
-	VMULPS        Z28, Z15, Z15
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       12(DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       12(R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VEXTRACTPS    $0x03, X26, (R10)
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z12, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z12, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z13, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z13, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z14, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z14, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z15, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z15, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	ADDQ          $0x04, BX
-	JMP           four167
-
-rest168:
-row169:
-	CMPQ          BX, AX
-	JGE           end170
-	MOVQ          kept+64(FP), R9
-	MOVQ          rows+8(FP), DI
-	MOVLQSX       (DI)(BX*4), DI
-	MOVQ          at+16(FP), R8
-	MOVLQSX       (R8)(BX*4), R8
-	MOVQ          deviation+40(FP), R10
-	LEAQ          (R10)(R8*4), R10
-	MOVQ          keptStride+72(FP), R11
-	MOVQ          R8, R12
-	IMULQ         R11, R12
-	ADDQ          R12, R9
-	MOVQ          linear+24(FP), R11
-	IMUL3Q        $0x00000100, R8, R8
-	ADDQ          R8, R11
-	VMOVUPS       (R11), Z0
-	VADDPS        (SI), Z0, Z0
-	VMOVAPS       Z0, Z27
-	VMOVUPS       64(R11), Z1
-	VADDPS        64(SI), Z1, Z1
-	VADDPS        Z1, Z27, Z27
-	VMOVUPS       128(R11), Z2
-	VADDPS        128(SI), Z2, Z2
-	VADDPS        Z2, Z27, Z27
-	VMOVUPS       192(R11), Z3
-	VADDPS        192(SI), Z3, Z3
-	VADDPS        Z3, Z27, Z27
-	VEXTRACTF64X4 $0x01, Z27, Y26
-	VADDPS        Y26, Y27, Y27
-	VEXTRACTF32X4 $0x01, Y27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0x4e, X27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0xb1, X27, X26
-	VADDPS        X26, X27, X27
-	VBROADCASTSS  X27, Z27
-	VMULPS        Z31, Z27, Z27
-	VSUBPS        Z27, Z0, Z0
-	VMULPS        Z0, Z0, Z28
-	VSUBPS        Z27, Z1, Z1
-	VFMADD231PS   Z1, Z1, Z28
-	VSUBPS        Z27, Z2, Z2
-	VFMADD231PS   Z2, Z2, Z28
-	VSUBPS        Z27, Z3, Z3
-	VFMADD231PS   Z3, Z3, Z28
-	VEXTRACTF64X4 $0x01, Z28, Y26
-	VADDPS        Y26, Y28, Y28
-	VEXTRACTF32X4 $0x01, Y28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0x4e, X28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0xb1, X28, X26
-	VADDPS        X26, X28, X28
-	VBROADCASTSS  X28, Z28
-	MOVL          $0x3727c5ac, R8
-	VMOVD         R8, X26
-	VBROADCASTSS  X26, Z26
-	VFMADD231PS   Z31, Z28, Z26
-	VSQRTSS       X26, X26, X26
-	MOVL          $0x3f800000, R8
-	VMOVD         R8, X27
-	VBROADCASTSS  X27, Z27
-	VDIVSS        X26, X27, X26
-	VMOVSS        X26, (R10)
-	VBROADCASTSS  X26, Z26
-	VMULPS        Z26, Z0, Z0
-	VMULPS        Z26, Z1, Z1
-	VMULPS        Z26, Z2, Z2
-	VMULPS        Z26, Z3, Z3
-	MOVQ          own+88(FP), R8
-	MOVQ          output+104(FP), R10
-	MOVQ          ownStride+96(FP), R12
-	MOVQ          DI, R13
-	IMULQ         R12, R13
-	ADDQ          R13, R8
-	MOVQ          outputStride+112(FP), R12
-	IMULQ         R12, DI
-	ADDQ          DI, R10
-	VMOVUPS       Z0, (R11)
-	VMOVUPS       (DX), Z25
-	VFMADD231PS   (CX), Z0, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       (R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        (R8), Z25, Z25
-	VMOVUPS       Z25, (R10)
-	VMOVUPS       Z1, 64(R11)
-	VMOVUPS       64(DX), Z25
-	VFMADD231PS   64(CX), Z1, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       2(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        64(R8), Z25, Z25
-	VMOVUPS       Z25, 64(R10)
-	VMOVUPS       Z2, 128(R11)
-	VMOVUPS       128(DX), Z25
-	VFMADD231PS   128(CX), Z2, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       4(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        128(R8), Z25, Z25
-	VMOVUPS       Z25, 128(R10)
-	VMOVUPS       Z3, 192(R11)
-	VMOVUPS       192(DX), Z25
-	VFMADD231PS   192(CX), Z3, Z25
-	VMAXPS        Z25, Z29, Z25
-	MOVWLZX       6(R9), DI
-	KMOVW         DI, K1
-	VMULPS.Z      Z30, Z25, K1, Z25
-	VADDPS        192(R8), Z25, Z25
-	VMOVUPS       Z25, 192(R10)
-	INCQ          BX
-	JMP           row169
+rows169:
+	CMPQ        BX, AX
+	JGE         end170
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R9*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R9*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R9*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(DI)(R9*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(DI)(R9*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(DI)(R9*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R9*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R9*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R9*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(DI)(R9*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(DI)(R9*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(DI)(R9*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        ownMask+104(FP), R10
+	ANDQ        R9, R10
+	MOVQ        own+96(FP), R11
+	MOVQ        output+112(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	ADDQ        $0x04, BX
+	JMP         rows169
 
 end170:
+	VZEROUPPER
+	RET
+
+// func normalizePair64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizePair64AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R9
+	DECQ         R9
+
+rows171:
+	CMPQ        BX, AX
+	JGE         end172
+	LEAQ        (BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R10*4), R10
+	MOVQ        R10, R11
+	SHLQ        $0x08, R11
+	VMOVUPS     (DI)(R11*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R11*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R11*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R11*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	SHLQ        $0x08, R10
+	VMOVUPS     (R8)(R10*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(R8)(R10*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(R8)(R10*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(R8)(R10*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        1(BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R10*4), R10
+	MOVQ        R10, R11
+	SHLQ        $0x08, R11
+	VMOVUPS     (DI)(R11*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R11*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R11*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R11*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	SHLQ        $0x08, R10
+	VMOVUPS     (R8)(R10*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(R8)(R10*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(R8)(R10*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(R8)(R10*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R12
+	MOVLQSX     (R12)(R10*4), R10
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	MOVQ        R10, R12
+	SHLQ        $0x08, R12
+	MOVQ        R11, R12
+	SHLQ        $0x09, R12
+	MOVQ        ownMask+104(FP), R13
+	ANDQ        R12, R13
+	MOVQ        own+96(FP), R14
+	MOVQ        output+112(FP), R15
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, (R15)(R12*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 64(R15)(R12*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 128(R15)(R12*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 192(R15)(R12*1)
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	SHLQ        $0x08, R10
+	MOVQ        R11, R10
+	SHLQ        $0x09, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R12
+	MOVQ        output+112(FP), R13
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      256(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 256(R13)(R10*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      320(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 320(R13)(R10*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      384(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 384(R13)(R10*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      448(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 448(R13)(R10*1)
+	LEAQ        1(BX), R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVQ        rows+8(FP), R11
+	MOVLQSX     (R11)(R10*4), R11
+	MOVQ        at+16(FP), R12
+	MOVLQSX     (R12)(R10*4), R10
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	MOVQ        R10, R12
+	SHLQ        $0x08, R12
+	MOVQ        R11, R12
+	SHLQ        $0x09, R12
+	MOVQ        ownMask+104(FP), R13
+	ANDQ        R12, R13
+	MOVQ        own+96(FP), R14
+	MOVQ        output+112(FP), R15
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, (R15)(R12*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 64(R15)(R12*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 128(R15)(R12*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R14)(R13*1), Z16, Z16
+	VMOVUPS     Z16, 192(R15)(R12*1)
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	SHLQ        $0x08, R10
+	MOVQ        R11, R10
+	SHLQ        $0x09, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R12
+	MOVQ        output+112(FP), R13
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      256(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 256(R13)(R10*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      320(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 320(R13)(R10*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      384(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 384(R13)(R10*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      448(R12)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 448(R13)(R10*1)
+	ADDQ        $0x02, BX
+	JMP         rows171
+
+end172:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS keptScale+88(FP), Z21
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
+
+rows173:
+	CMPQ        BX, AX
+	JGE         end174
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R9*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R9*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R9*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(DI)(R9*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(DI)(R9*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(DI)(R9*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R9*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R9*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R9*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(DI)(R9*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(DI)(R9*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(DI)(R9*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        (SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z0, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z1, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z2, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z3, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        16(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z4, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z5, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z6, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z7, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        32(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z8, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z9, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z10, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z11, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        at+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	MOVQ        deviation+48(FP), R11
+	MOVQ        kept+72(FP), R12
+	LEAQ        (R11)(R9*4), R11
+	MOVQ        R9, R13
+	MOVQ        keptStride+80(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
+	MOVL        48(SP), R13
+	MOVL        R13, (R11)
+	SHLQ        $0x08, R9
+	SHLQ        $0x08, R10
+	MOVQ        ownMask+104(FP), R11
+	ANDQ        R10, R11
+	MOVQ        own+96(FP), R13
+	MOVQ        output+112(FP), R14
+	VMOVUPS     Z12, (DI)(R9*1)
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     (R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      (R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, (R14)(R10*1)
+	VMOVUPS     Z13, 64(DI)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     2(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      64(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 64(R14)(R10*1)
+	VMOVUPS     Z14, 128(DI)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     4(R12), R15
+	KMOVW       R15, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      128(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 128(R14)(R10*1)
+	VMOVUPS     Z15, 192(DI)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	MOVWLZX     6(R12), R9
+	KMOVW       R9, K1
+	VMULPS.Z    Z21, Z16, K1, Z16
+	VADDPS      192(R13)(R11*1), Z16, Z16
+	VMOVUPS     Z16, 192(R14)(R10*1)
+	ADDQ        $0x04, BX
+	JMP         rows173
+
+end174:
 	VZEROUPPER
 	RET
 
@@ -4537,29 +5891,29 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         scale+40(FP), CX
 	MOVQ         shift+48(FP), DX
 	XORQ         BX, BX
-	VPXORD       Z29, Z29, Z29
+	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3c800000, SI
-	VMOVD        SI, X31
-	VBROADCASTSS X31, Z31
-	VBROADCASTSS keptScale+72(FP), Z30
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	VBROADCASTSS keptScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row171:
+row175:
 	CMPQ        BX, AX
-	JGE         end172
-	MOVQ        kept+56(FP), R11
+	JGE         end176
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        at+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
-	MOVQ        deviation+32(FP), R12
-	LEAQ        (R12)(R10*4), R12
-	MOVQ        keptStride+64(FP), R13
-	MOVQ        R10, R14
-	IMULQ       R13, R14
-	ADDQ        R14, R11
+	MOVQ        deviation+32(FP), R11
+	MOVQ        kept+56(FP), R12
+	LEAQ        (R11)(R10*4), R11
+	MOVQ        R10, R13
+	MOVQ        keptStride+64(FP), R14
+	IMULQ       R14, R13
+	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
 	IMUL3Q      $0x00000100, R10, R14
 	ADDQ        R14, R13
@@ -4570,146 +5924,146 @@ row171:
 	IMUL3Q      $0x00000100, R10, R10
 	ADDQ        R10, R9
 	VMOVUPS     (R14), Z0
-	MOVWLZX     (R11), R10
+	MOVWLZX     (R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z0, K1, Z0
-	VMOVUPS     (R13), Z25
-	VMOVUPS     (DX), Z26
-	VFMADD231PS (CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z0, K1, Z0
+	VMOVUPS     (R13), Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z0, K1, Z0
 	VMOVUPS     64(R14), Z1
-	MOVWLZX     2(R11), R10
+	MOVWLZX     2(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z1, K1, Z1
-	VMOVUPS     64(R13), Z25
-	VMOVUPS     64(DX), Z26
-	VFMADD231PS 64(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z1, K1, Z1
+	VMOVUPS     64(R13), Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	VMOVUPS     128(R14), Z2
-	MOVWLZX     4(R11), R10
+	MOVWLZX     4(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z2, K1, Z2
-	VMOVUPS     128(R13), Z25
-	VMOVUPS     128(DX), Z26
-	VFMADD231PS 128(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z2, K1, Z2
+	VMOVUPS     128(R13), Z16
+	VMOVUPS     128(DX), Z17
+	VFMADD231PS 128(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z2, K1, Z2
 	VMOVUPS     192(R14), Z3
-	MOVWLZX     6(R11), R10
+	MOVWLZX     6(R12), R10
 	KMOVW       R10, K1
-	VMULPS.Z    Z30, Z3, K1, Z3
-	VMOVUPS     192(R13), Z25
-	VMOVUPS     192(DX), Z26
-	VFMADD231PS 192(CX), Z25, Z26
-	VCMPPS      $0x06, Z29, Z26, K1
+	VMULPS.Z    Z21, Z3, K1, Z3
+	VMOVUPS     192(R13), Z16
+	VMOVUPS     192(DX), Z17
+	VFMADD231PS 192(CX), Z16, Z17
+	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z3, K1, Z3
 	TESTQ       R8, R8
-	JZ          none173
-	VMOVAPS     Z0, Z26
-	VADDPS      (R8), Z26, Z26
-	VMOVUPS     Z26, (R8)
-	VMOVAPS     Z1, Z26
-	VADDPS      64(R8), Z26, Z26
-	VMOVUPS     Z26, 64(R8)
-	VMOVAPS     Z2, Z26
-	VADDPS      128(R8), Z26, Z26
-	VMOVUPS     Z26, 128(R8)
-	VMOVAPS     Z3, Z26
-	VADDPS      192(R8), Z26, Z26
-	VMOVUPS     Z26, 192(R8)
+	JZ          none177
+	VMOVAPS     Z0, Z17
+	VADDPS      (R8), Z17, Z17
+	VMOVUPS     Z17, (R8)
+	VMOVAPS     Z1, Z17
+	VADDPS      64(R8), Z17, Z17
+	VMOVUPS     Z17, 64(R8)
+	VMOVAPS     Z2, Z17
+	VADDPS      128(R8), Z17, Z17
+	VMOVUPS     Z17, 128(R8)
+	VMOVAPS     Z3, Z17
+	VADDPS      192(R8), Z17, Z17
+	VMOVUPS     Z17, 192(R8)
 
-none173:
+none177:
 	TESTQ   DI, DI
-	JZ      none174
-	VMOVAPS Z0, Z26
-	VMULPS  (R13), Z26, Z26
-	VADDPS  (DI), Z26, Z26
-	VMOVUPS Z26, (DI)
-	VMOVAPS Z1, Z26
-	VMULPS  64(R13), Z26, Z26
-	VADDPS  64(DI), Z26, Z26
-	VMOVUPS Z26, 64(DI)
-	VMOVAPS Z2, Z26
-	VMULPS  128(R13), Z26, Z26
-	VADDPS  128(DI), Z26, Z26
-	VMOVUPS Z26, 128(DI)
-	VMOVAPS Z3, Z26
-	VMULPS  192(R13), Z26, Z26
-	VADDPS  192(DI), Z26, Z26
-	VMOVUPS Z26, 192(DI)
+	JZ      none178
+	VMOVAPS Z0, Z17
+	VMULPS  (R13), Z17, Z17
+	VADDPS  (DI), Z17, Z17
+	VMOVUPS Z17, (DI)
+	VMOVAPS Z1, Z17
+	VMULPS  64(R13), Z17, Z17
+	VADDPS  64(DI), Z17, Z17
+	VMOVUPS Z17, 64(DI)
+	VMOVAPS Z2, Z17
+	VMULPS  128(R13), Z17, Z17
+	VADDPS  128(DI), Z17, Z17
+	VMOVUPS Z17, 128(DI)
+	VMOVAPS Z3, Z17
+	VMULPS  192(R13), Z17, Z17
+	VADDPS  192(DI), Z17, Z17
+	VMOVUPS Z17, 192(DI)
 
-none174:
+none178:
 	VMULPS        (CX), Z0, Z0
-	VMOVAPS       Z0, Z27
-	VMULPS        (R13), Z0, Z28
+	VMOVAPS       Z0, Z18
+	VMULPS        (R13), Z0, Z19
 	VMULPS        64(CX), Z1, Z1
-	VADDPS        Z1, Z27, Z27
-	VFMADD231PS   64(R13), Z1, Z28
+	VADDPS        Z1, Z18, Z18
+	VFMADD231PS   64(R13), Z1, Z19
 	VMULPS        128(CX), Z2, Z2
-	VADDPS        Z2, Z27, Z27
-	VFMADD231PS   128(R13), Z2, Z28
+	VADDPS        Z2, Z18, Z18
+	VFMADD231PS   128(R13), Z2, Z19
 	VMULPS        192(CX), Z3, Z3
-	VADDPS        Z3, Z27, Z27
-	VFMADD231PS   192(R13), Z3, Z28
-	VEXTRACTF64X4 $0x01, Z27, Y26
-	VADDPS        Y26, Y27, Y27
-	VEXTRACTF32X4 $0x01, Y27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0x4e, X27, X26
-	VADDPS        X26, X27, X27
-	VPERMILPS     $0xb1, X27, X26
-	VADDPS        X26, X27, X27
-	VBROADCASTSS  X27, Z27
-	VEXTRACTF64X4 $0x01, Z28, Y26
-	VADDPS        Y26, Y28, Y28
-	VEXTRACTF32X4 $0x01, Y28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0x4e, X28, X26
-	VADDPS        X26, X28, X28
-	VPERMILPS     $0xb1, X28, X26
-	VADDPS        X26, X28, X28
-	VBROADCASTSS  X28, Z28
-	VMULPS        Z31, Z27, Z27
-	VMULPS        Z31, Z28, Z28
-	VBROADCASTSS  (R12), Z25
-	VSUBPS        Z27, Z0, Z0
-	VFNMADD231PS  (R13), Z28, Z0
-	VMULPS        Z25, Z0, Z0
+	VADDPS        Z3, Z18, Z18
+	VFMADD231PS   192(R13), Z3, Z19
+	VEXTRACTF64X4 $0x01, Z18, Y17
+	VADDPS        Y17, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0x4e, X18, X17
+	VADDPS        X17, X18, X18
+	VPERMILPS     $0xb1, X18, X17
+	VADDPS        X17, X18, X18
+	VBROADCASTSS  X18, Z18
+	VEXTRACTF64X4 $0x01, Z19, Y17
+	VADDPS        Y17, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0x4e, X19, X17
+	VADDPS        X17, X19, X19
+	VPERMILPS     $0xb1, X19, X17
+	VADDPS        X17, X19, X19
+	VBROADCASTSS  X19, Z19
+	VMULPS        Z22, Z18, Z18
+	VMULPS        Z22, Z19, Z19
+	VBROADCASTSS  (R11), Z16
+	VSUBPS        Z18, Z0, Z0
+	VFNMADD231PS  (R13), Z19, Z0
+	VMULPS        Z16, Z0, Z0
 	VMOVUPS       Z0, (R9)
-	VSUBPS        Z27, Z1, Z1
-	VFNMADD231PS  64(R13), Z28, Z1
-	VMULPS        Z25, Z1, Z1
+	VSUBPS        Z18, Z1, Z1
+	VFNMADD231PS  64(R13), Z19, Z1
+	VMULPS        Z16, Z1, Z1
 	VMOVUPS       Z1, 64(R9)
-	VSUBPS        Z27, Z2, Z2
-	VFNMADD231PS  128(R13), Z28, Z2
-	VMULPS        Z25, Z2, Z2
+	VSUBPS        Z18, Z2, Z2
+	VFNMADD231PS  128(R13), Z19, Z2
+	VMULPS        Z16, Z2, Z2
 	VMOVUPS       Z2, 128(R9)
-	VSUBPS        Z27, Z3, Z3
-	VFNMADD231PS  192(R13), Z28, Z3
-	VMULPS        Z25, Z3, Z3
+	VSUBPS        Z18, Z3, Z3
+	VFNMADD231PS  192(R13), Z19, Z3
+	VMULPS        Z16, Z3, Z3
 	VMOVUPS       Z3, 192(R9)
 	TESTQ         SI, SI
-	JZ            none175
-	VMOVAPS       Z0, Z26
-	VADDPS        (SI), Z26, Z26
-	VMOVUPS       Z26, (SI)
-	VMOVAPS       Z1, Z26
-	VADDPS        64(SI), Z26, Z26
-	VMOVUPS       Z26, 64(SI)
-	VMOVAPS       Z2, Z26
-	VADDPS        128(SI), Z26, Z26
-	VMOVUPS       Z26, 128(SI)
-	VMOVAPS       Z3, Z26
-	VADDPS        192(SI), Z26, Z26
-	VMOVUPS       Z26, 192(SI)
+	JZ            none179
+	VMOVAPS       Z0, Z17
+	VADDPS        (SI), Z17, Z17
+	VMOVUPS       Z17, (SI)
+	VMOVAPS       Z1, Z17
+	VADDPS        64(SI), Z17, Z17
+	VMOVUPS       Z17, 64(SI)
+	VMOVAPS       Z2, Z17
+	VADDPS        128(SI), Z17, Z17
+	VMOVUPS       Z17, 128(SI)
+	VMOVAPS       Z3, Z17
+	VADDPS        192(SI), Z17, Z17
+	VMOVUPS       Z17, 192(SI)
 
-none175:
+none179:
 	INCQ BX
-	JMP  row171
+	JMP  row175
 
-end172:
+end176:
 	VZEROUPPER
 	RET
 
@@ -4717,26 +6071,67 @@ end172:
 // Requires: AVX, AVX512F
 TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	MOVQ         count+0(FP), AX
-	MOVQ         out+8(FP), CX
-	MOVQ         a+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         c+32(FP), SI
-	VBROADCASTSS x+40(FP), Z0
-	VBROADCASTSS y+44(FP), Z1
+	MOVQ         a+16(FP), CX
+	MOVQ         b+24(FP), DX
+	MOVQ         c+32(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+40(FP), Z5
+	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next176:
+next180:
 	CMPQ    DI, AX
-	JGE     end177
-	VMULPS  (BX)(DI*4), Z0, Z2
-	VADDPS  (DX)(DI*4), Z2, Z2
-	VMULPS  (SI)(DI*4), Z1, Z3
-	VADDPS  Z3, Z2, Z2
-	VMOVUPS Z2, (CX)(DI*4)
+	JGE     end181
+	VMOVUPS (CX)(DI*4), Z0
+	VMOVUPS (DX)(DI*4), Z1
+	VMOVUPS (BX)(DI*4), Z2
+	VMULPS  Z1, Z5, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z6, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next176
+	JMP     next180
 
-end177:
+end181:
+	VZEROUPPER
+	RET
+
+// func foldTwoAVX512(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
+// Requires: AVX, AVX512F
+TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
+	MOVQ         count+0(FP), AX
+	MOVQ         a+24(FP), CX
+	MOVQ         b+32(FP), DX
+	MOVQ         c+40(FP), BX
+	MOVQ         out+8(FP), SI
+	VBROADCASTSS x+48(FP), Z5
+	VBROADCASTSS y+52(FP), Z6
+	MOVQ         other+16(FP), DI
+	VBROADCASTSS otherX+56(FP), Z8
+	VBROADCASTSS otherY+60(FP), Z9
+	XORQ         R8, R8
+
+next182:
+	CMPQ    R8, AX
+	JGE     end183
+	VMOVUPS (CX)(R8*4), Z0
+	VMOVUPS (DX)(R8*4), Z1
+	VMOVUPS (BX)(R8*4), Z2
+	VMULPS  Z1, Z5, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z6, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (SI)(R8*4)
+	VMULPS  Z1, Z8, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z2, Z9, Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (DI)(R8*4)
+	ADDQ    $0x10, R8
+	JMP     next182
+
+end183:
 	VZEROUPPER
 	RET
 
@@ -4752,9 +6147,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next178:
+next184:
 	CMPQ    DI, AX
-	JGE     end179
+	JGE     end185
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -4765,9 +6160,9 @@ next178:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next178
+	JMP     next184
 
-end179:
+end185:
 	VZEROUPPER
 	RET
 
@@ -4792,11 +6187,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	MOVL         table+72(FP), R8
 	VPBROADCASTD R8, Z4
 
-receiver180:
+receiver186:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done181
+	JGE         done187
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -4819,7 +6214,7 @@ receiver180:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several182
+	JG          several188
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -4834,11 +6229,11 @@ receiver180:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known184
+	JZ          known190
 	MOVQ        reached+48(FP), R9
 	KMOVW       K6, R8
 
-reach185:
+reach191:
 	TZCNTL  R8, R11
 	ADDQ    R10, R11
 	MOVLQSX (BX)(R11*4), R11
@@ -4848,12 +6243,12 @@ reach185:
 	SHRQ    $0x06, R11
 	ORQ     R12, (R9)(R11*8)
 	BLSRL   R8, R8
-	JNZ     reach185
+	JNZ     reach191
 	VPXORD  Z8, Z8, Z8
 	VPCMPD  $0x05, Z8, Z2, K6, K6
 	KORW    K6, K5, K5
 
-known184:
+known190:
 	MOVQ          intoRows+88(FP), R8
 	MOVQ          intoRelations+96(FP), R9
 	KMOVW         K3, R10
@@ -4884,19 +6279,19 @@ known184:
 	VPCOMPRESSD.Z Z7, K5, Z8
 	VMOVDQU32     Z8, (R9)(CX*4)
 	ADDQ          R10, CX
-	JMP           end183
+	JMP           end189
 
-several182:
+several188:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop186:
+loop192:
 	CMPQ  R8, $0x10
-	JL    rest187
+	JL    rest193
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-part188:
+part194:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -4908,11 +6303,11 @@ part188:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known190
+	JZ          known196
 	MOVQ        reached+48(FP), R13
 	KMOVW       K6, R12
 
-reach191:
+reach197:
 	TZCNTL  R12, R14
 	ADDQ    R10, R14
 	MOVLQSX (BX)(R14*4), R14
@@ -4922,12 +6317,12 @@ reach191:
 	SHRQ    $0x06, R14
 	ORQ     R15, (R13)(R14*8)
 	BLSRL   R12, R12
-	JNZ     reach191
+	JNZ     reach197
 	VPXORD  Z8, Z8, Z8
 	VPCMPD  $0x05, Z8, Z2, K6, K6
 	KORW    K6, K5, K5
 
-known190:
+known196:
 	MOVQ          intoRows+88(FP), R12
 	MOVQ          intoRelations+96(FP), R13
 	KMOVW         K3, R14
@@ -4958,17 +6353,17 @@ known190:
 	ADDQ          R14, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop186
+	JMP           loop192
 
-rest187:
+rest193:
 	TESTQ R8, R8
-	JLE   end189
+	JLE   end195
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   part188
+	JMP   part194
 
-end189:
+end195:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -4978,18 +6373,18 @@ end189:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy192:
+copy198:
 	CMPQ      R14, R9
-	JGE       copied193
+	JGE       copied199
 	VMOVDQU32 (R8)(R14*4), Z6
 	VMOVDQU32 Z6, (R12)(R15*4)
 	VMOVDQU32 (R10)(R14*4), Z6
 	VMOVDQU32 Z6, (R13)(R15*4)
 	ADDQ      $0x10, R14
 	ADDQ      $0x10, R15
-	JMP       copy192
+	JMP       copy198
 
-copied193:
+copied199:
 	MOVL CX, 8(DX)
 	MOVQ childRows+120(FP), R8
 	MOVQ childRelations+128(FP), R9
@@ -4999,24 +6394,24 @@ copied193:
 	MOVQ CX, R14
 	ADDQ R11, CX
 
-copy194:
+copy200:
 	CMPQ      R13, R11
-	JGE       copied195
+	JGE       copied201
 	VMOVDQU32 (R8)(R13*4), Z6
 	VMOVDQU32 Z6, (R10)(R14*4)
 	VMOVDQU32 (R9)(R13*4), Z6
 	VMOVDQU32 Z6, (R12)(R14*4)
 	ADDQ      $0x10, R13
 	ADDQ      $0x10, R14
-	JMP       copy194
+	JMP       copy200
 
-copied195:
-end183:
+copied201:
+end189:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver180
+	JMP  receiver186
 
-done181:
+done187:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -5033,19 +6428,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row196:
+row202:
 	TESTQ  BX, BX
-	JLE    end198
+	JLE    end204
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column197:
+column203:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column197
+	JL            column203
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5060,9 +6455,9 @@ column197:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row196
+	JMP           row202
 
-end198:
+end204:
 	VZEROUPPER
 	RET
 
@@ -5084,9 +6479,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next199:
+next205:
 	TESTQ       AX, AX
-	JLE         end200
+	JLE         end206
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -5100,9 +6495,9 @@ next199:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next199
+	JMP         next205
 
-end200:
+end206:
 	VZEROUPPER
 	RET
 
@@ -5113,9 +6508,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors201:
+vectors207:
 	CMPQ    DX, $0x00000040
-	JL      rest202
+	JL      rest208
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -5131,21 +6526,21 @@ vectors201:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors201
+	JMP     vectors207
 
-rest202:
-vectors203:
+rest208:
+vectors209:
 	CMPQ    DX, $0x00000010
-	JL      rest204
+	JL      rest210
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors203
+	JMP     vectors209
 
-rest204:
+rest210:
 	VZEROUPPER
 	RET
 
@@ -5157,18 +6552,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors205:
+vectors211:
 	CMPQ    DX, $0x00000010
-	JL      rest206
+	JL      rest212
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors205
+	JMP     vectors211
 
-rest206:
+rest212:
 	VZEROUPPER
 	RET
 
@@ -5181,9 +6576,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors207:
+vectors213:
 	CMPQ      BX, $0x00000010
-	JL        rest208
+	JL        rest214
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -5193,9 +6588,9 @@ vectors207:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors207
+	JMP       vectors213
 
-rest208:
+rest214:
 	VZEROUPPER
 	RET
 
@@ -5209,9 +6604,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors209:
+vectors215:
 	CMPQ    CX, $0x00000040
-	JL      rest210
+	JL      rest216
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -5226,20 +6621,20 @@ vectors209:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors209
+	JMP     vectors215
 
-rest210:
-vectors211:
+rest216:
+vectors217:
 	CMPQ    CX, $0x00000010
-	JL      rest212
+	JL      rest218
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors211
+	JMP     vectors217
 
-rest212:
+rest218:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -5268,9 +6663,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors213:
+vectors219:
 	CMPQ    SI, $0x00000010
-	JL      rest214
+	JL      rest220
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -5297,9 +6692,9 @@ vectors213:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors213
+	JMP     vectors219
 
-rest214:
+rest220:
 	VZEROUPPER
 	RET
 
@@ -5324,7 +6719,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row215:
+row221:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -5352,7 +6747,7 @@ row215:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word216:
+word222:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -5370,10 +6765,10 @@ word216:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word216
+	JNZ          word222
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row215
+	JNZ          row221
 	VZEROUPPER
 	RET
 
@@ -5397,12 +6792,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down217:
+down223:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across218:
+across224:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -5454,11 +6849,11 @@ across218:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across218
+	JNZ         across224
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down217
+	JNZ         down223
 	VZEROUPPER
 	RET
 
@@ -5469,10 +6864,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity219:
+entity225:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end223
+	JGE        end229
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -5480,19 +6875,19 @@ entity219:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing220
+	JEQ        nothing226
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing220
+	JEQ        nothing226
 	LEAQ       (SI)(DI*4), DI
 
-fours224:
+fours230:
 	CMPQ     BX, $0x04
-	JLE      last225
+	JLE      last231
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -5508,12 +6903,12 @@ fours224:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full222
+	JEQ      full228
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours224
+	JMP      fours230
 
-last225:
+last231:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -5540,11 +6935,11 @@ last225:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full222:
+full228:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing220
+	JEQ       nothing226
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -5555,57 +6950,57 @@ full222:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next221
+	JLT       next227
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next221
+	JEQ       next227
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without226
+	JCC       without232
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without226:
+without232:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without227
+	JCC       without233
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without227:
+without233:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without228
+	JCC       without234
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without228:
+without234:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without229
+	JCC       without235
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without229:
+without235:
 	ADDQ DI, BX
 
-next221:
+next227:
 	INCQ CX
-	JMP  entity219
+	JMP  entity225
 
-nothing220:
+nothing226:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity219
+	JMP       entity225
 
-end223:
+end229:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -5618,10 +7013,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity230:
+entity236:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end232
+	JGE       end238
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -5633,12 +7028,12 @@ entity230:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none231
+	JEQ       none237
 	LEAQ      (R8)(R9*4), R9
 
-fours233:
+fours239:
 	CMPQ      SI, $0x04
-	JLE       last234
+	JLE       last240
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -5717,9 +7112,9 @@ fours233:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours233
+	JMP       fours239
 
-last234:
+last240:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -5810,11 +7205,11 @@ last234:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none231:
+none237:
 	INCQ DX
-	JMP  entity230
+	JMP  entity236
 
-end232:
+end238:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -5830,10 +7225,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity235:
+entity241:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end239
+	JGE        end245
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -5841,21 +7236,21 @@ entity235:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing236
+	JEQ        nothing242
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing236
+	JEQ        nothing242
 	LEAQ       (DI)(R8*4), R8
 
-fours240:
+fours246:
 	CMPQ       AX, $0x00004000
-	JGE        full242
+	JGE        full248
 	CMPQ       SI, $0x04
-	JLE        last241
+	JLE        last247
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -5886,9 +7281,9 @@ fours240:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours240
+	JMP        fours246
 
-last241:
+last247:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -5942,7 +7337,7 @@ last241:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing236
+	JEQ          nothing242
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -5953,57 +7348,57 @@ last241:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next237
+	JLT          next243
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next237
+	JEQ          next243
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without243
+	JCC          without249
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without243:
+without249:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without244
+	JCC       without250
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without244:
+without250:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without245
+	JCC       without251
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without245:
+without251:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without246
+	JCC       without252
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without246:
+without252:
 	ADDQ R8, SI
 
-next237:
+next243:
 	INCQ DX
-	JMP  entity235
+	JMP  entity241
 
-nothing236:
+nothing242:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity235
+	JMP       entity241
 
-end239:
+end245:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -6019,9 +7414,9 @@ end239:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight247:
+eight253:
 	CMPQ       AX, $0x00
-	JLE        drained250
+	JLE        drained256
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6049,23 +7444,23 @@ eight247:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry248:
+carry254:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried249
+	JEQ       carried255
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry248
+	JMP       carry254
 
-carried249:
+carried255:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight247
+	JMP  eight253
 
-drained250:
+drained256:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6077,7 +7472,7 @@ drained250:
 	VZEROUPPER
 	RET
 
-full242:
+full248:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -6093,9 +7488,9 @@ full242:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight251:
+eight257:
 	CMPQ       AX, $0x00
-	JLE        drained254
+	JLE        drained260
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6123,28 +7518,28 @@ eight251:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry252:
+carry258:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried253
+	JEQ       carried259
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry252
+	JMP       carry258
 
-carried253:
+carried259:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight251
+	JMP  eight257
 
-drained254:
+drained260:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours240
+	JMP       fours246
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -6167,10 +7562,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity255:
+entity261:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end257
+	JGE       end263
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -6182,14 +7577,14 @@ entity255:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none256
+	JEQ       none262
 	LEAQ      (R9)(R10*4), R10
 
-fours258:
+fours264:
 	CMPQ       AX, $0x00004000
-	JGE        full260
+	JGE        full266
 	CMPQ       DI, $0x04
-	JLE        last259
+	JLE        last265
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -6280,9 +7675,9 @@ fours258:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours258
+	JMP        fours264
 
-last259:
+last265:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -6394,11 +7789,11 @@ last259:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none256:
+none262:
 	INCQ BX
-	JMP  entity255
+	JMP  entity261
 
-end257:
+end263:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -6414,9 +7809,9 @@ end257:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight261:
+eight267:
 	CMPQ       AX, $0x00
-	JLE        drained264
+	JLE        drained270
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -6444,23 +7839,23 @@ eight261:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry262:
+carry268:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried263
+	JEQ       carried269
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry262
+	JMP       carry268
 
-carried263:
+carried269:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight261
+	JMP  eight267
 
-drained264:
+drained270:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -6472,7 +7867,7 @@ drained264:
 	VZEROUPPER
 	RET
 
-full260:
+full266:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -6488,9 +7883,9 @@ full260:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight265:
+eight271:
 	CMPQ       AX, $0x00
-	JLE        drained268
+	JLE        drained274
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -6518,28 +7913,28 @@ eight265:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry266:
+carry272:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried267
+	JEQ       carried273
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry266
+	JMP       carry272
 
-carried267:
+carried273:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight265
+	JMP  eight271
 
-drained268:
+drained274:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours258
+	JMP       fours264
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -6548,58 +7943,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity269:
+entity275:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end271
+	JGE       end277
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip270
+	JLT       skip276
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip270
+	JEQ       skip276
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without272
+	JCC       without278
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without272:
+without278:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without273
+	JCC       without279
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without273:
+without279:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without274
+	JCC       without280
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without274:
+without280:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without275
+	JCC       without281
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without275:
+without281:
 	ADDQ DI, BX
 
-skip270:
+skip276:
 	INCQ DX
-	JMP  entity269
+	JMP  entity275
 
-end271:
+end277:
 	VZEROUPPER
 	RET
 
@@ -6618,7 +8013,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again276:
+again282:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -6697,7 +8092,7 @@ again276:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again276
+	JNE          again282
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -6710,7 +8105,7 @@ again276:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again277:
+again283:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -6789,7 +8184,7 @@ again277:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again277
+	JNE        again283
 	VZEROUPPER
 	RET
 
@@ -6821,12 +8216,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square278:
+square284:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane279:
+plane285:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -6854,7 +8249,7 @@ plane279:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent280
+	JGE        absent286
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -6873,10 +8268,10 @@ plane279:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent280:
+absent286:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without281
+	JCC   without287
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -6886,10 +8281,10 @@ absent280:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without281:
+without287:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without282
+	JCC   without288
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -6899,7 +8294,7 @@ without281:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without282:
+without288:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -6973,7 +8368,7 @@ without282:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane279
+	JL         plane285
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -6995,7 +8390,7 @@ without282:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane283:
+plane289:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -7023,7 +8418,7 @@ plane283:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent284
+	JGE        absent290
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -7042,10 +8437,10 @@ plane283:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent284:
+absent290:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without285
+	JCC   without291
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -7055,10 +8450,10 @@ absent284:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without285:
+without291:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without286
+	JCC   without292
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -7068,7 +8463,7 @@ without285:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without286:
+without292:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -7142,7 +8537,7 @@ without286:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane283
+	JL         plane289
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -7162,7 +8557,7 @@ without286:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again287:
+again293:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -7241,13 +8636,13 @@ again287:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again287
+	JNE        again293
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square278
+	JNE        square284
 	VZEROUPPER
 	RET
 
@@ -7258,7 +8653,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned288
+	JNE   unaligned294
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -7286,7 +8681,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again289:
+again295:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -7330,12 +8725,12 @@ again289:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again289
+	JNE         again295
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned288:
+unaligned294:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -7363,7 +8758,7 @@ unaligned288:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again290:
+again296:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -7415,6 +8810,6 @@ again290:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again290
+	JNE         again296
 	VZEROUPPER
 	RET

@@ -47,7 +47,17 @@ func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds *int32,
 // normalize32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizePair32AVX512 is portable.Normalize for rows of 32.
+//
+//go:noescape
+func normalizePair32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizeTraining32AVX512 is portable.Normalize for rows of 32.
+//
+//go:noescape
+func normalizeTraining32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeBackward32AVX512 is portable.NormalizeBackward for rows of 32.
 //
@@ -57,7 +67,17 @@ func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float3
 // normalize64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)
+func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizePair64AVX512 is portable.Normalize for rows of 64.
+//
+//go:noescape
+func normalizePair64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+
+// normalizeTraining64AVX512 is portable.Normalize for rows of 64.
+//
+//go:noescape
+func normalizeTraining64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeBackward64AVX512 is portable.NormalizeBackward for rows of 64.
 //
@@ -68,6 +88,11 @@ func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float3
 //
 //go:noescape
 func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
+
+// foldTwoAVX512 is portable.FoldTwo for whole vectors.
+//
+//go:noescape
+func foldTwoAVX512(count int, out *float32, other *float32, a *float32, b *float32, c *float32, x float32, y float32, otherX float32, otherY float32)
 
 // unfoldAVX512 is portable.Unfold for whole vectors.
 //

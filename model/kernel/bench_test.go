@@ -130,6 +130,19 @@ func BenchmarkNormalize(b *testing.B) {
 		const n = 500
 		rng := rand.New(rand.NewPCG(1, 1))
 		u := newUpdate(rng, dim, n, 7)
+		for lanes, name := range []string{"one", "two"} {
+			scoring := newUpdate(rng, dim, n, 13)
+			scoring.Lanes, scoring.Deviation = lanes+1, nil
+			size := scoring.Lanes * n * dim
+			scoring.Linear, scoring.Own, scoring.Output = aligned(rng, size), aligned(rng, size), aligned(rng, size)
+			eachVariantBench(b, fmt.Sprintf("dim%d/%s", dim, name), func(b *testing.B, k Kernel) {
+				for b.Loop() {
+					k.Normalize(scoring)
+				}
+				perSecond(b, 3*4*float64(size), "GB/s")
+				perSecond(b, 9*float64(size), "GFLOP/s")
+			})
+		}
 		gradient := aligned(rng, n*dim)
 		g := &UpdateGradients{Linear: make([]float32, n*dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
 		eachVariantBench(b, fmt.Sprintf("dim%d/forward", dim), func(b *testing.B, k Kernel) {

@@ -32,6 +32,10 @@ type Kernel interface {
 	// of its three scalers.
 	Fold(out, a, b, c []float32, x, y float32)
 
+	// FoldTwo is Fold into out by x and y, and into other by otherX and otherY: to read the
+	// three terms takes most of the time. The outputs may not overlap anything.
+	FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32)
+
 	// Unfold adds a gradient of what Fold gave to those of its three terms: a += gradient,
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)
@@ -171,14 +175,17 @@ type Gradients struct {
 type Update struct {
 	Dim int
 	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
-	// Deviation and Kept. Rows begin Stride entries apart, or Dim where Stride is 0.
+	// Deviation and Kept.
 	Rows, At []int32
-	Stride   int
-	// Linear is the linear map's output, [.., Dim], without its Bias, [Dim], or nil for none.
-	// Normalize replaces it by the normalized values of their sum (before scale and shift),
-	// which NormalizeBackward reads.
+	// Lanes is how many queries stand side by side in every row of Own and Output, 1 or 2, 0
+	// meaning 1. Each lane's Linear is a table of its own.
+	Lanes int
+	// Linear is the linear map's output, [Lanes, .., Dim], without its Bias, [Dim], or nil for
+	// none. Normalize replaces it by the normalized values of their sum (before scale and
+	// shift), which NormalizeBackward reads; it is of no more use where Deviation is nil.
 	Linear, Bias []float32
-	// Deviation receives 1 / sqrt(variance + eps) of each row, [..].
+	// Deviation receives 1 / sqrt(variance + eps) of each row, [..]. It is nil where there is
+	// no way back, as for more than one lane, and nothing dropped.
 	Deviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
@@ -186,12 +193,12 @@ type Update struct {
 	// word j/32; KeptScale multiplies what is kept. Nil where nothing is dropped.
 	Kept      []uint32
 	KeptScale float32
-	// Own is the residual, [rows, Dim], or nil for zeros. Output, [rows, Dim], may not
-	// overlap it.
+	// Own is the residual, [rows, Lanes, Dim], or nil for zeros. Output, [rows, Lanes, Dim],
+	// may not overlap it.
 	Own, Output []float32
 }
 
-func (u *Update) stride() int { return max(u.Stride, u.Dim) }
+func (u *Update) lanes() int { return max(u.Lanes, 1) }
 
 // UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
 // rows of At; Bias, Scale and Shift, [Dim], are added to where they are not nil.

@@ -177,6 +177,61 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
+// What keeps nothing for a way back, for one query or two side by side, comes out as what keeps
+// it, bit for bit, whatever stands in the other rows.
+func TestNormalizeForScoring(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(33, 34))
+		for n := range 301 {
+			checkForScoring(t, k, rng, []int{32, 64, 3, 48}[n%4], n, 1+n/4%2)
+			checkForScoring(t, k, rng, 32, n, 2)
+		}
+		for dim := 1; dim <= 300; dim++ {
+			checkForScoring(t, k, rng, dim, 1+dim%9, 1+dim%2)
+		}
+	})
+}
+
+func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n, lanes int) {
+	t.Helper()
+	both := newUpdate(rng, dim, n, rng.IntN(16)&^2)
+	both.Lanes, both.Deviation = lanes, nil
+	both.Linear = normal(rng, lanes*n*dim)
+	if n > 0 {
+		both.Linear[rng.IntN(len(both.Linear))] = float32([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0}[rng.IntN(4)])
+	}
+	if both.Own != nil {
+		both.Own = normal(rng, lanes*n*dim)
+	}
+	want := make([]float32, lanes*n*dim)
+	for lane := range lanes {
+		one := *both
+		one.Lanes, one.Linear = 1, slices.Clone(both.Linear[lane*n*dim:(lane+1)*n*dim])
+		one.Deviation, one.Output = make([]float32, n), make([]float32, n*dim)
+		one.Own = nil
+		for row := 0; row < n && both.Own != nil; row++ {
+			one.Own = append(one.Own, both.Own[(row*lanes+lane)*dim:][:dim]...)
+		}
+		k.Normalize(&one)
+		for row := range n {
+			copy(want[(row*lanes+lane)*dim:], one.Output[row*dim:(row+1)*dim])
+		}
+	}
+	what := fmt.Sprintf("dim %d, %d rows, %d lanes", dim, n, lanes)
+	linear, checkLinear := guarded(len(want))
+	copy(linear, both.Linear)
+	output, checkOutput := guarded(len(want))
+	both.Linear, both.Output = linear, output
+	k.Normalize(both)
+	checkLinear(t, what)
+	checkOutput(t, what)
+	for i, v := range output {
+		if math.Float32bits(v) != math.Float32bits(want[i]) && (v == v || want[i] == want[i]) {
+			t.Fatalf("%s: output %d is %v, want %v", what, i, v, want[i])
+		}
+	}
+}
+
 // A row without any spread is normalized to zeros; what is not a number stays so, in its own
 // row, unless it is dropped.
 func TestNormalizeEdges(t *testing.T) {

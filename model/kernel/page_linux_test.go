@@ -38,6 +38,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			c := pageEnd(t, normal(rng, n*m))
 			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
 			k.MultiplyTransposed(b, a, c, n, inner, m)
+			k.FoldTwo(pageEnd(t, make([]float32, m)), pageEnd(t, make([]float32, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), 1, 2, 3, 4)
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
@@ -58,6 +59,10 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			u.Rows, u.At = pageEnd(t, u.Rows), pageEnd(t, u.At)
 			u.Bias, u.Scale, u.Shift, u.Kept = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
 			k.Normalize(u)
+			pair := *u
+			pair.Lanes, pair.Deviation, pair.Kept, pair.Rows, pair.At = 2, nil, nil, pageEnd(t, u.Rows), pageEnd(t, u.At)
+			pair.Linear, pair.Own, pair.Output = pageEnd(t, normal(rng, 10*dim)), pageEnd(t, normal(rng, 10*dim)), pageEnd(t, make([]float32, 10*dim))
+			k.Normalize(&pair)
 			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
 		}
 	})

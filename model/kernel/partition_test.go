@@ -132,6 +132,16 @@ func TestFold(t *testing.T) {
 					t.Fatalf("entry %d of %d is %v, want %v", i, n, out[i], want)
 				}
 			}
+			first, checkFirst := guarded(n)
+			other, checkOther := guarded(n)
+			k.FoldTwo(first, other, a, b, c, x, y, y, -x)
+			checkFirst(t, fmt.Sprint("first fold of ", n))
+			checkOther(t, fmt.Sprint("second fold of ", n))
+			for i := range other {
+				if want := a[i] + float32(y*b[i]) + float32(-x*c[i]); first[i] != out[i] || other[i] != want {
+					t.Fatalf("entry %d of %d of two is %v and %v, want %v and %v", i, n, first[i], other[i], out[i], want)
+				}
+			}
 			ga, checkA := guarded(n)
 			gb, checkB := guarded(n)
 			gc, checkC := guarded(n)
@@ -182,6 +192,14 @@ func BenchmarkFold(b *testing.B) {
 		}
 		perSecond(b, 4*4*n, "GB/s")
 		perSecond(b, 4*n, "GFLOP/s")
+	})
+	eachVariantBench(b, "foldTwo", func(b *testing.B, k Kernel) {
+		other := aligned(rng, n)
+		for b.Loop() {
+			k.FoldTwo(out, other, x, y, z, 0.5, 2, 0.25, 4)
+		}
+		perSecond(b, 4*5*n, "GB/s")
+		perSecond(b, 8*n, "GFLOP/s")
 	})
 	eachVariantBench(b, "unfold", func(b *testing.B, k Kernel) {
 		for b.Loop() {

@@ -8,6 +8,12 @@ func (portable) Fold(out, a, b, c []float32, x, y float32) {
 	}
 }
 
+// FoldTwo is two folds.
+func (p portable) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
+	p.Fold(out, a, b, c, x, y)
+	p.Fold(other, a, b, c, otherX, otherY)
+}
+
 // Unfold adds to three matrices, entry by entry.
 func (portable) Unfold(a, b, c, gradient []float32, x, y float32) {
 	a, b, c = a[:len(gradient)], b[:len(gradient)], c[:len(gradient)]

@@ -7,16 +7,26 @@ const normalizeEpsilon = 1e-5
 
 // Normalize takes the mean and then the mean square around it, in two passes over a row.
 func (portable) Normalize(u *Update) {
-	d, stride := u.Dim, u.stride()
+	lanes := u.lanes()
+	for lane := range lanes {
+		u.normalizeLane(lane, u.Linear[lane*(len(u.Linear)/lanes):])
+	}
+}
+
+// normalizeLane does one lane, of which linear is the table.
+func (u *Update) normalizeLane(lane int, linear []float32) {
+	d := u.Dim
 	for n, at := range u.At {
-		i, o := int(at), int(u.Rows[n])
-		row := u.Linear[i*d : (i+1)*d]
+		i, o := int(at), int(u.Rows[n])*u.lanes()+lane
+		row := linear[i*d : (i+1)*d]
 		if u.Bias != nil {
 			add(row, u.Bias[:d])
 		}
 		inverse := centerRow(row)
-		u.Deviation[i] = inverse
-		out := u.Output[o*stride:][:d]
+		if u.Deviation != nil {
+			u.Deviation[i] = inverse
+		}
+		out := u.Output[o*d:][:d]
 		if u.Scale != nil {
 			activateAffine(out, row, inverse, u.Scale, u.Shift)
 		} else {
@@ -26,7 +36,7 @@ func (portable) Normalize(u *Update) {
 			dropout(out, u.keptWords(i), u.KeptScale)
 		}
 		if u.Own != nil {
-			add(out, u.Own[o*stride:][:d])
+			add(out, u.Own[o*d:][:d])
 		}
 	}
 }

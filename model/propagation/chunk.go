@@ -1,5 +1,7 @@
 package propagation
 
+import "math"
+
 // chunkRows is how many receivers are aggregated before they are multiplied: few enough that
 // their features (5 dim · 4 bytes each) stay in the second-level cache.
 const chunkRows = 128
@@ -12,9 +14,10 @@ type chunk struct {
 	count int       // of receivers
 	from  []int     // by part: its first row in the chunk
 	to    []int     // by part: behind its last
+	ahead []int32   // by part: the degree of that row, or noDegree
 	at    [][]int32 // by part: where each of its rows stands in the features
 	runs  []run
-	// degrees are those of the receivers, in the order of the features.
+	// degrees are those of the receivers in mixed runs, in the order of the features.
 	degrees [chunkRows]int32
 	common  []bool // by degree: whether it has runs of its own
 	least   int    // rows that such a run must have
@@ -37,14 +40,28 @@ const fewestRows = 5
 // mixed stands for rare degrees: each has too few entities to make a matrix for it.
 const mixed = -1
 
+// noDegree is above all degrees: there are no more rows.
+const noDegree = math.MaxInt32
+
+// ascending are the places in a chunk's features.
+var ascending = func() (places [chunkRows]int32) {
+	for i := range places {
+		places[i] = int32(i)
+	}
+	return places
+}()
+
 // chunks begins to go over a pass.
 func (p *Propagator) chunks(x *pass) *chunk {
 	c := &p.scratch.chunk
 	c.pass, c.first, c.count = x, 0, 0
 	for len(c.at) < len(x.parts) {
-		c.from, c.to, c.at = append(c.from, 0), append(c.to, 0), append(c.at, make([]int32, 0, chunkRows))
+		c.from, c.to, c.ahead, c.at = append(c.from, 0), append(c.to, 0), append(c.ahead, 0), append(c.at, make([]int32, 0, chunkRows))
 	}
 	clear(c.to)
+	for i := range x.parts {
+		c.lookAhead(i)
+	}
 	c.common, c.least = p.weights.common, 1
 	if p.query.Training {
 		c.least = fewestRows
@@ -64,14 +81,19 @@ func (c *chunk) next() bool {
 		c.from[i], c.at[i] = c.to[i], c.at[i][:0]
 	}
 	for c.count < chunkRows {
-		degree, more := c.lowest()
-		if !more {
+		degree := int32(noDegree)
+		for _, ahead := range c.ahead[:len(c.pass.parts)] {
+			degree = min(degree, ahead)
+		}
+		if degree == noDegree {
 			break
 		}
 		first := c.count
 		fresh := 0
 		for i := range c.pass.parts {
-			c.take(i, degree)
+			if c.ahead[i] == degree {
+				c.take(i, degree)
+			}
 			if i == 0 && c.pass.parts[0].own == nil {
 				fresh = c.count - first
 			}
@@ -81,18 +103,12 @@ func (c *chunk) next() bool {
 	return c.count > 0
 }
 
-// lowest is the smallest degree among the parts' next rows.
-func (c *chunk) lowest() (degree int32, more bool) {
-	for i := range c.pass.parts {
-		rows := c.pass.parts[i].rows
-		if c.to[i] == len(rows) {
-			continue
-		}
-		if d := c.pass.degrees[rows[c.to[i]]]; !more || d < degree {
-			degree, more = d, true
-		}
+// lookAhead notes the degree of a part's next row.
+func (c *chunk) lookAhead(part int) {
+	c.ahead[part] = noDegree
+	if rows := c.pass.parts[part].rows; c.to[part] < len(rows) {
+		c.ahead[part] = c.pass.degrees[rows[c.to[part]]]
 	}
-	return degree, more
 }
 
 // take moves on over a part's next rows of a degree, as far as there is room.
@@ -104,18 +120,17 @@ func (c *chunk) take(part int, degree int32) {
 		n++
 	}
 	c.to[part] += n
-	at := len(c.at[part])
-	c.at[part] = c.at[part][:at+n]
-	for i := range n {
-		c.at[part][at+i] = int32(c.count + i)
-		c.degrees[c.count+i] = degree
-	}
+	c.at[part] = append(c.at[part], ascending[c.count:c.count+n]...)
 	c.count += n
+	c.lookAhead(part)
 }
 
 // extend adds the rows from first on to the last run, or begins another.
 func (c *chunk) extend(first int, degree int32, fresh int) {
 	if int(degree) >= len(c.common) || !c.common[degree] || c.count-first < c.least {
+		for i := first; i < c.count; i++ {
+			c.degrees[i] = degree
+		}
 		degree, fresh = mixed, 0
 	}
 	if last := len(c.runs) - 1; last >= 0 && c.runs[last].degree == degree {

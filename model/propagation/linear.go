@@ -1,39 +1,54 @@
 package propagation
 
-// linear is what applying the linear maps needs: the matrix of a degree, made when it is
-// wanted. All of a layer's receivers of that degree follow, so it is made once a layer; to
-// keep those of all degrees and layers would take more memory than a processor has near.
+// linear is what applying the linear maps needs: the matrices of a degree and of the one that
+// follows, made when they are wanted. All of a layer's receivers of a degree follow each other,
+// so each is made once a layer; to keep those of all degrees and layers would take more memory
+// than a processor has near.
 type linear struct {
-	parts  *[3][]float32 // what matrix was made of
-	degree int32         // for which it was made
-	matrix []float32     // [width, dim], or transposed, [dim, width]
+	parts    *[3][]float32 // what the matrices were made of
+	degrees  [2]int32      // for which they were made, or mixed
+	matrices [2][]float32  // [width, dim], or transposed, [dim, width]
 
 	gradient []float32 // of one matrix, [width, dim]
 	product  []float32 // of mixed rows under one scaler or two, [chunk, dim] each
 }
 
-// fold makes the linear map of a degree out of those of its scalers, unless it was the last
-// one made. The first fixed entries have no other scaler than the first.
-func (p *Propagator) fold(parts *[3][]float32, degree int32, fixed int) []float32 {
-	l := &p.linear
-	if l.parts == parts && l.degree == degree {
-		return l.matrix
-	}
+// fold makes the linear map of a run's degree out of those of its scalers, unless it is among
+// the last ones made, and that of the run behind it along with it. The first fixed entries
+// have no other scaler than the first.
+func (p *Propagator) fold(parts *[3][]float32, runs []run, fixed int) []float32 {
+	l, m := &p.linear, &p.linear.matrices
 	if l.parts != parts {
-		l.parts, l.matrix = parts, grow(l.matrix, len(parts[0]))
-		copy(l.matrix[:fixed], parts[0])
+		l.parts, l.degrees = parts, [2]int32{mixed, mixed}
+		for i := range m {
+			m[i] = grow(m[i], len(parts[0]))
+			copy(m[i][:fixed], parts[0])
+		}
 	}
-	l.degree = degree
-	p.kernel.Fold(l.matrix[fixed:], parts[0][fixed:], parts[1][fixed:], parts[2][fixed:],
-		p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
-	return l.matrix
+	degree := runs[0].degree
+	for i, made := range l.degrees {
+		if made == degree {
+			return m[i]
+		}
+	}
+	a, b, c := parts[0][fixed:], parts[1][fixed:], parts[2][fixed:]
+	x, y := p.weights.scaler(degree, 1), p.weights.scaler(degree, 2)
+	l.degrees[0] = degree
+	if len(runs) == 1 || runs[1].degree == mixed {
+		p.kernel.Fold(m[0][fixed:], a, b, c, x, y)
+		return m[0]
+	}
+	next := runs[1].degree
+	l.degrees[1] = next
+	p.kernel.FoldTwo(m[0][fixed:], m[1][fixed:], a, b, c, x, y, p.weights.scaler(next, 1), p.weights.scaler(next, 2))
+	return m[0]
 }
 
 // multiply applies the linear map to a chunk's features, lane by lane; the bias comes later.
 func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
-	for _, r := range c.runs {
+	for i, r := range c.runs {
 		for lane := range p.lanes {
 			first, last := lane*c.count+r.first, lane*c.count+r.last
 			features, linear := m.features[first*width:last*width], m.linear[first*d:last*d]
@@ -41,7 +56,7 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 				p.multiplyMixed(layer, c.degrees[r.first:r.last], features, linear)
 				continue
 			}
-			matrix := p.fold(&layer.maps, r.degree, d*d)
+			matrix := p.fold(&layer.maps, c.runs[i:], d*d)
 			// A state that was not there before is zero, and so are its products.
 			p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], r.fresh, width-d, d, false)
 			p.kernel.Multiply(linear[r.fresh*d:], features[r.fresh*width:], matrix, last-first-r.fresh, width, d, false)
@@ -73,7 +88,7 @@ func (p *Propagator) multiplyMixed(layer *layerWeights, degrees []int32, feature
 func (p *Propagator) multiplyBackward(x *pass, c *chunk, m memory, linear, features []float32, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
-	for _, r := range c.runs {
+	for i, r := range c.runs {
 		n := r.last - r.first
 		rows, byRows := m.features[r.first*width:r.last*width], features[r.first*width:r.last*width]
 		byLinear := linear[r.first*d : r.last*d]
@@ -81,7 +96,7 @@ func (p *Propagator) multiplyBackward(x *pass, c *chunk, m memory, linear, featu
 			p.multiplyMixedBackward(layer, c.degrees[r.first:r.last], rows, byLinear, byRows, into)
 			continue
 		}
-		p.kernel.Multiply(byRows, byLinear, p.fold(&layer.transposed, r.degree, 0), n, d, width, false)
+		p.kernel.Multiply(byRows, byLinear, p.fold(&layer.transposed, c.runs[i:], 0), n, d, width, false)
 		p.unfold(r.degree, rows, byLinear, into)
 	}
 }

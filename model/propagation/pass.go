@@ -96,21 +96,14 @@ func (p *Propagator) forward(x *pass) {
 	}
 }
 
-// normalize ends the update of some rows of a part, lane by lane.
+// normalize ends the update of some rows of a part.
 func (p *Propagator) normalize(x *pass, part int, rows, at []int32, m memory) {
 	u := &p.scratch.normalize
 	*u = p.updateOf(x, part, rows, at, m)
-	u.Stride = p.row()
-	linear, deviation := len(m.linear)/p.lanes, len(m.deviation)/p.lanes
-	for lane := range p.lanes {
-		if lane > 0 {
-			u.Linear, u.Deviation, u.Output = u.Linear[linear:], u.Deviation[deviation:], u.Output[u.Dim:]
-			if u.Own != nil {
-				u.Own = u.Own[u.Dim:]
-			}
-		}
-		p.kernel.Normalize(u)
+	if !p.query.Training {
+		u.Deviation = nil
 	}
+	p.kernel.Normalize(u)
 }
 
 // remembered returns the memory of a chunk, a lane after the other: its own while training, or
@@ -151,7 +144,7 @@ func (p *Propagator) dropping() bool { return p.query.Training && p.dropout.thre
 func (p *Propagator) updateOf(x *pass, part int, rows, at []int32, m memory) kernel.Update {
 	layer := &p.weights.layers[x.layer]
 	update := kernel.Update{
-		Dim: p.configuration.Dim, Rows: rows, At: at, Linear: m.linear, Bias: layer.bias, Deviation: m.deviation,
+		Dim: p.configuration.Dim, Lanes: p.lanes, Rows: rows, At: at, Linear: m.linear, Bias: layer.bias, Deviation: m.deviation,
 		Scale: layer.scale, Shift: layer.shift, Own: x.parts[part].own, Output: x.parts[part].output,
 	}
 	if p.dropping() {

@@ -43,17 +43,44 @@ func (m *machine) fold() {
 	TEXT("fold"+m.suffix, NOSPLIT, "func(count int, out, a, b, c *float32, x, y float32)")
 	Pragma("noescape")
 	Doc("fold" + m.suffix + " is portable.Fold for whole vectors.")
+	m.folded("out", "x", "y")
+}
+
+// foldTwo writes two such sums of the same three terms.
+func (m *machine) foldTwo() {
+	TEXT("foldTwo"+m.suffix, NOSPLIT, "func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)")
+	Pragma("noescape")
+	Doc("foldTwo" + m.suffix + " is portable.FoldTwo for whole vectors.")
+	m.folded("out", "x", "y", "other", "otherX", "otherY")
+}
+
+// folded writes sums of a, b and c: names are those of each sum's place and two scalars.
+func (m *machine) folded(names ...string) {
 	f := m.newFolder()
-	out, a, b, c := pointer("out"), pointer("a"), pointer("b"), pointer("c")
-	x, y, sum, product := m.v(0), m.v(1), m.v(2), m.v(3)
-	m.scalar("x", x)
-	m.scalar("y", y)
+	a, b, c := pointer("a"), pointer("b"), pointer("c")
+	terms, sum, product := m.run(0, 3), m.v(3), m.v(4)
+	type output struct {
+		out  reg.GPVirtual
+		x, y reg.VecPhysical
+	}
+	var outputs []output
+	for i := 0; i < len(names); i += 3 {
+		o := output{pointer(names[i]), m.v(5 + i), m.v(6 + i)}
+		m.scalar(names[i+1], o.x)
+		m.scalar(names[i+2], o.y)
+		outputs = append(outputs, o)
+	}
 	f.each(func(at func(reg.GPVirtual) Mem) {
-		VMULPS(at(b), x, sum)
-		VADDPS(at(a), sum, sum)
-		VMULPS(at(c), y, product)
-		VADDPS(product, sum, sum)
-		VMOVUPS(sum, at(out))
+		for i, term := range []reg.GPVirtual{a, b, c} {
+			VMOVUPS(at(term), terms[i])
+		}
+		for _, o := range outputs {
+			VMULPS(terms[1], o.x, sum)
+			VADDPS(terms[0], sum, sum)
+			VMULPS(terms[2], o.y, product)
+			VADDPS(product, sum, sum)
+			VMOVUPS(sum, at(o.out))
+		}
 	})
 }
 

@@ -27,10 +27,13 @@ func main() {
 			m.aggregateBackward(columns)
 		}
 		for _, dim := range []int{32, 64} {
-			m.normalize(dim)
+			for _, e := range endings {
+				m.normalize(dim, e)
+			}
 			m.normalizeBackward(dim)
 		}
 		m.fold()
+		m.foldTwo()
 		m.unfold()
 		m.partition()
 		m.score()
@@ -44,10 +47,13 @@ func main() {
 		m.aggregate(16)
 		m.aggregateBackward(16)
 		for _, dim := range []int{32, 64} {
-			m.normalize(dim)
+			for _, e := range endings {
+				m.normalize(dim, e)
+			}
 			m.normalizeBackward(dim)
 		}
 		m.fold()
+		m.foldTwo()
 		m.unfold()
 		m.score()
 		m.peak()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -10,25 +11,28 @@ import (
 )
 
 // updater is what the two directions of the normalization share: the rows of an update, of
-// which one at a time is in registers.
+// which one at a time is in registers, or several where there are enough.
 type updater struct {
 	*machine
 	dim, vectors                int
 	i, count                    reg.GPVirtual // the row's place, of so many
 	row, at                     reg.GPVirtual // its rows in the tables and in linear
-	linear, deviation           reg.GPVirtual
-	bias, scale, shift, kept    reg.GPVirtual
+	linear, deviation, kept     reg.GPVirtual
+	bias, scale, shift          []Op
 	values                      []reg.VecPhysical
 	x, scratch, sum, product    reg.VecPhysical
 	zeroes, keptScale, oneOfDim reg.VecPhysical
 }
+
+// held is how many registers hold what an AVX-512 update works on.
+const held = 16
 
 func (m *machine) newUpdater(dim int) *updater {
 	n := dim / m.lanes()
 	u := &updater{machine: m, dim: dim, vectors: n, values: m.run(0, n)}
 	next := n
 	if m.wide {
-		next = 4*n + 9 // behind what four rows take
+		next = held
 	}
 	for i, v := range []*reg.VecPhysical{&u.x, &u.scratch, &u.sum, &u.product, &u.zeroes, &u.keptScale, &u.oneOfDim} {
 		*v = m.v(next + i)
@@ -37,16 +41,20 @@ func (m *machine) newUpdater(dim int) *updater {
 }
 
 func (u *updater) start() {
-	u.count, u.scale, u.shift = pointer("count"), pointer("scale"), pointer("shift")
+	u.count, u.scale, u.shift = pointer("count"), u.parts("scale"), u.parts("shift")
 	u.i = GP64()
 	XORQ(u.i, u.i)
 	u.zero(u.zeroes)
 	u.constant(math.Float32bits(1/float32(u.dim)), u.oneOfDim)
-	keptScale, err := Param("keptScale").Resolve()
-	if err != nil {
-		panic(err)
+}
+
+// parts are the vectors of a parameter of dim numbers.
+func (u *updater) parts(name string) (out []Op) {
+	base := pointer(name)
+	for j := range u.vectors {
+		out = append(out, u.part(base, j))
 	}
-	VBROADCASTSS(keptScale.Addr, u.keptScale)
+	return out
 }
 
 // part is vector j at base.
@@ -60,7 +68,9 @@ func (u *updater) eachRow(body func()) {
 	Label(next)
 	CMPQ(u.i, u.count)
 	JGE(LabelRef(end))
-	u.aim(0)
+	u.row, u.at = GP64(), GP64()
+	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4}, u.row)
+	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4}, u.at)
 	body()
 	INCQ(u.i)
 	JMP(LabelRef(next))
@@ -69,23 +79,14 @@ func (u *updater) eachRow(body func()) {
 	RET()
 }
 
-// aim sets the pointers to the row that is so many behind the current one.
-func (u *updater) aim(behind int) {
-	u.row, u.at, u.kept = GP64(), GP64(), pointer("kept")
-	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4, Disp: 4 * behind}, u.row)
-	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4, Disp: 4 * behind}, u.at)
-	u.deviation = pointer("deviation")
+// aimBack sets the pointers to what only training keeps of a row.
+func (u *updater) aimBack() {
+	u.deviation, u.kept = pointer("deviation"), pointer("kept")
 	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
-	u.move(u.kept, u.at, pointer("keptStride"))
-	u.linear = u.rowOf("linear", u.at)
-}
-
-// move moves base by so many strides.
-func (u *updater) move(base, rows, stride reg.GPVirtual) {
 	offset := GP64()
-	MOVQ(rows, offset)
-	IMULQ(stride, offset)
-	ADDQ(offset, base)
+	MOVQ(u.at, offset)
+	IMULQ(pointer("keptStride"), offset)
+	ADDQ(offset, u.kept)
 }
 
 // rowOf is a pointer to a row of a parameter with rows of dim numbers.
@@ -113,138 +114,139 @@ func (u *updater) dropout(v reg.VecPhysical, j int) {
 
 // affine leaves scale*x + shift, for vector j, in v.
 func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
-	VMOVUPS(u.part(u.shift, j), v)
-	VFMADD231PS(u.part(u.scale, j), x, v)
+	VMOVUPS(u.shift[j], v)
+	VFMADD231PS(u.scale[j], x, v)
+}
+
+// ending is a case of the end of an update: so many queries side by side, or one while
+// training, which drops out and keeps what the way back reads.
+type ending struct {
+	name     string
+	queries  int
+	training bool
+}
+
+var endings = []ending{{"normalize", 1, false}, {"normalizePair", 2, false}, {"normalizeTraining", 1, true}}
+
+// normalizer is an updater on its way forward.
+type normalizer struct {
+	*updater
+	ending
+	linears [2]reg.GPVirtual // by lane
 }
 
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
-func (m *machine) normalize(dim int) {
-	name := fmt.Sprintf("normalize%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownStride int, output *float32, outputStride int)")
+func (m *machine) normalize(dim int, e ending) {
+	name := fmt.Sprintf("%s%d%s", e.name, dim, m.suffix)
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
-	u := m.newUpdater(dim)
-	u.start()
-	u.bias = pointer("bias")
-	if u.wide {
-		u.normalizeFours()
+	n := &normalizer{updater: m.newUpdater(dim), ending: e}
+	n.start()
+	n.bias = n.parts("bias")
+	n.linears[0] = pointer("linear")
+	if n.queries == 2 {
+		n.linears[1] = pointer("lane")
+		ADDQ(n.linears[0], n.linears[1])
 	}
-	u.eachRow(func() {
-		u.normalizeRow()
-		u.finish(u.values)
+	if n.training {
+		n.scalar("keptScale", n.keptScale)
+	}
+	if n.wide {
+		n.together()
+		return
+	}
+	n.eachRow(func() {
+		if n.training {
+			n.aimBack()
+		}
+		for lane := range e.queries {
+			linear := n.placeOfLinear(lane)
+			n.normalizeRow(linear)
+			n.finish(n.values, lane, linear)
+		}
 	})
 }
 
-// finish stores a row that was normalized, and what becomes of it.
-func (u *updater) finish(values []reg.VecPhysical) {
-	own, output := pointer("own"), pointer("output")
-	u.move(own, u.row, pointer("ownStride"))
-	u.move(output, u.row, pointer("outputStride"))
+// place is where the vectors of a lane of a row stand.
+type place func(j int) Mem
+
+// place returns where a lane of dim numbers stands behind base and offset.
+func (n *normalizer) place(base, offset reg.GPVirtual, lane int) place {
+	return func(j int) Mem { return Mem{Base: base, Index: offset, Scale: 1, Disp: lane*4*n.dim + j*n.bytes()} }
+}
+
+// offset is where a row of so many lanes begins in its table.
+func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
+	offset := GP64()
+	MOVQ(row, offset)
+	SHLQ(U8(bits.TrailingZeros(uint(4*n.dim*lanes))), offset)
+	return offset
+}
+
+// placeOfLinear returns where a lane of the current row stands in linear.
+func (n *normalizer) placeOfLinear(lane int) place {
+	return n.place(n.linears[lane], n.offset(n.at, 1), 0)
+}
+
+// placesInTables returns where it stands in the residual and in the output.
+func (n *normalizer) placesInTables(lane int) (own, output place) {
+	row := n.offset(n.row, n.queries)
+	masked := pointer("ownMask")
+	ANDQ(row, masked)
+	return n.place(pointer("own"), masked, lane), n.place(pointer("output"), row, lane)
+}
+
+// finish stores what becomes of a lane of a row that was normalized.
+func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear place) {
+	own, output := n.placesInTables(lane)
 	for j, v := range values {
-		VMOVUPS(v, u.part(u.linear, j))
-		u.affine(v, j, u.x)
-		VMAXPS(u.x, u.zeroes, u.x) // a NaN stays
-		u.dropout(u.x, j)
-		VADDPS(u.part(own, j), u.x, u.x)
-		VMOVUPS(u.x, u.part(output, j))
+		if n.training {
+			VMOVUPS(v, linear(j))
+		}
+		n.affine(v, j, n.x)
+		VMAXPS(n.x, n.zeroes, n.x) // a NaN stays
+		if n.training {
+			n.dropout(n.x, j)
+		}
+		VADDPS(own(j), n.x, n.x)
+		VMOVUPS(n.x, output(j))
 	}
 }
 
-// normalizeRow reads a row and normalizes it, in registers.
-func (u *updater) normalizeRow() {
-	for j, v := range u.values {
-		VMOVUPS(u.part(u.linear, j), v)
-		VADDPS(u.part(u.bias, j), v, v)
+// normalizeRow reads a lane of a row and normalizes it, in registers.
+func (n *normalizer) normalizeRow(linear place) {
+	for j, v := range n.values {
+		VMOVUPS(linear(j), v)
+		VADDPS(n.bias[j], v, v)
 		if j == 0 {
-			VMOVAPS(v, u.sum)
+			VMOVAPS(v, n.sum)
 		} else {
-			VADDPS(v, u.sum, u.sum)
+			VADDPS(v, n.sum, n.sum)
 		}
 	}
-	u.total(u.sum, u.scratch)
-	VMULPS(u.oneOfDim, u.sum, u.sum)
-	for j, v := range u.values {
-		VSUBPS(u.sum, v, v)
+	n.total(n.sum, n.scratch)
+	VMULPS(n.oneOfDim, n.sum, n.sum)
+	for j, v := range n.values {
+		VSUBPS(n.sum, v, v)
 		if j == 0 {
-			VMULPS(v, v, u.product)
+			VMULPS(v, v, n.product)
 		} else {
-			VFMADD231PS(v, v, u.product)
+			VFMADD231PS(v, v, n.product)
 		}
 	}
-	u.total(u.product, u.scratch)
-	u.constant(normalizeEpsilon, u.scratch)
-	VFMADD231PS(u.oneOfDim, u.product, u.scratch)
-	x := u.scratch.AsX()
+	n.total(n.product, n.scratch)
+	n.constant(normalizeEpsilon, n.scratch)
+	VFMADD231PS(n.oneOfDim, n.product, n.scratch)
+	x := n.scratch.AsX()
 	VSQRTSS(x, x, x)
-	u.constant(constantOne, u.sum)
-	VDIVSS(x, u.sum.AsX(), x)
-	VMOVSS(x, Mem{Base: u.deviation})
-	VBROADCASTSS(x, u.scratch)
-	for _, v := range u.values {
-		VMULPS(u.scratch, v, v)
+	n.constant(constantOne, n.sum)
+	VDIVSS(x, n.sum.AsX(), x)
+	if n.training {
+		VMOVSS(x, Mem{Base: n.deviation})
 	}
-}
-
-// normalizeBackward writes the gradient of normalize.
-func (m *machine) normalizeBackward(dim int) {
-	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
-	u := m.newUpdater(dim)
-	u.start()
-	byBias, byScale, byShift := pointer("byBias"), pointer("byScale"), pointer("byShift")
-	u.eachRow(func() {
-		gradient, byLinear := u.rowOf("gradient", u.row), u.rowOf("byLinear", u.at)
-		for j, v := range u.values {
-			VMOVUPS(u.part(gradient, j), v)
-			u.dropout(v, j)
-			VMOVUPS(u.part(u.linear, j), u.x)
-			u.affine(u.x, j, u.scratch)
-			u.keepWhere(notLessOrEqual, u.zeroes, u.scratch, v, u.scratch)
-		}
-		u.addWhere(byShift, func(int) {})
-		u.addWhere(byScale, func(j int) { VMULPS(u.part(u.linear, j), u.scratch, u.scratch) })
-		u.takeBack(byLinear)
-		u.addWhere(byBias, func(int) {})
-	})
-}
-
-// addWhere adds to the sums of a parameter, if there are any, what becomes of the row.
-func (u *updater) addWhere(sums reg.GPVirtual, become func(j int)) {
-	none := u.label("none")
-	TESTQ(sums, sums)
-	JZ(LabelRef(none))
-	for j, v := range u.values {
-		VMOVAPS(v, u.scratch)
-		become(j)
-		VADDPS(u.part(sums, j), u.scratch, u.scratch)
-		VMOVUPS(u.scratch, u.part(sums, j))
-	}
-	Label(none)
-}
-
-// takeBack turns a row's gradient into that of what was normalized.
-func (u *updater) takeBack(byLinear reg.GPVirtual) {
-	for j, v := range u.values {
-		VMULPS(u.part(u.scale, j), v, v)
-		if j == 0 {
-			VMOVAPS(v, u.sum)
-			VMULPS(u.part(u.linear, j), v, u.product)
-			continue
-		}
-		VADDPS(v, u.sum, u.sum)
-		VFMADD231PS(u.part(u.linear, j), v, u.product)
-	}
-	u.total(u.sum, u.scratch)
-	u.total(u.product, u.scratch)
-	VMULPS(u.oneOfDim, u.sum, u.sum)
-	VMULPS(u.oneOfDim, u.product, u.product)
-	VBROADCASTSS(Mem{Base: u.deviation}, u.x)
-	for j, v := range u.values {
-		VSUBPS(u.sum, v, v)
-		VFNMADD231PS(u.part(u.linear, j), u.product, v)
-		VMULPS(u.x, v, v)
-		VMOVUPS(v, u.part(byLinear, j))
+	VBROADCASTSS(x, n.scratch)
+	for _, v := range n.values {
+		VMULPS(n.scratch, v, v)
 	}
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// normalizeBackward writes the gradient of normalize.
+func (m *machine) normalizeBackward(dim int) {
+	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
+	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
+	u := m.newUpdater(dim)
+	u.start()
+	u.scalar("keptScale", u.keptScale)
+	byBias, byScale, byShift := pointer("byBias"), pointer("byScale"), pointer("byShift")
+	u.eachRow(func() {
+		u.aimBack()
+		u.linear = u.rowOf("linear", u.at)
+		gradient, byLinear := u.rowOf("gradient", u.row), u.rowOf("byLinear", u.at)
+		for j, v := range u.values {
+			VMOVUPS(u.part(gradient, j), v)
+			u.dropout(v, j)
+			VMOVUPS(u.part(u.linear, j), u.x)
+			u.affine(u.x, j, u.scratch)
+			u.keepWhere(notLessOrEqual, u.zeroes, u.scratch, v, u.scratch)
+		}
+		u.addWhere(byShift, func(int) {})
+		u.addWhere(byScale, func(j int) { VMULPS(u.part(u.linear, j), u.scratch, u.scratch) })
+		u.takeBack(byLinear)
+		u.addWhere(byBias, func(int) {})
+	})
+}
+
+// addWhere adds to the sums of a parameter, if there are any, what becomes of the row.
+func (u *updater) addWhere(sums reg.GPVirtual, become func(j int)) {
+	none := u.label("none")
+	TESTQ(sums, sums)
+	JZ(LabelRef(none))
+	for j, v := range u.values {
+		VMOVAPS(v, u.scratch)
+		become(j)
+		VADDPS(u.part(sums, j), u.scratch, u.scratch)
+		VMOVUPS(u.scratch, u.part(sums, j))
+	}
+	Label(none)
+}
+
+// takeBack turns a row's gradient into that of what was normalized.
+func (u *updater) takeBack(byLinear reg.GPVirtual) {
+	for j, v := range u.values {
+		VMULPS(u.scale[j], v, v)
+		if j == 0 {
+			VMOVAPS(v, u.sum)
+			VMULPS(u.part(u.linear, j), v, u.product)
+			continue
+		}
+		VADDPS(v, u.sum, u.sum)
+		VFMADD231PS(u.part(u.linear, j), v, u.product)
+	}
+	u.total(u.sum, u.scratch)
+	u.total(u.product, u.scratch)
+	VMULPS(u.oneOfDim, u.sum, u.sum)
+	VMULPS(u.oneOfDim, u.product, u.product)
+	VBROADCASTSS(Mem{Base: u.deviation}, u.x)
+	for j, v := range u.values {
+		VSUBPS(u.sum, v, v)
+		VFNMADD231PS(u.part(u.linear, j), u.product, v)
+		VMULPS(u.x, v, v)
+		VMOVUPS(v, u.part(byLinear, j))
+	}
+}

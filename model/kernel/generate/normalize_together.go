@@ -1,0 +1,164 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// together is several rows (lanes count as rows) in registers at once. Normalizing a row is a
+// long chain of few instructions, mostly sums across a register; several chains fill the time
+// of one, and share the sums, the root and the quotient. Sums are added up in the order of
+// total: a row's bits do not depend on its neighbours.
+//
+// Behind the last row stands that row again: all are read before the first is written, so
+// what is done twice comes out the same.
+type together struct {
+	*normalizer
+	rows     [][]reg.VecPhysical
+	spare    [2]reg.VecPhysical
+	epsilon  reg.VecPhysical
+	one      reg.VecPhysical
+	last     reg.GPVirtual // the last row's place
+	received Mem           // where totals, and then inverse deviations, are read from
+}
+
+// together normalizes all rows.
+func (n *normalizer) together() {
+	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), received: AllocLocal(64), last: GP64()}
+	g.spare = [2]reg.VecPhysical{n.v(23), n.sum}
+	for first := 0; first < held; first += n.vectors {
+		g.rows = append(g.rows, n.run(first, n.vectors))
+	}
+	n.constant(normalizeEpsilon, g.epsilon)
+	n.constant(constantOne, g.one)
+	if n.vectors == 2 {
+		next := 26
+		for _, row := range [][]Op{n.bias, n.scale, n.shift} {
+			for j := range row {
+				VMOVUPS(row[j], n.v(next))
+				row[j] = n.v(next)
+				next++
+			}
+		}
+	}
+	MOVQ(n.count, g.last)
+	DECQ(g.last)
+	next, end := n.label("rows"), n.label("end")
+	Label(next)
+	CMPQ(n.i, n.count)
+	JGE(LabelRef(end))
+	g.normalize()
+	ADDQ(U8(len(g.rows)/n.queries), n.i)
+	JMP(LabelRef(next))
+	Label(end)
+	VZEROUPPER()
+	RET()
+}
+
+func (g *together) normalize() {
+	g.each(func(r, lane int) {
+		linear := g.placeOfLinear(lane)
+		for j, v := range g.rows[r] {
+			VMOVUPS(linear(j), v)
+			VADDPS(g.bias[j], v, v)
+		}
+	})
+	sum := g.totals(func(row []reg.VecPhysical, sum reg.VecPhysical) {
+		VADDPS(row[1], row[0], sum)
+		for _, v := range row[2:] {
+			VADDPS(v, sum, sum)
+		}
+	})
+	VMULPS(g.oneOfDim, sum, sum)
+	VMOVUPS(sum, g.received)
+	for r, row := range g.rows {
+		for _, v := range row {
+			VSUBPS_BCST(g.of(r), v, v)
+		}
+	}
+	product := g.totals(func(row []reg.VecPhysical, product reg.VecPhysical) {
+		VMULPS(row[0], row[0], product)
+		for _, v := range row[1:] {
+			VFMADD231PS(v, v, product)
+		}
+	})
+	VFMADD213PS(g.epsilon, g.oneOfDim, product)
+	VSQRTPS(product, product)
+	VDIVPS(product, g.one, product)
+	VMOVUPS(product, g.received)
+	g.each(func(r, lane int) {
+		for _, v := range g.rows[r] {
+			VMULPS_BCST(g.of(r), v, v)
+		}
+		if g.training {
+			g.aimBack()
+			inverse := GP32()
+			MOVL(g.of(r), inverse)
+			MOVL(inverse, Mem{Base: g.deviation})
+		}
+		g.finish(g.rows[r], lane, g.placeOfLinear(lane))
+	})
+}
+
+// each goes over the rows in registers, and says where they stand in memory.
+func (g *together) each(body func(r, lane int)) {
+	for r := 0; r < len(g.rows); r += g.queries {
+		i := GP64()
+		LEAQ(Mem{Base: g.i, Disp: r / g.queries}, i)
+		CMPQ(i, g.last)
+		CMOVQGT(g.last, i)
+		g.row, g.at = GP64(), GP64()
+		MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
+		MOVLQSX(Mem{Base: pointer("at"), Index: i, Scale: 4}, g.at)
+		for lane := range g.queries {
+			body(r+lane, lane)
+		}
+	}
+}
+
+// totals adds up, of each row, the numbers of the vector that share leaves in a register. It
+// returns a vector of all totals; of tells where each stands.
+func (g *together) totals(share func(row []reg.VecPhysical, out reg.VecPhysical)) reg.VecPhysical {
+	// Four rows make a vector, a row in each quarter.
+	a, b, spare := g.x, g.scratch, g.spare[1]
+	halves := func(rows [][]reg.VecPhysical, out reg.VecPhysical) {
+		share(rows[0], out)
+		share(rows[1], g.spare[0])
+		g.addQuarters(0x44, 0xee, g.spare[0], out, spare)
+	}
+	quarters := func(rows [][]reg.VecPhysical, a, b reg.VecPhysical) {
+		halves(rows[:2], a)
+		halves(rows[2:4], b)
+		g.addQuarters(0x88, 0xdd, b, a, spare)
+	}
+	quarters(g.rows, a, b)
+	if len(g.rows) == 4 {
+		VPERMILPS(U8(0x4e), a, spare)
+		VADDPS(spare, a, a)
+	} else {
+		quarters(g.rows[4:], b, g.product)
+		VSHUFPS(U8(0xee), b, a, spare)
+		VSHUFPS(U8(0x44), b, a, a)
+		VADDPS(spare, a, a)
+	}
+	VPERMILPS(U8(0xb1), a, spare)
+	VADDPS(spare, a, a)
+	return a
+}
+
+// addQuarters adds the quarters of a and b that two patterns select, and leaves them in a.
+func (g *together) addQuarters(first, second uint64, b, a, spare reg.VecPhysical) {
+	VSHUFF64X2(U8(second), b, a, spare)
+	VSHUFF64X2(U8(first), b, a, a)
+	VADDPS(spare, a, a)
+}
+
+// of is where row r's number stands among those received.
+func (g *together) of(r int) Mem {
+	number := 4 * (r % 4)
+	if len(g.rows) > 4 {
+		number += 2 * (r / 4)
+	}
+	return g.received.Offset(4 * number)
+}
