@@ -12,14 +12,14 @@ func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
 	var packed columns
 	j := 0
 	for takesTwelve(m - j) {
-		packed.pack(12, b[j:], m, terms)
+		packed.packTwelve(b[j:], m, terms)
 		for i := range n {
 			packed.addTwelve((*[12]float32)(c[i*m+j:]), a[i*stride:][:terms])
 		}
 		j += 12
 	}
 	for ; j+8 <= m; j += 8 {
-		packed.pack(8, b[j:], m, terms)
+		packed.packEight(b[j:], m, terms)
 		for i := range n {
 			packed.addEight((*[8]float32)(c[i*m+j:]), a[i*stride:][:terms])
 		}
@@ -32,15 +32,26 @@ func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
 	}
 }
 
-// pack copies the first columns of a matrix with rows of m.
-func (c *columns) pack(count int, b []float32, m, terms int) {
-	for j := range c[:count] {
-		column := c[j][:terms]
-		at := j
-		for p := range column {
-			column[p] = b[at]
-			at += m
-		}
+// packTwelve copies the first columns of a matrix with rows of m.
+func (c *columns) packTwelve(b []float32, m, terms int) {
+	at := 0
+	for p := range terms {
+		q, row := uint8(p), (*[12]float32)(b[at:at+12])
+		c[0][q], c[1][q], c[2][q], c[3][q] = row[0], row[1], row[2], row[3]
+		c[4][q], c[5][q], c[6][q], c[7][q] = row[4], row[5], row[6], row[7]
+		c[8][q], c[9][q], c[10][q], c[11][q] = row[8], row[9], row[10], row[11]
+		at += m
+	}
+}
+
+// packEight is packTwelve for eight columns.
+func (c *columns) packEight(b []float32, m, terms int) {
+	at := 0
+	for p := range terms {
+		q, row := uint8(p), (*[8]float32)(b[at:at+8])
+		c[0][q], c[1][q], c[2][q], c[3][q] = row[0], row[1], row[2], row[3]
+		c[4][q], c[5][q], c[6][q], c[7][q] = row[4], row[5], row[6], row[7]
+		at += m
 	}
 }
 
