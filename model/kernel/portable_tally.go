@@ -98,22 +98,6 @@ func addMessage(tallies []tally, x, w []float32) {
 	}
 }
 
-// addTo adds the messages and forgets them. It goes over all of them for two dimensions at a
-// time: these tallies then stay in registers, which those of more dimensions would not.
-func (s *sent) addTo(tallies *[tallied]tally) {
-	xs, ws := s.x[:s.count], s.w[:s.count]
-	s.count = 0
-	for j := 0; j <= tallied-2; j += 2 {
-		a, b := tallies[j], tallies[j+1]
-		for i, x := range xs {
-			w := ws[i]
-			a = a.with(x[j] * w[j])
-			b = b.with(x[j+1] * w[j+1])
-		}
-		tallies[j], tallies[j+1] = a, b
-	}
-}
-
 // with is the tally and one more message.
 func (t tally) with(m float32) tally {
 	t.sum += m
