@@ -24,6 +24,7 @@ const tallied = 32
 type sent struct {
 	x, w  [64]*[tallied]float32
 	count int
+	ends  [2]float32 // of the state that was read last
 }
 
 // tallyRow reduces DistMult's messages to PNA's features, for a receiver in row o whose
