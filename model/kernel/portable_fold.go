@@ -1,9 +1,18 @@
 package kernel
 
-// Fold adds three matrices, entry by entry.
+// Fold adds three matrices, entry by entry, four in a turn of the loop.
 func (portable) Fold(out, a, b, c []float32, x, y float32) {
 	a, b, c = a[:len(out)], b[:len(out)], c[:len(out)]
-	for i := range out {
+	i := 0
+	for ; i+4 <= len(out); i += 4 {
+		o, p, q, r := out[i:i+4:i+4], a[i:i+4:i+4], b[i:i+4:i+4], c[i:i+4:i+4]
+		s0 := p[0] + float32(x*q[0]) + float32(y*r[0])
+		s1 := p[1] + float32(x*q[1]) + float32(y*r[1])
+		s2 := p[2] + float32(x*q[2]) + float32(y*r[2])
+		s3 := p[3] + float32(x*q[3]) + float32(y*r[3])
+		o[0], o[1], o[2], o[3] = s0, s1, s2, s3
+	}
+	for ; i < len(out); i++ {
 		out[i] = a[i] + float32(x*b[i]) + float32(y*c[i])
 	}
 }

@@ -1,15 +1,12 @@
 package kernel
 
 // portableTerms is how many terms of a product are added before the next ones' part of b is
-// looked at: their columns then fit on the stack, and stay in the nearest cache. It is the
-// width of PNA's features of 32 dimensions.
+// looked at, which then stays in the nearest cache. It is the width of PNA's features of 32
+// dimensions.
 const portableTerms = 160
 
 // packedRows is how many rows a product must have before packing columns for them pays.
-const packedRows = 16
-
-// columns are eight neighboring columns of a matrix, four and four.
-type columns struct{ left, right [portableTerms][4]float32 }
+const packedRows = 32
 
 // Multiply adds the terms of every entry one after another, from zero or from what is in c,
 // so a row's result does not depend on how many rows are multiplied at once.
@@ -57,78 +54,76 @@ func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int) {
 
 // multiplyRow computes c += sum over p of a[p] * (row p of b), in order of p.
 func multiplyRow(c, a, b []float32) {
-	m := len(c)
-	j := 0
+	if len(a) == 0 {
+		return
+	}
+	j, m := 0, len(c)
+	for takesTwelve(m - j) {
+		twelveTerms((*[12]float32)(c[j:]), a, b[j:], m)
+		j += 12
+	}
 	for ; j+8 <= m; j += 8 {
-		addTerms((*[8]float32)(c[j:]), a, b, j, m)
+		eightTerms((*[8]float32)(c[j:]), a, b[j:], m)
 	}
 	multiplyRest(c, a, b, j)
 }
 
-// multiplyPacked computes c += a b for some of the terms, for n rows of a that are stride
-// entries apart. Columns of b that stand together need fewer instructions to walk.
-func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
-	var packed columns
-	j := 0
-	for ; j+8 <= m; j += 8 {
-		packed.pack(b, j, m, terms)
-		for i := range n {
-			addPacked((*[8]float32)(c[i*m+j:]), a[i*stride:][:terms], packed.left[:terms], packed.right[:terms])
+// takesTwelve is whether twelve of so many columns are to go together. It leaves eight, or
+// none, to those who can do that many at once, rather than up to seven to multiplyRest.
+func takesTwelve(left int) bool { return left >= 20 || left >= 12 && left < 16 }
+
+// twelveTerms adds the terms of twelve entries of a row, with their columns where they stand
+// in b, whose rows have m entries. There has to be a term.
+//
+// The sums stay in registers. For that the compiler has to be kept from moving all loads and
+// products up and all additions down, between which they take more registers than there are:
+// it does not where a sum is used in the block that makes it, and a loop that tests at its
+// end, and loads there what its next turn needs, is one block. So do all such loops here.
+func twelveTerms(into *[12]float32, a, b []float32, m int) {
+	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]
+	s6, s7, s8, s9, s10, s11 := into[6], into[7], into[8], into[9], into[10], into[11]
+	x, row, at := a[0], (*[12]float32)(b), m
+	for p := uint(1); ; p++ {
+		s0 += float32(x * row[0])
+		s1 += float32(x * row[1])
+		s2 += float32(x * row[2])
+		s3 += float32(x * row[3])
+		s4 += float32(x * row[4])
+		s5 += float32(x * row[5])
+		s6 += float32(x * row[6])
+		s7 += float32(x * row[7])
+		s8 += float32(x * row[8])
+		s9 += float32(x * row[9])
+		s10 += float32(x * row[10])
+		s11 += float32(x * row[11])
+		if p >= uint(len(a)) {
+			break
 		}
+		x, row = a[p], (*[12]float32)(b[at:at+12:at+12])
+		at += m
 	}
-	if j == m {
-		return
-	}
-	for i := range n {
-		multiplyRest(c[i*m:(i+1)*m], a[i*stride:][:terms], b, j)
-	}
+	into[0], into[1], into[2], into[3], into[4], into[5] = s0, s1, s2, s3, s4, s5
+	into[6], into[7], into[8], into[9], into[10], into[11] = s6, s7, s8, s9, s10, s11
 }
 
-// pack copies the columns from j on of a matrix with rows of m.
-func (c *columns) pack(b []float32, j, m, terms int) {
-	left, right := c.left[:terms], c.right[:terms]
-	for p := range left {
-		row := (*[8]float32)(b[p*m+j:])
-		left[p], right[p] = [4]float32(row[:4]), [4]float32(row[4:])
-	}
-}
-
-// addPacked adds the terms of eight entries of a row. The sums stay in registers. That the
-// compiler cannot know the length of right, and checks it at every term, is wanted: it moves
-// all loads and products up to the last check, and eight at once leave too few registers.
-func addPacked(into *[8]float32, a []float32, left, right [][4]float32) {
+// eightTerms is twelveTerms for eight entries.
+func eightTerms(into *[8]float32, a, b []float32, m int) {
 	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
-	left = left[:len(a)]
-	for p, x := range a {
-		l := &left[p]
-		s0 += float32(x * l[0])
-		s1 += float32(x * l[1])
-		s2 += float32(x * l[2])
-		s3 += float32(x * l[3])
-		r := &right[p]
-		s4 += float32(x * r[0])
-		s5 += float32(x * r[1])
-		s6 += float32(x * r[2])
-		s7 += float32(x * r[3])
-	}
-	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
-}
-
-// addTerms is addPacked, bit for bit, with the columns from j on where they stand in b.
-func addTerms(into *[8]float32, a, b []float32, j, m int) {
-	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
-	for _, x := range a {
-		l := b[j : j+4 : j+4]
-		s0 += float32(x * l[0])
-		s1 += float32(x * l[1])
-		s2 += float32(x * l[2])
-		s3 += float32(x * l[3])
-		r := b[j+4 : j+8 : j+8]
-		s4 += float32(x * r[0])
-		s5 += float32(x * r[1])
-		s6 += float32(x * r[2])
-		s7 += float32(x * r[3])
-		j += m
+	x, row, at := a[0], (*[8]float32)(b), m
+	for p := uint(1); ; p++ {
+		s0 += float32(x * row[0])
+		s1 += float32(x * row[1])
+		s2 += float32(x * row[2])
+		s3 += float32(x * row[3])
+		s4 += float32(x * row[4])
+		s5 += float32(x * row[5])
+		s6 += float32(x * row[6])
+		s7 += float32(x * row[7])
+		if p >= uint(len(a)) {
+			break
+		}
+		x, row = a[p], (*[8]float32)(b[at:at+8:at+8])
+		at += m
 	}
 	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
 }

@@ -5,47 +5,75 @@ import "math"
 // Layer norm divides by sqrt(variance + normalizeEpsilon).
 const normalizeEpsilon = 1e-5
 
-// Normalize takes the mean and then the mean square around it, in two passes over a row.
+// normalizedRows is how many rows are brought as far as the next step together. A row's steps
+// wait for one another; those of several rows do not, and a processor does them meanwhile.
+const normalizedRows = 16
+
+// Normalize goes over a row three times: for its mean, for its mean square around that, and
+// for what comes of it.
 func (portable) Normalize(u *Update) {
 	lanes := u.lanes()
 	for lane := range lanes {
-		u.normalizeLane(lane, u.Linear[lane*(len(u.Linear)/lanes):])
+		linear := u.Linear[lane*(len(u.Linear)/lanes):]
+		for first := 0; first < len(u.At); first += normalizedRows {
+			last := min(first+normalizedRows, len(u.At))
+			u.normalizeRows(lane, linear, u.At[first:last], u.Rows[first:last])
+		}
 	}
 }
 
-// normalizeLane does one lane, of which linear is the table.
-func (u *Update) normalizeLane(lane int, linear []float32) {
+// normalizeRows does a lane of at most normalizedRows, at places in its table linear.
+func (u *Update) normalizeRows(lane int, linear []float32, at, rows []int32) {
+	var inverses [normalizedRows]float32
+	u.center(linear, at, &inverses)
 	d := u.Dim
-	for n, at := range u.At {
-		i, o := int(at), int(u.Rows[n])*u.lanes()+lane
-		row := linear[i*d : (i+1)*d]
-		if u.Bias != nil {
-			add(row, u.Bias[:d])
-		}
-		inverse := centerRow(row)
+	for k, i := range at {
 		if u.Deviation != nil {
-			u.Deviation[i] = inverse
+			u.Deviation[i] = inverses[k]
 		}
-		out := u.Output[o*d:][:d]
-		if u.Scale != nil {
-			activateAffine(out, row, inverse, u.Scale, u.Shift)
-		} else {
-			activate(out, row, inverse)
-		}
-		if u.Kept != nil {
-			dropout(out, u.keptWords(i), u.KeptScale)
-		}
-		if u.Own != nil {
-			add(out, u.Own[o*d:][:d])
-		}
+		o := (int(rows[k])*u.lanes() + lane) * d
+		u.activate(linear[int(i)*d:][:d], int(i), o, inverses[k])
 	}
 }
 
-// centerRow takes a row's mean out of it and returns 1 / sqrt(variance + epsilon).
-func centerRow(row []float32) float32 {
-	n := float32(len(row))
-	variance := center(row, sum(row)/n) / n
-	return 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
+// center adds the bias to rows of linear, takes their means out of them, and sets inverses to
+// 1 / sqrt(variance + epsilon).
+func (u *Update) center(linear []float32, at []int32, inverses *[normalizedRows]float32) {
+	var means [normalizedRows]float32
+	d, n := u.Dim, float32(u.Dim)
+	for k, i := range at {
+		row := linear[int(i)*d:][:d]
+		if u.Bias != nil {
+			means[k] = addAndSum(row, u.Bias) / n
+		} else {
+			means[k] = sum(row) / n
+		}
+	}
+	for k, i := range at {
+		variance := center(linear[int(i)*d:][:d], means[k]) / n
+		inverses[k] = 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
+	}
+}
+
+// activate does what is left to do for a centered row, at place i, whose output is at o.
+func (u *Update) activate(row []float32, i, o int, inverse float32) {
+	d := u.Dim
+	out := u.Output[o : o+d]
+	switch {
+	case u.Scale == nil:
+		activate(out, row, inverse)
+	case u.Kept == nil && u.Own != nil:
+		activateOnto(out, u.Own[o:o+d], row, inverse, u.Scale, u.Shift)
+		return
+	default:
+		activateAffine(out, row, inverse, u.Scale, u.Shift)
+	}
+	if u.Kept != nil {
+		dropout(out, u.keptWords(i), u.KeptScale)
+	}
+	if u.Own != nil {
+		add(out, u.Own[o:o+d])
+	}
 }
 
 // center subtracts the mean and adds the squares of what is left, as dot would.
@@ -80,6 +108,27 @@ func sum(x []float32) float32 {
 		d += four[3]
 	}
 	for ; j < len(x); j++ {
+		a += x[j]
+	}
+	return (a + b) + (c + d)
+}
+
+// addAndSum adds y to x, and is the sum of what that gives, as sum would add it.
+func addAndSum(x, y []float32) float32 {
+	y = y[:len(x)]
+	var a, b, c, d float32
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		four, more := x[j:j+4:j+4], y[j:j+4:j+4]
+		p, q, r, s := four[0]+more[0], four[1]+more[1], four[2]+more[2], four[3]+more[3]
+		four[0], four[1], four[2], four[3] = p, q, r, s
+		a += p
+		b += q
+		c += r
+		d += s
+	}
+	for ; j < len(x); j++ {
+		x[j] += y[j]
 		a += x[j]
 	}
 	return (a + b) + (c + d)
@@ -120,6 +169,16 @@ func activateAffine(out, row []float32, inverse float32, scale, shift []float32)
 		x := row[j] * inverse
 		row[j] = x
 		out[j] = math.Float32frombits(rectified(math.Float32bits(float32(scale[j]*x) + shift[j])))
+	}
+}
+
+// activateOnto is activateAffine with the own state added to what it writes.
+func activateOnto(out, own, row []float32, inverse float32, scale, shift []float32) {
+	out, own, scale, shift = out[:len(row)], own[:len(row)], scale[:len(row)], shift[:len(row)]
+	for j := range row {
+		x := row[j] * inverse
+		row[j] = x
+		out[j] = math.Float32frombits(rectified(math.Float32bits(float32(scale[j]*x)+shift[j]))) + own[j]
 	}
 }
 

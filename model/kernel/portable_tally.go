@@ -24,6 +24,7 @@ const tallied = 32
 type sent struct {
 	x, w  [64]*[tallied]float32
 	count int
+	ends  [2]float32 // of the state that was read last
 }
 
 // tallyRow reduces DistMult's messages to PNA's features, for a receiver in row o whose
@@ -90,22 +91,6 @@ func addMessage(tallies []tally, x, w []float32) {
 	x, w = x[:len(tallies)], w[:len(tallies)]
 	for j := range tallies {
 		tallies[j] = tallies[j].with(x[j] * w[j])
-	}
-}
-
-// addTo adds the messages and forgets them. It goes over all of them for two dimensions at a
-// time: these tallies then stay in registers, which those of more dimensions would not.
-func (s *sent) addTo(tallies *[tallied]tally) {
-	xs, ws := s.x[:s.count], s.w[:s.count]
-	s.count = 0
-	for j := 0; j <= tallied-2; j += 2 {
-		a, b := tallies[j], tallies[j+1]
-		for i, x := range xs {
-			w := ws[i]
-			a = a.with(x[j] * w[j])
-			b = b.with(x[j+1] * w[j+1])
-		}
-		tallies[j], tallies[j+1] = a, b
 	}
 }
 

@@ -1,0 +1,110 @@
+package kernel
+
+// columns are up to twelve neighboring columns of a matrix, each with its entries one behind
+// the other: a term's entries then stand at known distances from one another, and it takes
+// one register to find them all. They have room for as many as a byte can count, so that one
+// needs no check.
+type columns [12][256]float32
+
+// multiplyPacked computes c += a b for some of the terms, for n rows of a that are stride
+// entries apart. There has to be a term.
+func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
+	var packed columns
+	j := 0
+	for takesTwelve(m - j) {
+		packed.packTwelve(b[j:], m, terms)
+		for i := range n {
+			packed.addTwelve((*[12]float32)(c[i*m+j:]), a[i*stride:][:terms])
+		}
+		j += 12
+	}
+	for ; j+8 <= m; j += 8 {
+		packed.packEight(b[j:], m, terms)
+		for i := range n {
+			packed.addEight((*[8]float32)(c[i*m+j:]), a[i*stride:][:terms])
+		}
+	}
+	if j == m {
+		return
+	}
+	for i := range n {
+		multiplyRest(c[i*m:(i+1)*m], a[i*stride:][:terms], b, j)
+	}
+}
+
+// packTwelve copies the first columns of a matrix with rows of m.
+func (c *columns) packTwelve(b []float32, m, terms int) {
+	at := 0
+	for p := range terms {
+		q, row := uint8(p), (*[12]float32)(b[at:at+12])
+		c[0][q], c[1][q], c[2][q], c[3][q] = row[0], row[1], row[2], row[3]
+		c[4][q], c[5][q], c[6][q], c[7][q] = row[4], row[5], row[6], row[7]
+		c[8][q], c[9][q], c[10][q], c[11][q] = row[8], row[9], row[10], row[11]
+		at += m
+	}
+}
+
+// packEight is packTwelve for eight columns.
+func (c *columns) packEight(b []float32, m, terms int) {
+	at := 0
+	for p := range terms {
+		q, row := uint8(p), (*[8]float32)(b[at:at+8])
+		c[0][q], c[1][q], c[2][q], c[3][q] = row[0], row[1], row[2], row[3]
+		c[4][q], c[5][q], c[6][q], c[7][q] = row[4], row[5], row[6], row[7]
+		at += m
+	}
+}
+
+// addTwelve is twelveTerms, bit for bit.
+func (c *columns) addTwelve(into *[12]float32, a []float32) {
+	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]
+	s6, s7, s8, s9, s10, s11 := into[6], into[7], into[8], into[9], into[10], into[11]
+	_ = c[0][0] // so that it is not checked in the loop
+	x := a[0]
+	for p := uint(0); ; {
+		q := uint8(p)
+		s0 += float32(x * c[0][q])
+		s1 += float32(x * c[1][q])
+		s2 += float32(x * c[2][q])
+		s3 += float32(x * c[3][q])
+		s4 += float32(x * c[4][q])
+		s5 += float32(x * c[5][q])
+		s6 += float32(x * c[6][q])
+		s7 += float32(x * c[7][q])
+		s8 += float32(x * c[8][q])
+		s9 += float32(x * c[9][q])
+		s10 += float32(x * c[10][q])
+		s11 += float32(x * c[11][q])
+		p++
+		if p >= uint(len(a)) {
+			break
+		}
+		x = a[p]
+	}
+	into[0], into[1], into[2], into[3], into[4], into[5] = s0, s1, s2, s3, s4, s5
+	into[6], into[7], into[8], into[9], into[10], into[11] = s6, s7, s8, s9, s10, s11
+}
+
+// addEight is eightTerms, bit for bit.
+func (c *columns) addEight(into *[8]float32, a []float32) {
+	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
+	_ = c[0][0] // so that it is not checked in the loop
+	x := a[0]
+	for p := uint(0); ; {
+		q := uint8(p)
+		s0 += float32(x * c[0][q])
+		s1 += float32(x * c[1][q])
+		s2 += float32(x * c[2][q])
+		s3 += float32(x * c[3][q])
+		s4 += float32(x * c[4][q])
+		s5 += float32(x * c[5][q])
+		s6 += float32(x * c[6][q])
+		s7 += float32(x * c[7][q])
+		p++
+		if p >= uint(len(a)) {
+			break
+		}
+		x = a[p]
+	}
+	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
+}
