@@ -17,10 +17,14 @@ func (portable) Fold(out, a, b, c []float32, x, y float32) {
 	}
 }
 
-// FoldTwo is two folds.
-func (p portable) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
-	p.Fold(out, a, b, c, x, y)
-	p.Fold(other, a, b, c, otherX, otherY)
+// FoldTwo reads the three matrices once for both sums.
+func (portable) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
+	other, a, b, c = other[:len(out)], a[:len(out)], b[:len(out)], c[:len(out)]
+	for i := range out {
+		p, q, r := a[i], b[i], c[i]
+		out[i] = p + float32(x*q) + float32(y*r)
+		other[i] = p + float32(otherX*q) + float32(otherY*r)
+	}
 }
 
 // Unfold adds to three matrices, entry by entry.

@@ -60,29 +60,37 @@ func (r *Receivers) startTallies(tallies []tally, o, at int) {
 	}
 }
 
-// tallySenders adds the messages, one by one where the dimensions are fewer than those that can
-// be added in one go.
+// tallySenders adds the messages of the receiver in row o to the tallies of the dimensions from
+// at on: some of them at a time, or one by one where the dimensions are fewer than can be added
+// in one go.
 func (r *Receivers) tallySenders(tallies []tally, o, at int, sent *sent) {
-	n := len(tallies)
 	begin, end := r.Senders.Of(int32(o), r.Heard)
 	rows, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
-	relations = relations[:len(rows)]
-	first := r.First*r.Dim + at
-	for i, row := range rows {
-		u, q := first+int(row)*r.Dim, int(relations[i])*r.Dim+at
-		x, w := r.States[u:u+n], r.RelationEmbeddings[q:q+n]
-		if n < tallied {
-			addMessage(tallies, x, w)
-			continue
+	first, n := r.First*r.Dim+at, len(tallies)
+	if n < tallied {
+		for i, row := range rows {
+			u, q := first+int(row)*r.Dim, int(relations[i])*r.Dim+at
+			addMessage(tallies, r.States[u:u+n], r.RelationEmbeddings[q:q+n])
 		}
-		if sent.count == len(sent.x) {
-			sent.addTo((*[tallied]tally)(tallies))
-		}
-		sent.x[sent.count], sent.w[sent.count] = (*[tallied]float32)(x), (*[tallied]float32)(w)
-		sent.count++
+		return
 	}
-	if n == tallied {
+	for len(rows) > 0 {
+		count := min(len(rows), len(sent.x))
+		sent.list(r.States, rows[:count], first, r.Dim, r.RelationEmbeddings, relations[:count], at)
 		sent.addTo((*[tallied]tally)(tallies))
+		rows, relations = rows[count:], relations[count:]
+	}
+}
+
+// list lists messages to add: of states whose rows are counted from one entry on, and relation
+// embeddings, both of dim, the latter from their own entry at on.
+func (s *sent) list(states []float32, rows []int32, first, dim int, embeddings []float32, relations []int32, at int) {
+	s.count = len(rows)
+	xs, ws := s.x[:len(rows)], s.w[:len(rows)]
+	relations = relations[:len(rows)]
+	for i, row := range rows {
+		xs[i] = (*[tallied]float32)(states[first+int(row)*dim:])
+		ws[i] = (*[tallied]float32)(embeddings[int(relations[i])*dim+at:])
 	}
 }
 
