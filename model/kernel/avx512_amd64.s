@@ -6208,6 +6208,10 @@ receiver186:
 	MOVQ        (R9)(R11*8), R8
 	PREFETCHT0  (BX)(R8*4)
 	PREFETCHT0  (SI)(R8*4)
+	PREFETCHT0  64(BX)(R8*4)
+	PREFETCHT0  64(SI)(R8*4)
+	PREFETCHT0  128(BX)(R8*4)
+	PREFETCHT0  128(SI)(R8*4)
 	MOVQ        receivers+8(FP), R8
 	MOVLQSX     (R8)(AX*4), R8
 	MOVQ        (R9)(R8*8), R10
@@ -6374,38 +6378,33 @@ end195:
 	ADDQ R9, CX
 
 copy198:
-	CMPQ      R14, R9
-	JGE       copied199
 	VMOVDQU32 (R8)(R14*4), Z6
 	VMOVDQU32 Z6, (R12)(R15*4)
 	VMOVDQU32 (R10)(R14*4), Z6
 	VMOVDQU32 Z6, (R13)(R15*4)
 	ADDQ      $0x10, R14
 	ADDQ      $0x10, R15
-	JMP       copy198
+	CMPQ      R14, R9
+	JL        copy198
+	MOVL      CX, 8(DX)
+	MOVQ      childRows+120(FP), R8
+	MOVQ      childRelations+128(FP), R9
+	MOVQ      intoRows+88(FP), R10
+	MOVQ      intoRelations+96(FP), R12
+	XORQ      R13, R13
+	MOVQ      CX, R14
+	ADDQ      R11, CX
 
-copied199:
-	MOVL CX, 8(DX)
-	MOVQ childRows+120(FP), R8
-	MOVQ childRelations+128(FP), R9
-	MOVQ intoRows+88(FP), R10
-	MOVQ intoRelations+96(FP), R12
-	XORQ R13, R13
-	MOVQ CX, R14
-	ADDQ R11, CX
-
-copy200:
-	CMPQ      R13, R11
-	JGE       copied201
+copy199:
 	VMOVDQU32 (R8)(R13*4), Z6
 	VMOVDQU32 Z6, (R10)(R14*4)
 	VMOVDQU32 (R9)(R13*4), Z6
 	VMOVDQU32 Z6, (R12)(R14*4)
 	ADDQ      $0x10, R13
 	ADDQ      $0x10, R14
-	JMP       copy200
+	CMPQ      R13, R11
+	JL        copy199
 
-copied201:
 end189:
 	INCQ AX
 	ADDQ $0x0c, DX
@@ -6428,19 +6427,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row202:
+row200:
 	TESTQ  BX, BX
-	JLE    end204
+	JLE    end202
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column203:
+column201:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column203
+	JL            column201
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6455,9 +6454,9 @@ column203:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row202
+	JMP           row200
 
-end204:
+end202:
 	VZEROUPPER
 	RET
 
@@ -6479,9 +6478,9 @@ TEXT ·peakAVX512(SB), NOSPLIT, $0-8
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-next205:
+next203:
 	TESTQ       AX, AX
-	JLE         end206
+	JLE         end204
 	VFMADD231PS Z12, Z12, Z0
 	VFMADD231PS Z12, Z12, Z1
 	VFMADD231PS Z12, Z12, Z2
@@ -6495,9 +6494,9 @@ next205:
 	VFMADD231PS Z12, Z12, Z10
 	VFMADD231PS Z12, Z12, Z11
 	DECQ        AX
-	JMP         next205
+	JMP         next203
 
-end206:
+end204:
 	VZEROUPPER
 	RET
 
@@ -6508,9 +6507,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors207:
+vectors205:
 	CMPQ    DX, $0x00000040
-	JL      rest208
+	JL      rest206
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6526,21 +6525,21 @@ vectors207:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors207
+	JMP     vectors205
 
-rest208:
-vectors209:
+rest206:
+vectors207:
 	CMPQ    DX, $0x00000010
-	JL      rest210
+	JL      rest208
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors209
+	JMP     vectors207
 
-rest210:
+rest208:
 	VZEROUPPER
 	RET
 
@@ -6552,18 +6551,18 @@ TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors211:
+vectors209:
 	CMPQ    DX, $0x00000010
-	JL      rest212
+	JL      rest210
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors211
+	JMP     vectors209
 
-rest212:
+rest210:
 	VZEROUPPER
 	RET
 
@@ -6576,9 +6575,9 @@ TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors213:
+vectors211:
 	CMPQ      BX, $0x00000010
-	JL        rest214
+	JL        rest212
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -6588,9 +6587,9 @@ vectors213:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors213
+	JMP       vectors211
 
-rest214:
+rest212:
 	VZEROUPPER
 	RET
 
@@ -6604,9 +6603,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors215:
+vectors213:
 	CMPQ    CX, $0x00000040
-	JL      rest216
+	JL      rest214
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -6621,20 +6620,20 @@ vectors215:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors215
+	JMP     vectors213
 
-rest216:
-vectors217:
+rest214:
+vectors215:
 	CMPQ    CX, $0x00000010
-	JL      rest218
+	JL      rest216
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors217
+	JMP     vectors215
 
-rest218:
+rest216:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -6663,9 +6662,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Z6
 	VPXORD       Z7, Z7, Z7
 
-vectors219:
+vectors217:
 	CMPQ    SI, $0x00000010
-	JL      rest220
+	JL      rest218
 	VMOVUPS (AX), Z8
 	VMULPS  Z0, Z8, Z9
 	VADDPS  (CX), Z9, Z9
@@ -6692,9 +6691,9 @@ vectors219:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors219
+	JMP     vectors217
 
-rest220:
+rest218:
 	VZEROUPPER
 	RET
 
@@ -6719,7 +6718,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row221:
+row219:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -6747,7 +6746,7 @@ row221:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word222:
+word220:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -6765,10 +6764,10 @@ word222:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word222
+	JNZ          word220
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row221
+	JNZ          row219
 	VZEROUPPER
 	RET
 
@@ -6792,12 +6791,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down223:
+down221:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across224:
+across222:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6849,11 +6848,11 @@ across224:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across224
+	JNZ         across222
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down223
+	JNZ         down221
 	VZEROUPPER
 	RET
 
@@ -6864,10 +6863,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity225:
+entity223:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end229
+	JGE        end227
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6875,19 +6874,19 @@ entity225:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing226
+	JEQ        nothing224
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing226
+	JEQ        nothing224
 	LEAQ       (SI)(DI*4), DI
 
-fours230:
+fours228:
 	CMPQ     BX, $0x04
-	JLE      last231
+	JLE      last229
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6903,12 +6902,12 @@ fours230:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full228
+	JEQ      full226
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours230
+	JMP      fours228
 
-last231:
+last229:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6935,11 +6934,11 @@ last231:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full228:
+full226:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing226
+	JEQ       nothing224
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6950,57 +6949,57 @@ full228:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next227
+	JLT       next225
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next227
+	JEQ       next225
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
+	JCC       without230
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without230:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without231
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without231:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without232
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without232:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without233
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without233:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without234
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without234:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without235
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without235:
 	ADDQ DI, BX
 
-next227:
+next225:
 	INCQ CX
-	JMP  entity225
+	JMP  entity223
 
-nothing226:
+nothing224:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity225
+	JMP       entity223
 
-end229:
+end227:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7013,10 +7012,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity236:
+entity234:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end238
+	JGE       end236
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7028,12 +7027,12 @@ entity236:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none237
+	JEQ       none235
 	LEAQ      (R8)(R9*4), R9
 
-fours239:
+fours237:
 	CMPQ      SI, $0x04
-	JLE       last240
+	JLE       last238
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7112,9 +7111,9 @@ fours239:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours239
+	JMP       fours237
 
-last240:
+last238:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7205,11 +7204,11 @@ last240:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none237:
+none235:
 	INCQ DX
-	JMP  entity236
+	JMP  entity234
 
-end238:
+end236:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7225,10 +7224,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity241:
+entity239:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end245
+	JGE        end243
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7236,21 +7235,21 @@ entity241:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing242
+	JEQ        nothing240
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing242
+	JEQ        nothing240
 	LEAQ       (DI)(R8*4), R8
 
-fours246:
+fours244:
 	CMPQ       AX, $0x00004000
-	JGE        full248
+	JGE        full246
 	CMPQ       SI, $0x04
-	JLE        last247
+	JLE        last245
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7281,9 +7280,9 @@ fours246:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours246
+	JMP        fours244
 
-last247:
+last245:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7337,7 +7336,7 @@ last247:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing242
+	JEQ          nothing240
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7348,57 +7347,57 @@ last247:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next243
+	JLT          next241
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next243
+	JEQ          next241
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without249
+	JCC          without247
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without249:
+without247:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
+	JCC       without248
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without248:
+	ADDQ      R8, SI
+	BTQ       $0x02, DI
+	JCC       without249
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without249:
+	ADDQ      R8, SI
+	BTQ       $0x03, DI
 	JCC       without250
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
 without250:
-	ADDQ      R8, SI
-	BTQ       $0x02, DI
-	JCC       without251
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without251:
-	ADDQ      R8, SI
-	BTQ       $0x03, DI
-	JCC       without252
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without252:
 	ADDQ R8, SI
 
-next243:
+next241:
 	INCQ DX
-	JMP  entity241
+	JMP  entity239
 
-nothing242:
+nothing240:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity241
+	JMP       entity239
 
-end245:
+end243:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7414,9 +7413,9 @@ end245:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight253:
+eight251:
 	CMPQ       AX, $0x00
-	JLE        drained256
+	JLE        drained254
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7444,23 +7443,23 @@ eight253:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry254:
+carry252:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried255
+	JEQ       carried253
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry254
+	JMP       carry252
 
-carried255:
+carried253:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight253
+	JMP  eight251
 
-drained256:
+drained254:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7472,7 +7471,7 @@ drained256:
 	VZEROUPPER
 	RET
 
-full248:
+full246:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7488,9 +7487,9 @@ full248:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight257:
+eight255:
 	CMPQ       AX, $0x00
-	JLE        drained260
+	JLE        drained258
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7518,28 +7517,28 @@ eight257:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry258:
+carry256:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried259
+	JEQ       carried257
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry258
+	JMP       carry256
 
-carried259:
+carried257:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight257
+	JMP  eight255
 
-drained260:
+drained258:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours246
+	JMP       fours244
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -7562,10 +7561,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity261:
+entity259:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end263
+	JGE       end261
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -7577,14 +7576,14 @@ entity261:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none262
+	JEQ       none260
 	LEAQ      (R9)(R10*4), R10
 
-fours264:
+fours262:
 	CMPQ       AX, $0x00004000
-	JGE        full266
+	JGE        full264
 	CMPQ       DI, $0x04
-	JLE        last265
+	JLE        last263
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -7675,9 +7674,9 @@ fours264:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours264
+	JMP        fours262
 
-last265:
+last263:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -7789,11 +7788,11 @@ last265:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none262:
+none260:
 	INCQ BX
-	JMP  entity261
+	JMP  entity259
 
-end263:
+end261:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -7809,9 +7808,9 @@ end263:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight267:
+eight265:
 	CMPQ       AX, $0x00
-	JLE        drained270
+	JLE        drained268
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7839,23 +7838,23 @@ eight267:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry268:
+carry266:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried269
+	JEQ       carried267
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry268
+	JMP       carry266
 
-carried269:
+carried267:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight267
+	JMP  eight265
 
-drained270:
+drained268:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7867,7 +7866,7 @@ drained270:
 	VZEROUPPER
 	RET
 
-full266:
+full264:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7883,9 +7882,9 @@ full266:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight271:
+eight269:
 	CMPQ       AX, $0x00
-	JLE        drained274
+	JLE        drained272
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7913,28 +7912,28 @@ eight271:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry272:
+carry270:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried273
+	JEQ       carried271
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry272
+	JMP       carry270
 
-carried273:
+carried271:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight271
+	JMP  eight269
 
-drained274:
+drained272:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours264
+	JMP       fours262
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7943,58 +7942,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity275:
+entity273:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end277
+	JGE       end275
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip276
+	JLT       skip274
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip276
+	JEQ       skip274
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
+	JCC       without276
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without276:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without277
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without277:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without278
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without278:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without279
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without279:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without280
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without280:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without281
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without281:
 	ADDQ DI, BX
 
-skip276:
+skip274:
 	INCQ DX
-	JMP  entity275
+	JMP  entity273
 
-end277:
+end275:
 	VZEROUPPER
 	RET
 
@@ -8013,7 +8012,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again282:
+again280:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8092,7 +8091,7 @@ again282:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again282
+	JNE          again280
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8105,7 +8104,7 @@ again282:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again283:
+again281:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8184,7 +8183,7 @@ again283:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again283
+	JNE        again281
 	VZEROUPPER
 	RET
 
@@ -8216,12 +8215,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square284:
+square282:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane285:
+plane283:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8249,7 +8248,7 @@ plane285:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent286
+	JGE        absent284
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8268,10 +8267,10 @@ plane285:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent286:
+absent284:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without287
+	JCC   without285
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8281,10 +8280,10 @@ absent286:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without287:
+without285:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without288
+	JCC   without286
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8294,7 +8293,7 @@ without287:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without288:
+without286:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8368,7 +8367,7 @@ without288:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane285
+	JL         plane283
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8390,7 +8389,7 @@ without288:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane289:
+plane287:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8418,7 +8417,7 @@ plane289:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent290
+	JGE        absent288
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8437,10 +8436,10 @@ plane289:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent290:
+absent288:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without291
+	JCC   without289
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8450,10 +8449,10 @@ absent290:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without291:
+without289:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without292
+	JCC   without290
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8463,7 +8462,7 @@ without291:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without292:
+without290:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8537,7 +8536,7 @@ without292:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane289
+	JL         plane287
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8557,7 +8556,7 @@ without292:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again293:
+again291:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -8636,13 +8635,13 @@ again293:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again293
+	JNE        again291
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square284
+	JNE        square282
 	VZEROUPPER
 	RET
 
@@ -8653,7 +8652,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned294
+	JNE   unaligned292
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -8681,7 +8680,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again295:
+again293:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -8725,12 +8724,12 @@ again295:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again295
+	JNE         again293
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned294:
+unaligned292:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -8758,7 +8757,7 @@ unaligned294:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again296:
+again294:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -8810,6 +8809,6 @@ again296:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again296
+	JNE         again294
 	VZEROUPPER
 	RET

@@ -119,7 +119,8 @@ func (p *parter) several(e, left reg.GPVirtual) {
 	p.append("child", children)
 }
 
-// append copies senders that waited to the end of the list.
+// append copies senders that waited to the end of the list. Mostly they are one vector, which is
+// copied without asking whether there is any.
 func (p *parter) append(what string, count reg.GPVirtual) {
 	rows, relations := pointer(what+"Rows"), pointer(what+"Relations")
 	intoRows, intoRelations := pointer("intoRows"), pointer("intoRelations")
@@ -127,18 +128,16 @@ func (p *parter) append(what string, count reg.GPVirtual) {
 	XORQ(at, at)
 	MOVQ(p.end, to)
 	ADDQ(count, p.end)
-	loop, done := p.label("copy"), p.label("copied")
+	loop := p.label("copy")
 	Label(loop)
-	CMPQ(at, count)
-	JGE(LabelRef(done))
 	VMOVDQU32(Mem{Base: rows, Index: at, Scale: 4}, p.row)
 	VMOVDQU32(p.row, Mem{Base: intoRows, Index: to, Scale: 4})
 	VMOVDQU32(Mem{Base: relations, Index: at, Scale: 4}, p.row)
 	VMOVDQU32(p.row, Mem{Base: intoRelations, Index: to, Scale: 4})
 	ADDQ(U8(16), at)
 	ADDQ(U8(16), to)
-	JMP(LabelRef(loop))
-	Label(done)
+	CMPQ(at, count)
+	JL(LabelRef(loop))
 }
 
 // know reads the senders from e on that K1 says, reaches those that are unreached, and sets the
@@ -209,6 +208,10 @@ func (p *parter) reach(e reg.GPVirtual, mask reg.OpmaskPhysical) {
 // fresh is kernel.Fresh.
 const fresh = 1<<31 - 2
 
+// fetchedLines are how many lines of a receiver's lists are fetched ahead, of 16 senders each:
+// all of them for most receivers.
+const fetchedLines = 3
+
 // fetchLists fetches the lists of a receiver that comes later, and where those of a still
 // later one begin: receivers stand in another order than their lists.
 func (m *machine) fetchLists(i, offsets, senders, relations reg.GPVirtual) {
@@ -225,6 +228,8 @@ func (m *machine) fetchLists(i, offsets, senders, relations reg.GPVirtual) {
 	PREFETCHT0(Mem{Base: offsets, Index: later(16), Scale: 8})
 	begin := GP64()
 	MOVQ(Mem{Base: offsets, Index: later(8), Scale: 8}, begin)
-	PREFETCHT0(Mem{Base: senders, Index: begin, Scale: 4})
-	PREFETCHT0(Mem{Base: relations, Index: begin, Scale: 4})
+	for at := range fetchedLines {
+		PREFETCHT0(Mem{Base: senders, Index: begin, Scale: 4, Disp: 64 * at})
+		PREFETCHT0(Mem{Base: relations, Index: begin, Scale: 4, Disp: 64 * at})
+	}
 }
