@@ -94,17 +94,35 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 // guesses wrong, and would begin to fetch theirs only then.
 const ahead = 16
 
+// farAhead is how many senders before its turn a wide state, of four lines, is fetched into the
+// second cache: the nearest has not room to wait for so many lines from the third. Every other
+// line is enough, its neighbour comes along.
+const farAhead = 48
+
 // fetchAhead fetches the state of a sender that comes later, at most the last of all.
 func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
+	later := g.later(ahead, senders, e, last)
+	for at := 0; at < 4*g.columns; at += 64 {
+		PREFETCHT0(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
+	}
+	if g.columns < 64 {
+		return
+	}
+	later = g.later(farAhead, senders, e, last)
+	for at := 0; at < 4*g.columns; at += 128 {
+		PREFETCHT1(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
+	}
+}
+
+// later is where the state of the sender that comes some later begins, or the last one's.
+func (g *gatherer) later(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtual {
 	later := GP64()
 	LEAQ(Mem{Base: e, Disp: ahead}, later)
 	CMPQ(later, last)
 	CMOVQGT(last, later)
 	MOVLQSX(Mem{Base: senders, Index: later, Scale: 4}, later)
 	IMULQ(g.stride, later)
-	for at := 0; at < 4*g.columns; at += 64 {
-		PREFETCHT0(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
-	}
+	return later
 }
 
 // withCopies runs what only receivers with degree messages need, their number being in v.
