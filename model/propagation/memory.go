@@ -9,7 +9,7 @@ import (
 // Memory bounds the bytes of one propagator over a graph of V entities, E edges and R2
 // relations, all of which a source may reach:
 //
-//	layout      window.Memory, 60 V + 18 E, and 21 V ages + 37 V while scoring in a window
+//	layout      window.Memory, 57 V + 18 E, and 21 V ages + 37 V while scoring in a window
 //	states      8 V dim lanes; 4 V dim ages while training, and as much of gradients
 //	way back    4 V ages (width + dim + 2), while training alone
 //	rows        8 V, and 13 V ages while training

@@ -2,6 +2,7 @@ package propagation
 
 import (
 	"fmt"
+	"math"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -22,6 +23,13 @@ type Query struct {
 	// Seed decides what is dropped out.
 	Seed uint64
 }
+
+// mostEdges and mostEntities are how large a graph may be: messages of a query are counted as
+// int32, and so are rows of up to two tables of states before one's own.
+const (
+	mostEdges    = math.MaxInt32
+	mostEntities = math.MaxInt32 / 2
+)
 
 // Propagator answers queries one after the other. It owns every buffer that this takes and
 // keeps them, so a query allocates nothing once the largest has been seen. It is not for
@@ -218,6 +226,9 @@ func (p *Propagator) row() int { return p.lanes * p.configuration.Dim }
 func (p *Propagator) check(w *Weights, q Query, asked []int32) error {
 	if w.configuration != p.configuration || w.relations != p.graph.RelationCount() {
 		return fmt.Errorf("propagating: the weights are those of another configuration or number of relations (%d, want %d)", w.relations, p.graph.RelationCount())
+	}
+	if p.graph.Edges() > mostEdges || p.graph.Entities > mostEntities {
+		return fmt.Errorf("propagating: a graph of %d edges and %d entities is too large, at most %d and %d can be", p.graph.Edges(), p.graph.Entities, mostEdges, mostEntities)
 	}
 	if q.Source < 0 || int(q.Source) >= p.graph.Entities {
 		return fmt.Errorf("propagating: source %d is outside 0..%d", q.Source, p.graph.Entities-1)

@@ -8,7 +8,7 @@ import (
 // Memory bounds the bytes of a layout for sources of a graph with V entities and E edges, of
 // states of so many ages:
 //
-//	40 V + 10 E + 16 times the highest degree, 21 V ages, and 37 V of the entities that are compared
+//	37 V + 10 E + 16 times the highest degree, 21 V ages, and 37 V of the entities that are compared
 //
 // an entity's row, rank, degree and number and its bounds in the list of senders, 8 bytes an
 // edge there, those of one entity once more while they are parted, and who is alike; arrays grow
