@@ -48,6 +48,25 @@ func TestMemoryBoundsAPropagator(t *testing.T) {
 	}
 }
 
+// TestLanesShareAPlace expects that levels whose final states are of different ages take one
+// lane's out into the same buffer, as the formula has it.
+func TestLanesShareAPlace(t *testing.T) {
+	c := configuration.Default()
+	c.Delta, c.Layers = 4, 6
+	s := newSteady(t, c, 600, 700, false)
+	if err := s.propagator.ForwardPair(s.weights, s.queries[0], 3); err != nil {
+		t.Fatal(err)
+	}
+	ages := map[int]bool{}
+	s.propagator.Reached(1, func(entities []int32, _ [][]float32) {
+		_, last, _ := s.propagator.ages(entities[0])
+		ages[last] = true
+	})
+	if held := len(s.propagator.apart); len(ages) < 2 || held != s.propagator.Depth() {
+		t.Errorf("final states of %d ages take %d buffers, want several ages and %d", len(ages), held, s.propagator.Depth())
+	}
+}
+
 type holding struct {
 	of    *steady
 	bytes int64

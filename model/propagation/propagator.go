@@ -70,7 +70,7 @@ type Propagator struct {
 	scratch   scratch
 	astar     *astar
 	final     [][]float32 // see Reached
-	apart     [][]float32 // one lane's final states, by age
+	apart     [][]float32 // one lane's final states, by place in final
 	laidOut   bool        // the layout is that of the last query
 	sent      int64
 	updated   int64
@@ -364,22 +364,30 @@ func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]f
 
 // finalStates are the tables of rows lo to hi, all of one level, in one lane.
 func (p *Propagator) finalStates(lane, lo, hi int) [][]float32 {
-	d, row := p.configuration.Dim, p.row()
+	row := p.row()
 	first, last, _ := p.ages(p.layout.Entities[lo])
 	p.final = p.final[:0]
 	for age := first; age <= last; age++ {
 		table := p.statesOf(lo, age)[lo*row : hi*row]
 		if p.lanes > 1 {
-			for len(p.apart) <= age {
-				p.apart = append(p.apart, nil)
-			}
-			p.apart[age] = grow(p.apart[age], (hi-lo)*d)
-			for i := range hi - lo {
-				copy(p.apart[age][i*d:(i+1)*d], table[i*row+lane*d:])
-			}
-			table = p.apart[age]
+			table = p.laneApart(age-first, lane, table)
 		}
 		p.final = append(p.final, table)
 	}
 	return p.final
+}
+
+// laneApart copies one lane of some states to the buffer of a place in final: levels whose
+// final states are of different ages share it.
+func (p *Propagator) laneApart(place, lane int, states []float32) []float32 {
+	for len(p.apart) <= place {
+		p.apart = append(p.apart, nil)
+	}
+	d, row := p.configuration.Dim, p.row()
+	apart := grow(p.apart[place], len(states)/p.lanes)
+	p.apart[place] = apart
+	for i := range len(apart) / d {
+		copy(apart[i*d:(i+1)*d], states[i*row+lane*d:])
+	}
+	return apart
 }
