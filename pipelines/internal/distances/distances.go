@@ -7,7 +7,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -43,7 +42,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.hops, "max_hops", 6, "how far is searched, 1 to 14; at least the layers of the model")
 			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: a worker holds the graph, or rounds of a join do without; auto decides by --memory")
 			command.Memory(set, &f.memory)
-			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how a worker searches; it changes no result")
+			command.Kernel(set, &f.kernel, "how a worker searches; it changes no result")
 		},
 		Run: f.run,
 	}
@@ -69,8 +68,8 @@ func (f *flags) check() error {
 	if f.hops < 1 || f.hops > tables.MaxHops {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", tables.MaxHops))
 	}
-	if _, err := kernel.Named(f.kernel); err != nil {
-		return command.Usage("--kernel: %v", err)
+	if err := command.CheckKernel(f.kernel); err != nil {
+		return err
 	}
 	return command.CheckMemory(f.memory)
 }

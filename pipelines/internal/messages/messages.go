@@ -10,7 +10,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/configuration"
-	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/budget"
@@ -41,7 +40,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: what leaves the graph of a training query; default triple for --split train, none else")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
-			set.StringVar(&f.kernel, "kernel", "", "`auto|portable|avx2|avx512`: how is searched, and how the model of --checkpoint computes")
+			command.Kernel(set, &f.kernel, "how is searched, and how the model of --checkpoint computes")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -78,8 +77,8 @@ func (f *flags) check() error {
 	if f.remove != configuration.RemoveNone && f.split != "train" {
 		return command.FlagError("remove", f.remove, "none, unless --split is train: nothing is removed at evaluation")
 	}
-	if _, err := kernel.Named(f.kernel); err != nil {
-		return command.Usage("--kernel: %v", err)
+	if err := command.CheckKernel(f.kernel); err != nil {
+		return err
 	}
 	var err error
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {

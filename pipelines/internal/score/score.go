@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/budget"
@@ -42,7 +41,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each question")
 			set.StringVar(&f.queries, "queries", "", "`file` of questions to answer instead: source TAB relation in a line; a leading ~ on the relation asks the other way round")
 			set.IntVar(&f.threads, "threads", 0, "threads of a worker, 0 for one a core if --memory holds them; changes no result")
-			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
+			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -53,8 +52,8 @@ func (f *flags) check() error {
 	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
 		return err
 	}
-	if _, err := kernel.Named(f.kernel); err != nil {
-		return command.Usage("--kernel: %v", err)
+	if err := command.CheckKernel(f.kernel); err != nil {
+		return err
 	}
 	switch {
 	case f.checkpoint == "":

@@ -48,6 +48,15 @@ func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, er
 	}, nil
 }
 
+// withoutDistances says in a refusal what its figure lacks.
+func withoutDistances(err error) error {
+	var usage *command.UsageError
+	if errors.As(err, &usage) {
+		return command.Usage("%s, and what the distances of its bundles take, which is known once they are made", usage.Text)
+	}
+	return err
+}
+
 // holds looks again once the bundles are there, all of which a training holds: how small their
 // distances have become is not known before.
 func (f *flags) holds(ctx context.Context, e *command.Environment, need budget.Need) error {

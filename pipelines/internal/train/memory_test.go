@@ -1,9 +1,11 @@
 package train
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -56,5 +58,29 @@ func TestTheLeastMemoryDoes(t *testing.T) {
 	// The distances, which are not known before they are bundled, are a MiB at most here.
 	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", strconv.Itoa(least+2), "--replicas", "3")...); code != 0 {
 		t.Errorf("exit code %d with --memory %d: %s", code, least+2, stderr)
+	}
+}
+
+// TestTooLittleMemoryTakesNothingAway asks for a new training with what does before the bundles
+// are there, and no more: the refusal that comes then leaves the old one.
+func TestTooLittleMemoryTakesNothingAway(t *testing.T) {
+	w := prepared(t, write(t, 4000))
+	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--replicas", "1")...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	before := files(t, filepath.Join(w, "checkpoints"))
+	_, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "1")...)
+	found := regexp.MustCompile(`want (\d+) MiB or more: .*, and what the distances of its bundles take`).FindStringSubmatch(stderr)
+	if found == nil {
+		t.Fatalf("too little memory: %s", stderr)
+	}
+	for _, again := range [][]string{{"--epochs", "1", "--force"}, {"--epochs", "2", "--resume"}} {
+		code, _, stderr := run(t, Pipeline(), small(w, append(again, "--memory", found[1], "--replicas", "1")...)...)
+		if code != 2 || !regexp.MustCompile(`want \d+ MiB or more: .*distances \d+`).MatchString(stderr) {
+			t.Fatalf("%v: exit code %d: %s", again, code, stderr)
+		}
+		if after := files(t, filepath.Join(w, "checkpoints")); !maps.Equal(before, after) {
+			t.Errorf("%v: the checkpoints are %v, were %v", again, slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/configuration"
-	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -52,7 +51,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.replicas, "replicas", 0, "threads, 0 for one a core if --memory holds them; changes nothing in what is learned")
 			set.BoolVar(&f.resume, "resume", false, "go on from the newest checkpoint")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints, beside those of each epoch; at most 10")
-			set.StringVar(&f.kernel, "kernel", "auto", "`auto|portable|avx2|avx512`: variant of the kernels")
+			command.Kernel(set, &f.kernel, "variant of the kernels")
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries asked in an epoch, spread over all; 0 asks all")
 			command.Memory(set, &f.memory)
@@ -66,8 +65,8 @@ func (f *flags) check() error {
 	if f.configuration, err = configure(f.preset, f.fields); err != nil {
 		return err
 	}
-	if _, err := kernel.Named(f.kernel); err != nil {
-		return command.Usage("--kernel: %v", err)
+	if err := command.CheckKernel(f.kernel); err != nil {
+		return err
 	}
 	switch {
 	case f.replicas < 0 || f.replicas > command.MostThreads:
@@ -102,7 +101,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if f.share, err = e.Divide(need, f.memory, f.replicas); err != nil {
-		return err
+		return withoutDistances(err)
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
 	stage := workspace.Stage{
@@ -110,7 +109,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
 		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
-	done, err := f.begin(ctx, e, stage, loaded)
+	done, begin, err := f.decide(ctx, e, stage, loaded)
 	if err != nil {
 		return err
 	}
@@ -123,6 +122,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := f.holds(ctx, e, need); err != nil {
+		return err
+	}
+	if err := begin(); err != nil {
 		return err
 	}
 	if err := f.learn(ctx, e, bundles); err != nil {
@@ -139,52 +141,65 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return finish(ctx, e, true)
 }
 
-// begin decides whether there is anything to do, and makes the folder ready for it. A training
-// is never thrown away unasked.
-func (f *flags) begin(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) (done bool, err error) {
+// decide finds out whether there is anything to do. begin makes the folder ready for it, which
+// takes away what is there: not before all that may refuse has been asked. A training is never
+// thrown away unasked.
+func (f *flags) decide(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) (done bool, begin func() error, err error) {
 	url := e.Workspace.Checkpoints()
 	folder := checkpoints.Folder(url)
 	_, err = manifest.Read(ctx, url)
 	complete := !errors.Is(err, fs.ErrNotExist)
-	if e.Force && !complete {
-		err = folder.Clear(ctx)
-	}
 	if e.Force {
-		done, beginErr := stage.Begin(ctx, true)
-		return done, errors.Join(err, beginErr)
+		return false, func() error { return anew(ctx, folder, stage, complete) }, nil
 	}
+	nothing := func() error { return nil } // is left to be made ready
 	records, damaged, err := folder.Records(ctx)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	if complete {
 		if n := len(records); !f.resume || n == 0 || f.configuration.Epochs <= records[n-1].Epoch {
-			return stage.Begin(ctx, false)
+			done, err := stage.Begin(ctx, false)
+			return done, nothing, err
 		}
 		if _, err := e.Workspace.Require(ctx, stage.Folder, stage.Command); err != nil {
-			return false, err
+			return false, nil, err
 		}
 	}
 	if len(records) == 0 && len(damaged) == 0 {
 		if f.resume {
 			e.Say("there is no checkpoint to resume from: training from the beginning")
 		}
-		return stage.Begin(ctx, false)
+		done, err := stage.Begin(ctx, false)
+		return done, nothing, err
 	}
 	if len(records) > 0 {
 		if err := f.same(e, loaded, records[len(records)-1]); err != nil {
-			return false, err
+			return false, nil, err
 		}
 	}
 	if !f.resume {
 		again := e.Workspace.Command(stage.Command)
-		return false, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
+		return false, nil, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
 	}
-	if err := stage.Resume(ctx); err != nil || !complete {
-		return false, err
+	return false, func() error {
+		if err := stage.Resume(ctx); err != nil || !complete {
+			return err
+		}
+		// More epochs: it is not complete any more.
+		return storage.Remove(ctx, storage.Join(url, manifest.FileName))
+	}, nil
+}
+
+// anew begins a training where another was, finished or not.
+func anew(ctx context.Context, folder checkpoints.Folder, stage workspace.Stage, complete bool) error {
+	if !complete {
+		if err := folder.Clear(ctx); err != nil {
+			return err
+		}
 	}
-	// More epochs: it is not complete any more.
-	return false, storage.Remove(ctx, storage.Join(url, manifest.FileName))
+	_, err := stage.Begin(ctx, true)
+	return err
 }
 
 // same returns an error that says what differs if a checkpoint is of another run.
