@@ -6,13 +6,12 @@ import (
 )
 
 // forwardWindow is TAGNet's propagation. Every reached entity has a state of age k after layer
-// dist + k. In layer t the entities at distance t - k update their
-// states of age k: from their parents' states of the same age, their siblings' of age k-1 and
-// their children's of age k-2. Those are all the messages that are not empty, and none of
-// them is one that the edge constraint forbids.
+// dist + k. In layer t the entities at distance t - k update their states of age k: from their
+// parents' states of the same age, their siblings' of age k-1 and their children's of age k-2.
+// Those are all the messages that are not empty, and none of them is one that the edge
+// constraint forbids.
 func (p *Propagator) forwardWindow(laidOut bool) {
 	c := p.configuration
-	row := p.row()
 	if !laidOut {
 		begin := p.clock()
 		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.tableOfAge(), p.query.Removal)
@@ -20,16 +19,7 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 		p.since(begin, layoutPhase)
 	}
 	ages := min(c.Delta, c.Layers) + 1
-	before, count := 0, ages
-	switch {
-	case p.message == kernel.TransE:
-		before = emptyTables
-	case !p.agesApart():
-		count = 2
-	}
-	p.states.grow(count, before, p.graph.Entities, row)
-	p.states.clearBefore(p.layout.Count(), row)
-	copy(p.states.each[0], p.embedding) // the source stands in row 0
+	p.startStates(ages)
 	p.want(p.query.Candidates, ages)
 	if p.sharing() {
 		begin := p.clock()
@@ -49,6 +39,20 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 			p.copyTwins(t)
 		}
 	}
+}
+
+// startStates makes room for the states of so many ages, and sets those before any layer.
+func (p *Propagator) startStates(ages int) {
+	before, count := 0, ages
+	switch {
+	case p.message == kernel.TransE:
+		before = emptyTables
+	case !p.agesApart():
+		count = 2
+	}
+	p.states.grow(count, before, p.graph.Entities, p.row())
+	p.states.clearBefore(p.layout.Count(), p.row())
+	copy(p.states.each[0], p.embedding) // the source stands in row 0
 }
 
 // agesApart tells whether the states of each age have a table of their own: where ages beside
