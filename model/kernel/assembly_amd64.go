@@ -20,7 +20,7 @@ type assembly struct {
 	// stripes are the widths that aggregations are done in, widest first; the last divides
 	// the others.
 	stripes []stripe
-	// fold and unfold do whole vectors; part is nil where the variant cannot compress.
+	// fold and unfold do whole vectors.
 	fold    func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
 	unfold  func(count int, a, b, c, gradient *float32, x, y float32)
@@ -63,7 +63,7 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", lanes: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
-	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2,
+	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2, part: partitionAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
 		{32, normalize32AVX2, normalizePair32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
@@ -77,10 +77,10 @@ var avx2 = &assembly{
 func accelerated() []Kernel {
 	var out []Kernel
 	x := &cpu.X86
-	if x.HasAVX2 && x.HasFMA {
+	if x.HasAVX2 && x.HasFMA && x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT {
 		out = append(out, avx2)
 	}
-	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 && x.HasPOPCNT {
+	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI1 && x.HasBMI2 && x.HasPOPCNT {
 		out = append(out, avx512)
 	}
 	return out

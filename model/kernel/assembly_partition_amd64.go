@@ -1,10 +1,9 @@
 package kernel
 
-// Part reads 16 senders at once where the variant can, and compresses those of each kind.
+// Part reads a vector of senders at once, and compresses those of each kind.
 func (s *assembly) Part(p *Partition, into *Senders) {
 	n := len(p.Receivers)
-	if s.part == nil || n == 0 {
-		s.portable.Part(p, into)
+	if n == 0 {
 		return
 	}
 	rows, relations, aside := p.room(into)

@@ -2835,6 +2835,544 @@ end103:
 	VZEROUPPER
 	RET
 
+// func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, MMX+, POPCNT
+TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
+	MOVQ         bounds+80(FP), DX
+	MOVQ         senders+24(FP), BX
+	MOVQ         relations+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	XORQ         AX, AX
+	MOVQ         end+136(FP), CX
+	MOVQ         (CX), CX
+	MOVL         parents+56(FP), R8
+	VMOVD        R8, X0
+	VBROADCASTSS X0, Y0
+	MOVL         siblings+60(FP), R8
+	VMOVD        R8, X1
+	VBROADCASTSS X1, Y1
+	MOVL         children+64(FP), R8
+	VMOVD        R8, X2
+	VBROADCASTSS X2, Y2
+	MOVL         unreached+68(FP), R8
+	VMOVD        R8, X3
+	VBROADCASTSS X3, Y3
+	MOVL         table+72(FP), R8
+	VMOVD        R8, X4
+	VBROADCASTSS X4, Y4
+
+receiver104:
+	MOVL         CX, (DX)
+	MOVQ         count+0(FP), R8
+	CMPQ         AX, R8
+	JGE          done105
+	MOVQ         offsets+16(FP), R9
+	MOVQ         receivers+8(FP), R8
+	MOVQ         count+0(FP), R10
+	DECQ         R10
+	LEAQ         16(AX), R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R8)(R11*4), R11
+	PREFETCHT0   (R9)(R11*8)
+	LEAQ         8(AX), R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R8)(R11*4), R11
+	MOVQ         (R9)(R11*8), R8
+	PREFETCHT0   (BX)(R8*4)
+	PREFETCHT0   (SI)(R8*4)
+	PREFETCHT0   64(BX)(R8*4)
+	PREFETCHT0   64(SI)(R8*4)
+	PREFETCHT0   128(BX)(R8*4)
+	PREFETCHT0   128(SI)(R8*4)
+	MOVQ         receivers+8(FP), R8
+	MOVLQSX      (R8)(AX*4), R8
+	MOVQ         (R9)(R8*8), R10
+	MOVQ         8(R9)(R8*8), R8
+	SUBQ         R10, R8
+	CMPQ         R8, $0x08
+	JG           several106
+	MOVL         $0x000000ff, R9
+	BZHIL        R8, R9, R9
+	VMOVD        R9, X12
+	VPBROADCASTD X12, Y12
+	VPAND        bits<>+0(SB), Y12, Y12
+	VPCMPEQD     bits<>+0(SB), Y12, Y12
+	VPMASKMOVD   (BX)(R10*4), Y12, Y5
+	MOVQ         relations+32(FP), R8
+	VPMASKMOVD   (R8)(R10*4), Y12, Y7
+	VMOVDQA      Y12, Y13
+	VXORPS       Y6, Y6, Y6
+	VPGATHERDD   Y13, (DI)(Y5*4), Y6
+	VPCMPGTD     Y6, Y0, Y9
+	VPCMPGTD     Y6, Y1, Y10
+	VPCMPEQD     Y6, Y2, Y11
+	VPCMPEQD     Y6, Y3, Y13
+	VPANDN       Y10, Y9, Y10
+	VPAND        Y12, Y9, Y9
+	VPAND        Y12, Y10, Y10
+	VPAND        Y12, Y11, Y11
+	VPAND        Y12, Y13, Y13
+	VMOVMSKPS    Y13, R8
+	TESTL        R8, R8
+	JZ           known108
+	VPANDN       Y13, Y2, Y13
+	VPOR         Y13, Y11, Y11
+
+reach109:
+	TZCNTL  R8, R9
+	ADDQ    R10, R9
+	MOVLQSX (BX)(R9*4), R9
+	MOVL    $0x7ffffffe, (DI)(R9*4)
+	MOVL    $0x00000001, R11
+	SHLXQ   R9, R11, R11
+	SHRQ    $0x06, R9
+	MOVQ    reached+48(FP), R12
+	ORQ     R11, (R12)(R9*8)
+	BLSRL   R8, R8
+	JNZ     reach109
+
+known108:
+	VMOVMSKPS Y9, R9
+	LEAQ      places<>+0(SB), R8
+	VPMOVZXBD (R8)(R9*8), Y14
+	POPCNTL   R9, R9
+	VPERMD    Y6, Y14, Y8
+	MOVQ      intoRows+88(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      intoRelations+96(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	ADDQ      R9, CX
+	MOVL      CX, 4(DX)
+	VMOVMSKPS Y10, R9
+	LEAQ      places<>+0(SB), R8
+	VPMOVZXBD (R8)(R9*8), Y14
+	POPCNTL   R9, R9
+	VPERMD    Y6, Y14, Y8
+	VPSUBD    Y4, Y8, Y8
+	MOVQ      intoRows+88(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      intoRelations+96(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	ADDQ      R9, CX
+	MOVL      CX, 8(DX)
+	VMOVMSKPS Y11, R9
+	LEAQ      places<>+0(SB), R8
+	VPMOVZXBD (R8)(R9*8), Y14
+	POPCNTL   R9, R9
+	VPERMD    Y5, Y14, Y8
+	MOVQ      intoRows+88(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      intoRelations+96(FP), R8
+	VMOVUPS   Y8, (R8)(CX*4)
+	ADDQ      R9, CX
+	JMP       end107
+
+several106:
+	XORQ R9, R9
+	XORQ R11, R11
+
+loop110:
+	CMPQ     R8, $0x08
+	JL       rest111
+	VPCMPEQD Y12, Y12, Y12
+
+part112:
+	VPMASKMOVD (BX)(R10*4), Y12, Y5
+	MOVQ       relations+32(FP), R12
+	VPMASKMOVD (R12)(R10*4), Y12, Y7
+	VMOVDQA    Y12, Y13
+	VXORPS     Y6, Y6, Y6
+	VPGATHERDD Y13, (DI)(Y5*4), Y6
+	VPCMPGTD   Y6, Y0, Y9
+	VPCMPGTD   Y6, Y1, Y10
+	VPCMPEQD   Y6, Y2, Y11
+	VPCMPEQD   Y6, Y3, Y13
+	VPANDN     Y10, Y9, Y10
+	VPAND      Y12, Y9, Y9
+	VPAND      Y12, Y10, Y10
+	VPAND      Y12, Y11, Y11
+	VPAND      Y12, Y13, Y13
+	VMOVMSKPS  Y13, R12
+	TESTL      R12, R12
+	JZ         known114
+	VPANDN     Y13, Y2, Y13
+	VPOR       Y13, Y11, Y11
+
+reach115:
+	TZCNTL  R12, R13
+	ADDQ    R10, R13
+	MOVLQSX (BX)(R13*4), R13
+	MOVL    $0x7ffffffe, (DI)(R13*4)
+	MOVL    $0x00000001, R14
+	SHLXQ   R13, R14, R14
+	SHRQ    $0x06, R13
+	MOVQ    reached+48(FP), R15
+	ORQ     R14, (R15)(R13*8)
+	BLSRL   R12, R12
+	JNZ     reach115
+
+known114:
+	VMOVMSKPS Y9, R13
+	LEAQ      places<>+0(SB), R12
+	VPMOVZXBD (R12)(R13*8), Y14
+	POPCNTL   R13, R13
+	VPERMD    Y6, Y14, Y8
+	MOVQ      intoRows+88(FP), R12
+	VMOVUPS   Y8, (R12)(CX*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      intoRelations+96(FP), R12
+	VMOVUPS   Y8, (R12)(CX*4)
+	ADDQ      R13, CX
+	VMOVMSKPS Y10, R13
+	LEAQ      places<>+0(SB), R12
+	VPMOVZXBD (R12)(R13*8), Y14
+	POPCNTL   R13, R13
+	VPERMD    Y6, Y14, Y8
+	VPSUBD    Y4, Y8, Y8
+	MOVQ      siblingRows+104(FP), R12
+	VMOVUPS   Y8, (R12)(R9*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      siblingRelations+112(FP), R12
+	VMOVUPS   Y8, (R12)(R9*4)
+	ADDQ      R13, R9
+	VMOVMSKPS Y11, R13
+	LEAQ      places<>+0(SB), R12
+	VPMOVZXBD (R12)(R13*8), Y14
+	POPCNTL   R13, R13
+	VPERMD    Y5, Y14, Y8
+	MOVQ      childRows+120(FP), R12
+	VMOVUPS   Y8, (R12)(R11*4)
+	VPERMD    Y7, Y14, Y8
+	MOVQ      childRelations+128(FP), R12
+	VMOVUPS   Y8, (R12)(R11*4)
+	ADDQ      R13, R11
+	ADDQ      $0x08, R10
+	SUBQ      $0x08, R8
+	JMP       loop110
+
+rest111:
+	TESTQ        R8, R8
+	JLE          end113
+	MOVL         $0x000000ff, R12
+	BZHIL        R8, R12, R12
+	VMOVD        R12, X12
+	VPBROADCASTD X12, Y12
+	VPAND        bits<>+0(SB), Y12, Y12
+	VPCMPEQD     bits<>+0(SB), Y12, Y12
+	JMP          part112
+
+end113:
+	MOVL CX, 4(DX)
+	MOVQ siblingRows+104(FP), R8
+	MOVQ siblingRelations+112(FP), R10
+	MOVQ intoRows+88(FP), R12
+	MOVQ intoRelations+96(FP), R13
+	XORQ R14, R14
+	MOVQ CX, R15
+	ADDQ R9, CX
+
+copy116:
+	VMOVUPS (R8)(R14*4), Y6
+	VMOVUPS Y6, (R12)(R15*4)
+	VMOVUPS (R10)(R14*4), Y6
+	VMOVUPS Y6, (R13)(R15*4)
+	ADDQ    $0x08, R14
+	ADDQ    $0x08, R15
+	CMPQ    R14, R9
+	JL      copy116
+	MOVL    CX, 8(DX)
+	MOVQ    childRows+120(FP), R8
+	MOVQ    childRelations+128(FP), R9
+	MOVQ    intoRows+88(FP), R10
+	MOVQ    intoRelations+96(FP), R12
+	XORQ    R13, R13
+	MOVQ    CX, R14
+	ADDQ    R11, CX
+
+copy117:
+	VMOVUPS (R8)(R13*4), Y6
+	VMOVUPS Y6, (R10)(R14*4)
+	VMOVUPS (R9)(R13*4), Y6
+	VMOVUPS Y6, (R12)(R14*4)
+	ADDQ    $0x08, R13
+	ADDQ    $0x08, R14
+	CMPQ    R13, R11
+	JL      copy117
+
+end107:
+	INCQ AX
+	ADDQ $0x0c, DX
+	JMP  receiver104
+
+done105:
+	MOVQ end+136(FP), AX
+	MOVQ CX, (AX)
+	VZEROUPPER
+	RET
+
+DATA places<>+0(SB)/8, $0x0000000000000000
+DATA places<>+8(SB)/8, $0x0000000000000000
+DATA places<>+16(SB)/8, $0x0000000000000001
+DATA places<>+24(SB)/8, $0x0000000000000100
+DATA places<>+32(SB)/8, $0x0000000000000002
+DATA places<>+40(SB)/8, $0x0000000000000200
+DATA places<>+48(SB)/8, $0x0000000000000201
+DATA places<>+56(SB)/8, $0x0000000000020100
+DATA places<>+64(SB)/8, $0x0000000000000003
+DATA places<>+72(SB)/8, $0x0000000000000300
+DATA places<>+80(SB)/8, $0x0000000000000301
+DATA places<>+88(SB)/8, $0x0000000000030100
+DATA places<>+96(SB)/8, $0x0000000000000302
+DATA places<>+104(SB)/8, $0x0000000000030200
+DATA places<>+112(SB)/8, $0x0000000000030201
+DATA places<>+120(SB)/8, $0x0000000003020100
+DATA places<>+128(SB)/8, $0x0000000000000004
+DATA places<>+136(SB)/8, $0x0000000000000400
+DATA places<>+144(SB)/8, $0x0000000000000401
+DATA places<>+152(SB)/8, $0x0000000000040100
+DATA places<>+160(SB)/8, $0x0000000000000402
+DATA places<>+168(SB)/8, $0x0000000000040200
+DATA places<>+176(SB)/8, $0x0000000000040201
+DATA places<>+184(SB)/8, $0x0000000004020100
+DATA places<>+192(SB)/8, $0x0000000000000403
+DATA places<>+200(SB)/8, $0x0000000000040300
+DATA places<>+208(SB)/8, $0x0000000000040301
+DATA places<>+216(SB)/8, $0x0000000004030100
+DATA places<>+224(SB)/8, $0x0000000000040302
+DATA places<>+232(SB)/8, $0x0000000004030200
+DATA places<>+240(SB)/8, $0x0000000004030201
+DATA places<>+248(SB)/8, $0x0000000403020100
+DATA places<>+256(SB)/8, $0x0000000000000005
+DATA places<>+264(SB)/8, $0x0000000000000500
+DATA places<>+272(SB)/8, $0x0000000000000501
+DATA places<>+280(SB)/8, $0x0000000000050100
+DATA places<>+288(SB)/8, $0x0000000000000502
+DATA places<>+296(SB)/8, $0x0000000000050200
+DATA places<>+304(SB)/8, $0x0000000000050201
+DATA places<>+312(SB)/8, $0x0000000005020100
+DATA places<>+320(SB)/8, $0x0000000000000503
+DATA places<>+328(SB)/8, $0x0000000000050300
+DATA places<>+336(SB)/8, $0x0000000000050301
+DATA places<>+344(SB)/8, $0x0000000005030100
+DATA places<>+352(SB)/8, $0x0000000000050302
+DATA places<>+360(SB)/8, $0x0000000005030200
+DATA places<>+368(SB)/8, $0x0000000005030201
+DATA places<>+376(SB)/8, $0x0000000503020100
+DATA places<>+384(SB)/8, $0x0000000000000504
+DATA places<>+392(SB)/8, $0x0000000000050400
+DATA places<>+400(SB)/8, $0x0000000000050401
+DATA places<>+408(SB)/8, $0x0000000005040100
+DATA places<>+416(SB)/8, $0x0000000000050402
+DATA places<>+424(SB)/8, $0x0000000005040200
+DATA places<>+432(SB)/8, $0x0000000005040201
+DATA places<>+440(SB)/8, $0x0000000504020100
+DATA places<>+448(SB)/8, $0x0000000000050403
+DATA places<>+456(SB)/8, $0x0000000005040300
+DATA places<>+464(SB)/8, $0x0000000005040301
+DATA places<>+472(SB)/8, $0x0000000504030100
+DATA places<>+480(SB)/8, $0x0000000005040302
+DATA places<>+488(SB)/8, $0x0000000504030200
+DATA places<>+496(SB)/8, $0x0000000504030201
+DATA places<>+504(SB)/8, $0x0000050403020100
+DATA places<>+512(SB)/8, $0x0000000000000006
+DATA places<>+520(SB)/8, $0x0000000000000600
+DATA places<>+528(SB)/8, $0x0000000000000601
+DATA places<>+536(SB)/8, $0x0000000000060100
+DATA places<>+544(SB)/8, $0x0000000000000602
+DATA places<>+552(SB)/8, $0x0000000000060200
+DATA places<>+560(SB)/8, $0x0000000000060201
+DATA places<>+568(SB)/8, $0x0000000006020100
+DATA places<>+576(SB)/8, $0x0000000000000603
+DATA places<>+584(SB)/8, $0x0000000000060300
+DATA places<>+592(SB)/8, $0x0000000000060301
+DATA places<>+600(SB)/8, $0x0000000006030100
+DATA places<>+608(SB)/8, $0x0000000000060302
+DATA places<>+616(SB)/8, $0x0000000006030200
+DATA places<>+624(SB)/8, $0x0000000006030201
+DATA places<>+632(SB)/8, $0x0000000603020100
+DATA places<>+640(SB)/8, $0x0000000000000604
+DATA places<>+648(SB)/8, $0x0000000000060400
+DATA places<>+656(SB)/8, $0x0000000000060401
+DATA places<>+664(SB)/8, $0x0000000006040100
+DATA places<>+672(SB)/8, $0x0000000000060402
+DATA places<>+680(SB)/8, $0x0000000006040200
+DATA places<>+688(SB)/8, $0x0000000006040201
+DATA places<>+696(SB)/8, $0x0000000604020100
+DATA places<>+704(SB)/8, $0x0000000000060403
+DATA places<>+712(SB)/8, $0x0000000006040300
+DATA places<>+720(SB)/8, $0x0000000006040301
+DATA places<>+728(SB)/8, $0x0000000604030100
+DATA places<>+736(SB)/8, $0x0000000006040302
+DATA places<>+744(SB)/8, $0x0000000604030200
+DATA places<>+752(SB)/8, $0x0000000604030201
+DATA places<>+760(SB)/8, $0x0000060403020100
+DATA places<>+768(SB)/8, $0x0000000000000605
+DATA places<>+776(SB)/8, $0x0000000000060500
+DATA places<>+784(SB)/8, $0x0000000000060501
+DATA places<>+792(SB)/8, $0x0000000006050100
+DATA places<>+800(SB)/8, $0x0000000000060502
+DATA places<>+808(SB)/8, $0x0000000006050200
+DATA places<>+816(SB)/8, $0x0000000006050201
+DATA places<>+824(SB)/8, $0x0000000605020100
+DATA places<>+832(SB)/8, $0x0000000000060503
+DATA places<>+840(SB)/8, $0x0000000006050300
+DATA places<>+848(SB)/8, $0x0000000006050301
+DATA places<>+856(SB)/8, $0x0000000605030100
+DATA places<>+864(SB)/8, $0x0000000006050302
+DATA places<>+872(SB)/8, $0x0000000605030200
+DATA places<>+880(SB)/8, $0x0000000605030201
+DATA places<>+888(SB)/8, $0x0000060503020100
+DATA places<>+896(SB)/8, $0x0000000000060504
+DATA places<>+904(SB)/8, $0x0000000006050400
+DATA places<>+912(SB)/8, $0x0000000006050401
+DATA places<>+920(SB)/8, $0x0000000605040100
+DATA places<>+928(SB)/8, $0x0000000006050402
+DATA places<>+936(SB)/8, $0x0000000605040200
+DATA places<>+944(SB)/8, $0x0000000605040201
+DATA places<>+952(SB)/8, $0x0000060504020100
+DATA places<>+960(SB)/8, $0x0000000006050403
+DATA places<>+968(SB)/8, $0x0000000605040300
+DATA places<>+976(SB)/8, $0x0000000605040301
+DATA places<>+984(SB)/8, $0x0000060504030100
+DATA places<>+992(SB)/8, $0x0000000605040302
+DATA places<>+1000(SB)/8, $0x0000060504030200
+DATA places<>+1008(SB)/8, $0x0000060504030201
+DATA places<>+1016(SB)/8, $0x0006050403020100
+DATA places<>+1024(SB)/8, $0x0000000000000007
+DATA places<>+1032(SB)/8, $0x0000000000000700
+DATA places<>+1040(SB)/8, $0x0000000000000701
+DATA places<>+1048(SB)/8, $0x0000000000070100
+DATA places<>+1056(SB)/8, $0x0000000000000702
+DATA places<>+1064(SB)/8, $0x0000000000070200
+DATA places<>+1072(SB)/8, $0x0000000000070201
+DATA places<>+1080(SB)/8, $0x0000000007020100
+DATA places<>+1088(SB)/8, $0x0000000000000703
+DATA places<>+1096(SB)/8, $0x0000000000070300
+DATA places<>+1104(SB)/8, $0x0000000000070301
+DATA places<>+1112(SB)/8, $0x0000000007030100
+DATA places<>+1120(SB)/8, $0x0000000000070302
+DATA places<>+1128(SB)/8, $0x0000000007030200
+DATA places<>+1136(SB)/8, $0x0000000007030201
+DATA places<>+1144(SB)/8, $0x0000000703020100
+DATA places<>+1152(SB)/8, $0x0000000000000704
+DATA places<>+1160(SB)/8, $0x0000000000070400
+DATA places<>+1168(SB)/8, $0x0000000000070401
+DATA places<>+1176(SB)/8, $0x0000000007040100
+DATA places<>+1184(SB)/8, $0x0000000000070402
+DATA places<>+1192(SB)/8, $0x0000000007040200
+DATA places<>+1200(SB)/8, $0x0000000007040201
+DATA places<>+1208(SB)/8, $0x0000000704020100
+DATA places<>+1216(SB)/8, $0x0000000000070403
+DATA places<>+1224(SB)/8, $0x0000000007040300
+DATA places<>+1232(SB)/8, $0x0000000007040301
+DATA places<>+1240(SB)/8, $0x0000000704030100
+DATA places<>+1248(SB)/8, $0x0000000007040302
+DATA places<>+1256(SB)/8, $0x0000000704030200
+DATA places<>+1264(SB)/8, $0x0000000704030201
+DATA places<>+1272(SB)/8, $0x0000070403020100
+DATA places<>+1280(SB)/8, $0x0000000000000705
+DATA places<>+1288(SB)/8, $0x0000000000070500
+DATA places<>+1296(SB)/8, $0x0000000000070501
+DATA places<>+1304(SB)/8, $0x0000000007050100
+DATA places<>+1312(SB)/8, $0x0000000000070502
+DATA places<>+1320(SB)/8, $0x0000000007050200
+DATA places<>+1328(SB)/8, $0x0000000007050201
+DATA places<>+1336(SB)/8, $0x0000000705020100
+DATA places<>+1344(SB)/8, $0x0000000000070503
+DATA places<>+1352(SB)/8, $0x0000000007050300
+DATA places<>+1360(SB)/8, $0x0000000007050301
+DATA places<>+1368(SB)/8, $0x0000000705030100
+DATA places<>+1376(SB)/8, $0x0000000007050302
+DATA places<>+1384(SB)/8, $0x0000000705030200
+DATA places<>+1392(SB)/8, $0x0000000705030201
+DATA places<>+1400(SB)/8, $0x0000070503020100
+DATA places<>+1408(SB)/8, $0x0000000000070504
+DATA places<>+1416(SB)/8, $0x0000000007050400
+DATA places<>+1424(SB)/8, $0x0000000007050401
+DATA places<>+1432(SB)/8, $0x0000000705040100
+DATA places<>+1440(SB)/8, $0x0000000007050402
+DATA places<>+1448(SB)/8, $0x0000000705040200
+DATA places<>+1456(SB)/8, $0x0000000705040201
+DATA places<>+1464(SB)/8, $0x0000070504020100
+DATA places<>+1472(SB)/8, $0x0000000007050403
+DATA places<>+1480(SB)/8, $0x0000000705040300
+DATA places<>+1488(SB)/8, $0x0000000705040301
+DATA places<>+1496(SB)/8, $0x0000070504030100
+DATA places<>+1504(SB)/8, $0x0000000705040302
+DATA places<>+1512(SB)/8, $0x0000070504030200
+DATA places<>+1520(SB)/8, $0x0000070504030201
+DATA places<>+1528(SB)/8, $0x0007050403020100
+DATA places<>+1536(SB)/8, $0x0000000000000706
+DATA places<>+1544(SB)/8, $0x0000000000070600
+DATA places<>+1552(SB)/8, $0x0000000000070601
+DATA places<>+1560(SB)/8, $0x0000000007060100
+DATA places<>+1568(SB)/8, $0x0000000000070602
+DATA places<>+1576(SB)/8, $0x0000000007060200
+DATA places<>+1584(SB)/8, $0x0000000007060201
+DATA places<>+1592(SB)/8, $0x0000000706020100
+DATA places<>+1600(SB)/8, $0x0000000000070603
+DATA places<>+1608(SB)/8, $0x0000000007060300
+DATA places<>+1616(SB)/8, $0x0000000007060301
+DATA places<>+1624(SB)/8, $0x0000000706030100
+DATA places<>+1632(SB)/8, $0x0000000007060302
+DATA places<>+1640(SB)/8, $0x0000000706030200
+DATA places<>+1648(SB)/8, $0x0000000706030201
+DATA places<>+1656(SB)/8, $0x0000070603020100
+DATA places<>+1664(SB)/8, $0x0000000000070604
+DATA places<>+1672(SB)/8, $0x0000000007060400
+DATA places<>+1680(SB)/8, $0x0000000007060401
+DATA places<>+1688(SB)/8, $0x0000000706040100
+DATA places<>+1696(SB)/8, $0x0000000007060402
+DATA places<>+1704(SB)/8, $0x0000000706040200
+DATA places<>+1712(SB)/8, $0x0000000706040201
+DATA places<>+1720(SB)/8, $0x0000070604020100
+DATA places<>+1728(SB)/8, $0x0000000007060403
+DATA places<>+1736(SB)/8, $0x0000000706040300
+DATA places<>+1744(SB)/8, $0x0000000706040301
+DATA places<>+1752(SB)/8, $0x0000070604030100
+DATA places<>+1760(SB)/8, $0x0000000706040302
+DATA places<>+1768(SB)/8, $0x0000070604030200
+DATA places<>+1776(SB)/8, $0x0000070604030201
+DATA places<>+1784(SB)/8, $0x0007060403020100
+DATA places<>+1792(SB)/8, $0x0000000000070605
+DATA places<>+1800(SB)/8, $0x0000000007060500
+DATA places<>+1808(SB)/8, $0x0000000007060501
+DATA places<>+1816(SB)/8, $0x0000000706050100
+DATA places<>+1824(SB)/8, $0x0000000007060502
+DATA places<>+1832(SB)/8, $0x0000000706050200
+DATA places<>+1840(SB)/8, $0x0000000706050201
+DATA places<>+1848(SB)/8, $0x0000070605020100
+DATA places<>+1856(SB)/8, $0x0000000007060503
+DATA places<>+1864(SB)/8, $0x0000000706050300
+DATA places<>+1872(SB)/8, $0x0000000706050301
+DATA places<>+1880(SB)/8, $0x0000070605030100
+DATA places<>+1888(SB)/8, $0x0000000706050302
+DATA places<>+1896(SB)/8, $0x0000070605030200
+DATA places<>+1904(SB)/8, $0x0000070605030201
+DATA places<>+1912(SB)/8, $0x0007060503020100
+DATA places<>+1920(SB)/8, $0x0000000007060504
+DATA places<>+1928(SB)/8, $0x0000000706050400
+DATA places<>+1936(SB)/8, $0x0000000706050401
+DATA places<>+1944(SB)/8, $0x0000070605040100
+DATA places<>+1952(SB)/8, $0x0000000706050402
+DATA places<>+1960(SB)/8, $0x0000070605040200
+DATA places<>+1968(SB)/8, $0x0000070605040201
+DATA places<>+1976(SB)/8, $0x0007060504020100
+DATA places<>+1984(SB)/8, $0x0000000706050403
+DATA places<>+1992(SB)/8, $0x0000070605040300
+DATA places<>+2000(SB)/8, $0x0000070605040301
+DATA places<>+2008(SB)/8, $0x0007060504030100
+DATA places<>+2016(SB)/8, $0x0000070605040302
+DATA places<>+2024(SB)/8, $0x0007060504030200
+DATA places<>+2032(SB)/8, $0x0007060504030201
+DATA places<>+2040(SB)/8, $0x0706050403020100
+GLOBL places<>(SB), RODATA|NOPTR, $2048
+
 // func scoreAVX2(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
@@ -2846,19 +3384,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row104:
+row118:
 	TESTQ  BX, BX
-	JLE    end106
+	JLE    end120
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column105:
+column119:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column105
+	JL           column119
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -2871,9 +3409,9 @@ column105:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row104
+	JMP          row118
 
-end106:
+end120:
 	VZEROUPPER
 	RET
 
@@ -2895,9 +3433,9 @@ TEXT ·peakAVX2(SB), NOSPLIT, $0-8
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-next107:
+next121:
 	TESTQ       AX, AX
-	JLE         end108
+	JLE         end122
 	VFMADD231PS Y12, Y12, Y0
 	VFMADD231PS Y12, Y12, Y1
 	VFMADD231PS Y12, Y12, Y2
@@ -2911,9 +3449,9 @@ next107:
 	VFMADD231PS Y12, Y12, Y10
 	VFMADD231PS Y12, Y12, Y11
 	DECQ        AX
-	JMP         next107
+	JMP         next121
 
-end108:
+end122:
 	VZEROUPPER
 	RET
 
@@ -2924,9 +3462,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors109:
+vectors123:
 	CMPQ    DX, $0x00000020
-	JL      rest110
+	JL      rest124
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2942,21 +3480,21 @@ vectors109:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors109
+	JMP     vectors123
 
-rest110:
-vectors111:
+rest124:
+vectors125:
 	CMPQ    DX, $0x00000008
-	JL      rest112
+	JL      rest126
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors111
+	JMP     vectors125
 
-rest112:
+rest126:
 	VZEROUPPER
 	RET
 
@@ -2968,18 +3506,18 @@ TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors113:
+vectors127:
 	CMPQ    DX, $0x00000008
-	JL      rest114
+	JL      rest128
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors113
+	JMP     vectors127
 
-rest114:
+rest128:
 	VZEROUPPER
 	RET
 
@@ -2992,9 +3530,9 @@ TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors115:
+vectors129:
 	CMPQ    BX, $0x00000008
-	JL      rest116
+	JL      rest130
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -3004,9 +3542,9 @@ vectors115:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors115
+	JMP     vectors129
 
-rest116:
+rest130:
 	VZEROUPPER
 	RET
 
@@ -3020,9 +3558,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors117:
+vectors131:
 	CMPQ    CX, $0x00000020
-	JL      rest118
+	JL      rest132
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -3037,20 +3575,20 @@ vectors117:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors117
+	JMP     vectors131
 
-rest118:
-vectors119:
+rest132:
+vectors133:
 	CMPQ    CX, $0x00000008
-	JL      rest120
+	JL      rest134
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors119
+	JMP     vectors133
 
-rest120:
+rest134:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -3077,9 +3615,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS epsilon+64(FP), Y6
 	VXORPS       Y7, Y7, Y7
 
-vectors121:
+vectors135:
 	CMPQ    SI, $0x00000008
-	JL      rest122
+	JL      rest136
 	VMOVUPS (AX), Y8
 	VMULPS  Y0, Y8, Y9
 	VADDPS  (CX), Y9, Y9
@@ -3106,9 +3644,9 @@ vectors121:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors121
+	JMP     vectors135
 
-rest122:
+rest136:
 	VZEROUPPER
 	RET
 
@@ -3136,7 +3674,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row123:
+row137:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -3164,7 +3702,7 @@ row123:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word124:
+word138:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -3220,10 +3758,10 @@ word124:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word124
+	JNZ          word138
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row123
+	JNZ          row137
 	VZEROUPPER
 	RET
 
@@ -3247,12 +3785,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down125:
+down139:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across126:
+across140:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -3304,11 +3842,11 @@ across126:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across126
+	JNZ         across140
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down125
+	JNZ         down139
 	VZEROUPPER
 	RET
 
@@ -3319,29 +3857,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity127:
+entity141:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end131
+	JGE      end145
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing128
+	JEQ      nothing142
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing128
+	JEQ      nothing142
 	LEAQ     (SI)(DI*4), DI
 
-fours132:
+fours146:
 	CMPQ    BX, $0x04
-	JLE     last133
+	JLE     last147
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -3355,12 +3893,12 @@ fours132:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full130
+	JCS     full144
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours132
+	JMP     fours146
 
-last133:
+last147:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -3387,10 +3925,10 @@ last133:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full130:
+full144:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing128
+	JEQ     nothing142
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -3401,57 +3939,57 @@ full130:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next129
+	JLT     next143
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next129
+	JEQ     next143
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without134
+	JCC     without148
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without134:
+without148:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without135
+	JCC     without149
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without135:
+without149:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without136
+	JCC     without150
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without136:
+without150:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without137
+	JCC     without151
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without137:
+without151:
 	ADDQ DI, BX
 
-next129:
+next143:
 	INCQ CX
-	JMP  entity127
+	JMP  entity141
 
-nothing128:
+nothing142:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity127
+	JMP     entity141
 
-end131:
+end145:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -3464,10 +4002,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity138:
+entity152:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end140
+	JGE     end154
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -3479,12 +4017,12 @@ entity138:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none139
+	JEQ     none153
 	LEAQ    (R8)(R9*4), R9
 
-fours141:
+fours155:
 	CMPQ    SI, $0x04
-	JLE     last142
+	JLE     last156
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -3555,9 +4093,9 @@ fours141:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours141
+	JMP     fours155
 
-last142:
+last156:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -3640,11 +4178,11 @@ last142:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none139:
+none153:
 	INCQ DX
-	JMP  entity138
+	JMP  entity152
 
-end140:
+end154:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -3660,31 +4198,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity143:
+entity157:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end147
+	JGE      end161
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing144
+	JEQ      nothing158
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing144
+	JEQ      nothing158
 	LEAQ     (DI)(R8*4), R8
 
-fours148:
+fours162:
 	CMPQ    AX, $0x00002000
-	JGE     full150
+	JGE     full164
 	CMPQ    SI, $0x04
-	JLE     last149
+	JLE     last163
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -3721,9 +4259,9 @@ fours148:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours148
+	JMP     fours162
 
-last149:
+last163:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -3782,7 +4320,7 @@ last149:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing144
+	JEQ          nothing158
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -3793,57 +4331,57 @@ last149:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next145
+	JLT          next159
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next145
+	JEQ          next159
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without151
+	JCC          without165
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without151:
+without165:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without152
+	JCC     without166
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without152:
+without166:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without153
+	JCC     without167
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without153:
+without167:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without154
+	JCC     without168
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without154:
+without168:
 	ADDQ R8, SI
 
-next145:
+next159:
 	INCQ DX
-	JMP  entity143
+	JMP  entity157
 
-nothing144:
+nothing158:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity143
+	JMP     entity157
 
-end147:
+end161:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -3859,9 +4397,9 @@ end147:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight155:
+eight169:
 	CMPQ    AX, $0x00
-	JLE     drained158
+	JLE     drained172
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3903,22 +4441,22 @@ eight155:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry156:
+carry170:
 	VPTEST  Y7, Y7
-	JEQ     carried157
+	JEQ     carried171
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry156
+	JMP     carry170
 
-carried157:
+carried171:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight155
+	JMP  eight169
 
-drained158:
+drained172:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -3930,7 +4468,7 @@ drained158:
 	VZEROUPPER
 	RET
 
-full150:
+full164:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -3946,9 +4484,9 @@ full150:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight159:
+eight173:
 	CMPQ    AX, $0x00
-	JLE     drained162
+	JLE     drained176
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -3990,27 +4528,27 @@ eight159:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry160:
+carry174:
 	VPTEST  Y7, Y7
-	JEQ     carried161
+	JEQ     carried175
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry160
+	JMP     carry174
 
-carried161:
+carried175:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight159
+	JMP  eight173
 
-drained162:
+drained176:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours148
+	JMP     fours162
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -4033,10 +4571,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity163:
+entity177:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end165
+	JGE     end179
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4048,14 +4586,14 @@ entity163:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none164
+	JEQ     none178
 	LEAQ    (R9)(R10*4), R10
 
-fours166:
+fours180:
 	CMPQ    AX, $0x00002000
-	JGE     full168
+	JGE     full182
 	CMPQ    DI, $0x04
-	JLE     last167
+	JLE     last181
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -4144,9 +4682,9 @@ fours166:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours166
+	JMP     fours180
 
-last167:
+last181:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -4256,11 +4794,11 @@ last167:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none164:
+none178:
 	INCQ BX
-	JMP  entity163
+	JMP  entity177
 
-end165:
+end179:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -4276,9 +4814,9 @@ end165:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight169:
+eight183:
 	CMPQ    AX, $0x00
-	JLE     drained172
+	JLE     drained186
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4320,22 +4858,22 @@ eight169:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry170:
+carry184:
 	VPTEST  Y7, Y7
-	JEQ     carried171
+	JEQ     carried185
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry170
+	JMP     carry184
 
-carried171:
+carried185:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight169
+	JMP  eight183
 
-drained172:
+drained186:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4347,7 +4885,7 @@ drained172:
 	VZEROUPPER
 	RET
 
-full168:
+full182:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -4363,9 +4901,9 @@ full168:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight173:
+eight187:
 	CMPQ    AX, $0x00
-	JLE     drained176
+	JLE     drained190
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4407,27 +4945,27 @@ eight173:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry174:
+carry188:
 	VPTEST  Y7, Y7
-	JEQ     carried175
+	JEQ     carried189
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry174
+	JMP     carry188
 
-carried175:
+carried189:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight173
+	JMP  eight187
 
-drained176:
+drained190:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours166
+	JMP     fours180
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -4436,58 +4974,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity177:
+entity191:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end179
+	JGE     end193
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip178
+	JLT     skip192
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip178
+	JEQ     skip192
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without180
+	JCC     without194
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without180:
+without194:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without181
+	JCC     without195
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without181:
+without195:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without182
+	JCC     without196
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without182:
+without196:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without183
+	JCC     without197
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without183:
+without197:
 	ADDQ DI, BX
 
-skip178:
+skip192:
 	INCQ DX
-	JMP  entity177
+	JMP  entity191
 
-end179:
+end193:
 	VZEROUPPER
 	RET
 
@@ -4506,7 +5044,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again184:
+again198:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -4597,7 +5135,7 @@ again184:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again184
+	JNE          again198
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -4610,7 +5148,7 @@ again184:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again185:
+again199:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -4701,7 +5239,7 @@ again185:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again185
+	JNE     again199
 	VZEROUPPER
 	RET
 
@@ -4733,12 +5271,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square186:
+square200:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane187:
+plane201:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -4766,7 +5304,7 @@ plane187:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent188
+	JGE      absent202
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -4785,10 +5323,10 @@ plane187:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent188:
+absent202:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without189
+	JCC  without203
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -4798,10 +5336,10 @@ absent188:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without189:
+without203:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without190
+	JCC  without204
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -4811,7 +5349,7 @@ without189:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without190:
+without204:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -4897,7 +5435,7 @@ without190:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane187
+	JL      plane201
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -4919,7 +5457,7 @@ without190:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane191:
+plane205:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -4947,7 +5485,7 @@ plane191:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent192
+	JGE      absent206
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -4966,10 +5504,10 @@ plane191:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent192:
+absent206:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without193
+	JCC  without207
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -4979,10 +5517,10 @@ absent192:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without193:
+without207:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without194
+	JCC  without208
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -4992,7 +5530,7 @@ without193:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without194:
+without208:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5078,7 +5616,7 @@ without194:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane191
+	JL      plane205
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -5098,7 +5636,7 @@ without194:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again195:
+again209:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -5189,13 +5727,13 @@ again195:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again195
+	JNE     again209
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square186
+	JNE     square200
 	VZEROUPPER
 	RET
 
@@ -5217,7 +5755,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again196:
+again210:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -5257,6 +5795,6 @@ again196:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again196
+	JNE         again210
 	VZEROUPPER
 	RET

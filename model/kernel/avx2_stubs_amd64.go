@@ -79,6 +79,11 @@ func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32
 //go:noescape
 func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
 
+// partitionAVX2 is portable.Part, 8 senders at once.
+//
+//go:noescape
+func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
+
 // scoreAVX2 is portable.Score for whole vectors.
 //
 //go:noescape

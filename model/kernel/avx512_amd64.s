@@ -6191,15 +6191,20 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	MOVQ         end+136(FP), CX
 	MOVQ         (CX), CX
 	MOVL         parents+56(FP), R8
-	VPBROADCASTD R8, Z0
+	VMOVD        R8, X0
+	VBROADCASTSS X0, Z0
 	MOVL         siblings+60(FP), R8
-	VPBROADCASTD R8, Z1
+	VMOVD        R8, X1
+	VBROADCASTSS X1, Z1
 	MOVL         children+64(FP), R8
-	VPBROADCASTD R8, Z2
+	VMOVD        R8, X2
+	VBROADCASTSS X2, Z2
 	MOVL         unreached+68(FP), R8
-	VPBROADCASTD R8, Z3
+	VMOVD        R8, X3
+	VBROADCASTSS X3, Z3
 	MOVL         table+72(FP), R8
-	VPBROADCASTD R8, Z4
+	VMOVD        R8, X4
+	VBROADCASTSS X4, Z4
 
 receiver186:
 	MOVL        CX, (DX)
@@ -6248,55 +6253,55 @@ receiver186:
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
 	JZ          known190
-	MOVQ        reached+48(FP), R9
 	KMOVW       K6, R8
+	VPXORD      Z8, Z8, Z8
+	VPCMPD      $0x05, Z8, Z2, K6, K6
+	KORW        K6, K5, K5
 
 reach191:
-	TZCNTL  R8, R11
-	ADDQ    R10, R11
-	MOVLQSX (BX)(R11*4), R11
-	MOVL    $0x7ffffffe, (DI)(R11*4)
-	MOVL    $0x00000001, R12
-	SHLXQ   R11, R12, R12
-	SHRQ    $0x06, R11
-	ORQ     R12, (R9)(R11*8)
+	TZCNTL  R8, R9
+	ADDQ    R10, R9
+	MOVLQSX (BX)(R9*4), R9
+	MOVL    $0x7ffffffe, (DI)(R9*4)
+	MOVL    $0x00000001, R11
+	SHLXQ   R9, R11, R11
+	SHRQ    $0x06, R9
+	MOVQ    reached+48(FP), R12
+	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
 	JNZ     reach191
-	VPXORD  Z8, Z8, Z8
-	VPCMPD  $0x05, Z8, Z2, K6, K6
-	KORW    K6, K5, K5
 
 known190:
-	MOVQ          intoRows+88(FP), R8
-	MOVQ          intoRelations+96(FP), R9
-	KMOVW         K3, R10
-	POPCNTL       R10, R10
+	KMOVW         K3, R8
+	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
-	VMOVDQU32     Z8, (R8)(CX*4)
+	MOVQ          intoRows+88(FP), R9
+	VMOVUPS       Z8, (R9)(CX*4)
 	VPCOMPRESSD.Z Z7, K3, Z8
-	VMOVDQU32     Z8, (R9)(CX*4)
-	ADDQ          R10, CX
-	MOVL          CX, 4(DX)
-	MOVQ          intoRows+88(FP), R8
 	MOVQ          intoRelations+96(FP), R9
-	KMOVW         K4, R10
-	POPCNTL       R10, R10
+	VMOVUPS       Z8, (R9)(CX*4)
+	ADDQ          R8, CX
+	MOVL          CX, 4(DX)
+	KMOVW         K4, R8
+	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K4, Z8
 	VPSUBD        Z4, Z8, Z8
-	VMOVDQU32     Z8, (R8)(CX*4)
+	MOVQ          intoRows+88(FP), R9
+	VMOVUPS       Z8, (R9)(CX*4)
 	VPCOMPRESSD.Z Z7, K4, Z8
-	VMOVDQU32     Z8, (R9)(CX*4)
-	ADDQ          R10, CX
-	MOVL          CX, 8(DX)
-	MOVQ          intoRows+88(FP), R8
 	MOVQ          intoRelations+96(FP), R9
-	KMOVW         K5, R10
-	POPCNTL       R10, R10
+	VMOVUPS       Z8, (R9)(CX*4)
+	ADDQ          R8, CX
+	MOVL          CX, 8(DX)
+	KMOVW         K5, R8
+	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z5, K5, Z8
-	VMOVDQU32     Z8, (R8)(CX*4)
+	MOVQ          intoRows+88(FP), R9
+	VMOVUPS       Z8, (R9)(CX*4)
 	VPCOMPRESSD.Z Z7, K5, Z8
-	VMOVDQU32     Z8, (R9)(CX*4)
-	ADDQ          R10, CX
+	MOVQ          intoRelations+96(FP), R9
+	VMOVUPS       Z8, (R9)(CX*4)
+	ADDQ          R8, CX
 	JMP           end189
 
 several188:
@@ -6322,53 +6327,53 @@ part194:
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
 	JZ          known196
-	MOVQ        reached+48(FP), R13
 	KMOVW       K6, R12
+	VPXORD      Z8, Z8, Z8
+	VPCMPD      $0x05, Z8, Z2, K6, K6
+	KORW        K6, K5, K5
 
 reach197:
-	TZCNTL  R12, R14
-	ADDQ    R10, R14
-	MOVLQSX (BX)(R14*4), R14
-	MOVL    $0x7ffffffe, (DI)(R14*4)
-	MOVL    $0x00000001, R15
-	SHLXQ   R14, R15, R15
-	SHRQ    $0x06, R14
-	ORQ     R15, (R13)(R14*8)
+	TZCNTL  R12, R13
+	ADDQ    R10, R13
+	MOVLQSX (BX)(R13*4), R13
+	MOVL    $0x7ffffffe, (DI)(R13*4)
+	MOVL    $0x00000001, R14
+	SHLXQ   R13, R14, R14
+	SHRQ    $0x06, R13
+	MOVQ    reached+48(FP), R15
+	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
 	JNZ     reach197
-	VPXORD  Z8, Z8, Z8
-	VPCMPD  $0x05, Z8, Z2, K6, K6
-	KORW    K6, K5, K5
 
 known196:
-	MOVQ          intoRows+88(FP), R12
-	MOVQ          intoRelations+96(FP), R13
-	KMOVW         K3, R14
-	POPCNTL       R14, R14
+	KMOVW         K3, R12
+	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
-	VMOVDQU32     Z8, (R12)(CX*4)
+	MOVQ          intoRows+88(FP), R13
+	VMOVUPS       Z8, (R13)(CX*4)
 	VPCOMPRESSD.Z Z7, K3, Z8
-	VMOVDQU32     Z8, (R13)(CX*4)
-	ADDQ          R14, CX
-	MOVQ          siblingRows+104(FP), R12
-	MOVQ          siblingRelations+112(FP), R13
-	KMOVW         K4, R14
-	POPCNTL       R14, R14
+	MOVQ          intoRelations+96(FP), R13
+	VMOVUPS       Z8, (R13)(CX*4)
+	ADDQ          R12, CX
+	KMOVW         K4, R12
+	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K4, Z8
 	VPSUBD        Z4, Z8, Z8
-	VMOVDQU32     Z8, (R12)(R9*4)
+	MOVQ          siblingRows+104(FP), R13
+	VMOVUPS       Z8, (R13)(R9*4)
 	VPCOMPRESSD.Z Z7, K4, Z8
-	VMOVDQU32     Z8, (R13)(R9*4)
-	ADDQ          R14, R9
-	MOVQ          childRows+120(FP), R12
-	MOVQ          childRelations+128(FP), R13
-	KMOVW         K5, R14
-	POPCNTL       R14, R14
+	MOVQ          siblingRelations+112(FP), R13
+	VMOVUPS       Z8, (R13)(R9*4)
+	ADDQ          R12, R9
+	KMOVW         K5, R12
+	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z5, K5, Z8
-	VMOVDQU32     Z8, (R12)(R11*4)
+	MOVQ          childRows+120(FP), R13
+	VMOVUPS       Z8, (R13)(R11*4)
 	VPCOMPRESSD.Z Z7, K5, Z8
-	VMOVDQU32     Z8, (R13)(R11*4)
-	ADDQ          R14, R11
+	MOVQ          childRelations+128(FP), R13
+	VMOVUPS       Z8, (R13)(R11*4)
+	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
 	JMP           loop192
@@ -6392,32 +6397,32 @@ end195:
 	ADDQ R9, CX
 
 copy198:
-	VMOVDQU32 (R8)(R14*4), Z6
-	VMOVDQU32 Z6, (R12)(R15*4)
-	VMOVDQU32 (R10)(R14*4), Z6
-	VMOVDQU32 Z6, (R13)(R15*4)
-	ADDQ      $0x10, R14
-	ADDQ      $0x10, R15
-	CMPQ      R14, R9
-	JL        copy198
-	MOVL      CX, 8(DX)
-	MOVQ      childRows+120(FP), R8
-	MOVQ      childRelations+128(FP), R9
-	MOVQ      intoRows+88(FP), R10
-	MOVQ      intoRelations+96(FP), R12
-	XORQ      R13, R13
-	MOVQ      CX, R14
-	ADDQ      R11, CX
+	VMOVUPS (R8)(R14*4), Z6
+	VMOVUPS Z6, (R12)(R15*4)
+	VMOVUPS (R10)(R14*4), Z6
+	VMOVUPS Z6, (R13)(R15*4)
+	ADDQ    $0x10, R14
+	ADDQ    $0x10, R15
+	CMPQ    R14, R9
+	JL      copy198
+	MOVL    CX, 8(DX)
+	MOVQ    childRows+120(FP), R8
+	MOVQ    childRelations+128(FP), R9
+	MOVQ    intoRows+88(FP), R10
+	MOVQ    intoRelations+96(FP), R12
+	XORQ    R13, R13
+	MOVQ    CX, R14
+	ADDQ    R11, CX
 
 copy199:
-	VMOVDQU32 (R8)(R13*4), Z6
-	VMOVDQU32 Z6, (R10)(R14*4)
-	VMOVDQU32 (R9)(R13*4), Z6
-	VMOVDQU32 Z6, (R12)(R14*4)
-	ADDQ      $0x10, R13
-	ADDQ      $0x10, R14
-	CMPQ      R13, R11
-	JL        copy199
+	VMOVUPS (R8)(R13*4), Z6
+	VMOVUPS Z6, (R10)(R14*4)
+	VMOVUPS (R9)(R13*4), Z6
+	VMOVUPS Z6, (R12)(R14*4)
+	ADDQ    $0x10, R13
+	ADDQ    $0x10, R14
+	CMPQ    R13, R11
+	JL      copy199
 
 end189:
 	INCQ AX

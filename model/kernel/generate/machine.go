@@ -93,7 +93,12 @@ const (
 func (m *machine) constant(bits uint32, v reg.VecPhysical) {
 	t := GP32()
 	MOVL(U32(bits), t)
-	VMOVD(t, v.AsX())
+	m.fill(t, v)
+}
+
+// fill fills a register with the 32 bits of another.
+func (m *machine) fill(bits reg.GPVirtual, v reg.VecPhysical) {
+	VMOVD(bits, v.AsX())
 	VBROADCASTSS(v.AsX(), v)
 }
 

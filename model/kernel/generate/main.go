@@ -55,6 +55,7 @@ func main() {
 		m.fold()
 		m.foldTwo()
 		m.unfold()
+		m.partition()
 		m.score()
 		m.peak()
 		m.vectors()

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// opmasks tell kinds apart with AVX-512's masks, and compress by them.
+type opmasks struct {
+	*parter
+	chosen reg.OpmaskPhysical
+}
+
+// kinds are the masks of the parents, siblings and children in a vector of senders.
+var kinds = [3]reg.OpmaskPhysical{reg.K3, reg.K4, reg.K5}
+
+func (p *opmasks) some(left reg.GPVirtual) {
+	bits := GP32()
+	MOVL(U32(0xffff), bits)
+	BZHIL(left.As32(), bits, bits)
+	KMOVW(bits, reg.K1)
+}
+
+func (p *opmasks) all() {
+	bits := GP32()
+	MOVL(U32(0xffff), bits)
+	KMOVW(bits, reg.K1)
+}
+
+func (p *opmasks) know(e reg.GPVirtual) {
+	read, gather, unreached := reg.K1, reg.K2, reg.K6
+	KMOVW(read, gather)
+	VMOVDQU32_Z(Mem{Base: p.senders, Index: e, Scale: 4}, read, p.sender)
+	VMOVDQU32_Z(Mem{Base: p.relations, Index: e, Scale: 4}, read, p.relation)
+	VPXORD(p.row, p.row, p.row) // or it waits for the gather before
+	VPGATHERDD(Mem{Base: p.rows, Index: p.sender, Scale: 4}, gather, p.row)
+	VPCMPEQD(p.wanted[3], p.row, read, unreached)
+	VPCMPD(U8(1), p.wanted[0], p.row, read, kinds[0]) // less than
+	VPCMPD(U8(1), p.wanted[1], p.row, read, kinds[1])
+	VPCMPEQD(p.wanted[2], p.row, read, kinds[2])
+	KANDNW(kinds[1], kinds[0], kinds[1])
+	known := p.label("known")
+	KORTESTW(unreached, unreached)
+	JZ(LabelRef(known))
+	left := GP32()
+	KMOVW(unreached, left)
+	p.zero(p.front)
+	VPCMPD(U8(5), p.front, p.wanted[2], unreached, unreached) // not where children are not admitted
+	KORW(unreached, kinds[2], kinds[2])
+	p.reach(e, left)
+	Label(known)
+}
+
+func (p *opmasks) choose(kind int) reg.GPVirtual {
+	p.chosen = kinds[kind]
+	count := GP64()
+	KMOVW(p.chosen, count.As32())
+	POPCNTL(count.As32(), count.As32())
+	return count
+}
+
+func (p *opmasks) compress(from, front reg.VecPhysical) { VPCOMPRESSD_Z(from, p.chosen, front) }
+
+// bytemasks tell kinds apart with vectors that have all ones where a sender is of a kind, and
+// compress by looking up the places that a byte of such bits names.
+type bytemasks struct {
+	*parter
+	kinds  [3]reg.VecPhysical
+	read   reg.VecPhysical // all ones where there is a sender
+	gather reg.VecPhysical // the same, and afterwards those that are unreached
+	order  reg.VecPhysical
+	places *Mem
+}
+
+func (p *bytemasks) some(left reg.GPVirtual) {
+	bits := GP32()
+	MOVL(U32(0xff), bits)
+	BZHIL(left.As32(), bits, bits)
+	p.expand(bits, p.read)
+}
+
+func (p *bytemasks) all() { VPCMPEQD(p.read, p.read, p.read) }
+
+func (p *bytemasks) know(e reg.GPVirtual) {
+	VPMASKMOVD(Mem{Base: p.senders, Index: e, Scale: 4}, p.read, p.sender)
+	VPMASKMOVD(Mem{Base: pointer("relations"), Index: e, Scale: 4}, p.read, p.relation)
+	VMOVDQA(p.read, p.gather)
+	p.zero(p.row) // or it waits for the gather before
+	VPGATHERDD(p.gather, Mem{Base: p.rows, Index: p.sender, Scale: 4}, p.row)
+	parents, siblings, children, unreached := p.kinds[0], p.kinds[1], p.kinds[2], p.gather
+	VPCMPGTD(p.row, p.wanted[0], parents) // less than
+	VPCMPGTD(p.row, p.wanted[1], siblings)
+	VPCMPEQD(p.row, p.wanted[2], children)
+	VPCMPEQD(p.row, p.wanted[3], unreached)
+	VPANDN(siblings, parents, siblings)
+	for _, v := range []reg.VecPhysical{parents, siblings, children, unreached} {
+		VPAND(p.read, v, v)
+	}
+	known, left := p.label("known"), GP32()
+	VMOVMSKPS(unreached, left)
+	TESTL(left, left)
+	JZ(LabelRef(known))
+	VPANDN(unreached, p.wanted[2], unreached) // their signs: not where children are marked with a negative number, for they are not admitted
+	VPOR(unreached, children, children)
+	p.reach(e, left)
+	Label(known)
+}
+
+func (p *bytemasks) choose(kind int) reg.GPVirtual {
+	table, count := GP64(), GP64()
+	VMOVMSKPS(p.kinds[kind], count.As32())
+	LEAQ(p.table(), table)
+	VPMOVZXBD(Mem{Base: table, Index: count, Scale: 8}, p.order)
+	POPCNTL(count.As32(), count.As32())
+	return count
+}
+
+func (p *bytemasks) compress(from, front reg.VecPhysical) { VPERMD(from, p.order, front) }
+
+// table has, for every byte, the places of its bits, ascending, and zeros behind them.
+func (p *bytemasks) table() Mem {
+	if p.places == nil {
+		table := GLOBL("places", attr.RODATA|attr.NOPTR)
+		for mask := range 256 {
+			var places uint64
+			for bit, shift := 0, 0; bit < 8; bit++ {
+				if mask>>bit&1 == 1 {
+					places |= uint64(bit) << shift
+					shift += 8
+				}
+			}
+			DATA(8*mask, U64(places))
+		}
+		p.places = &table
+	}
+	return *p.places
+}
