@@ -3,17 +3,24 @@ package kernel
 // zeros stands in for rows that are nil.
 var zeros [128]float32
 
+// bothLanes are the columns of the stripe that may take two lanes, each one half of it.
+const bothLanes = 64
+
 // takes says whether the assembly does this run: DistMult and PNA, whole stripes.
 func (s *assembly) takes(r *Receivers) bool {
 	return r.Message == DistMult && r.Reduction == PNA && r.laneDim()%s.stripes[len(s.stripes)-1].columns == 0
 }
 
-// eachStripe divides the columns of r, the widest stripes first. A stripe may take both of two
-// lanes, if each is one half of it.
+// Pairs is true where a stripe takes both lanes.
+func (s *assembly) Pairs(message Message, reduction Reduction, dim int) bool {
+	return message == DistMult && reduction == PNA && 2*dim == bothLanes && s.stripes[0].columns == bothLanes
+}
+
+// eachStripe divides the columns of r, the widest stripes first.
 func (s *assembly) eachStripe(r *Receivers, each func(p stripe, at int)) {
 	at, lane := 0, r.laneDim()
 	for _, p := range s.stripes {
-		if p.columns > lane && (p.columns != 64 || p.columns != r.Dim || r.lanes() != 2) {
+		if p.columns > lane && (p.columns != bothLanes || p.columns != r.Dim || r.lanes() != 2) {
 			continue
 		}
 		for ; at%lane+min(p.columns, lane) <= lane && at+p.columns <= r.Dim; at += p.columns {

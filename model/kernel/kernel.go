@@ -14,6 +14,10 @@ type Kernel interface {
 	// state, then mean, max, min and std; for the others the own state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
 
+	// Pairs tells whether two lanes of dim dimensions each are reduced together in less time than
+	// one after the other, which takes no more memory than one.
+	Pairs(message Message, reduction Reduction, dim int) bool
+
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
 	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient by it. Where several members of the set attain a maximum (or minimum), the
 	// first takes its gradient: Initial, then the degree message, then the messages in order.

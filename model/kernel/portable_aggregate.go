@@ -15,6 +15,9 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 	}
 }
 
+// Pairs is false: lanes are reduced one after the other here.
+func (portable) Pairs(Message, Reduction, int) bool { return false }
+
 // aggregateLane does the lane that begins at an entry of every row.
 func (r *Receivers) aggregateLane(lane int, features []float32) {
 	width, d := r.Width(), r.laneDim()

@@ -17,7 +17,7 @@ import (
 //	scratch     of a chunk of 128 rows, and of the matrix of a degree
 //
 // ages is delta + 1, and one more than the layers without a window; lanes is 2 where two
-// questions are scored side by side; width is 5 dim for PNA, else 2 dim. A*Net's policies have
+// questions may be scored side by side, whatever the kernel of the machine; width is 5 dim for PNA, else 2 dim. A*Net's policies have
 // versions of states instead, of which a layer makes no more than it chooses edges.
 func Memory(g *graph.Graph, c configuration.Configuration, training bool) int64 {
 	entities, d, layers := int64(g.Entities), int64(c.Dim), int64(c.Layers)

@@ -87,7 +87,7 @@ func held(t *testing.T, c configuration.Configuration, training bool) (int64, ho
 	loaded := live()
 	for i := range s.queries {
 		s.run(t, i)
-		if s.propagator.Pairs() && !training {
+		if s.propagator.windowed() && !training {
 			if err := s.propagator.ForwardPair(s.weights, s.queries[i], 3); err != nil {
 				t.Fatal(err)
 			}

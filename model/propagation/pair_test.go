@@ -5,11 +5,21 @@ import (
 	"testing"
 
 	"tagnet/model/configuration"
+	"tagnet/model/kernel"
 )
 
 // TestPairs holds two queries side by side to each alone, with weights made for scoring and for
 // training, in whatever order a propagator is asked for one or two.
 func TestPairs(t *testing.T) {
+	for _, k := range kernel.Available() {
+		t.Run(k.Name(), func(t *testing.T) {
+			t.Setenv("TAGNET_KERNEL", k.Name())
+			checkPairs(t)
+		})
+	}
+}
+
+func checkPairs(t *testing.T) {
 	for _, training := range []bool{false, true} {
 		for _, dependent := range []bool{false, true} {
 			c := configuration.Default()

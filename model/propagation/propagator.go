@@ -133,14 +133,19 @@ func (p *Propagator) Forward(w *Weights, q Query) error {
 	return p.propagate(w, q, 1, [2]int32{q.Relation})
 }
 
-// Pairs tells whether ForwardPair is there to be used: within a window alone.
-func (p *Propagator) Pairs() bool { return p.configuration.Policy == configuration.PolicyWindow }
+// Pairs tells whether ForwardPair takes less time than Forward twice, which needs no second
+// search either: within a window, with a kernel that reduces two queries' messages together.
+func (p *Propagator) Pairs() bool {
+	return p.windowed() && p.kernel.Pairs(p.message, p.reduction, p.configuration.Dim)
+}
+
+func (p *Propagator) windowed() bool { return p.configuration.Policy == configuration.PolicyWindow }
 
 // ForwardPair propagates two queries side by side, q and the same source's about another
 // relation. Every message's sender is looked up once for both, every matrix made once. Each
 // has bit for bit the states that Forward gives it.
 func (p *Propagator) ForwardPair(w *Weights, q Query, other int32) error {
-	if !p.Pairs() || q.Training {
+	if !p.windowed() || q.Training {
 		return fmt.Errorf("propagating a pair: that is for scoring within a window alone")
 	}
 	return p.propagate(w, q, 2, [2]int32{q.Relation, other})

@@ -65,8 +65,8 @@ func (s *Scorer) Worker() *Worker {
 
 // Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
 // relations[i], ?). Entities that were not reached all get the same score. Questions of one
-// source are cheaper together: the search and its layout serve all, and within a window two at
-// a time are propagated.
+// source are cheaper together: the search and its layout serve all, and two at a time are
+// propagated where that is faster.
 func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
 		return fmt.Errorf("scoring: room for %d questions, want %d", len(scores), len(relations))
