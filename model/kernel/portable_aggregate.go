@@ -5,6 +5,8 @@ import "math"
 // The standard deviation is clamped from below: sqrt(max(variance, smallestVariance)).
 const smallestVariance = 1e-6
 
+var smallestVarianceBits = int32(math.Float32bits(smallestVariance))
+
 // Aggregate tallies the usual model's messages. For all others it accumulates in the row of
 // features itself: the sum where the mean will stand, the squares where the deviation will,
 // and the messages where the own state is put last.

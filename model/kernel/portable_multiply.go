@@ -6,7 +6,7 @@ package kernel
 const portableTerms = 160
 
 // packedRows is how many rows a product must have before packing columns for them pays.
-const packedRows = 32
+const packedRows = 16
 
 // Multiply adds the terms of every entry one after another, from zero or from what is in c,
 // so a row's result does not depend on how many rows are multiplied at once.

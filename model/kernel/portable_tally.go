@@ -16,6 +16,14 @@ type tally struct {
 // emptyLow are the bits of -0.
 const emptyLow = 1 << 31
 
+// zeroTallies are those of a set that holds the boundary's zero alone.
+var zeroTallies = func() (tallies [tallied]tally) {
+	for j := range tallies {
+		tallies[j].low = emptyLow
+	}
+	return tallies
+}()
+
 // tallied is how many dimensions are added in one go; their tallies are on the stack.
 const tallied = 32
 
@@ -25,15 +33,16 @@ type sent struct {
 	x, w  [64]*[tallied]float32
 	count int
 	ends  [2]float32 // of the state that was read last
+
+	tallies [tallied]tally // of the receiver that they are sent to
 }
 
 // tallyRow reduces DistMult's messages to PNA's features, for a receiver in row o whose
 // boundary is zero. It leaves nothing in sent.
 func (r *Receivers) tallyRow(o, lane int, row []float32, sent *sent) {
-	var storage [tallied]tally
 	d := r.laneDim()
 	for at := 0; at < d; at += tallied {
-		tallies := storage[:min(tallied, d-at)]
+		tallies := sent.tallies[:min(tallied, d-at)]
 		r.startTallies(tallies, o, lane+at)
 		r.tallySenders(tallies, o, lane+at, sent)
 		divisor := r.Divisor[o]
@@ -47,9 +56,7 @@ func (r *Receivers) tallyRow(o, lane int, row []float32, sent *sent) {
 func (r *Receivers) startTallies(tallies []tally, o, at int) {
 	copies := r.copies(o)
 	if !(copies > 0) {
-		for j := range tallies {
-			tallies[j] = tally{low: emptyLow}
-		}
+		copy(tallies, zeroTallies[:])
 		return
 	}
 	message := r.DegreeMessage[at : at+len(tallies)]
@@ -119,10 +126,17 @@ func finishTallies(tallies []tally, divisor float32, means, highs, lows, deviati
 	for j := range tallies {
 		t := &tallies[j]
 		mean := t.sum * divisor
+		variance := float32(t.squares*divisor) - float32(mean*mean)
 		means[j], highs[j], lows[j] = mean, math.Float32frombits(uint32(t.high)), math.Float32frombits(t.low)
-		if t.squares != t.squares {
-			highs[j], lows[j] = t.squares, t.squares
+		if variance != variance {
+			if t.squares != t.squares {
+				highs[j], lows[j] = t.squares, t.squares
+			}
+			deviations[j] = variance
+			continue
 		}
-		deviations[j] = deviation(t.squares, mean, divisor)
+		// Numbers below the bound have lower bits, negative ones negative bits.
+		bits := max(int32(math.Float32bits(variance)), smallestVarianceBits)
+		deviations[j] = float32(math.Sqrt(float64(math.Float32frombits(uint32(bits)))))
 	}
 }
