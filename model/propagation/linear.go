@@ -65,7 +65,7 @@ func (p *Propagator) multiply(x *pass, c *chunk, m memory) {
 }
 
 // multiplyMixed does rows of several degrees: a product for each scaler, put together row by
-// row.
+// row. Own states have the first alone.
 func (p *Propagator) multiplyMixed(layer *layerWeights, degrees []int32, features, linear []float32) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
 	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, false)
@@ -75,8 +75,8 @@ func (p *Propagator) multiplyMixed(layer *layerWeights, degrees []int32, feature
 	l := &p.linear
 	l.product = grow(l.product, 2*n*d)
 	amplified, attenuated := l.product[:n*d], l.product[n*d:]
-	p.kernel.Multiply(amplified, features, layer.maps[1], n, width, d, false)
-	p.kernel.Multiply(attenuated, features, layer.maps[2], n, width, d, false)
+	p.kernel.MultiplyRows(amplified, features[d:], width, layer.maps[1][d*d:], n, width-d, d, false)
+	p.kernel.MultiplyRows(attenuated, features[d:], width, layer.maps[2][d*d:], n, width-d, d, false)
 	for i, degree := range degrees {
 		row := linear[i*d : (i+1)*d]
 		p.kernel.Fold(row, row, amplified[i*d:(i+1)*d], attenuated[i*d:(i+1)*d], p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
