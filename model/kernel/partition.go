@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // A search gives out rows in the order of distance. Unreached stands for the row of an entity
 // that it has not reached; Fresh for that of one which it has just reached, whose row is not
@@ -41,8 +44,8 @@ type Partition struct {
 	// Onward says whether what is unreached is reached from here.
 	Onward bool
 
-	// aside is where siblings and children of one receiver wait for its last parent: the
-	// siblings' rows and relations, then the children's.
+	// aside is where assembly lets siblings and children of one receiver wait for its last
+	// parent: the siblings' rows and relations, then the children's.
 	aside [4][]int32
 	count int64 // of all senders; here, so that a call allocates nothing
 }
@@ -52,10 +55,10 @@ const none = -1
 
 // limits are the rows that parents and siblings stand before, and what children are marked
 // with, and who is to be reached.
-func (p *Partition) limits() (parents, siblings, children, unreached int32) {
-	parents, siblings, children, unreached = p.Begin, p.End, Fresh, Unreached
+func (p *Partition) limits() (parents, siblings, children, unreached int) {
+	parents, siblings, children, unreached = int(p.Begin), int(p.End), Fresh, Unreached
 	if p.Admitted < 2 {
-		siblings = p.Begin
+		siblings = parents
 	}
 	if p.Admitted < 3 {
 		children = none
@@ -87,59 +90,70 @@ func (p *Partition) Kind(sender int32) (kind int, who int32) {
 	return 3, row
 }
 
-// room is what may be written of into, and of what waits.
-func (p *Partition) room(into *Senders) (rows, relations []int32, aside *[4][]int32) {
-	if len(p.aside[0]) < p.Most+PartitionSlack {
-		for i := range p.aside {
-			p.aside[i] = make([]int32, p.Most+PartitionSlack)
-		}
-	}
-	return into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)], &p.aside
-}
-
-// Part writes every sender to the end of all kinds, and moves the end of the one that it
-// is of: nothing is left to guess for the processor, but what is reached.
+// Part goes over the senders of a receiver twice: it counts those of each kind, and then writes
+// each to the end of its kind, whose place is known by then. Nothing is left to guess for the
+// processor, but what is reached.
 //
 // into has PartitionSlack of capacity beyond all that the receivers may add, and Bounds of all
 // of them. Of parents and siblings it receives the rows, of children the entities.
 func (portable) Part(p *Partition, into *Senders) {
-	s0, r0, aside := p.room(into)
-	s1, r1, s2, r2 := aside[0], aside[1], aside[2], aside[3]
-	n0 := len(into.Rows)
-	parents, siblings, children, unreached := p.limits()
+	to, toRelations := into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)]
+	n := len(into.Rows)
 	for i, o := range p.Receivers {
+		begin, end := p.Offsets[o], p.Offsets[o+1]
+		senders := p.Senders[begin:end]
+		parents, siblings := p.countKinds(senders)
+		ends := [3]int{n, n + parents, n + parents + siblings}
 		bounds := into.Bounds[3*(int(p.First)+i):][:4]
-		bounds[0] = int32(n0)
-		n1, n2 := 0, 0
-		senders := p.Senders[p.Offsets[o]:p.Offsets[o+1]]
-		relations := p.Relations[p.Offsets[o]:p.Offsets[o+1]]
-		relations = relations[:len(senders)]
-		for j, u := range senders {
-			if p.Rows[u] == unreached {
-				p.Reach(u)
-			}
-			row, relation := p.Rows[u], relations[j]
-			s0[n0], r0[n0] = row, relation
-			s1[n1], r1[n1] = row-p.Table, relation
-			s2[n2], r2[n2] = u, relation
-			parent := below(row, parents)
-			n0 += parent
-			n1 += below(row, siblings) - parent
-			n2 += same(row, children)
-		}
-		bounds[1] = int32(n0)
-		copy(r0[n0:], r1[:n1])
-		n0 += copy(s0[n0:], s1[:n1])
-		bounds[2] = int32(n0)
-		copy(r0[n0:], r2[:n2])
-		n0 += copy(s0[n0:], s2[:n2])
-		bounds[3] = int32(n0)
+		bounds[0], bounds[1], bounds[2] = int32(ends[0]), int32(ends[1]), int32(ends[2])
+		p.put(senders, p.Relations[begin:end], to, toRelations, &ends)
+		n = ends[2]
+		bounds[3] = int32(n)
 	}
-	into.Rows, into.Relations = into.Rows[:n0], into.Relations[:n0]
+	into.Rows, into.Relations = to[:n], toRelations[:n]
+}
+
+// countKinds counts parents and siblings, and reaches those that were unreached.
+func (p *Partition) countKinds(senders []int32) (parents, siblings int) {
+	rows := p.Rows
+	beforeParents, beforeSiblings, _, unreached := p.limits()
+	for _, u := range senders {
+		row := int(rows[u])
+		if row == unreached {
+			p.Reach(u)
+		}
+		parents += below(row, beforeParents)
+		siblings += below(row, beforeSiblings)
+	}
+	return parents, siblings - parents
+}
+
+// put writes each sender to the end of its kind, and moves that.
+func (p *Partition) put(senders, relations, to, toRelations []int32, ends *[3]int) {
+	rows, table := p.Rows, int(p.Table)
+	beforeParents, beforeSiblings, child, _ := p.limits()
+	relations, toRelations = relations[:len(senders)], toRelations[:len(to)]
+	n0, n1, n2 := ends[0], ends[1], ends[2]
+	for j, u := range senders {
+		row := int(rows[u])
+		end, who := n2, int(u)
+		if row < beforeSiblings {
+			end, who = n1, row-table
+		}
+		if row < beforeParents {
+			end, who = n0, row
+		}
+		to[end], toRelations[end] = int32(who), relations[j]
+		parent := below(row, beforeParents)
+		n0 += parent
+		n1 += below(row, beforeSiblings) - parent
+		n2 += same(row, child)
+	}
+	ends[2] = n2
 }
 
 // below is 1 where a < b, else 0, without a branch.
-func below(a, b int32) int { return int(uint64(int64(a)-int64(b)) >> 63) }
+func below(a, b int) int { return int(uint(a-b) >> (bits.UintSize - 1)) }
 
-// same is 1 where a == b, else 0, without a branch.
-func same(a, b int32) int { return int((uint64(uint32(a^b)) - 1) >> 63) }
+// same is 1 where a == b, else 0, without a branch, for two that an int32 holds.
+func same(a, b int) int { return int((uint64(uint32(a^b)) - 1) >> 63) }
