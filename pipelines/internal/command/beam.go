@@ -22,6 +22,9 @@ import (
 // RunBeam runs a Beam pipeline on the runner that the flags name. The error of a DoFn comes
 // back as the DoFn returned it, without what Beam wraps around it.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+	if err := reachEndpoint(ctx); err != nil {
+		return nil, err
+	}
 	if err := startPrism(ctx); err != nil {
 		return nil, err
 	}

@@ -105,6 +105,9 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if err := e.parse(p, arguments); err != nil {
 		return err
 	}
+	if err := checkRunner(); err != nil {
+		return err
+	}
 	InitBeam()
 	quietBeam(e.Verbose)
 	return p.Run(ctx, e)
