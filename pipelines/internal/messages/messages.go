@@ -171,7 +171,7 @@ func (f *flags) model(ctx context.Context, w workspace.Workspace, loaded *graph.
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), f.checkpoint)
 	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
 	if errors.Is(err, checkpoints.ErrNone) {
-		return nil, fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
+		return nil, fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
 	}
 	if err != nil {
 		return nil, err

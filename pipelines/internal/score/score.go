@@ -124,7 +124,7 @@ func (a *asking) prepare(ctx context.Context) error {
 	var damaged *checkpoints.Damaged
 	switch {
 	case errors.Is(err, checkpoints.ErrNone):
-		return fmt.Errorf("%w: run %s first", err, w.Command("go run ./pipelines/train"))
+		return fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
 	case errors.As(err, &damaged):
 		return fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
 	}

@@ -217,7 +217,7 @@ func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints
 		different = append(different, "the graph was another")
 	}
 	if len(different) > 0 {
-		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or %s --force starts over",
+		return fmt.Errorf("%s was written with another configuration (%s): give the flags that it had, or choose another --workspace, or %s --force starts over",
 			e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
 	}
 	return nil
