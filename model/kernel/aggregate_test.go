@@ -255,3 +255,19 @@ func oneLane(r *Receivers, lane, dim int) *Receivers {
 	alone.States = cut(r.States)
 	return &alone
 }
+
+// Two lanes are reduced together only by the usual model's widest stripe, half of which is a lane.
+func TestPairsWhereOneStripeTakesBoth(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		for _, message := range []Message{DistMult, TransE, RotatE} {
+			for _, reduction := range []Reduction{PNA, Sum, Mean, Max} {
+				for _, dim := range []int{16, 32, 48, 64} {
+					want := k.Name() == "avx512" && message == DistMult && reduction == PNA && dim == 32
+					if got := k.Pairs(message, reduction, dim); got != want {
+						t.Errorf("Pairs(%v, %v, %d) is %v, want %v", message, reduction, dim, got, want)
+					}
+				}
+			}
+		}
+	})
+}

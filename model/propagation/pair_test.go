@@ -53,3 +53,25 @@ func checkPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestPairsWithinWindows holds Pairs to what the kernel says, and to a window: nowhere else does
+// ForwardPair do what Pairs recommends.
+func TestPairsWithinWindows(t *testing.T) {
+	for _, k := range kernel.Available() {
+		t.Setenv("TAGNET_KERNEL", k.Name())
+		for _, dim := range []int{16, 32, 64} {
+			for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
+				c := configuration.Default()
+				c.Policy, c.Dim, c.Layers = policy, dim, 2
+				s := newSteady(t, c, 30, 60, false)
+				windowed := policy == configuration.PolicyWindow
+				if got, want := s.propagator.Pairs(), windowed && k.Pairs(kernel.DistMult, kernel.PNA, dim); got != want {
+					t.Errorf("%s, %s, dim %d: Pairs is %v, want %v", k.Name(), policy, dim, got, want)
+				}
+				if err := s.propagator.ForwardPair(s.weights, s.queries[0], 1); (err == nil) != windowed {
+					t.Errorf("%s, %s, dim %d: a pair's error is %v", k.Name(), policy, dim, err)
+				}
+			}
+		}
+	}
+}
