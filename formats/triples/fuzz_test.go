@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzRead holds what every text must satisfy: no panic; each line is either a fact or bad;
-// a fact's names joined by tabs are its line.
+// a fact's names joined by tabs are its line, and Line gives it back.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "a\tr\tb\n", "\ufeffa\tr\tb\r\n", "a r b\n", "a\t\tb", "a\tr\tb\tc\n\n", "\xff\tr\tb", "a\x00\tr\tb", "\x1f\x8b"} {
 		f.Add([]byte(text))
@@ -16,6 +16,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(pack(f, "a\tr\tb\n")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		lines := 0
+		written := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
 		err := Read("f", bytes.NewReader(text), func(line int, fact Triple) error {
 			lines++
 			if line != lines {
@@ -25,6 +26,9 @@ func FuzzRead(f *testing.F) {
 			if strings.Count(joined, "\t") != 2 || strings.ContainsAny(joined, "\x00\r\n") || !utf8.ValidString(joined) ||
 				len(fact.Head) == 0 || len(fact.Relation) == 0 || len(fact.Tail) == 0 {
 				t.Fatalf("line %d became the fact %q", line, fact)
+			}
+			if !bytes.HasPrefix(text, []byte("\x1f\x8b")) && fact.Line() != strings.TrimSuffix(written[line-1], "\r") {
+				t.Fatalf("line %d %q is %q as a fact", line, written[line-1], fact.Line())
 			}
 			return nil
 		}, func(b BadLine) error {

@@ -12,10 +12,15 @@ import (
 // which the next one overwrites.
 type Triple struct{ Head, Relation, Tail []byte }
 
+// Line is the line that the fact is written as, without its end.
+func (t Triple) Line() string {
+	return string(bytes.Join([][]byte{t.Head, t.Relation, t.Tail}, []byte("\t")))
+}
+
 // ErrEmpty is the error of a file without a single line.
 var ErrEmpty = errors.New("the file is empty")
 
-// BadLine is a line that is no fact, and why. It is an error that begins "file:line:".
+// BadLine is a line that is no fact, or one that is of no use, and why. It is an error that begins "file:line:".
 type BadLine struct {
 	File string
 	Line int // from 1

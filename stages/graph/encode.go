@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/formats/storage"
 	formattriples "tagnet/formats/triples"
 	"tagnet/stages/budget"
@@ -15,7 +17,10 @@ import (
 	"tagnet/stages/vocabulary"
 )
 
-var rowsDone = counter.New("graph", vocabulary.RowsCounter)
+var (
+	rowsDone      = counter.New("graph", vocabulary.RowsCounter)
+	linesRejected = beam.NewCounter("graph", "lines_rejected")
+)
 
 // TooSmall begins the text of the error of a budget that does not hold the ids of the names.
 const TooSmall = "the budget of memory is too small: want "
@@ -68,11 +73,19 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	defer leave()
 	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.Room(share, f.Params.Room)), emit)
 	defer e.end()
+	defer e.rejects.Abort()
 	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
 	if err != nil {
 		return err
 	}
-	return e.flush(ctx)
+	if err := e.flush(ctx); err != nil {
+		return err
+	}
+	rejected, any, err := e.rejects.Commit()
+	if any && err == nil {
+		rejectsPartFn(rejected, emit)
+	}
+	return err
 }
 
 // ignore passes over bad lines: they were reported when the names were gathered.
@@ -85,6 +98,7 @@ type encoder struct {
 	to                  place
 	entities, relations *vocabulary.IDs
 	rows, scratch       []runs.Row
+	rejects             *triples.RejectsWriter
 	emit                func(string, Part)
 	written             int
 }
@@ -99,6 +113,7 @@ func newEncoder(p WriteParams, part triples.File, n names, most int, emit func(s
 		most = min(most, 2+2*int(part.Length/bytesPerLine))
 	}
 	e.rows, e.scratch = runs.Buffer(most), runs.Buffer(most)
+	e.rejects = triples.NewRejectsWriter(e.url("unknown"), part)
 	return e
 }
 
@@ -127,7 +142,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 	}
 	relation, ok := e.relations.Of(t.Relation)
 	if !ok {
-		return fmt.Errorf("%s:%d: relation %q is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out", e.part.URL, line, t.Relation)
+		return e.unknown(ctx, line, t)
 	}
 	if len(e.rows)+2 > cap(e.rows) {
 		if err := e.flush(ctx); err != nil {
@@ -136,6 +151,21 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 	}
 	e.rows = append(e.rows, runs.Row{head, relation, tail}, runs.Row{tail, relation + int32(e.relations.Len()), head})
 	return nil
+}
+
+// unknown rejects a fact of valid, test or the inference graph by its relation: only now is it known
+// which ones there are. The entities that no other line names stay in the vocabulary.
+func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple) error {
+	b := formattriples.BadLine{
+		File: e.part.URL, Line: line, Text: t.Line(),
+		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
+		Remedy: "add training facts with it, or leave the line out",
+	}
+	if e.params.Strict {
+		return b
+	}
+	linesRejected.Inc(ctx, 1)
+	return e.rejects.Write(ctx, b)
 }
 
 // flush writes the rows as runs: sorted as queries and answers are and, where the facts are edges,

@@ -34,7 +34,8 @@ type Summary struct {
 	Repeated map[string]int64 `json:"repeated"`
 	// Known counts facts of valid and test that are also facts of their graph. They are kept.
 	Known map[string]int64 `json:"known"`
-	// Rejected is the number of lines that are no facts; rejects.tsv has them.
+	// Rejected is the number of lines that were left out because they are no facts, or because
+	// their relation is in no training fact; rejects.tsv has them.
 	Rejected int64 `json:"rejected"`
 }
 

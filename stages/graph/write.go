@@ -21,6 +21,9 @@ type WriteParams struct {
 	Parts []triples.File
 	// Inductive says that there are facts of an inference graph, which test asks.
 	Inductive bool
+	// Strict makes a line whose relation is in no training fact an error. Otherwise such lines are
+	// rejected and reading goes on; the entities that they name are in the vocabulary all the same.
+	Strict bool
 	// Dataset and InferenceDataset are names for people; they go into the summary.
 	Dataset, InferenceDataset string
 	// EdgeShards is how many files take a graph's edges; at least 1.
@@ -62,13 +65,14 @@ type Done struct {
 }
 
 // Write makes the tables of the graph/ folder but for the vocabulary, whose files are part of
-// the input. Input: triples.Rejects and vocabulary.Written. Output: the URL of
-// summary.json, the last file written.
+// the input. Input: triples.Rejects of the lines that are no facts, and vocabulary.Written. Output:
+// the URL of summary.json, the last file written.
 //
 // Its steps: (1) the parts of texts are handed out with the vocabulary's URIs, when all of it is
 // there; (2) names become ids, facts become rows of tables, and as many as a thread's memory
-// holds are sorted and written as a run; (3) the runs of each table are merged into it; (4) the
-// summary is written, and the runs are removed. Only URIs cross the barriers.
+// holds are sorted and written as a run, but for facts of relations without an id, which are
+// rejected; (3) the runs of each table are merged into it; (4) the summary is written, and the runs
+// are removed. Only URIs cross the barriers.
 func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.PCollection {
 	s = s.Scope("graph.Write")
 	p.EdgeShards = max(1, p.EdgeShards)

@@ -2,20 +2,16 @@ package triples
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 )
 
-// Rejects is a file of lines of rejects.tsv, those of one part of a text, and an element of
-// pipelines.
+// Rejects is a file of lines of rejects.tsv, those that a step found in one part of a text, in
+// their order, and an element of pipelines.
 type Rejects struct {
 	// URL is where they lie.
 	URL string
@@ -26,7 +22,7 @@ type Rejects struct {
 	Lines int64
 }
 
-// RejectsWriter keeps the lines of a part that are no facts. Without any it writes no file.
+// RejectsWriter keeps the lines of a part that are rejected. Without any it writes no file.
 type RejectsWriter struct {
 	rejects Rejects
 	out     storage.Writer
@@ -38,7 +34,7 @@ func NewRejectsWriter(url string, part File) *RejectsWriter {
 	return &RejectsWriter{rejects: Rejects{URL: url, Text: part.URL, Line: part.Line}}
 }
 
-// Write appends a line that is no fact.
+// Write appends a rejected line, which comes after those before it in the text.
 func (w *RejectsWriter) Write(ctx context.Context, b triples.BadLine) error {
 	if w.out == nil {
 		var err error
@@ -68,39 +64,6 @@ func (w *RejectsWriter) Abort() {
 	if w.out != nil {
 		w.out.Abort()
 	}
-}
-
-// JoinRejects writes rejects.tsv: a heading, and the rejected lines in the order of texts and
-// lines. It returns how many there are.
-func JoinRejects(ctx context.Context, url string, rejects []Rejects) (lines int64, err error) {
-	slices.SortFunc(rejects, func(a, b Rejects) int {
-		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Line, b.Line))
-	})
-	out, err := storage.Create(ctx, url)
-	if err != nil {
-		return 0, err
-	}
-	defer out.Abort()
-	if _, err := io.WriteString(out, "file\tline\treason\ttext\n"); err != nil {
-		return 0, err
-	}
-	for _, r := range rejects {
-		if err := join(ctx, out, r); err != nil {
-			return 0, err
-		}
-		lines += r.Lines
-	}
-	return lines, out.Commit()
-}
-
-// join appends one file.
-func join(ctx context.Context, out io.Writer, r Rejects) error {
-	file, err := storage.Open(ctx, r.URL)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, file)
-	return errors.Join(err, file.Close())
 }
 
 // oneField writes what would break a line of tab-separated text, or is no text, as \t, \xff and the like.

@@ -43,8 +43,8 @@ type BuildParams struct {
 	// Folder is the URL of the folder that takes the files; Spill that of a folder for what is
 	// removed in the end.
 	Folder, Spill string
-	// Strict makes the first bad line of a part an error, as the parser words it. Otherwise bad
-	// lines are rejected and reading goes on.
+	// Strict makes the first line of a part that is no fact an error, as the parser words it.
+	// Otherwise such lines are rejected and reading goes on.
 	Strict bool
 	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
 	Memory int64

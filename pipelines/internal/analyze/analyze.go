@@ -40,7 +40,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
-			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does at a line that is no fact")
+			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does at a line that is no fact, or whose relation is in no training fact")
 			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits whose queries are analysed; without the flag those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")

@@ -374,4 +374,9 @@ func TestMistakes(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "left out: the valid split") {
 		t.Errorf("a split without queries: exit %d, %s%s", code, out, stderr)
 	}
+	write(t, filepath.Join(without, "valid.txt"), "x\tnever trained\ty\n")
+	code, out, stderr = run("--workspace", t.TempDir(), "--dataset", without, "--on_bad_line", "reject", "--layers", "2", "--deltas", "0")
+	if code != 0 || !strings.Contains(out, "1 rejected line") || !strings.Contains(out, "left out: the valid split") {
+		t.Errorf("a relation that no training fact has: exit %d, %s%s", code, out, stderr)
+	}
 }

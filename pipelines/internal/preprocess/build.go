@@ -15,7 +15,8 @@ import (
 type BuildParams struct {
 	// Files are the texts, whole or in parts.
 	Files []triples.File
-	// Strict makes the first bad line an error; otherwise bad lines are rejected.
+	// Strict makes the first bad line an error, be it no fact or one whose relation is in no
+	// training fact; otherwise bad lines are rejected.
 	Strict bool
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
@@ -50,8 +51,8 @@ func Build(p BuildParams) *beam.Pipeline {
 		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, Room: p.Room,
 	})
 	graph.Write(s, rejects, written, graph.WriteParams{
-		Folder: p.Folder, Spill: spill, Parts: p.Files, Inductive: p.Inductive, Dataset: p.Dataset, InferenceDataset: p.InferenceDataset,
-		EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, Room: p.Room,
+		Folder: p.Folder, Spill: spill, Parts: p.Files, Strict: p.Strict, Inductive: p.Inductive,
+		Dataset: p.Dataset, InferenceDataset: p.InferenceDataset, EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, Room: p.Room,
 	})
 	return pipeline
 }

@@ -52,11 +52,7 @@ func dropped(s graph.Summary) string {
 		}
 	}
 	if s.Rejected > 0 {
-		what := " that are no facts (rejects.tsv)"
-		if s.Rejected == 1 {
-			what = " that is no fact (rejects.tsv)"
-		}
-		parts = append(parts, plural(s.Rejected, "line")+what)
+		parts = append(parts, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
 	}
 	if len(parts) == 0 {
 		return "nothing"

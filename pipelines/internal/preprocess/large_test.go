@@ -31,8 +31,8 @@ func TestHub(t *testing.T) {
 	for name, text := range files {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
-	want := build(t, "whole", texts, 1<<30, BuildParams{})
-	same(t, build(t, "parts", texts, 1<<16, BuildParams{Room: 1 << 17}), want)
+	want := build(t, "whole", texts, 1<<30, BuildParams{Strict: true})
+	same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, Room: 1 << 17}), want)
 
 	workspace := t.TempDir()
 	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {

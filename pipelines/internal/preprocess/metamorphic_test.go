@@ -39,7 +39,6 @@ func build(t *testing.T, name string, texts map[string]string, bytesPerPart int6
 		}
 		p.Files = append(p.Files, cut.Parts...)
 	}
-	p.Strict = true
 	p.Folder = storage.Join(root, "graph")
 	var quiet bytes.Buffer
 	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
@@ -81,7 +80,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		for key, lines := range sets {
 			texts[key] = shuffled(random, lines)
 		}
-		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{EdgeShards: 3, Memory: test.memory, Room: test.room})
+		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{Strict: true, EdgeShards: 3, Memory: test.memory, Room: test.room})
 		if want == nil {
 			want = got
 			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
@@ -101,7 +100,7 @@ func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	var want tables.Edges
 	for _, shards := range []int{1, 2, 7, 40} {
 		name := fmt.Sprint(shards)
-		build(t, name, texts, 1<<20, BuildParams{EdgeShards: shards})
+		build(t, name, texts, 1<<20, BuildParams{Strict: true, EdgeShards: shards})
 		var got tables.Edges
 		for shard := range shards {
 			e, err := tables.ReadEdges(context.Background(), storage.Join("mem://"+t.Name()+"/"+name, "graph", graph.EdgesFile(shard, shards)))

@@ -38,7 +38,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
-			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is no fact, or note it in graph/rejects.tsv and go on")
+			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is no fact, or whose relation is in no training fact; or note it in graph/rejects.tsv and go on")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,

@@ -316,7 +316,7 @@ func TestRejects(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if !strings.Contains(out, "1 repeated fact in train.txt, 4 lines that are no facts") {
+	if !strings.Contains(out, "1 repeated fact in train.txt, 4 rejected lines (rejects.tsv has the reasons)") {
 		t.Errorf("what was dropped is not said: %s", out)
 	}
 	text := content(t, filepath.Join(workspace, "graph"))["/rejects.tsv"]

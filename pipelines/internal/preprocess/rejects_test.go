@@ -1,0 +1,212 @@
+package preprocess
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/manifest"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
+)
+
+// never is the reason that rejects.tsv gives for a relation.
+func never(relation string) string {
+	return fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", relation)
+}
+
+// TestUnknownRelations holds that lines whose relation is in no training fact are rejected in the
+// order of files and lines, whatever is wrong with others, and that the rest is kept. Without
+// --on_bad_line reject they are errors.
+func TestUnknownRelations(t *testing.T) {
+	for name, test := range map[string]struct {
+		change    map[string]string // files; an empty one is removed
+		inference map[string]string
+		rejects   []string // FILE:LINE: REASON: TEXT; FILE is below DIR, or INFERENCE
+		says      string   // what the run dropped
+		kept      string   // queries of train, valid and test, entities
+		strict    string   // how the error begins; empty where there is one in each of several files
+	}{
+		"in test": {
+			map[string]string{"test.txt": "dora\tlikes\temil\r\nbert\thates\tanna\r\nbert\tlikes\tanna\r\n"}, nil,
+			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`},
+			"dropped: 1 rejected line (rejects.tsv has the reasons);", "10 2 4 5",
+			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out`,
+		},
+		"the same in valid and test": {
+			map[string]string{"valid.txt": "anna\thates\tcora\nanna\tlikes\tcora\n", "test.txt": "dora\tlikes\temil\nbert\thates\tanna\n"}, nil,
+			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/valid.txt:1: " + never("hates") + ": " + `anna\thates\tcora`},
+			"dropped: 2 rejected lines (rejects.tsv has the reasons);", "10 2 2 5", "",
+		},
+		"all of test": {
+			map[string]string{"test.txt": "fred\thates\tgina\ngina\town\tfred\n"}, nil,
+			[]string{"DIR/test.txt:1: " + never("hates") + ": " + `fred\thates\tgina`, "DIR/test.txt:2: " + never("own") + ": " + `gina\town\tfred`},
+			"dropped: 2 rejected lines", "10 2 0 6", "DIR/test.txt:1: ", // fred and gina are entities
+		},
+		"among lines that are no facts": {
+			map[string]string{"test.txt": "1\nanna\thates\tbert\n3\n4\nanna\thates\tbert\nanna\tlikes\tdora\n7\nanna\t~likes\tbert\n", "train.txt": small()["train.txt"] + "anna parent bert\n"}, nil,
+			[]string{
+				"DIR/test.txt:1: 1 field instead of 3: 1", "DIR/test.txt:2: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:3: 1 field instead of 3: 3",
+				"DIR/test.txt:4: 1 field instead of 3: 4", "DIR/test.txt:5: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:7: 1 field instead of 3: 7",
+				"DIR/test.txt:8: " + never("~likes") + ": " + `anna\t~likes\tbert`, "DIR/train.txt:6: spaces where tabs belong: anna parent bert",
+			},
+			"dropped: 8 rejected lines", "10 2 2 4", "",
+		},
+		"packed": {
+			map[string]string{"test.txt": "", "test.txt.gz": packed(t, "bad\nbert\thates\tanna\nbad\nbert\tlikes\tanna\n")}, nil,
+			[]string{"DIR/test.txt.gz:1: 1 field instead of 3: bad", "DIR/test.txt.gz:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/test.txt.gz:3: 1 field instead of 3: bad"},
+			"dropped: 3 rejected lines", "10 2 2 4", "DIR/test.txt.gz:1: ",
+		},
+		"the inference graph": {
+			map[string]string{"test.txt": ""},
+			map[string]string{"train.txt": "xena\tparent\tyves\nyves\town\tzoe\n", "valid.txt": "xena\town\tyves\n", "test.txt": "xena\tlikes\tyves\nxena\town\tzoe\n"},
+			[]string{"INFERENCE/test.txt:2: " + never("own") + ": " + `xena\town\tzoe`, "INFERENCE/train.txt:2: " + never("own") + ": " + `yves\town\tzoe`, "INFERENCE/valid.txt:1: " + never("own") + ": " + `xena\town\tyves`},
+			"dropped: 3 rejected lines", "10 2 2 3", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, workspace := small(), t.TempDir()
+			for name, text := range test.change {
+				files[name] = text
+				if text == "" {
+					delete(files, name)
+				}
+			}
+			folder, inference := folderOf(t, files), ""
+			arguments := []string{"--dataset", folder, "--workspace", workspace}
+			if test.inference != nil {
+				inference = folderOf(t, test.inference)
+				arguments = append(arguments, "--inference", inference)
+			}
+			place := func(text string) string {
+				return strings.NewReplacer("DIR", folder, "INFERENCE", inference).Replace(text)
+			}
+			code, _, stderr := run(arguments...)
+			if code != command.ExitFailure || !strings.HasPrefix(stderr, place(test.strict)) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("strict: exit %d, %q; want it to begin %q", code, stderr, place(test.strict))
+			}
+			code, out, stderr := run(append(arguments, "--on_bad_line", "reject")...)
+			if code != 0 || !strings.Contains(out, test.says) || !strings.Contains(out, filepath.Join(workspace, "graph", graph.RejectsFile)) {
+				t.Fatalf("exit %d, %s%s, want it to say %q", code, out, stderr, test.says)
+			}
+			checkRejects(t, workspace, place(strings.Join(test.rejects, "\n")), test.kept)
+		})
+	}
+}
+
+// checkRejects compares rejects.tsv, with ":" and ": " for its tabs, the number of its lines wherever
+// that stands, and what was kept.
+func checkRejects(t *testing.T, workspace, want, kept string) {
+	t.Helper()
+	files := content(t, filepath.Join(workspace, "graph"))
+	heading, got, _ := strings.Cut(strings.TrimSuffix(files["/"+graph.RejectsFile], "\n"), "\n")
+	fields := strings.Split(got, "\n")
+	for i, line := range fields {
+		line = strings.Replace(line, "\t", ":", 1)
+		fields[i] = strings.ReplaceAll(line, "\t", ": ")
+	}
+	if got := strings.Join(fields, "\n"); heading != "file\tline\treason\ttext" || got != want {
+		t.Errorf("rejects.tsv: %s\n%s\nwant\n%s", heading, got, want)
+	}
+	n := int64(strings.Count(want, "\n") + 1)
+	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil || s.Rejected != n {
+		t.Errorf("the summary has %d rejected lines, want %d; %v", s.Rejected, n, err)
+	}
+	var m manifest.Manifest
+	if err := json.Unmarshal([]byte(files["/manifest.json"]), &m); err != nil || m.Rows["rejected"] != n {
+		t.Errorf("the manifest has %d rejected lines, want %d; %v", m.Rows["rejected"], n, err)
+	}
+	entities := s.Entities
+	if s.InferenceGraph != nil {
+		entities = s.InferenceGraph.Entities
+	}
+	if got := fmt.Sprint(s.Queries["train"], s.Queries["valid"], s.Queries["test"], entities); got != kept {
+		t.Errorf("queries of train, valid and test, and entities: %s, want %s", got, kept)
+	}
+	if left, err := filepath.Glob(filepath.Join(workspace, "graph", spillFolder)); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+// TestOnlyUnknownRelationsAreLeft holds which errors --on_bad_line reject does not avoid.
+func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
+	bad := small()
+	bad["train.txt"] = "nothing\n"
+	other := folderOf(t, map[string]string{"train.txt": "x\town\ty\n", "test.txt": "x\tlikes\ty\n"})
+	for name, test := range map[string]struct {
+		arguments []string
+		says      string
+	}{
+		"no training fact":               {[]string{"--dataset", folderOf(t, bad)}, "no training fact is left"},
+		"no fact of the inference graph": {[]string{"--dataset", folderOf(t, small()), "--inference", other}, "no fact of the inference graph's train.txt is left (1 lines were rejected)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workspace := t.TempDir()
+			code, _, stderr := run(append(test.arguments, "--workspace", workspace, "--on_bad_line", "reject")...)
+			if code != command.ExitFailure || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit %d, %q: want a line that says %q", code, stderr, test.says)
+			}
+			if left := content(t, workspace); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// TestRejectsDoNotDependOnParts holds that how texts are cut, and the memory for sorting, change
+// neither rejects.tsv nor any other file, where lines of both kinds are rejected in every text.
+func TestRejectsDoNotDependOnParts(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	texts := map[string]string{}
+	for _, split := range graph.Splits {
+		for _, graph := range []struct{ key, prefix string }{{split, "e"}, {"inference-" + split, "o"}} {
+			lines := facts(random, graph.prefix, 60)
+			for i := range 30 {
+				lines = append(lines, fmt.Sprintf("bad %d", i))
+				if graph.key != "train" {
+					lines = append(lines, fmt.Sprintf("%s%d\tunknown%d\tnew%d", graph.prefix, i%20, i%3, i))
+				}
+			}
+			random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			texts[graph.key] = strings.Join(lines, "\n") + "\n"
+		}
+	}
+	var want map[string]string
+	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {1, 1}, {50, 1}, {300, 200}, {700, 0}, {1 << 20, 1}} {
+		// All in one folder: rejects.tsv names the texts.
+		got := build(t, "same", texts, test.bytesPerPart, BuildParams{EdgeShards: 3, Room: test.room})
+		if want == nil {
+			want = got
+			continue
+		}
+		same(t, got, want)
+		if t.Failed() {
+			t.Fatalf("test %d: parts of %d bytes", i, test.bytesPerPart)
+		}
+	}
+	rejects := strings.Split(strings.TrimSuffix(want["/"+graph.RejectsFile], "\n"), "\n")[1:]
+	if len(rejects) != 6*30+5*30 {
+		t.Errorf("%d lines are rejected", len(rejects))
+	}
+	inOrder := slices.IsSortedFunc(rejects, func(a, b string) int {
+		var line [2]int
+		var file [2]string
+		for i, text := range []string{a, b} {
+			fields := strings.Split(text, "\t")
+			file[i] = fields[0]
+			fmt.Sscan(fields[1], &line[i])
+		}
+		if file[0] != file[1] {
+			return strings.Compare(file[0], file[1])
+		}
+		return line[0] - line[1]
+	})
+	if !inOrder {
+		t.Error("the rejected lines are in another order than in the texts")
+	}
+}
