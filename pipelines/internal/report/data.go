@@ -21,7 +21,7 @@ func (e *evidence) dataPart() section {
 				g.Inference, plural(i.Entities, "entity", "entities"), plural(i.Facts, "fact", "facts")))
 		}
 		if g.Rejected > 0 {
-			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files are no facts and were left out; rejects.tsv beside the tables has each with its reason.", plural(g.Rejected, "line", "lines")))
+			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected and left out; rejects.tsv beside the tables has each with its reason.", plural(g.Rejected, "line", "lines")))
 		}
 		if t := splitTable(g); len(t.Rows) > 0 {
 			s.Figures = append(s.Figures, beside(t))
