@@ -33,6 +33,21 @@ func Closest(name string, names []string, count int) []string {
 	return near
 }
 
+// Like returns the closest name if it may be the one that was meant: it begins with the given
+// one, or fewer than half of its letters are others.
+func Like(name string, names []string) (string, bool) {
+	if len(names) == 0 {
+		return "", false
+	}
+	closest := Closest(name, names, 1)[0]
+	wanted, known := folded(name), folded(closest)
+	if len(known) >= len(wanted) && slices.Equal(known[:len(wanted)], wanted) {
+		return closest, true
+	}
+	distance, _ := editDistance(wanted, known, nil)
+	return closest, 2*distance < len(known)
+}
+
 func folded(name string) []rune {
 	letters := []rune(name)
 	for i, r := range letters {

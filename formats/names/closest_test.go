@@ -9,6 +9,14 @@ func TestClosest(t *testing.T) {
 			t.Errorf("closest to %q are %q, want %q first", name, got, want)
 		}
 	}
+	for name, want := range map[string]string{"gama": "gamma", "alphab": "alphabetical", "bteas": "betas", "delta": "", "x": ""} {
+		if got, ok := Like(name, known[1:]); ok != (want != "") || ok && got != want {
+			t.Errorf("like %q is %q, %v, want %q", name, got, ok, want)
+		}
+	}
+	if got, ok := Like("beta", nil); ok {
+		t.Errorf("of no names %q is like another", got)
+	}
 	for _, c := range []struct {
 		a, b string
 		want int

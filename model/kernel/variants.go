@@ -24,14 +24,16 @@ func Named(name string) (Kernel, error) {
 	if name == "" || name == "auto" {
 		return available[len(available)-1], nil
 	}
+	usable := []string{"auto"}
 	for _, k := range available {
 		if k.Name() == name {
 			return k, nil
 		}
+		usable = append(usable, k.Name())
 	}
 	for _, known := range names {
 		if known == name {
-			return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use auto or portable", name)
+			return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use %s", name, strings.Join(usable, ", "))
 		}
 	}
 	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))

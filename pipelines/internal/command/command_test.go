@@ -42,6 +42,7 @@ func pipeline() Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&how, "how", "", "`way` to go")
 			set.IntVar(&count, "count", 3, "how often")
+			set.String("pace", "walk", "`walk|run`: how fast")
 		},
 		Run: func(ctx context.Context, e *Environment) error {
 			if count < 0 {
@@ -79,6 +80,9 @@ func TestExitCodes(t *testing.T) {
 		"a DoFn's panic":    {[]string{"--how", "panic"}, ExitFailure, "", "internal error: index out of range (--verbose shows where)\n"},
 		"flag out of range": {[]string{"--count", "-1"}, ExitUsage, "", "--count is -1: want 0 or more\n"},
 		"unknown flag":      {[]string{"--cuont", "1"}, ExitUsage, "", "--cuont is not a flag of sample: did you mean --count? -h lists them\n"},
+		"nothing like it":   {[]string{"--threads", "1"}, ExitUsage, "", "--threads is not a flag of sample: -h lists them\n"},
+		"no value":          {[]string{"--count"}, ExitUsage, "", "a value is missing of --count; -h explains the flags\n"},
+		"no boolean":        {[]string{"--force=2"}, ExitUsage, "", "invalid boolean value \"2\" of --force: parse error; -h explains the flags\n"},
 		"argument":          {[]string{"data"}, ExitUsage, "", "sample: unexpected argument \"data\": flags begin with --; -h lists them\n"},
 		"no number":         {[]string{"--count", "many"}, ExitUsage, "", "invalid value \"many\" of --count: parse error; -h explains the flags\n"},
 		"empty workspace":   {[]string{"--workspace", ""}, ExitUsage, "", "--workspace is \"\": want a folder or gs://bucket/prefix\n"},
@@ -141,6 +145,9 @@ func TestHelpListsOwnFlagsFirst(t *testing.T) {
 	own, beams := strings.Index(out, "  --how way "), strings.Index(out, "  --runner ")
 	if own < 0 || beams < own || strings.Contains(out, "--test.") {
 		t.Errorf("own flags at %d, Beam's at %d of %s", own, beams, out)
+	}
+	if choices := "  --pace walk|run                  how fast (default walk)\n"; !strings.Contains(out, choices) {
+		t.Errorf("a choice is explained otherwise than %q: %s", choices, out)
 	}
 	for line := range strings.SplitSeq(out, "\n") {
 		if strings.HasPrefix(line, "  --") && len(strings.Fields(line)) < 2 {

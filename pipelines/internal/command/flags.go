@@ -89,19 +89,24 @@ func (e *Environment) Again(without ...string) string {
 	return line
 }
 
+// dashes turns what the flag package says of a flag into the words of the other errors.
+var dashes = strings.NewReplacer("for flag -", "of --", " for -", " of --", "flag needs an argument: -", "a value is missing of --")
+
 // explain turns the flag package's error into one that names the flag with two dashes and,
-// for an unknown one, the closest that exist.
+// for an unknown one, the one that was perhaps meant.
 func (p Pipeline) explain(err error, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
 		var known []string
 		all.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-		return Usage("--%s is not a flag of %s: did you mean --%s? -h lists them", name, p.Name, names.Closest(name, known, 1)[0])
+		meant := ""
+		if like, ok := names.Like(name, known); ok {
+			meant = " did you mean --" + like + "?"
+		}
+		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, meant)
 	}
-	text = strings.ReplaceAll(text, "flag -", "--")
-	text = strings.ReplaceAll(text, "for --", "of --")
-	return Usage("%s; -h explains the flags", text)
+	return Usage("%s; -h explains the flags", dashes.Replace(text))
 }
 
 // help prints the pipeline's own flags and, after them, those of Beam and its runners.
@@ -119,7 +124,7 @@ func (p Pipeline) help(w io.Writer, own *flag.FlagSet) {
 func line(f *flag.Flag) string {
 	var b bytes.Buffer
 	kind, usage := flag.UnquoteUsage(f)
-	usage = strings.Join(strings.Fields(usage), " ")
+	usage = strings.TrimPrefix(strings.Join(strings.Fields(usage), " "), kind+": ")
 	fmt.Fprintf(&b, "  --%s", f.Name)
 	if kind != "" {
 		fmt.Fprintf(&b, " %s", kind)
