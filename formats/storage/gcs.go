@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	gcs "cloud.google.com/go/storage"
 	"google.golang.org/api/googleapi"
@@ -20,6 +23,14 @@ import (
 type buckets struct{}
 
 func bucketURL(name string) string { return "gs://" + name }
+
+const (
+	// patience is how long a call is repeated that the service does not answer, as it happens
+	// for seconds now and then. The client's own is without end.
+	patience = 3 * time.Minute
+	// reachTimeout is how long an emulator may take to answer at all.
+	reachTimeout = 20 * time.Second
+)
 
 // clients holds one client for each emulator host ("" for the real service): a client is
 // made for many goroutines and many calls.
@@ -35,6 +46,9 @@ func client() (*gcs.Client, error) {
 	if c := clients.byHost[host]; c != nil {
 		return c, nil
 	}
+	if err := reach(host); err != nil {
+		return nil, err
+	}
 	// The client outlives the call that first needs it, so it is not tied to its context.
 	// Reads by JSON ask the host that all other calls ask; the default is another one, which
 	// emulators serve only when told their public name.
@@ -43,9 +57,29 @@ func client() (*gcs.Client, error) {
 		return nil, fmt.Errorf("gs:// needs Google Cloud credentials (gcloud auth application-default login): %w", err)
 	}
 	// Every upload is of a whole object and may be repeated.
-	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways))
+	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways), gcs.WithMaxRetryDuration(patience))
 	clients.byHost[host] = c
 	return c, nil
+}
+
+// reach returns an error if nobody listens at the emulator's host, which the client would ask
+// again and again until its patience ends.
+func reach(host string) error {
+	if host == "" {
+		return nil
+	}
+	address := host
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		address = u.Host
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil // a name without a port, which the client completes
+	}
+	connection, err := net.DialTimeout("tcp", address, reachTimeout)
+	if err != nil {
+		return fmt.Errorf("reaching STORAGE_EMULATOR_HOST %s: %w; is the emulator started? without the variable gs:// is Google Cloud Storage itself", host, err)
+	}
+	return connection.Close()
 }
 
 // object finds the bucket and the object of a path.

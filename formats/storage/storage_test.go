@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,23 @@ func fakeBucket(t *testing.T) string {
 	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "bucket"})
 	t.Setenv("STORAGE_EMULATOR_HOST", host)
 	return "bucket"
+}
+
+// TestNobodyListens holds that an emulator that is not there is an error at once, by its name.
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := listener.Addr().String()
+	listener.Close()
+	for _, value := range []string{host, "http://" + host} {
+		t.Setenv("STORAGE_EMULATOR_HOST", value)
+		_, err := Exists(t.Context(), "gs://bucket/file")
+		if err == nil || !strings.Contains(err.Error(), "reaching STORAGE_EMULATOR_HOST "+value) {
+			t.Errorf("%s: error %v", value, err)
+		}
+	}
 }
 
 // TestPlaces asks the same of every scheme.
