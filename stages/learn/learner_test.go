@@ -141,8 +141,11 @@ func train(t testing.TB, run Run, data Data) checkpoints.Record {
 	return r
 }
 
+// memory is a place in memory that goes with the test.
 func memory(t testing.TB, name string) string {
-	return fmt.Sprintf("mem://%s/%s", strings.ReplaceAll(t.Name(), "/", "-"), name)
+	folder := "mem://" + strings.ReplaceAll(t.Name(), "/", "-")
+	t.Cleanup(func() { storage.RemoveAll(context.Background(), folder) })
+	return storage.Join(folder, name)
 }
 
 func TestTrainingLearns(t *testing.T) {

@@ -54,8 +54,15 @@ func wantError(t *testing.T, err error, says ...string) {
 	}
 }
 
+// memory is a folder in memory that goes with the test.
+func memory(t *testing.T) string {
+	url := "mem://" + t.Name()
+	t.Cleanup(func() { storage.RemoveAll(context.Background(), url) })
+	return url
+}
+
 func TestStages(t *testing.T) {
-	for _, root := range []string{t.TempDir(), "mem://" + t.Name()} {
+	for _, root := range []string{t.TempDir(), memory(t)} {
 		t.Run(root[:3], func(t *testing.T) {
 			ctx := context.Background()
 			w := New(root)
@@ -117,7 +124,7 @@ func TestStages(t *testing.T) {
 // and that nothing else ever is.
 func TestInterrupted(t *testing.T) {
 	ctx := context.Background()
-	w := New("mem://" + t.Name())
+	w := New(memory(t))
 	s := stage(w, "first", 6, nil)
 	if _, err := s.Begin(ctx, false); err != nil {
 		t.Fatal(err)
@@ -209,7 +216,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := New("mem://" + t.Name())
+			w := New(memory(t))
 			first, second := stage(w, "first", 6, nil), stage(w, "first", c.layers, nil)
 			as("one")
 			if _, err := first.Begin(ctx, false); err != nil {

@@ -1,6 +1,7 @@
 package checkpoints
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -13,7 +14,12 @@ import (
 	"tagnet/model/ranking"
 )
 
-func folderOf(t *testing.T) Folder { return Folder("mem://" + strings.ReplaceAll(t.Name(), "/", "-")) }
+// folderOf is a folder in memory that goes with the test.
+func folderOf(t *testing.T) Folder {
+	url := "mem://" + strings.ReplaceAll(t.Name(), "/", "-")
+	t.Cleanup(func() { storage.RemoveAll(context.Background(), url) })
+	return Folder(url)
+}
 
 func record(epoch int, mrr float64) Record {
 	r := Record{
