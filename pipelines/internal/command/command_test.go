@@ -131,9 +131,16 @@ func TestAgain(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	code, _, stderr := run(ctx, "--how", "well")
-	if code != ExitInterrupted || !strings.HasPrefix(stderr, "sample: interrupted") {
-		t.Errorf("exit %d: %s", code, stderr)
+	for _, test := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"--how", "well"}, "sample: interrupted; what is complete is kept\n"},
+		{[]string{"--how", "well", "--force"}, "sample: interrupted; what is complete is kept, but for what --force has begun to replace\n"},
+	} {
+		if code, _, stderr := run(ctx, test.arguments...); code != ExitInterrupted || stderr != test.want {
+			t.Errorf("%q: exit %d: %s", test.arguments, code, stderr)
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package preprocess
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
 	"strings"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/pipelines/internal/command"
@@ -66,6 +68,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if _, err := e.Divide(vocabulary.Need(0), f.memory, 0); err != nil {
 		return err
 	}
+	if err := f.keepGraph(ctx, e); err != nil {
+		return err
+	}
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return err
@@ -93,6 +98,23 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return finish(ctx, e, source, true)
 }
 
+// keepGraph refuses to make the sample beside the graph of another dataset, before it is written.
+func (f *flags) keepGraph(ctx context.Context, e *command.Environment) error {
+	if f.dataset != "" || e.Force {
+		return nil
+	}
+	made, err := storage.Exists(ctx, storage.Join(e.Workspace.Graph(), manifest.FileName))
+	if err != nil || !made {
+		return err
+	}
+	sample, err := storage.Exists(ctx, e.Workspace.Path("sample", "train.txt"))
+	if err != nil || sample {
+		return err
+	}
+	return command.Usage("--dataset is not given, which means the built-in sample, but %s is of another dataset: give its --dataset, choose another --workspace, or %s --force replaces it",
+		e.Workspace.Graph(), e.Workspace.Command(e.Again()))
+}
+
 // find locates the dataset's files and hashes them. Without --dataset it makes the sample.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
 	if f.dataset == "" {
@@ -106,17 +128,29 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 		e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", folder)
 		return open(ctx, "sample", folder, "", "")
 	}
-	folder, err := datasets.Resolve(ctx, f.dataset)
+	folder, err := resolve(ctx, "dataset", f.dataset)
 	if err != nil {
-		return dataset{}, fmt.Errorf("--dataset: %w", err)
+		return dataset{}, err
 	}
 	var inference string
 	if f.inference != "" {
-		if inference, err = datasets.Resolve(ctx, f.inference); err != nil {
-			return dataset{}, fmt.Errorf("--inference: %w", err)
+		if inference, err = resolve(ctx, "inference", f.inference); err != nil {
+			return dataset{}, err
 		}
 	}
 	return open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+}
+
+// resolve finds the folder that a flag names.
+func resolve(ctx context.Context, flag, name string) (string, error) {
+	folder, err := datasets.Resolve(ctx, name)
+	if errors.Is(err, datasets.ErrUnknown) {
+		return "", command.Usage("--%s: %v", flag, err)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	}
+	return folder, nil
 }
 
 // write runs the Beam pipeline.

@@ -257,11 +257,11 @@ func TestBadFlags(t *testing.T) {
 		says      string
 	}{
 		"unknown way with bad lines":   {[]string{"--dataset", folder, "--on_bad_line", "skip"}, command.ExitUsage, "--on_bad_line"},
-		"missing folder":               {[]string{"--dataset", filepath.Join(folder, "nothing")}, command.ExitFailure, "nothing"},
+		"missing folder":               {[]string{"--dataset", filepath.Join(folder, "nothing")}, command.ExitUsage, "--dataset"},
 		"file for a folder":            {[]string{"--dataset", notFolder}, command.ExitFailure, "is a file"},
-		"unknown name":                 {[]string{"--dataset", "fb15k-238"}, command.ExitFailure, "fb15k-237"},
+		"unknown name":                 {[]string{"--dataset", "fb15k-238"}, command.ExitUsage, "fb15k-237"},
 		"inference without dataset":    {[]string{"--inference", folder}, command.ExitUsage, "--inference"},
-		"missing inference folder":     {[]string{"--dataset", folder, "--inference", filepath.Join(folder, "nothing")}, command.ExitFailure, "--inference"},
+		"missing inference folder":     {[]string{"--dataset", folder, "--inference", filepath.Join(folder, "nothing")}, command.ExitUsage, "--inference"},
 		"workspace that is a file":     {[]string{"--dataset", folder, "--workspace", notFolder}, command.ExitFailure, notFolder},
 		"workspace of unknown scheme":  {[]string{"--dataset", folder, "--workspace", "ftp://host/x"}, command.ExitFailure, "ftp"},
 		"workspace that holds a graph": {[]string{"--dataset", folder, "--workspace", foreign(t)}, command.ExitFailure, "notes.txt"},

@@ -2,9 +2,12 @@ package preprocess
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
 )
 
@@ -28,5 +31,23 @@ func TestSample(t *testing.T) {
 	}
 	if code, _, stderr = run("--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration") {
 		t.Errorf("another seed: exit %d, %s", code, stderr)
+	}
+}
+
+// TestSampleBesideAnotherGraph holds that a forgotten --dataset writes nothing into a workspace.
+func TestSampleBesideAnotherGraph(t *testing.T) {
+	w := t.TempDir()
+	if code, _, stderr := run("--workspace", w, "--dataset", folderOf(t, small())); code != 0 {
+		t.Fatal(stderr)
+	}
+	code, _, stderr := run("--workspace", w)
+	if code != command.ExitUsage || !strings.Contains(stderr, "--dataset") || !strings.Contains(stderr, w+" --force") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(w, "sample")); err == nil {
+		t.Error("the sample was made all the same")
+	}
+	if code, out, stderr := run("--workspace", w, "--force"); code != 0 || !strings.Contains(out, "built-in sample") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }

@@ -32,6 +32,7 @@ type evidence struct {
 	epochs      []learn.Epoch
 	best        string
 	checkpoint  *checkpoints.Record
+	training    bool // is not finished yet
 	evaluations []evaluation
 	questions   []answered
 	messages    []messages.Summary
@@ -155,6 +156,8 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 		return
 	}
 	e.checkpoint = &r
+	_, err = manifest.Read(ctx, w.Checkpoints())
+	e.training = errors.Is(err, fs.ErrNotExist)
 }
 
 // parseEpochs reads the lines of training.jsonl.
@@ -213,18 +216,11 @@ func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split, com
 	if e.checkpoint == nil {
 		return nil
 	}
-	m, err := manifest.Read(ctx, w.Evaluation(split))
-	if err != nil {
+	name, weights, err := w.EvaluatedCheckpoint(ctx, split)
+	if err != nil || weights == "" || weights == e.checkpoint.Weights.SHA256 {
 		return err
 	}
-	var of struct{ Checkpoint, Weights string }
-	if err := json.Unmarshal(m.Configuration, &of); err != nil {
-		return fmt.Errorf("the configuration in %s: %w", storage.Join(w.Evaluation(split), manifest.FileName), err)
-	}
-	if of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
-		return nil
-	}
-	return fmt.Errorf("%s is of %s, the best checkpoint now is another, %s: %s --force makes it anew", w.Evaluation(split), of.Checkpoint, e.best, command)
+	return fmt.Errorf("%s is of %s, the best checkpoint now is another, %s: %s --force makes it anew", w.Evaluation(split), name, e.best, command)
 }
 
 func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {

@@ -76,7 +76,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}
-	folders = append(folders, workspace.AnalysisFolder)
+	folders = append(folders, workspace.AnalysisFolder, "checkpoints")
 	var inputs map[string]string
 	for i, folder := range folders {
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}

@@ -74,12 +74,22 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 		return "", fmt.Errorf("writing the page: %w", err)
 	}
 	e.Wrote(index)
+	sayGaps(e, p)
+	return index, nil
+}
+
+// sayGaps says what the page lacks. Of gaps that one command mends, for one reason, the first is
+// said.
+func sayGaps(e *command.Environment, p page) {
+	said := map[gap]bool{}
 	for _, s := range p.Sections {
 		for _, g := range s.Gaps {
-			e.Say("not shown: %s", g.line())
+			if of := (gap{Problem: g.Problem, Command: g.Command}); !said[of] {
+				said[of] = true
+				e.Say("not shown: %s", g.line())
+			}
 		}
 	}
-	return index, nil
 }
 
 // line is a gap on the terminal.

@@ -3,8 +3,10 @@ package score
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -16,19 +18,26 @@ import (
 	"tagnet/stages/graph"
 )
 
-// readQuestions reads a file of questions and puts ids to their names, over the graph that the
-// split asks. A question that stands twice counts once.
-func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split string) ([]tables.Query, error) {
-	text, err := storage.ReadFile(ctx, url)
+// questions are those of a file.
+type questions struct {
+	asked    []tables.Query // each once
+	repeated int            // lines that ask again
+	sha256   string         // of the file
+}
+
+// readQuestions reads a file of questions, or what is piped through it, and puts ids to their
+// names, over the graph that the split asks.
+func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split string) (questions, error) {
+	text, err := readOnce(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, command.Usage("--queries: %v", err)
+		return questions{}, command.Usage("--queries: %v", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading --queries: %w", err)
+		return questions{}, fmt.Errorf("reading --queries: %w", err)
 	}
 	entities := newLexicon("entity", loaded.Of(split).Entities)
 	relations := newLexicon("relation", loaded.Relations)
-	var questions []tables.Query
+	q := questions{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
 	seen := map[tables.Query]bool{}
 	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
 		s, err := entities.id(source)
@@ -42,14 +51,26 @@ func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split 
 		if reciprocal {
 			r += int32(len(loaded.Relations))
 		}
-		q := tables.Query{Source: s, Relation: r, Reciprocal: reciprocal}
-		if !seen[q] {
-			seen[q] = true
-			questions = append(questions, q)
+		one := tables.Query{Source: s, Relation: r, Reciprocal: reciprocal}
+		if seen[one] {
+			q.repeated++
+			return nil
 		}
+		seen[one] = true
+		q.asked = append(q.asked, one)
 		return nil
 	})
-	return questions, err
+	return q, err
+}
+
+// readOnce reads a file from its beginning to its end, as a pipe must be.
+func readOnce(ctx context.Context, url string) ([]byte, error) {
+	r, err := storage.Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
 }
 
 // lexicon finds ids by names.

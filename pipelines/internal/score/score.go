@@ -12,7 +12,6 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/budget"
@@ -85,8 +84,8 @@ type asking struct {
 	distances string // the folder of tables made before, if there is one
 	folder    checkpoints.Folder
 	record    checkpoints.Record
-	questions []tables.Query // of --queries
-	share     budget.Share   // what --memory allows
+	questions questions    // of --queries
+	share     budget.Share // what --memory allows
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -116,7 +115,9 @@ func (a *asking) prepare(ctx context.Context) error {
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)
 	a.folder = folder
 	// Where there is none the training goes on, and its epochs can be asked already.
-	if _, err := manifest.Read(ctx, string(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, err = manifest.Read(ctx, string(folder))
+	finished := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && finished {
 		return fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
 	}
 	// The weights are read here too, so that a checkpoint that does not fit fails at once.
@@ -127,8 +128,13 @@ func (a *asking) prepare(ctx context.Context) error {
 		return fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
 	case errors.As(err, &damaged):
 		return fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
+	case err != nil:
+		return err
 	}
-	return err
+	if !finished && string(folder) == w.Checkpoints() {
+		a.e.Say("the training is not finished: %s is asked, of %d epochs; %s with the flags it had goes on", a.record.Name(), a.record.Configuration.Epochs, w.Command("go run ./pipelines/train --resume"))
+	}
+	return nil
 }
 
 // evaluate ranks the answers of a split.

@@ -247,6 +247,9 @@ func TestQuestions(t *testing.T) {
 	if again := succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "there already: ") {
 		t.Errorf("asked again it says\n%s", again)
 	}
+	if !strings.Contains(out, questions+": 1 of its lines ask again") {
+		t.Errorf("nothing is said of the repeated question in\n%s", out)
+	}
 	other := put(t, filepath.Join(t.TempDir(), "other.tsv"), "e007\tback\n")
 	if out := succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
 		t.Errorf("other questions are answered by\n%s", out)
@@ -254,6 +257,40 @@ func TestQuestions(t *testing.T) {
 	if out := succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
 		put(t, filepath.Join(t.TempDir(), "inductive.tsv"), "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
+	}
+}
+
+// TestWhatTrainingLeavesToSay holds that score tells a training that is not finished, and that
+// train proposes --force where metrics of another checkpoint are.
+func TestWhatTrainingLeavesToSay(t *testing.T) {
+	w := trained(t, "plain")
+	train := func() string {
+		return succeed(t, train.Pipeline(), "--workspace", w, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+	}
+	const again = "./pipelines/score --workspace "
+	if out := train(); !strings.Contains(out, again+w+"\n") {
+		t.Errorf("without metrics, train says\n%s", out)
+	}
+	best, err := os.ReadFile(filepath.Join(w, "checkpoints", "best"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, epoch := range []string{"1", "2", "3"} {
+		out := succeed(t, Pipeline(), "--workspace", w, "--checkpoint", epoch, "--force")
+		if strings.Contains(out, "not finished") {
+			t.Errorf("of a finished training score says\n%s", out)
+		}
+		isBest := strings.TrimSpace(string(best)) == "epoch-00"+epoch
+		if out := train(); strings.Contains(out, again+w+" --force\n") == isBest {
+			t.Errorf("with metrics of epoch %s, %s is best, train says\n%s", epoch, best, out)
+		}
+	}
+	if err := os.Remove(filepath.Join(w, "checkpoints", "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	out := succeed(t, Pipeline(), "--workspace", w, "--checkpoint", "2", "--force")
+	if !strings.Contains(out, "the training is not finished: epoch-002 is asked, of 3 epochs; go run ./pipelines/train --workspace "+w+" --resume") {
+		t.Errorf("of a training that is not finished score says\n%s", out)
 	}
 }
 

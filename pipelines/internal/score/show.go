@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -43,19 +42,19 @@ func (a *asking) answer(ctx context.Context) error {
 	if a.questions, err = readQuestions(ctx, a.queries, a.loaded, a.split); err != nil {
 		return err
 	}
-	need, err := a.need(ctx, int64(len(a.questions)))
+	if n := a.questions.repeated; n > 0 {
+		a.e.Say("%s: %s of its lines ask again what stands above; each question is answered once", a.queries, progress.Count(int64(n)))
+	}
+	asked := int64(len(a.questions.asked))
+	need, err := a.need(ctx, asked)
 	if err != nil {
 		return err
 	}
 	if a.share, err = a.e.Divide(need, a.memory, a.threads); err != nil {
 		return err
 	}
-	file, err := manifest.HashFile(ctx, a.queries)
-	if err != nil {
-		return err
-	}
 	stage := a.stage(questionsFolder, recorded{
-		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best, Queries: file.SHA256,
+		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best, Queries: a.questions.sha256,
 	})
 	// Answers to other questions give way without asking: they are cheap, and the user's last.
 	done, err := stage.Begin(ctx, a.e.Force)
@@ -66,10 +65,10 @@ func (a *asking) answer(ctx context.Context) error {
 	}
 	if !done {
 		table := storage.Join(w.Path(questionsFolder), "questions.arrow")
-		if err := tables.WriteQueries(ctx, table, a.questions); err != nil {
+		if err := tables.WriteQueries(ctx, table, a.questions.asked); err != nil {
 			return err
 		}
-		if err := a.score(ctx, stage, table, int64(len(a.questions))); err != nil {
+		if err := a.score(ctx, stage, table, asked); err != nil {
 			return err
 		}
 	}
@@ -94,7 +93,7 @@ func (a *asking) showAnswers(ctx context.Context, made bool) error {
 	for _, p := range predictions {
 		if p.Position == 1 {
 			if shown++; shown > questionsShown {
-				a.e.Say("\n... and the answers to %s more questions in the files", progress.Count(int64(len(a.questions)-questionsShown)))
+				a.e.Say("\n... and the answers to %s more questions in the files", progress.Count(int64(len(a.questions.asked)-questionsShown)))
 				break
 			}
 			a.e.Say("\n%s", question(p))

@@ -289,6 +289,10 @@ func finish(ctx context.Context, e *command.Environment, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoints.BestFile), w.TrainingLog())
-	e.Next("go run ./pipelines/score")
+	score := "go run ./pipelines/score"
+	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
+		score += " --force" // what is there is of another checkpoint
+	}
+	e.Next(score)
 	return nil
 }
