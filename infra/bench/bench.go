@@ -42,7 +42,10 @@ func prepare(o options) (*bench, error) {
 	}
 	var err error
 	if b.kernel, err = kernel.Named(o.kernel); err != nil {
-		return nil, usageError{fmt.Errorf("--kernel or TAGNET_KERNEL: %w", err)}
+		if o.kernel != "" {
+			err = fmt.Errorf("--kernel: %w", err)
+		}
+		return nil, usageError{err}
 	}
 	if b.loaded, err = stage.Load(strings.TrimSuffix(o.workspace, "/") + "/graph"); err != nil {
 		return nil, fmt.Errorf("%w: make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)

@@ -12,16 +12,30 @@ var names = []string{"portable", "avx2", "avx512"}
 // Available is every variant that this machine can run, portable first, fastest last.
 func Available() []Kernel { return append([]Kernel{portable{}}, accelerated()...) }
 
+// variable is the environment variable that names a variant where nothing else does.
+const variable = "TAGNET_KERNEL"
+
 // Named chooses a variant: "portable", "avx2", "avx512", or "auto" for the fastest that this
 // machine can run. The empty name stands for the environment's TAGNET_KERNEL, or "auto"
 // where that is not set. It is an error to name a variant that does not exist, or one that
-// the processor or its operating system lacks.
+// the processor or its operating system lacks; of the environment's, it names the variable.
 func Named(name string) (Kernel, error) {
-	if name == "" {
-		name = os.Getenv("TAGNET_KERNEL")
+	if name != "" {
+		return find(name)
 	}
+	if name = os.Getenv(variable); name == "" {
+		return find("auto")
+	}
+	k, err := find(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	}
+	return k, nil
+}
+
+func find(name string) (Kernel, error) {
 	available := Available()
-	if name == "" || name == "auto" {
+	if name == "auto" {
 		return available[len(available)-1], nil
 	}
 	usable := []string{"auto"}

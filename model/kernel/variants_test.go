@@ -35,7 +35,7 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	t.Setenv("TAGNET_KERNEL", "sse9")
-	if _, err := Named(""); err == nil || !strings.Contains(err.Error(), "sse9") || !strings.Contains(err.Error(), "avx2") {
+	if _, err := Named(""); err == nil || !strings.Contains(err.Error(), "sse9") || !strings.Contains(err.Error(), "avx2") || !strings.HasPrefix(err.Error(), "TAGNET_KERNEL: ") {
 		t.Errorf("an unknown name: %v", err)
 	}
 	for _, name := range names {

@@ -19,7 +19,7 @@ func CheckKernel(name string) error {
 	case err == nil:
 		return nil
 	case name == "":
-		return Usage("TAGNET_KERNEL: %v", err)
+		return Usage("%v", err)
 	}
 	return Usage("--kernel: %v", err)
 }
