@@ -356,7 +356,7 @@ func TestMistakes(t *testing.T) {
 		"layers":            {[]string{"--layers", "15"}, command.ExitUsage, "--layers"},
 		"deltas":            {[]string{"--deltas", "0,-1"}, command.ExitUsage, "--deltas"},
 		"inference alone":   {[]string{"--inference", other}, command.ExitUsage, "--inference"},
-		"missing data":      {[]string{"--dataset", filepath.Join(folder, "absent")}, command.ExitFailure, "train.txt, valid.txt and test.txt"},
+		"missing data":      {[]string{"--dataset", filepath.Join(folder, "absent")}, command.ExitUsage, "train.txt, valid.txt and test.txt"},
 		"another data set":  {[]string{"--workspace", workspace, "--dataset", other}, command.ExitFailure, "--force replaces it"},
 		"other messages":    {[]string{"--workspace", workspace, "--splits", "test", "--layers", "2", "--deltas", "1"}, command.ExitFailure, "deltas is [0] there, [1] here"},
 		"a bad line":        {[]string{"--dataset", without}, command.ExitFailure, "valid.txt:1:"},
