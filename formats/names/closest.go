@@ -33,8 +33,8 @@ func Closest(name string, names []string, count int) []string {
 	return near
 }
 
-// Like returns the closest name if it may be the one that was meant: it begins with the given
-// one, or fewer than half of its letters are others.
+// Like returns the closest name, and whether it may be the one that was meant: it begins with the
+// given one, or becomes it by changing fewer than half of its letters.
 func Like(name string, names []string) (string, bool) {
 	if len(names) == 0 {
 		return "", false

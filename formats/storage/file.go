@@ -162,7 +162,8 @@ func (f files) create(_ context.Context, path string) (Writer, error) {
 		if absent := missing(folder); len(absent) > len(made) {
 			made = absent
 		}
-		if err := os.MkdirAll(folder, 0o777); errors.Is(err, fs.ErrNotExist) {
+		// One that is made by another writer and dropped again, just then, "exists".
+		if err := os.MkdirAll(folder, 0o777); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
 			removeEmpty(made)

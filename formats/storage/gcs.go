@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -17,6 +18,8 @@ import (
 	gcs "cloud.google.com/go/storage"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
+	"google.golang.org/api/option"
+	signing "google.golang.org/api/transport/http"
 )
 
 // buckets is Google Cloud Storage, or the emulator that STORAGE_EMULATOR_HOST names.
@@ -24,12 +27,20 @@ type buckets struct{}
 
 func bucketURL(name string) string { return "gs://" + name }
 
-const (
-	// patience is how long a call is repeated that the service does not answer, as it happens
+// Tests have less of both.
+var (
+	// patience is how long a call is repeated that fails for a reason that may pass, as happens
 	// for seconds now and then. The client's own is without end.
 	patience = 3 * time.Minute
-	// reachTimeout is how long an emulator may take to answer at all.
+	// answerTimeout is how long one try waits for the answer to begin.
+	answerTimeout = time.Minute
+)
+
+const (
+	// reachTimeout is how long an emulator may take to be connected to.
 	reachTimeout = 20 * time.Second
+	// uploadPiece is the client's chunk, in bytes.
+	uploadPiece = 16 << 20
 )
 
 // clients holds one client for each emulator host ("" for the real service): a client is
@@ -39,52 +50,85 @@ var clients = struct {
 	byHost map[string]*gcs.Client
 }{byHost: map[string]*gcs.Client{}}
 
-func client() (*gcs.Client, error) {
-	host := os.Getenv("STORAGE_EMULATOR_HOST")
+func client(ctx context.Context) (*gcs.Client, error) {
+	host := os.Getenv(emulatorVariable)
+	clients.Lock()
+	c := clients.byHost[host]
+	clients.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	if host != "" {
+		if err := reach(ctx, host); err != nil {
+			return nil, err
+		}
+	}
 	clients.Lock()
 	defer clients.Unlock()
 	if c := clients.byHost[host]; c != nil {
 		return c, nil
 	}
-	if err := reach(host); err != nil {
-		return nil, err
-	}
-	// The client outlives the call that first needs it, so it is not tied to its context.
-	// Reads by JSON ask the host that all other calls ask; the default is another one, which
-	// emulators serve only when told their public name.
-	c, err := gcs.NewClient(context.Background(), gcs.WithJSONReads())
+	c, err := newClient(host)
 	if err != nil {
 		return nil, fmt.Errorf("gs:// needs Google Cloud credentials (gcloud auth application-default login): %w", err)
 	}
-	// Every upload is of a whole object and may be repeated.
-	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways), gcs.WithMaxRetryDuration(patience))
 	clients.byHost[host] = c
 	return c, nil
 }
 
+// newClient outlives the call that first needs it, so it is not tied to its context.
+func newClient(host string) (*gcs.Client, error) {
+	ctx := context.Background()
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConnsPerHost = 100 // as the client's own has
+	base.ResponseHeaderTimeout = answerTimeout
+	signed := http.RoundTripper(base)
+	if host == "" {
+		var err error
+		if signed, err = signing.NewTransport(ctx, base, option.WithScopes(gcs.ScopeFullControl)); err != nil {
+			return nil, err
+		}
+	}
+	// Reads by JSON ask the host that all other calls ask; the default is another one, which
+	// emulators serve only when told their public name.
+	c, err := gcs.NewClient(ctx, option.WithHTTPClient(&http.Client{Transport: signed}), gcs.WithJSONReads())
+	if err != nil {
+		return nil, err
+	}
+	// Every upload is of a whole object and may be repeated.
+	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways), gcs.WithMaxRetryDuration(patience))
+	return c, nil
+}
+
+// emulatorVariable is the environment variable that names an emulator's host, for the client too.
+const emulatorVariable = "STORAGE_EMULATOR_HOST"
+
 // reach returns an error if nobody listens at the emulator's host, which the client would ask
 // again and again until its patience ends.
-func reach(host string) error {
-	if host == "" {
-		return nil
+func reach(ctx context.Context, host string) error {
+	text := host
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
 	}
-	address := host
-	if u, err := url.Parse(host); err == nil && u.Host != "" {
-		address = u.Host
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return fmt.Errorf("%s is %q: want HOST:PORT, perhaps after http://", emulatorVariable, host)
 	}
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return nil // a name without a port, which the client completes
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	connection, err := net.DialTimeout("tcp", address, reachTimeout)
+	dialer := net.Dialer{Timeout: reachTimeout}
+	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return fmt.Errorf("reaching STORAGE_EMULATOR_HOST %s: %w; is the emulator started? without the variable gs:// is Google Cloud Storage itself", host, err)
+		return fmt.Errorf("reaching %s %s: %w; is the emulator started? without the variable gs:// is Google Cloud Storage itself", emulatorVariable, host, err)
 	}
 	return connection.Close()
 }
 
 // object finds the bucket and the object of a path.
-func object(name string) (*gcs.BucketHandle, string, error) {
-	c, err := client()
+func object(ctx context.Context, name string) (*gcs.BucketHandle, string, error) {
+	c, err := client(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", bucketURL(name), err)
 	}
@@ -106,7 +150,7 @@ func bucketError(doing, name string, err error) error {
 }
 
 func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +162,7 @@ func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 func (buckets) openRandom(ctx context.Context, name string) (RandomReader, error) {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +209,7 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 func (buckets) create(ctx context.Context, name string) (Writer, error) {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +236,34 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	n, err := w.upload.Write(p)
-	if err != nil {
-		w.err = bucketError("writing", w.name, err)
+	written := 0
+	for len(p) > 0 {
+		piece := p[:min(len(p), uploadPiece)]
+		n := 0
+		err := w.soon(func() (err error) {
+			n, err = w.upload.Write(piece)
+			return err
+		})
+		written += n
+		if err != nil {
+			w.err = bucketError("writing", w.name, err)
+			break
+		}
+		p = p[n:]
 	}
-	return n, w.err
+	return written, w.err
+}
+
+// soon ends the upload if what moves at most a chunk of it has not ended when patience has: the
+// client would try to begin an upload again and again.
+func (w *objectWriter) soon(move func() error) error {
+	limit := patience + answerTimeout
+	timer := time.AfterFunc(limit, w.cancel)
+	err := move()
+	if !timer.Stop() && err != nil {
+		return fmt.Errorf("no answer within %s", limit)
+	}
+	return err
 }
 
 func (w *objectWriter) Commit() error {
@@ -209,7 +276,7 @@ func (w *objectWriter) Commit() error {
 	}
 	w.done = true
 	defer w.cancel()
-	if err := w.upload.Close(); err != nil {
+	if err := w.soon(w.upload.Close); err != nil {
 		w.err = bucketError("writing", w.name, err)
 	}
 	return w.err
@@ -227,7 +294,7 @@ func (w *objectWriter) Abort() error {
 }
 
 func (buckets) exists(ctx context.Context, name string) (bool, error) {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil || key == "" {
 		return false, err
 	}
@@ -246,7 +313,7 @@ func bucketErrorOrNil(name string, err error) error {
 }
 
 func (buckets) remove(ctx context.Context, name string) error {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -259,7 +326,7 @@ func (buckets) remove(ctx context.Context, name string) error {
 }
 
 func (b buckets) removeAll(ctx context.Context, name string) error {
-	_, key, err := object(name)
+	_, key, err := object(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -280,7 +347,7 @@ func (b buckets) removeAll(ctx context.Context, name string) error {
 
 // below returns the paths of all objects below a folder, temporary ones included.
 func (buckets) below(ctx context.Context, name string) ([]string, error) {
-	bucket, key, err := object(name)
+	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
 	}

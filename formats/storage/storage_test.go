@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 )
@@ -48,11 +49,38 @@ func TestNobodyListens(t *testing.T) {
 	}
 	host := listener.Addr().String()
 	listener.Close()
-	for _, value := range []string{host, "http://" + host} {
+	for value, want := range map[string]string{
+		host:             "reaching STORAGE_EMULATOR_HOST " + host,
+		"http://" + host: "reaching STORAGE_EMULATOR_HOST http://" + host,
+		host + "/":       "reaching STORAGE_EMULATOR_HOST " + host,
+		"::1":            "STORAGE_EMULATOR_HOST is \"::1\": want HOST:PORT",
+	} {
 		t.Setenv("STORAGE_EMULATOR_HOST", value)
 		_, err := Exists(t.Context(), "gs://bucket/file")
-		if err == nil || !strings.Contains(err.Error(), "reaching STORAGE_EMULATOR_HOST "+value) {
-			t.Errorf("%s: error %v", value, err)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", value, err, want)
+		}
+	}
+}
+
+// TestNobodyAnswers holds that a service that takes calls and never answers ends in an error.
+func TestNobodyAnswers(t *testing.T) {
+	longPatience, longTimeout := patience, answerTimeout
+	patience, answerTimeout = 200*time.Millisecond, 50*time.Millisecond
+	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	t.Setenv("STORAGE_EMULATOR_HOST", listener.Addr().String())
+	ctx, url := t.Context(), "gs://bucket/file"
+	_, found := Exists(ctx, url)
+	_, read := ReadFile(ctx, url)
+	_, listed := List(ctx, "gs://bucket")
+	for what, err := range map[string]error{"Exists": found, "ReadFile": read, "List": listed, "WriteFile": WriteFile(ctx, url, []byte("x")), "Remove": Remove(ctx, url)} {
+		if err == nil || !strings.Contains(err.Error(), "gs://bucket") {
+			t.Errorf("%s: error %v", what, err)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.IntVar(&o.perSource, "per_source", 1, "queries that share a source")
 	set.IntVar(&o.threads, "threads", 1, "queries propagated at once")
 	set.BoolVar(&o.train, "train", false, "time forward, loss and backward on training queries, their answers' edges removed")
-	set.StringVar(&o.kernel, "kernel", "", "`auto|portable|avx2|avx512`: variant of the kernels; if not given, the environment's TAGNET_KERNEL, or auto")
+	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels: auto, portable, avx2 or avx512; if not given, the environment's TAGNET_KERNEL, or auto")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
 	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
 	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the usual 128")

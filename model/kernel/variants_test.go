@@ -44,6 +44,9 @@ func TestNamed(t *testing.T) {
 		if has != (err == nil) {
 			t.Errorf("Named(%s), which the machine has: %v, gives %v", name, has, err)
 		}
+		if !has && !strings.HasSuffix(err.Error(), available[len(available)-1].Name()) {
+			t.Errorf("Named(%s) does not name the fastest that there is: %v", name, err)
+		}
 	}
 }
 

@@ -86,6 +86,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
+		return err
+	}
 	if err := f.preprocess(ctx, e); err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 			return err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: %s --force makes it anew", err, w.Command("go run ./pipelines/preprocess"))
+			return fmt.Errorf("%w: %s with the same --dataset and --force makes it anew", err, w.Command("go run ./pipelines/preprocess"))
 		}
 	}
 	arguments := []string{"--workspace", w.Root(), "--seed", fmt.Sprint(e.Seed), "--on_bad_line", f.onBadLine}

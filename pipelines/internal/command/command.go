@@ -83,11 +83,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return ExitOK
 	case ctx.Err() != nil:
-		kept := "what is complete is kept"
-		if e.Force {
-			kept += ", but for what --force has begun to replace"
-		}
-		fmt.Fprintf(stderr, "%s: interrupted; %s\n", p.Name, kept)
+		fmt.Fprintf(stderr, "%s: interrupted; what is complete is kept, but for what was being made anew\n", p.Name)
 		return ExitInterrupted
 	}
 	fmt.Fprintln(stderr, OneLine(err))

@@ -55,7 +55,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 			p.help(e.Out, own)
 			return err
 		}
-		return p.explain(err, all)
+		return p.explain(err, own, all)
 	}
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
@@ -65,6 +65,18 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	}
 	e.Workspace = workspace.New(*root)
 	return nil
+}
+
+// NotEmpty returns an error if one of the flags is given as an empty word, as a shell makes it of
+// a variable that is not set. want describes what it takes.
+func (e *Environment) NotEmpty(want string, named ...string) error {
+	var err error
+	e.Flags.Visit(func(f *flag.Flag) {
+		if err == nil && slices.Contains(named, f.Name) && f.Value.String() == "" {
+			err = FlagError(f.Name, `""`, want)
+		}
+	})
+	return err
 }
 
 // Again is the command line of this run: the pipeline with the flags that were given, but for
@@ -90,21 +102,30 @@ func (e *Environment) Again(without ...string) string {
 }
 
 // dashes turns what the flag package says of a flag into the words of the other errors.
-var dashes = strings.NewReplacer("for flag -", "of --", " for -", " of --", "flag needs an argument: -", "a value is missing of --")
+var dashes = strings.NewReplacer("for flag -", "of --", " for -", " of --")
+
+// meant asks for the flag that an unknown one is like, in the first set that has one.
+func meant(name string, sets ...*flag.FlagSet) string {
+	for _, set := range sets {
+		var known []string
+		set.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+		if like, ok := names.Like(name, known); ok {
+			return " did you mean --" + like + "?"
+		}
+	}
+	return ""
+}
 
 // explain turns the flag package's error into one that names the flag with two dashes and,
 // for an unknown one, the one that was perhaps meant.
-func (p Pipeline) explain(err error, all *flag.FlagSet) error {
+func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		var known []string
-		all.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-		meant := ""
-		if like, ok := names.Like(name, known); ok {
-			meant = " did you mean --" + like + "?"
-		}
-		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, meant)
+		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, meant(name, own, all))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return Usage("--%s needs a value; -h explains the flags", name)
 	}
 	return Usage("%s; -h explains the flags", dashes.Replace(text))
 }

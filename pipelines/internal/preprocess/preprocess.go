@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/pipelines/internal/command"
@@ -58,6 +57,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if f.onBadLine != fail && f.onBadLine != reject {
 		return command.FlagError("on_bad_line", fmt.Sprintf("%q", f.onBadLine), fail+" or "+reject)
 	}
+	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
+		return err
+	}
 	if f.dataset == "" && f.inference != "" {
 		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
 	}
@@ -66,9 +68,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	// What the names take shows when they are known; this much is needed for any.
 	if _, err := e.Divide(vocabulary.Need(0), f.memory, 0); err != nil {
-		return err
-	}
-	if err := f.keepGraph(ctx, e); err != nil {
 		return err
 	}
 	source, err := f.find(ctx, e)
@@ -98,35 +97,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return finish(ctx, e, source, true)
 }
 
-// keepGraph refuses to make the sample beside the graph of another dataset, before it is written.
-func (f *flags) keepGraph(ctx context.Context, e *command.Environment) error {
-	if f.dataset != "" || e.Force {
-		return nil
-	}
-	made, err := storage.Exists(ctx, storage.Join(e.Workspace.Graph(), manifest.FileName))
-	if err != nil || !made {
-		return err
-	}
-	sample, err := storage.Exists(ctx, e.Workspace.Path("sample", "train.txt"))
-	if err != nil || sample {
-		return err
-	}
-	return command.Usage("--dataset is not given, which means the built-in sample, but %s is of another dataset: give its --dataset, choose another --workspace, or %s --force replaces it",
-		e.Workspace.Graph(), e.Workspace.Command(e.Again()))
-}
-
-// find locates the dataset's files and hashes them. Without --dataset it makes the sample.
+// find locates the dataset's files and hashes them. Without --dataset it takes the sample.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
 	if f.dataset == "" {
-		folder := e.Workspace.Path("sample")
-		if err := storage.CheckWritable(ctx, folder); err != nil {
-			return dataset{}, err
-		}
-		if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
-			return dataset{}, err
-		}
-		e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", folder)
-		return open(ctx, "sample", folder, "", "")
+		return findSample(ctx, e)
 	}
 	folder, err := resolve(ctx, "dataset", f.dataset)
 	if err != nil {
@@ -139,6 +113,33 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 		}
 	}
 	return open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+}
+
+// sampleName is the sample's name as a dataset, and that of its folder in the workspace.
+const sampleName = "sample"
+
+// findSample hashes the built-in sample. It is made in memory: what of another dataset is there
+// may refuse it, and then nothing is written.
+func findSample(ctx context.Context, e *command.Environment) (dataset, error) {
+	e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", e.Workspace.Path(sampleName))
+	folder := fmt.Sprintf("mem://%s-%d", sampleName, e.Seed)
+	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
+	if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
+		return dataset{}, err
+	}
+	return open(ctx, sampleName, folder, "", "")
+}
+
+// writeSample puts the sample into the workspace, to be read from there.
+func writeSample(ctx context.Context, e *command.Environment) (dataset, error) {
+	folder := e.Workspace.Path(sampleName)
+	if err := storage.CheckWritable(ctx, folder); err != nil {
+		return dataset{}, err
+	}
+	if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
+		return dataset{}, err
+	}
+	return open(ctx, sampleName, folder, "", "")
 }
 
 // resolve finds the folder that a flag names.
@@ -158,6 +159,12 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	defer vocabulary.Forget()
 	defer runs.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
+	if f.dataset == "" {
+		var err error
+		if source, err = writeSample(ctx, e); err != nil {
+			return err
+		}
+	}
 	p := Build(BuildParams{
 		Files: source.parts(), Strict: f.onBadLine == fail,
 		Folder: e.Workspace.Graph(), Inductive: source.inference != "",

@@ -260,6 +260,7 @@ func TestBadFlags(t *testing.T) {
 		"missing folder":               {[]string{"--dataset", filepath.Join(folder, "nothing")}, command.ExitUsage, "--dataset"},
 		"file for a folder":            {[]string{"--dataset", notFolder}, command.ExitFailure, "is a file"},
 		"unknown name":                 {[]string{"--dataset", "fb15k-238"}, command.ExitUsage, "fb15k-237"},
+		"empty dataset":                {[]string{"--dataset", ""}, command.ExitUsage, "--dataset is \"\""},
 		"inference without dataset":    {[]string{"--inference", folder}, command.ExitUsage, "--inference"},
 		"missing inference folder":     {[]string{"--dataset", folder, "--inference", filepath.Join(folder, "nothing")}, command.ExitUsage, "--inference"},
 		"workspace that is a file":     {[]string{"--dataset", folder, "--workspace", notFolder}, command.ExitFailure, notFolder},

@@ -34,20 +34,38 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSampleBesideAnotherGraph holds that a forgotten --dataset writes nothing into a workspace.
+// TestSampleBesideAnotherGraph holds that a forgotten --dataset writes nothing into a workspace,
+// and that the sample itself may be forgotten.
 func TestSampleBesideAnotherGraph(t *testing.T) {
 	w := t.TempDir()
+	sample := filepath.Join(w, "sample", "train.txt")
 	if code, _, stderr := run("--workspace", w, "--dataset", folderOf(t, small())); code != 0 {
 		t.Fatal(stderr)
 	}
 	code, _, stderr := run("--workspace", w)
-	if code != command.ExitUsage || !strings.Contains(stderr, "--dataset") || !strings.Contains(stderr, w+" --force") {
+	if code != command.ExitFailure || !strings.Contains(stderr, "files.train differs") || !strings.Contains(stderr, w+" --force") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if _, err := os.Stat(filepath.Join(w, "sample")); err == nil {
+	if _, err := os.Stat(sample); err == nil {
 		t.Error("the sample was made all the same")
 	}
 	if code, out, stderr := run("--workspace", w, "--force"); code != 0 || !strings.Contains(out, "built-in sample") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	before, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := run("--workspace", w, "--seed", "9"); code != command.ExitFailure {
+		t.Errorf("another seed: exit %d", code)
+	}
+	if after, err := os.ReadFile(sample); err != nil || string(after) != string(before) {
+		t.Errorf("another seed's sample stands in the place of the one that was read: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Dir(sample)); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, stderr := run("--workspace", w); code != 0 || !strings.Contains(out, "is complete with the same data") {
+		t.Errorf("without its texts: exit %d: %s%s", code, out, stderr)
 	}
 }

@@ -32,7 +32,7 @@ type evidence struct {
 	epochs      []learn.Epoch
 	best        string
 	checkpoint  *checkpoints.Record
-	training    bool // is not finished yet
+	toGo        int // epochs that the training is to have, if it is not finished
 	evaluations []evaluation
 	questions   []answered
 	messages    []messages.Summary
@@ -156,8 +156,13 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 		return
 	}
 	e.checkpoint = &r
-	_, err = manifest.Read(ctx, w.Checkpoints())
-	e.training = errors.Is(err, fs.ErrNotExist)
+	if _, err = manifest.Read(ctx, w.Checkpoints()); errors.Is(err, fs.ErrNotExist) {
+		e.toGo = r.Configuration.Epochs
+		// The newest knows best: a training can be given more epochs.
+		if records, _, err := checkpoints.Folder(w.Checkpoints()).Records(ctx); err == nil && len(records) > 0 {
+			e.toGo = records[len(records)-1].Configuration.Epochs
+		}
+	}
 }
 
 // parseEpochs reads the lines of training.jsonl.

@@ -36,8 +36,8 @@ func (e *evidence) learningPart() section {
 	if best >= 0 {
 		lead += fmt.Sprintf(" On validation the model was best after epoch %d, with an MRR of %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Pessimistic.MRR))
 	}
-	if e.training {
-		lead += fmt.Sprintf(" The training is not finished: it is to have %s.", plural(int64(e.checkpoint.Configuration.Epochs), "epoch", "epochs"))
+	if e.toGo > 0 {
+		lead += fmt.Sprintf(" The training is not finished: it is to have %s.", plural(int64(e.toGo), "epoch", "epochs"))
 	}
 	s.Lead = []string{lead}
 	epochs := chart.Axis{Label: "epoch", Whole: true}

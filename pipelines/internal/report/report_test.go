@@ -83,28 +83,6 @@ func TestWholePage(t *testing.T) {
 }
 
 // checkMarkup fails if a name became markup, or if the page asks for anything from elsewhere.
-// TestUnfinishedTraining says so as long as the checkpoints have no manifest.
-func TestUnfinishedTraining(t *testing.T) {
-	root := t.TempDir()
-	f := fixture{t, workspace.New(root), 3, 8}
-	f.training()
-	var out, problems bytes.Buffer
-	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
-		t.Fatal(problems.String())
-	}
-	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := fmt.Sprintf("The training is not finished: it is to have %d epochs.", configuration.Default().Epochs)
-	if !strings.Contains(string(page), want) {
-		t.Errorf("the page does not say %q", want)
-	}
-	if finished, _ := run(t, root); strings.Contains(finished, "not finished") {
-		t.Error("the page says of a finished training that it is not finished")
-	}
-}
-
 func checkMarkup(t *testing.T, page string) {
 	t.Helper()
 	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;alert(") {
@@ -190,6 +168,28 @@ func TestMissingPartsAreNamed(t *testing.T) {
 				t.Errorf("the terminal does not say what is not shown: %q", said)
 			}
 		})
+	}
+}
+
+// TestUnfinishedTraining says so as long as the checkpoints have no manifest.
+func TestUnfinishedTraining(t *testing.T) {
+	root := t.TempDir()
+	f := fixture{t, workspace.New(root), 3, 8}
+	f.training()
+	var out, problems bytes.Buffer
+	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
+		t.Fatal(problems.String())
+	}
+	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("The training is not finished: it is to have %d epochs.", configuration.Default().Epochs)
+	if !strings.Contains(string(page), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	if finished, _ := run(t, root); strings.Contains(finished, "not finished") {
+		t.Error("the page says of a finished training that it is not finished")
 	}
 }
 

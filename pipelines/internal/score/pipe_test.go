@@ -3,11 +3,14 @@
 package score
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPipedQuestions reads questions from where they can be read once only.
@@ -19,5 +22,20 @@ func TestPipedQuestions(t *testing.T) {
 	go func() { os.WriteFile(pipe, []byte("e003\t~next\n"), 0o600) }()
 	if out := succeed(t, Pipeline(), "--workspace", trained(t, "plain"), "--queries", pipe, "--top_k", "1"); !strings.Contains(out, "e002") {
 		t.Errorf("it is answered by\n%s", out)
+	}
+}
+
+// TestInterruptedPipe holds that a pipe that nobody writes to can be given up.
+func TestInterruptedPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever waits for a writer is let go in the end.
+	defer os.OpenFile(pipe, os.O_RDWR, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if _, err := readOnce(ctx, pipe); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

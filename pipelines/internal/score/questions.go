@@ -63,14 +63,25 @@ func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split 
 	return q, err
 }
 
-// readOnce reads a file from its beginning to its end, as a pipe must be.
+// readOnce reads a file from its beginning to its end, as a pipe must be. It does not wait for a
+// pipe's other end longer than ctx lasts.
 func readOnce(ctx context.Context, url string) ([]byte, error) {
-	r, err := storage.Open(ctx, url)
-	if err != nil {
-		return nil, err
+	var text []byte
+	done := make(chan error, 1)
+	go func() {
+		r, err := storage.Open(ctx, url)
+		if err == nil {
+			text, err = io.ReadAll(r)
+			r.Close()
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return text, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	defer r.Close()
-	return io.ReadAll(r)
 }
 
 // lexicon finds ids by names.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -131,10 +132,23 @@ func (a *asking) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	if !finished && string(folder) == w.Checkpoints() {
-		a.e.Say("the training is not finished: %s is asked, of %d epochs; %s with the flags it had goes on", a.record.Name(), a.record.Configuration.Epochs, w.Command("go run ./pipelines/train --resume"))
+	if !finished && sameFolder(string(folder), w.Checkpoints()) {
+		a.e.Say("the training is not finished, %s of it is asked: %s with the flags it had goes on", a.record.Name(), w.Command("go run ./pipelines/train --resume"))
 	}
 	return nil
+}
+
+// sameFolder tells whether two paths or URLs lead to one folder. Paths may be spelt in many ways.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // evaluate ranks the answers of a split.

@@ -43,7 +43,7 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	if n := a.questions.repeated; n > 0 {
-		a.e.Say("%s: %s of its lines ask again what stands above; each question is answered once", a.queries, progress.Count(int64(n)))
+		a.e.Say("%s: lines that ask again what stands above: %s; each question is answered once", a.queries, progress.Count(int64(n)))
 	}
 	asked := int64(len(a.questions.asked))
 	need, err := a.need(ctx, asked)
