@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// memory is a file system in this process, for tests.
+// memory is a file system in this process.
 type memory struct{}
 
 var memoryFiles = struct {
