@@ -62,10 +62,18 @@ func run(ctx context.Context, e *command.Environment) error {
 		}
 		e.Say("\n[%d of %d] %s: go run ./pipelines/%s", i+1, len(all), s.does, strings.Join(append([]string{s.pipeline.Name}, shown(arguments)...), " "))
 		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
-			return fmt.Errorf("%s: %w", s.pipeline.Name, err)
+			return failed(e, s.pipeline.Name, err)
 		}
 	}
 	return tell(ctx, e, time.Since(begun))
+}
+
+// failed is a step's error. Where the step would be replaced, so would those that follow.
+func failed(e *command.Environment, name string, err error) error {
+	if e.Force || !strings.Contains(err.Error(), "--force") {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("go run ./pipelines/quickstart --force"))
 }
 
 // with are the step's arguments and those that it shares with this run.

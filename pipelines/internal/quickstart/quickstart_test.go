@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/evaluate"
 )
 
@@ -94,5 +95,24 @@ func TestShownLeavesDefaultsOut(t *testing.T) {
 	got := strings.Join(shown([]string{"--workspace", "./workspace", "--seed", "0", "--split", "test", "--workspace", "w", "--seed", "7"}), " ")
 	if want := "--split test --workspace w --seed 7"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestAnotherGraph holds that quickstart names its own --force where a step would replace something.
+func TestAnotherGraph(t *testing.T) {
+	dataset, root := t.TempDir(), t.TempDir()
+	for _, split := range []string{"train", "valid", "test"} {
+		if err := os.WriteFile(filepath.Join(dataset, split+".txt"), []byte("a\tr\tb\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, problems bytes.Buffer
+	if code := command.Run(t.Context(), preprocess.Pipeline(), []string{"--workspace", root, "--dataset", dataset}, &out, &problems); code != command.ExitOK {
+		t.Fatal(problems.String())
+	}
+	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems)
+	want := "; go run ./pipelines/quickstart --workspace " + root + " --force does so with every step\n"
+	if code != command.ExitFailure || !strings.HasSuffix(problems.String(), want) {
+		t.Errorf("exit code %d, %q: want 1 and %q at the end", code, problems.String(), want)
 	}
 }
