@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/stages/bundle"
@@ -143,9 +144,7 @@ func train(t testing.TB, run Run, data Data) checkpoints.Record {
 
 // memory is a place in memory that goes with the test.
 func memory(t testing.TB, name string) string {
-	folder := "mem://" + strings.ReplaceAll(t.Name(), "/", "-")
-	t.Cleanup(func() { storage.RemoveAll(context.Background(), folder) })
-	return storage.Join(folder, name)
+	return storage.Join(storagetest.Memory(t), name)
 }
 
 func TestTrainingLearns(t *testing.T) {

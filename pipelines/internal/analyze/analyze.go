@@ -122,14 +122,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 	w := e.Workspace
 	if f.dataset == "" {
-		_, err := manifest.Read(ctx, w.Graph())
-		if err == nil {
+		if _, err := manifest.Read(ctx, w.Graph()); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+				return err
+			}
 			e.Say("no --dataset: analysing the graph in %s", w.Graph())
-			_, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
-			return err
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: %s with the same --dataset and --force makes it anew", err, w.Command("go run ./pipelines/preprocess"))
+			return nil
 		}
 	}
 	arguments := []string{"--workspace", w.Root(), "--seed", fmt.Sprint(e.Seed), "--on_bad_line", f.onBadLine}

@@ -124,19 +124,15 @@ func findSample(ctx context.Context, e *command.Environment) (dataset, error) {
 	e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", e.Workspace.Path(sampleName))
 	folder := fmt.Sprintf("mem://%s-%d", sampleName, e.Seed)
 	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
-	if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
-		return dataset{}, err
-	}
-	return open(ctx, sampleName, folder, "", "")
+	return makeSample(ctx, folder, e.Seed)
 }
 
-// writeSample puts the sample into the workspace, to be read from there.
-func writeSample(ctx context.Context, e *command.Environment) (dataset, error) {
-	folder := e.Workspace.Path(sampleName)
+// makeSample writes the sample into a folder, to be read from there.
+func makeSample(ctx context.Context, folder string, seed int64) (dataset, error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return dataset{}, err
 	}
-	if err := datasets.Sample(ctx, folder, e.Seed); err != nil {
+	if err := datasets.Sample(ctx, folder, seed); err != nil {
 		return dataset{}, err
 	}
 	return open(ctx, sampleName, folder, "", "")
@@ -161,7 +157,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	defer budget.Limit(f.memory * budget.MiB)()
 	if f.dataset == "" {
 		var err error
-		if source, err = writeSample(ctx, e); err != nil {
+		if source, err = makeSample(ctx, e.Workspace.Path(sampleName), e.Seed); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 )
 
 type settings struct {
@@ -54,15 +55,8 @@ func wantError(t *testing.T, err error, says ...string) {
 	}
 }
 
-// memory is a folder in memory that goes with the test.
-func memory(t *testing.T) string {
-	url := "mem://" + t.Name()
-	t.Cleanup(func() { storage.RemoveAll(context.Background(), url) })
-	return url
-}
-
 func TestStages(t *testing.T) {
-	for _, root := range []string{t.TempDir(), memory(t)} {
+	for _, root := range []string{t.TempDir(), storagetest.Memory(t)} {
 		t.Run(root[:3], func(t *testing.T) {
 			ctx := context.Background()
 			w := New(root)
@@ -124,7 +118,7 @@ func TestStages(t *testing.T) {
 // and that nothing else ever is.
 func TestInterrupted(t *testing.T) {
 	ctx := context.Background()
-	w := New(memory(t))
+	w := New(storagetest.Memory(t))
 	s := stage(w, "first", 6, nil)
 	if _, err := s.Begin(ctx, false); err != nil {
 		t.Fatal(err)
@@ -216,7 +210,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := New(memory(t))
+			w := New(storagetest.Memory(t))
 			first, second := stage(w, "first", 6, nil), stage(w, "first", c.layers, nil)
 			as("one")
 			if _, err := first.Begin(ctx, false); err != nil {

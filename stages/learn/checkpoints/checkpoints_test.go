@@ -1,7 +1,6 @@
 package checkpoints
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,17 +8,14 @@ import (
 
 	"tagnet/formats/checkpoint"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/model/configuration"
 	"tagnet/model/parameters"
 	"tagnet/model/ranking"
 )
 
 // folderOf is a folder in memory that goes with the test.
-func folderOf(t *testing.T) Folder {
-	url := "mem://" + strings.ReplaceAll(t.Name(), "/", "-")
-	t.Cleanup(func() { storage.RemoveAll(context.Background(), url) })
-	return Folder(url)
-}
+func folderOf(t *testing.T) Folder { return Folder(storagetest.Memory(t)) }
 
 func record(epoch int, mrr float64) Record {
 	r := Record{
