@@ -146,7 +146,7 @@ func (s *shares) take(member []float32, count float32) {
 		clear(gradient)
 	case PNA:
 		for j, m := range member {
-			gradient[j] = (s.level[j] + float32(s.slope[j]*m)) * count
+			gradient[j] = float32((s.level[j] + float32(s.slope[j]*m)) * count)
 			if m == s.minimum[j] {
 				gradient[j] += s.low[j]
 				s.low[j] = 0

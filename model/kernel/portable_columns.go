@@ -2,13 +2,25 @@ package kernel
 
 // columns are up to twelve neighboring columns of a matrix, each with its entries one behind
 // the other: a term's entries then stand at known distances from one another, and it takes
-// one register to find them all. They have room for as many as a byte can count, so that one
-// needs no check.
-type columns [12][256]float32
+// one register to find them all. They have room for as many as a byte can count, and one more,
+// so that neither that one nor the next needs a check.
+type columns [12][257]float32
 
 // multiplyPacked computes c += a b for some of the terms, for n rows of a that are stride
-// entries apart. There has to be a term.
+// entries apart. Terms are added in pairs; an odd one comes last.
 func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
+	if pairs := terms &^ 1; pairs > 0 {
+		multiplyPairs(c, a, stride, b, n, m, pairs)
+	}
+	if last := terms - 1; last%2 == 0 {
+		for i := range n {
+			multiplyRow(c[i*m:(i+1)*m], a[i*stride+last:][:1], b[last*m:])
+		}
+	}
+}
+
+// multiplyPairs is multiplyPacked for an even number of terms. There have to be two.
+func multiplyPairs(c, a []float32, stride int, b []float32, n, m, terms int) {
 	var packed columns
 	j := 0
 	for takesTwelve(m - j) {
@@ -55,14 +67,17 @@ func (c *columns) packEight(b []float32, m, terms int) {
 	}
 }
 
-// addTwelve is twelveTerms, bit for bit.
+// addTwelve is twelveTerms, bit for bit, two terms a turn.
 func (c *columns) addTwelve(into *[12]float32, a []float32) {
 	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]
 	s6, s7, s8, s9, s10, s11 := into[6], into[7], into[8], into[9], into[10], into[11]
-	_ = c[0][0] // so that it is not checked in the loop
-	x := a[0]
+	// The loop has no checks: c is known to be there, and one length serves both terms of a pair.
+	_ = c[0][0]
+	second := a[1:]
+	first := a[:len(second)]
+	x, y := a[0], second[0]
 	for p := uint(0); ; {
-		q := uint8(p)
+		q := uint(uint8(p))
 		s0 += float32(x * c[0][q])
 		s1 += float32(x * c[1][q])
 		s2 += float32(x * c[2][q])
@@ -75,23 +90,38 @@ func (c *columns) addTwelve(into *[12]float32, a []float32) {
 		s9 += float32(x * c[9][q])
 		s10 += float32(x * c[10][q])
 		s11 += float32(x * c[11][q])
-		p++
-		if p >= uint(len(a)) {
+		s0 += float32(y * c[0][q+1])
+		s1 += float32(y * c[1][q+1])
+		s2 += float32(y * c[2][q+1])
+		s3 += float32(y * c[3][q+1])
+		s4 += float32(y * c[4][q+1])
+		s5 += float32(y * c[5][q+1])
+		s6 += float32(y * c[6][q+1])
+		s7 += float32(y * c[7][q+1])
+		s8 += float32(y * c[8][q+1])
+		s9 += float32(y * c[9][q+1])
+		s10 += float32(y * c[10][q+1])
+		s11 += float32(y * c[11][q+1])
+		p += 2
+		if p >= uint(len(second)) {
 			break
 		}
-		x = a[p]
+		x, y = first[p], second[p]
 	}
 	into[0], into[1], into[2], into[3], into[4], into[5] = s0, s1, s2, s3, s4, s5
 	into[6], into[7], into[8], into[9], into[10], into[11] = s6, s7, s8, s9, s10, s11
 }
 
-// addEight is eightTerms, bit for bit.
+// addEight is eightTerms, bit for bit, two terms a turn.
 func (c *columns) addEight(into *[8]float32, a []float32) {
 	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
-	_ = c[0][0] // so that it is not checked in the loop
-	x := a[0]
+	// The loop has no checks: c is known to be there, and one length serves both terms of a pair.
+	_ = c[0][0]
+	second := a[1:]
+	first := a[:len(second)]
+	x, y := a[0], second[0]
 	for p := uint(0); ; {
-		q := uint8(p)
+		q := uint(uint8(p))
 		s0 += float32(x * c[0][q])
 		s1 += float32(x * c[1][q])
 		s2 += float32(x * c[2][q])
@@ -100,11 +130,19 @@ func (c *columns) addEight(into *[8]float32, a []float32) {
 		s5 += float32(x * c[5][q])
 		s6 += float32(x * c[6][q])
 		s7 += float32(x * c[7][q])
-		p++
-		if p >= uint(len(a)) {
+		s0 += float32(y * c[0][q+1])
+		s1 += float32(y * c[1][q+1])
+		s2 += float32(y * c[2][q+1])
+		s3 += float32(y * c[3][q+1])
+		s4 += float32(y * c[4][q+1])
+		s5 += float32(y * c[5][q+1])
+		s6 += float32(y * c[6][q+1])
+		s7 += float32(y * c[7][q+1])
+		p += 2
+		if p >= uint(len(second)) {
 			break
 		}
-		x = a[p]
+		x, y = first[p], second[p]
 	}
 	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
 }

@@ -66,7 +66,7 @@ func shareCopies(shares []share, message, into []float32, at int, copies float32
 
 // take is the gradient of a member that stands in the set count times.
 func (s *share) take(m, count float32) float32 {
-	gradient := (s.level + float32(s.slope*m)) * count
+	gradient := float32((s.level + float32(s.slope*m)) * count)
 	if m == s.minimum {
 		gradient += s.low
 		s.low = 0

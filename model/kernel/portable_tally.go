@@ -105,18 +105,23 @@ func (s *sent) list(states []float32, rows []int32, first, dim int, embeddings [
 func addMessage(tallies []tally, x, w []float32) {
 	x, w = x[:len(tallies)], w[:len(tallies)]
 	for j := range tallies {
-		tallies[j] = tallies[j].with(x[j] * w[j])
+		tallies[j] = tallies[j].with(float32(x[j] * w[j]))
 	}
 }
 
-// with is the tally and one more message.
+// with is the tally and one more message. The square comes last: until then the message is
+// needed as it is, and a product replaces one of its factors, or has to copy it first.
 func (t tally) with(m float32) tally {
 	t.sum += m
-	t.squares += float32(m * m)
 	t.high = max(t.high, int32(math.Float32bits(m)))
 	t.low = max(t.low, math.Float32bits(m))
+	t.squares += square(m)
 	return t
 }
+
+// square is a function, as its place in with is lost on the compiler otherwise: it keeps the
+// order of lines, but has those of functions, such as Float32bits, behind those around them.
+func square(m float32) float32 { return float32(m * m) }
 
 // finishTallies writes the features. Where a message was not a number, its bits may have
 // been the largest or the smallest, or neither; both are made so.

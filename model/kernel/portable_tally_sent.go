@@ -40,17 +40,22 @@ func (s *sent) fetch() {
 	s.ends = [2]float32{first, last}
 }
 
-// addThree adds three dimensions of the messages.
+// addThree adds three dimensions of the messages. There has to be one; the loop is like that
+// of twelveTerms, and for the same reason.
 func addThree[P place](s *sent, tallies *[tallied]tally) {
 	var p P
 	j := len(p)
 	a, b, c := tallies[j], tallies[j+1], tallies[j+2]
 	xs, ws := s.x[:s.count], s.w[:s.count]
-	for i, x := range xs {
-		w := ws[i]
-		a = a.with(x[j] * w[j])
-		b = b.with(x[j+1] * w[j+1])
-		c = c.with(x[j+2] * w[j+2])
+	x, w := xs[0], ws[0]
+	for i := uint(1); ; i++ {
+		a = a.with(float32(x[j] * w[j]))
+		b = b.with(float32(x[j+1] * w[j+1]))
+		c = c.with(float32(x[j+2] * w[j+2]))
+		if i >= uint(len(xs)) {
+			break
+		}
+		x, w = xs[i], ws[i]
 	}
 	tallies[j], tallies[j+1], tallies[j+2] = a, b, c
 }
@@ -61,10 +66,14 @@ func addTwo[P place](s *sent, tallies *[tallied]tally) {
 	j := len(p)
 	a, b := tallies[j], tallies[j+1]
 	xs, ws := s.x[:s.count], s.w[:s.count]
-	for i, x := range xs {
-		w := ws[i]
-		a = a.with(x[j] * w[j])
-		b = b.with(x[j+1] * w[j+1])
+	x, w := xs[0], ws[0]
+	for i := uint(1); ; i++ {
+		a = a.with(float32(x[j] * w[j]))
+		b = b.with(float32(x[j+1] * w[j+1]))
+		if i >= uint(len(xs)) {
+			break
+		}
+		x, w = xs[i], ws[i]
 	}
 	tallies[j], tallies[j+1] = a, b
 }
