@@ -94,9 +94,9 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 // guesses wrong, and would begin to fetch theirs only then.
 const ahead = 16
 
-// farAhead is how many senders before its turn a wide state, of four lines, is fetched into the
-// second cache: the nearest has not room to wait for so many lines from the third. Every other
-// line is enough, its neighbour comes along.
+// farAhead is how many senders before its turn a state is fetched into the second cache: the
+// nearest has not room to wait for so many lines from the third. Every other line is enough,
+// its neighbour comes along.
 const farAhead = 48
 
 // fetchAhead fetches the state of a sender that comes later, at most the last of all.
@@ -104,9 +104,6 @@ func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
 	later := g.later(ahead, senders, e, last)
 	for at := 0; at < 4*g.columns; at += 64 {
 		PREFETCHT0(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
-	}
-	if g.columns < 64 {
-		return
 	}
 	later = g.later(farAhead, senders, e, last)
 	for at := 0; at < 4*g.columns; at += 128 {
