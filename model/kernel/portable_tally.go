@@ -119,8 +119,8 @@ func (t tally) with(m float32) tally {
 	return t
 }
 
-// square is a function, as its place in with is lost on the compiler otherwise: it keeps the
-// order of lines, but has those of functions, such as Float32bits, behind those around them.
+// square is called so that it comes last in the compiled code too: the compiler keeps the order
+// of lines, but puts calls that it inlines, such as Float32bits, behind the lines around them.
 func square(m float32) float32 { return float32(m * m) }
 
 // finishTallies writes the features. Where a message was not a number, its bits may have
