@@ -78,10 +78,10 @@ func (e NotFiniteError) Error() string {
 	return fmt.Sprintf("the gradient of %s is not finite (%g): lower the learning rate, or look for such values in the weights", e.Name, e.Value)
 }
 
-// Step changes the weights of a model by its gradients, and sets these to zero, as
-// Gorgonia's solvers do. model has an entry per tensor of the layout, in its order, as Model
-// makes them. The error is a NotFiniteError where a gradient is not finite; nothing has
-// changed then.
+// Step changes the weights of a model by its gradients. Unlike Gorgonia's solvers it leaves
+// these as they are: whoever sets them anew for the next step need not have them zeroed. model
+// has an entry per tensor of the layout, in its order, as Model makes them. The error is a
+// NotFiniteError where a gradient is not finite; nothing has changed then.
 func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	if err := a.attach(model); err != nil {
 		return err

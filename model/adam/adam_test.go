@@ -104,11 +104,6 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 		if a.Steps() != steps {
 			t.Errorf("%d steps, want %d", a.Steps(), steps)
 		}
-		for _, tensor := range gradients.Tensors {
-			if slices.ContainsFunc(tensor.Data, func(v float32) bool { return v != 0 }) {
-				t.Errorf("the gradient of %s is not zero after the step", tensor.Name)
-			}
-		}
 	}
 }
 

@@ -98,11 +98,13 @@ func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gra
 	return 0, fmt.Errorf("the loss is a %T", value.Data())
 }
 
-// SumInto adds the gradients of a batch's queries to those of the whole model, in the order
-// of the slots. The queries' embeddings are left out: the propagation sums them.
+// SumInto sets the gradients of the head's parameters, among those of the whole model, to the
+// sum of a batch's queries', in the order of the slots. The queries' embeddings are left out: the
+// propagation sums them.
 func (h *Head[F]) SumInto(slots []*Gradients[F], into *parameters.Set[F]) {
 	for i, name := range h.names {
 		sum := into.Data(name)
+		clear(sum)
 		for _, slot := range slots {
 			h.products.Add(sum, slot.Tensors[i])
 		}

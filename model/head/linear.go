@@ -7,8 +7,8 @@ import "tagnet/model/parameters"
 type Products[F parameters.Float] interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []F, n, k, m int, add bool)
-	// MultiplyTransposed computes c += aᵀ b, for a [n, k], b [n, m], c [k, m].
-	MultiplyTransposed(c, a, b []F, n, k, m int)
+	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
+	MultiplyTransposed(c, a, b []F, n, k, m int, add bool)
 	// Add computes sum += a for a [n] and the first n entries of sum.
 	Add(sum, a []F)
 	// Rectify computes out = max(a, 0), [n] each.
@@ -33,8 +33,11 @@ func (Plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
 	}
 }
 
-// MultiplyTransposed computes c += aᵀ b.
-func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int) {
+// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b.
+func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int, add bool) {
+	if !add {
+		clear(c[:k*m])
+	}
 	for i := range n {
 		row := b[i*m : (i+1)*m]
 		for j, v := range a[i*k : (i+1)*k] {
@@ -132,8 +135,7 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	}
 	c.products.Multiply(dx, gradient, c.part, c.n, c.m, c.k, false)
 
-	clear(c.part)
-	c.products.MultiplyTransposed(c.part, gradient, x, c.n, c.m, c.k)
+	c.products.MultiplyTransposed(c.part, gradient, x, c.n, c.m, c.k, false)
 	clear(db)
 	for i := range c.n {
 		c.products.Add(db, gradient[i*c.m:(i+1)*c.m])

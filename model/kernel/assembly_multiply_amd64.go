@@ -18,13 +18,17 @@ func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m
 	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, stride, 1, add)
 }
 
-// MultiplyTransposed goes on from what is in c in the order of the rows, as portable does.
-func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int) {
+// MultiplyTransposed goes on from zero or from what is in c in the order of the rows, as portable
+// does.
+func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
+	if n == 0 && !add {
+		clear(c[:k*m])
+	}
 	// In blocks of rows, whose parts of a and b stay in the nearest caches.
 	const block = 64
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
-		s.panels(c[:k*m], a[first*k:(first+rows)*k], b[first*m:(first+rows)*m], k, rows, m, 1, k, true)
+		s.panels(c[:k*m], a[first*k:(first+rows)*k], b[first*m:(first+rows)*m], k, rows, m, 1, k, add || first > 0)
 	}
 }
 

@@ -43,10 +43,10 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 		x, y, c := aligned(rng, n*inner), aligned(rng, n*m), make([]float32, inner*m)
 		eachVariantBench(b, fmt.Sprintf("%dx%dx%d", inner, n, m), func(b *testing.B, k Kernel) {
 			for b.Loop() {
-				k.MultiplyTransposed(c, x, y, n, inner, m)
+				k.MultiplyTransposed(c, x, y, n, inner, m, false)
 			}
 			perSecond(b, 2*float64(n*inner*m), "GFLOP/s")
-			perSecond(b, 4*float64(n*inner+n*m+2*inner*m), "GB/s")
+			perSecond(b, 4*float64(n*inner+n*m+inner*m), "GB/s")
 		})
 	}
 }

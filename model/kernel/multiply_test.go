@@ -65,14 +65,19 @@ func TestMultiplyTransposed(t *testing.T) {
 		rng := rand.New(rand.NewPCG(15, 16))
 		eachShape(func(inner, n, m int) bool { // so that the long length is summed over
 			a, b, start := normal(rng, inner*n), normal(rng, inner*m), normal(rng, n*m)
-			c, check := guarded(n * m)
-			copy(c, start)
-			want, size := widen(start), make([]float64, n*m)
-			k.MultiplyTransposed(c, a, b, inner, n, m)
-			what := fmt.Sprintf("[%d,%d]T x [%d,%d]", inner, n, inner, m)
-			check(t, what)
-			product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return p*n + i })
-			compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
+			for _, add := range []bool{false, true} {
+				c, check := guarded(n * m)
+				copy(c, start)
+				want, size := make([]float64, n*m), make([]float64, n*m)
+				if add {
+					want = widen(start)
+				}
+				k.MultiplyTransposed(c, a, b, inner, n, m, add)
+				what := fmt.Sprintf("[%d,%d]T x [%d,%d] add %v", inner, n, inner, m, add)
+				check(t, what)
+				product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return p*n + i })
+				compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
+			}
 			return true
 		})
 	})
@@ -89,12 +94,12 @@ func TestMultiplyDoesNotDependOnCuts(t *testing.T) {
 			whole, parts := make([]float32, n*m), make([]float32, n*m)
 			k.Multiply(whole, a, b, n, inner, m, false)
 			d := normal(rng, n*m)
-			sum, pieces := make([]float32, inner*m), make([]float32, inner*m)
-			k.MultiplyTransposed(sum, a, d, n, inner, m)
+			sum, pieces := normal(rng, inner*m), make([]float32, inner*m)
+			k.MultiplyTransposed(sum, a, d, n, inner, m, false)
 			for at, length := 0, 1; at < n; at, length = at+length, length%13+1 {
 				length = min(length, n-at)
 				k.Multiply(parts[at*m:(at+length)*m], a[at*inner:], b, length, inner, m, length%2 == 0) // parts are still 0
-				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], length, inner, m)
+				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], length, inner, m, true)
 			}
 			if !slices.Equal(whole, parts) {
 				t.Fatalf("m = %d: rows depend on what they are multiplied with", m)

@@ -35,9 +35,12 @@ func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m in
 	}
 }
 
-// MultiplyTransposed adds the terms in the order of the rows, starting from what is in c, so
-// calls with the parts of a and b one after another give the same bits as a call with all.
-func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int) {
+// MultiplyTransposed adds the terms in the order of the rows, starting from zero or from what is
+// in c, so calls with the parts of a and b one after another give the same bits as a call with all.
+func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
+	if !add {
+		clear(c[:k*m])
+	}
 	const block = 64       // of rows, whose parts of a and b stay in the nearest cache
 	var row [block]float32 // of a transposed
 	for first := 0; first < n; first += block {

@@ -48,7 +48,7 @@ func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
 		v := float32(s.Keep*second[i]) + float32(s.Second*float32(g*g))
 		root := float32(math.Sqrt(float64(v)))
 		weight[i] = w - float32(s.Size*(m/(root/s.Correction+s.Epsilon)))
-		first[i], second[i], gradient[i] = m, v, 0
+		first[i], second[i] = m, v
 	}
 }
 

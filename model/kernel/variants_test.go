@@ -98,7 +98,7 @@ func TestNoAllocation(t *testing.T) {
 			k.Normalize(pair)
 			k.NormalizeBackward(u, gradient, by)
 			k.Multiply(c, a, b, 50, 50, 50, true)
-			k.MultiplyTransposed(c, a, b, 50, 50, 50)
+			k.MultiplyTransposed(c, a, b, 50, 50, 50, true)
 		}); count >= 1 {
 			t.Errorf("%v allocations a round", count)
 		}

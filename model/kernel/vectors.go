@@ -17,8 +17,8 @@ type Vectors interface {
 	// Finite says that no entry of a is NaN or an infinity.
 	Finite(a []float32) bool
 
-	// Adam moves n weights by their gradients, which become zero; first and second are the
-	// running means of the gradient and of its square. All are [n].
+	// Adam moves n weights by their gradients; first and second are the running means of the
+	// gradient and of its square. All are [n].
 	Adam(weight, gradient, first, second []float32, s AdamStep)
 
 	// Keep draws the dropout masks of n rows: kept is [n, words], with dimension j of a row in

@@ -176,7 +176,7 @@ func TestAdam(t *testing.T) {
 					sameBits(t, "weight", weight, w)
 					sameBits(t, "first", first, m)
 					sameBits(t, "second", second, v)
-					sameBits(t, "gradient", gradient, make([]float32, n))
+					sameBits(t, "gradient", gradient, g)
 				}
 			}
 		}

@@ -115,14 +115,12 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 		return Result{}, err
 	}
 	if err := t.solver.Step(t.model); err != nil {
-		t.gradients.Zero() // nothing of this batch may enter the next
 		return Result{}, err
 	}
 	return result, nil
 }
 
-// differentiate leaves the batch's gradient in t.gradients, which must be zero before, as
-// the solver leaves them.
+// differentiate leaves the batch's gradient in t.gradients.
 func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error) {
 	if len(examples) == 0 {
 		return Result{}, errors.New("a training step without examples")
@@ -183,7 +181,7 @@ func (t *Trainer) work(examples []Example, seed uint64) {
 	done.Wait()
 }
 
-// sum adds the gradients of n queries in their order.
+// sum sets every gradient to the sum of n queries', in their order.
 func (t *Trainer) sum(n int) error {
 	if err := propagation.Sum(t.kernel, t.weights, t.propagations[:n], t.relations[:n], t.gradients); err != nil {
 		return err

@@ -288,19 +288,31 @@ func TestStepStopsAtNaN(t *testing.T) {
 	}
 }
 
-// A step that the solver refuses leaves nothing behind for the next.
-func TestStepForgetsWhatTheSolverRefused(t *testing.T) {
+// A batch's gradient is all its own, whatever the one before left: every tensor is set.
+func TestGradientsAreOfOneBatch(t *testing.T) {
 	g, facts := family(t)
-	c := variants()["window"]
-	trainer := newTrainer(t, g, c, 2)
-	layout := parameters.Layout(c, g.RelationCount())
-	trainer.solver = adam.New(layout[1:], 1, 0, kernel.Available()[0])
-	if _, err := trainer.Step(ask(g, facts)[:2], 1); err == nil {
-		t.Fatal("a solver of another layout made a step")
-	}
-	for _, tensor := range trainer.gradients.Tensors {
-		if slices.ContainsFunc(tensor.Data, func(v float32) bool { return v != 0 }) {
-			t.Fatalf("the gradient of %s is still there", tensor.Name)
+	examples := ask(g, facts)
+	for name, c := range variants() {
+		for _, k := range kernel.Available() {
+			used, fresh := newTrainerWith(t, g, c, 2, k), newTrainerWith(t, g, c, 1, k)
+			if _, err := used.differentiate(examples[4:9], 1); err != nil {
+				t.Fatal(err)
+			}
+			for _, tensor := range used.gradients.Tensors {
+				for i := range tensor.Data {
+					tensor.Data[i] = float32(math.NaN())
+				}
+			}
+			for _, trainer := range []*Trainer{used, fresh} {
+				if _, err := trainer.differentiate(examples[:4], 2); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, tensor := range used.gradients.Tensors {
+				if !slices.Equal(tensor.Data, fresh.gradients.Tensors[i].Data) {
+					t.Errorf("%s, %s: the gradient of %s depends on the batch before", name, k.Name(), tensor.Name)
+				}
+			}
 		}
 	}
 }

@@ -48,13 +48,6 @@ func (s *Set[F]) Layer(t int, name string) []F {
 	return s.Data(fmt.Sprintf("layers.%d.%s", t-1, name))
 }
 
-// Zero sets every value to zero.
-func (s *Set[F]) Zero() {
-	for _, t := range s.Tensors {
-		clear(t.Data)
-	}
-}
-
 // Shape is the name and the dimensions of one tensor.
 type Shape struct {
 	Name  string

@@ -240,7 +240,7 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 	a.prioritizeBackward(0, 2, into)
 	p.kernel.Add(into.Query, a.stateGradients[d:2*d])
 	p.kernel.Add(into.priority.bias, a.queryGradient)
-	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d)
+	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d, true)
 	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryBack, 1, d, d, true)
 }
 

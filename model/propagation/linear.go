@@ -104,9 +104,9 @@ func (p *Propagator) multiplyBackward(x *pass, c *chunk, m memory, linear, featu
 // unfold adds the gradient of a degree's linear map to those of its scalers.
 func (p *Propagator) unfold(degree int32, features, linear []float32, into *layerGradients) {
 	d, width := p.configuration.Dim, p.weights.width()
-	gradient := cleared(p.linear.gradient, width*d)
-	p.linear.gradient = gradient
-	p.kernel.MultiplyTransposed(gradient, features, linear, len(linear)/d, width, d)
+	p.linear.gradient = grow(p.linear.gradient, width*d)
+	gradient := p.linear.gradient
+	p.kernel.MultiplyTransposed(gradient, features, linear, len(linear)/d, width, d, false)
 	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
 }
 
@@ -116,7 +116,7 @@ func (p *Propagator) multiplyMixedBackward(layer *layerWeights, degrees []int32,
 	l := &p.linear
 	l.product = grow(l.product, n*d)
 	p.kernel.Multiply(features, linear, layer.transposed[0], n, d, width, false)
-	p.kernel.MultiplyTransposed(into.maps[0], rows, linear, n, width, d)
+	p.kernel.MultiplyTransposed(into.maps[0], rows, linear, n, width, d, true)
 	for k := 1; k < len(layer.maps) && layer.maps[k] != nil; k++ {
 		for i, degree := range degrees {
 			scaler := p.weights.scaler(degree, k)
@@ -126,6 +126,6 @@ func (p *Propagator) multiplyMixedBackward(layer *layerWeights, degrees []int32,
 			}
 		}
 		p.kernel.Multiply(features, l.product, layer.transposed[k], n, d, width, true)
-		p.kernel.MultiplyTransposed(into.maps[k], rows, l.product, n, width, d)
+		p.kernel.MultiplyTransposed(into.maps[k], rows, l.product, n, width, d, true)
 	}
 }

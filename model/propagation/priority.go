@@ -61,6 +61,16 @@ func (g *priorityGradients) zero() {
 	}
 }
 
+// sumPriorities sums the gradients of a batch's queries.
+func sumPriorities(k kernel.Kernel, slots []*Gradients, into *parameters.Set[float32]) {
+	for _, name := range []string{"linear.weight", "linear.bias", "mlp.0.weight", "mlp.0.bias", "mlp.2.weight", "mlp.2.bias"} {
+		clear(into.Data(name))
+	}
+	for _, slot := range slots {
+		slot.priority.addTo(k, into)
+	}
+}
+
 func (g *priorityGradients) addTo(k kernel.Kernel, into *parameters.Set[float32]) {
 	d := len(g.bias)
 	linear := into.Data("linear.weight")
@@ -122,13 +132,13 @@ func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient 
 		}
 		message(p.message, a.messages[i*d:(i+1)*d], states[i*d:(i+1)*d], inner[i*d:(i+1)*d])
 	}
-	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d)
+	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d, true)
 	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenBack, n, 2*d, d, false)
 	for i := 0; i < n*d; i += d {
 		messageBackward(k, p.message, a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
 		k.Add(a.queryGradient, a.innerGradient[i:i+d])
 	}
-	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d)
+	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d, true)
 	k.Multiply(stateGradient, a.innerGradient, w.stateBack, n, d, d, true)
 }
 

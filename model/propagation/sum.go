@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"errors"
 	"fmt"
 
 	"tagnet/model/configuration"
@@ -34,26 +35,28 @@ type sumThread struct {
 // Like embedPart it fits a cache, and is no power of two.
 const sumPart = 1008
 
-// Sum adds the gradients of a batch's queries, in their order, to those of the parameters.
-// queries has the relation that each query asks for. No bit depends on the number of threads.
-// Not for concurrent use with the same weights, whose buffers it takes.
+// Sum sets the gradients of the propagation's parameters to the sum of a batch's queries', in
+// their order, whatever they were; those of the head's parameters it leaves alone. queries has the
+// relation that each query asks for. No bit depends on the number of threads. Not for concurrent
+// use with the same weights, whose buffers it takes.
 func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into *parameters.Set[float32]) error {
 	if len(slots) != len(queries) {
 		return fmt.Errorf("summing gradients: %d slots for %d queries", len(slots), len(queries))
 	}
 	if len(slots) == 0 {
-		return nil
+		return errors.New("summing gradients: a batch without queries")
 	}
 	d, s := w.configuration.Dim, &w.summation
 	s.attach(len(w.layers), into)
 	s.embeddings = s.embeddings[:0]
 	query := into.Data("query.weight")
+	clear(query)
 	for i, slot := range slots {
 		s.embeddings = append(s.embeddings, w.Query(queries[i])...)
 		k.Add(query[int(queries[i])*d:int(queries[i]+1)*d], slot.Query)
-		if slot.priority != nil {
-			slot.priority.addTo(k, into)
-		}
+	}
+	if w.priority != nil {
+		sumPriorities(k, slots, into)
 	}
 	size, share := w.relations*d, len(slots)*d
 	if !w.configuration.Dependent {
@@ -100,10 +103,13 @@ func (s *summation) attach(layers int, into *parameters.Set[float32]) {
 	}
 }
 
-// sumLayer adds a layer's gradients, but for its relations. Those of the linear map are
+// sumLayer sums a layer's gradients, but for its relations. Those of the linear map are
 // summed as they are, and turned to the stored layout once.
 func (w *Weights) sumLayer(k kernel.Kernel, thread *sumThread, t int, slots []*Gradients) {
 	into, d := &w.summation.layers[t], w.configuration.Dim
+	for _, sum := range [][]float32{into.bias, into.scale, into.shift, into.degree} {
+		clear(sum)
+	}
 	for _, slot := range slots {
 		g := &slot.layers[t]
 		k.Add(into.bias, g.bias)
@@ -117,7 +123,7 @@ func (w *Weights) sumLayer(k kernel.Kernel, thread *sumThread, t int, slots []*G
 		thread.turned[scaler] = grow(thread.turned[scaler], w.width()*d)
 		k.Transpose(thread.turned[scaler], thread.total, w.width(), d)
 	}
-	w.addLinear(k, into.weight, &thread.turned)
+	w.setLinear(into.weight, &thread.turned)
 }
 
 // sumMaps sets total to the sum of the gradients of a layer's linear map under a scaler.
@@ -132,47 +138,47 @@ func sumMaps(k kernel.Kernel, total []float32, t, scaler int, slots []*Gradients
 	}
 }
 
-// addLinear adds the gradient of a linear map, by scaler [dim, width], to that of the stored
-// weight, [dim, dim + update], whose entries Weights.feature explains.
-func (w *Weights) addLinear(k kernel.Kernel, weight []float32, gradient *[3][]float32) {
+// setLinear sets the gradient of a stored weight, [dim, dim + update], whose entries
+// Weights.feature explains, to that of the linear map, by scaler [dim, width].
+func (w *Weights) setLinear(weight []float32, gradient *[3][]float32) {
 	d, width := w.configuration.Dim, w.width()
 	columns := d + w.configuration.UpdateWidth()
 	for i := range d {
 		row, first := weight[i*columns:(i+1)*columns], gradient[0][i*width:(i+1)*width]
 		if w.configuration.Aggregate != configuration.AggregatePNA {
-			k.Add(row, first)
+			copy(row, first)
 			continue
 		}
-		k.Add(row, first[:d])
+		copy(row, first[:d])
 		second, third := gradient[1][i*width:(i+1)*width], gradient[2][i*width:(i+1)*width]
 		for j := range d {
 			for a := range 4 {
 				to, from := row[d+(j*4+a)*3:][:3], (1+a)*d+j
-				to[0] += first[from]
-				to[1] += second[from]
-				to[2] += third[from]
+				to[0], to[1], to[2] = first[from], second[from], third[from]
 			}
 		}
 	}
 }
 
-// sumRelations adds gradients lo to hi of a layer's relation embeddings; or of the map that
+// sumRelations sums gradients lo to hi of a layer's relation embeddings; or of the map that
 // makes them, and then sets share, [slots, dim], to those of the queries' embeddings that
 // this part of it maps. There the batch is one matrix product each, which takes the queries
 // in order.
 func (w *Weights) sumRelations(k kernel.Kernel, thread *sumThread, t, lo, hi int, slots []*Gradients, share []float32) {
 	into, d, n := &w.summation.layers[t], w.configuration.Dim, hi-lo
 	if into.relation != nil {
+		clear(into.relation[lo:hi])
 		for _, slot := range slots {
 			k.Add(into.relation[lo:hi], slot.layers[t].relation[lo:hi])
 		}
 		return
 	}
 	thread.stacked = grow(thread.stacked, len(slots)*n)
+	clear(into.relationAdd[lo:hi])
 	for i, slot := range slots {
 		k.Add(into.relationAdd[lo:hi], slot.layers[t].relation[lo:hi])
 		copy(thread.stacked[i*n:(i+1)*n], slot.layers[t].relation[lo:hi])
 	}
-	k.MultiplyTransposed(into.relationMap[lo*d:hi*d], thread.stacked, w.summation.embeddings, len(slots), n, d)
+	k.MultiplyTransposed(into.relationMap[lo*d:hi*d], thread.stacked, w.summation.embeddings, len(slots), n, d, false)
 	k.Multiply(share, thread.stacked, w.layers[t].relationMap[lo*d:hi*d], len(slots), n, d, false)
 }

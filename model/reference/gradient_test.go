@@ -63,7 +63,7 @@ func differentiate(t *testing.T, name string, c configuration.Configuration, see
 	for _, hidden := range pass.Hiddens {
 		states = append(states, normals(random, len(hidden)))
 	}
-	gradient.Zero()
+	gradient = parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
 	pass.BackwardStates(states, gradient)
 	compareDifferences(t, name+", states", p, gradient, random, func() float64 {
 		value := 0.0

@@ -145,13 +145,11 @@ func (m *machine) adam() {
 	count := pointer("count")
 	decay, firstShare, keep, secondShare := m.everywhere("decay", 0), m.everywhere("firstShare", 1), m.everywhere("keep", 2), m.everywhere("secondShare", 3)
 	size, correction, epsilon := m.everywhere("size", 4), m.everywhere("correction", 5), m.everywhere("epsilon", 6)
-	none, w, g, mean, square, t := m.v(7), m.v(8), m.v(9), m.v(10), m.v(11), m.v(12)
-	m.zero(none)
+	w, g, mean, square, t := m.v(7), m.v(8), m.v(9), m.v(10), m.v(11)
 	m.eachVector(count, 1, []reg.GPVirtual{weight, gradient, first, second}, func(int) {
 		VMOVUPS(m.at(weight, 0), w)
 		VMULPS(decay, w, g)
 		VADDPS(m.at(gradient, 0), g, g)
-		VMOVUPS(none, m.at(gradient, 0))
 
 		VMOVUPS(m.at(first, 0), mean)
 		VSUBPS(mean, g, t)
