@@ -15,12 +15,26 @@ func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m
 	if n == 0 || k == 0 {
 		return
 	}
-	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, stride, 1, add)
+	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, 0, stride, 1, add)
+}
+
+// MultiplyColumns begins with a later panel.
+func (s *assembly) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
+	c = c[:n*m]
+	if k == 0 && !add {
+		s.portable.MultiplyColumns(c, a, b, n, k, m, first, add)
+	}
+	s.panels(c, a[:n*k], b[:k*m], n, k, m, first, k, 1, add)
 }
 
 // MultiplyTransposed goes on from zero or from what is in c in the order of the rows, as portable
 // does.
 func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
+	s.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
+}
+
+// MultiplyRowsTransposed is what MultiplyTransposed does, at another distance from row to row.
+func (s *assembly) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if n == 0 && !add {
 		clear(c[:k*m])
 	}
@@ -28,17 +42,16 @@ func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) 
 	const block = 64
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
-		s.panels(c[:k*m], a[first*k:(first+rows)*k], b[first*m:(first+rows)*m], k, rows, m, 1, k, add || first > 0)
+		s.panels(c[:k*m], a[first*stride:(first+rows-1)*stride+k], b[first*m:(first+rows)*m], k, rows, m, 0, 1, stride, add || first > 0)
 	}
 }
 
-// panels computes c [rows, m] = or += a b for b [terms, m], element (i, p) of a being at
-// i*aRow + p*aTerm.
-func (s *assembly) panels(c, a, b []float32, rows, terms, m, aRow, aTerm int, add bool) {
-	if len(a) == 0 || len(b) == 0 {
+// panels computes the columns of c [rows, m] = or += a b from j on, for b [terms, m], element
+// (i, p) of a being at i*aRow + p*aTerm.
+func (s *assembly) panels(c, a, b []float32, rows, terms, m, j, aRow, aTerm int, add bool) {
+	if len(a) == 0 || len(b) == 0 || len(c) == 0 {
 		return
 	}
-	j := 0
 	for ; j+2*s.lanes <= m; j += 2 * s.lanes {
 		s.multiply(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add)
 	}

@@ -29,8 +29,14 @@ type Kernel interface {
 	// MultiplyRows is Multiply for an a whose rows begin stride numbers apart.
 	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
+	// MultiplyColumns is Multiply for the columns of c from first on. It leaves the others alone.
+	MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool)
+
 	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int, add bool)
+
+	// MultiplyRowsTransposed is MultiplyTransposed for an a whose rows begin stride numbers apart.
+	MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
 	// Fold sets out = a + x b + y c, all of one length: the linear map of a degree, from those
 	// of its three scalers.

@@ -83,6 +83,48 @@ func TestMultiplyTransposed(t *testing.T) {
 	})
 }
 
+// Of some columns, or from a table with longer rows, the bits are those of the whole product, and
+// what does not belong to it is neither read nor written.
+func TestMultiplyParts(t *testing.T) {
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(21, 22))
+		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {7, 32, 160}, {40, 32, 160}, {70, 31, 33}, {130, 17, 50}, {0, 9, 9}, {9, 0, 9}} {
+			n, inner, m := s[0], s[1], s[2]
+			a, b, d := normal(rng, n*inner), normal(rng, inner*m), normal(rng, n*m)
+			const beyond = 3
+			wide := slices.Repeat([]float32{float32(math.NaN())}, n*(inner+beyond))
+			for i := range n {
+				copy(wide[i*(inner+beyond):], a[i*inner:(i+1)*inner])
+			}
+			for _, add := range []bool{false, true} {
+				start, startT := normal(rng, n*m), normal(rng, inner*m)
+				want, wantT := slices.Clone(start), slices.Clone(startT)
+				k.Multiply(want, a, b, n, inner, m, add)
+				k.MultiplyTransposed(wantT, a, d, n, inner, m, add)
+				rows, rowsT := slices.Clone(start), slices.Clone(startT)
+				k.MultiplyRows(rows, wide, inner+beyond, b, n, inner, m, add)
+				k.MultiplyRowsTransposed(rowsT, wide, inner+beyond, d, n, inner, m, add)
+				if !slices.Equal(rows, want) || !slices.Equal(rowsT, wantT) {
+					t.Errorf("%v, add %v: longer rows change the product", s, add)
+				}
+				for _, first := range []int{0, 1, m / 2, m - 1, m} {
+					columns := slices.Clone(start)
+					k.MultiplyColumns(columns, a, b, n, inner, m, first, add)
+					for i, got := range columns {
+						expected := want[i]
+						if i%m < first {
+							expected = start[i]
+						}
+						if got != expected {
+							t.Fatalf("%v, columns from %d, add %v: [%d] = %g, want %g", s, first, add, i, got, expected)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // A row's bits are the same however many rows are multiplied with it, and a transposed
 // product's however its rows are divided among calls.
 func TestMultiplyDoesNotDependOnCuts(t *testing.T) {

@@ -6,23 +6,22 @@ package kernel
 // so that neither that one nor the next needs a check.
 type columns [12][257]float32
 
-// multiplyPacked computes c += a b for some of the terms, for n rows of a that are stride
-// entries apart. Terms are added in pairs; an odd one comes last.
-func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
+// multiplyPacked computes the columns of c += a b from j on for some of the terms, for n rows of
+// a that are stride entries apart. Terms are added in pairs; an odd one comes last.
+func multiplyPacked(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
 	if pairs := terms &^ 1; pairs > 0 {
-		multiplyPairs(c, a, stride, b, n, m, pairs)
+		multiplyPairs(j, c, a, stride, b, n, m, pairs)
 	}
 	if last := terms - 1; last%2 == 0 {
 		for i := range n {
-			multiplyRow(c[i*m:(i+1)*m], a[i*stride+last:][:1], b[last*m:])
+			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+last:][:1], b[last*m:])
 		}
 	}
 }
 
 // multiplyPairs is multiplyPacked for an even number of terms. There have to be two.
-func multiplyPairs(c, a []float32, stride int, b []float32, n, m, terms int) {
+func multiplyPairs(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
 	var packed columns
-	j := 0
 	for takesTwelve(m - j) {
 		packed.packTwelve(b[j:], m, terms)
 		for i := range n {

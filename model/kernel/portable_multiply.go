@@ -16,8 +16,18 @@ func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
 
 // MultiplyRows is what Multiply does, at another distance from row to row.
 func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	if !add {
-		clear(c[:n*m])
+	multiplyFrom(0, c, a, stride, b, n, k, m, add)
+}
+
+// MultiplyColumns is what Multiply does, from a later column on.
+func (portable) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
+	multiplyFrom(first, c, a, k, b, n, k, m, add)
+}
+
+// multiplyFrom computes the columns of c from j on.
+func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
+	for i := 0; i < n && !add; i++ {
+		clear(c[i*m+j : (i+1)*m])
 	}
 	if n == 0 {
 		return
@@ -26,18 +36,23 @@ func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m in
 		terms := min(portableTerms, k-first)
 		part := b[first*m : (first+terms)*m]
 		if n >= packedRows {
-			multiplyPacked(c, a[first:], stride, part, n, m, terms)
+			multiplyPacked(j, c, a[first:], stride, part, n, m, terms)
 			continue
 		}
 		for i := range n {
-			multiplyRow(c[i*m:(i+1)*m], a[i*stride+first:][:terms], part)
+			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+first:][:terms], part)
 		}
 	}
 }
 
 // MultiplyTransposed adds the terms in the order of the rows, starting from zero or from what is
 // in c, so calls with the parts of a and b one after another give the same bits as a call with all.
-func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
+func (p portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
+	p.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
+}
+
+// MultiplyRowsTransposed is what MultiplyTransposed does, at another distance from row to row.
+func (portable) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if !add {
 		clear(c[:k*m])
 	}
@@ -47,20 +62,21 @@ func (portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 		terms := min(block, n-first)
 		part := b[first*m : (first+terms)*m]
 		for i := range k {
-			for p, at := 0, first*k+i; p < terms; p, at = p+1, at+k {
+			for p, at := 0, first*stride+i; p < terms; p, at = p+1, at+stride {
 				row[p] = a[at]
 			}
-			multiplyRow(c[i*m:(i+1)*m], row[:terms], part)
+			multiplyRow(0, c[i*m:(i+1)*m], row[:terms], part)
 		}
 	}
 }
 
-// multiplyRow computes c += sum over p of a[p] * (row p of b), in order of p.
-func multiplyRow(c, a, b []float32) {
+// multiplyRow computes c += sum over p of a[p] * (row p of b), in order of p, for the columns from
+// j on.
+func multiplyRow(j int, c, a, b []float32) {
 	if len(a) == 0 {
 		return
 	}
-	j, m := 0, len(c)
+	m := len(c)
 	for takesTwelve(m - j) {
 		twelveTerms((*[12]float32)(c[j:]), a, b[j:], m)
 		j += 12

@@ -96,18 +96,23 @@ func (p *Propagator) multiplyBackward(x *pass, c *chunk, m memory, linear, featu
 			p.multiplyMixedBackward(layer, c.degrees[r.first:r.last], rows, byLinear, byRows, into)
 			continue
 		}
-		p.kernel.Multiply(byRows, byLinear, p.fold(&layer.transposed, c.runs[i:], 0), n, d, width, false)
-		p.unfold(r.degree, rows, byLinear, into)
+		// A state that was not there before needs no gradient.
+		matrix := p.fold(&layer.transposed, c.runs[i:], 0)
+		p.kernel.MultiplyColumns(byRows, byLinear, matrix, r.fresh, d, width, d, false)
+		p.kernel.Multiply(byRows[r.fresh*width:], byLinear[r.fresh*d:], matrix, n-r.fresh, d, width, false)
+		p.unfold(r, rows, byLinear, into)
 	}
 }
 
-// unfold adds the gradient of a degree's linear map to those of its scalers.
-func (p *Propagator) unfold(degree int32, features, linear []float32, into *layerGradients) {
-	d, width := p.configuration.Dim, p.weights.width()
+// unfold adds the gradient of a run's linear map to those of its scalers. States that were not
+// there before are zero, and so is their share in it.
+func (p *Propagator) unfold(r run, features, linear []float32, into *layerGradients) {
+	d, width, n := p.configuration.Dim, p.weights.width(), r.last-r.first
 	p.linear.gradient = grow(p.linear.gradient, width*d)
 	gradient := p.linear.gradient
-	p.kernel.MultiplyTransposed(gradient, features, linear, len(linear)/d, width, d, false)
-	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
+	p.kernel.MultiplyRowsTransposed(gradient, features[r.fresh*width:], width, linear[r.fresh*d:], n-r.fresh, d, d, false)
+	p.kernel.MultiplyRowsTransposed(gradient[d*d:], features[d:], width, linear, n, width-d, d, false)
+	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(r.degree, 1), p.weights.scaler(r.degree, 2))
 }
 
 // multiplyMixedBackward does rows of several degrees, each scaled for the scaler in turn.
