@@ -18,6 +18,7 @@ type gatherer struct {
 	row              reg.GPVirtual // its row in the tables
 	states           reg.GPVirtual // of the first row that senders are counted from
 	embeddings       reg.GPVirtual
+	fetched          []reg.GPVirtual // tables whose rows of senders are fetched ahead
 }
 
 // newGatherer is for a stripe of columns of every row.
@@ -27,6 +28,7 @@ func (m *machine) newGatherer(columns int) *gatherer {
 
 func (g *gatherer) start() {
 	g.stride, g.states, g.embeddings = pointer("stride"), pointer("states"), pointer("embeddings")
+	g.fetched = []reg.GPVirtual{g.states}
 	g.i, g.row = GP64(), GP64()
 	XORQ(g.i, g.i)
 }
@@ -102,12 +104,16 @@ const farAhead = 48
 // fetchAhead fetches the state of a sender that comes later, at most the last of all.
 func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
 	later := g.later(ahead, senders, e, last)
-	for at := 0; at < 4*g.columns; at += 64 {
-		PREFETCHT0(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
+	for _, table := range g.fetched {
+		for at := 0; at < 4*g.columns; at += 64 {
+			PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+		}
 	}
 	later = g.later(farAhead, senders, e, last)
-	for at := 0; at < 4*g.columns; at += 128 {
-		PREFETCHT1(Mem{Base: g.states, Index: later, Scale: 1, Disp: at})
+	for _, table := range g.fetched {
+		for at := 0; at < 4*g.columns; at += 128 {
+			PREFETCHT1(Mem{Base: table, Index: later, Scale: 1, Disp: at})
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ func (m *machine) aggregateBackward(columns int) {
 		level: m.run(0, n), slope: m.run(n, n), high: m.run(2*n, n), low: m.run(3*n, n), maximum: m.run(4*n, n), minimum: m.run(5*n, n),
 		message: m.v(6 * n), gradient: m.v(6*n + 1), scratch: m.v(6*n + 2), other: m.v(6*n + 3)}
 	byStates, byEmbeddings := pointer("byStates"), pointer("byEmbeddings")
+	g.fetched = append(g.fetched, byStates)
 	g.eachReceiver(func() {
 		s.start()
 		g.withCopies(s.scratch, s.other, func(degree reg.GPVirtual) { s.degree(degree) })
