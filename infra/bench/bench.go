@@ -100,10 +100,10 @@ type seat struct {
 	messages, updates int64
 }
 
-// seats are as many as there are threads.
-func (b *bench) seats() []*seat {
+// seats are as many as there are threads, but no more than tasks to share.
+func (b *bench) seats(tasks int) []*seat {
 	first := propagation.New(b.graph, b.configuration, b.kernel)
-	seats := make([]*seat, b.threads)
+	seats := make([]*seat, min(b.threads, tasks))
 	for i := range seats {
 		s := &seat{bench: b, propagator: first.Sibling()}
 		s.propagator.Measure(&s.phases)
@@ -151,7 +151,7 @@ func (b *bench) run(ctx context.Context, seats []*seat, count int, task func(s *
 }
 
 func (b *bench) result(seats []*seat, total time.Duration) result {
-	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: b.threads}
+	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: len(seats)}
 	n := float64(b.queries)
 	perQuery := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / n }
 	for _, s := range seats {

@@ -31,7 +31,7 @@ func (b *bench) questions() (out []question, relations []int32) {
 func (b *bench) measureForward(ctx context.Context) (result, error) {
 	questions, relations := b.questions()
 	b.weights.Embed(b.kernel, relations)
-	return b.run(ctx, b.seats(), len(questions), func(s *seat, i int) error { return s.answer(questions[i]) })
+	return b.run(ctx, b.seats(len(questions)), len(questions), func(s *seat, i int) error { return s.answer(questions[i]) })
 }
 
 // answer propagates all queries of a source, two at a time where that is faster.

@@ -49,7 +49,8 @@ type options struct {
 	roofline           bool
 }
 
-// result is the line that is printed. Times are milliseconds per query.
+// result is the line that is printed. Times are milliseconds per query: those of the parts of all
+// threads together, in total those that pass.
 type result struct {
 	Queries int `json:"queries"`
 	// Messages are those sent per query, without the kept empties; Updates the entities
@@ -88,7 +89,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
-	set.SetOutput(diagnostics)
+	set.SetOutput(io.Discard) // the error says what is wrong, and is printed once
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace whose graph is asked; preprocess makes one")
 	set.IntVar(&o.layers, "layers", 6, "layers of propagation")
 	set.IntVar(&o.delta, "delta", 2, "layers that an entity listens for after it is reached")
@@ -105,9 +106,11 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			set.SetOutput(diagnostics)
+			set.Usage()
 			return o, err
 		}
-		return o, usageError{err}
+		return o, usageError{fmt.Errorf("%w; -h lists all flags", err)}
 	}
 	switch {
 	case set.NArg() > 0:

@@ -76,6 +76,11 @@ func TestSameWorkHoweverDone(t *testing.T) {
 			}
 		}
 	}
+	for _, way := range [][]string{{"--queries", "3"}, {"--queries", "3", "--train"}} {
+		if got := measured(t, append(way, "--threads", "5000")...); got.Threads != 3 {
+			t.Errorf("%v: %d threads share 3 queries", way, got.Threads)
+		}
+	}
 }
 
 func TestParts(t *testing.T) {
@@ -93,13 +98,15 @@ func TestRoofline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table bytes.Buffer
-	if err := run(t.Context(), []string{"--workspace", workspace, "--queries", "4", "--roofline"}, io.Discard, &table); err != nil {
-		t.Fatal(err)
-	}
-	for _, word := range []string{"GFLOP/s", "messages", "dense", "search"} {
-		if !strings.Contains(table.String(), word) {
-			t.Errorf("no %s in %s", word, table.String())
+	for last, arguments := range map[string][]string{"rest": {}, "loss, way back, rest": {"--train"}} {
+		var table bytes.Buffer
+		if err := run(t.Context(), append(arguments, "--workspace", workspace, "--queries", "4", "--roofline"), io.Discard, &table); err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"GFLOP/s", "messages", "dense", "search", "  " + last + "  "} {
+			if !strings.Contains(table.String(), word) {
+				t.Errorf("no %s in %s", word, table.String())
+			}
 		}
 	}
 }
@@ -149,8 +156,9 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v printed %s", c.arguments, out.String())
 		}
 	}
-	if err := run(t.Context(), []string{"-h"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
+	var help bytes.Buffer
+	if err := run(t.Context(), []string{"-h"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-per_source") {
+		t.Errorf("-h: %v, and %q", err, help.String())
 	}
 }
 

@@ -73,7 +73,11 @@ func (b *bench) compare(r result, out io.Writer) {
 		flops, bytes := w.operations/w.ms*1e3, w.bytes/w.ms*1e3
 		fmt.Fprintf(t, "%s\t%.3f\t%.1f\t%.0f%%\t%.1f\t%.0f%%\t\n", w.part, w.ms, flops/1e9, 100*flops/p.operations, bytes/1e9, 100*bytes/p.cache)
 	}
-	fmt.Fprintf(t, "rest\t%.3f\t\t\t\t\t\n", r.TotalMS*float64(r.Threads)-r.SearchMS-r.MessagesMS-r.DenseMS)
+	rest := "rest"
+	if b.train {
+		rest = "loss, way back, rest"
+	}
+	fmt.Fprintf(t, "%s\t%.3f\t\t\t\t\t\n", rest, r.TotalMS*float64(r.Threads)-r.SearchMS-r.MessagesMS-r.DenseMS)
 	t.Flush()
 	fmt.Fprintln(out)
 }

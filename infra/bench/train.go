@@ -74,7 +74,7 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 		relations = append(relations, q.Relation)
 	}
 	b.weights.Embed(b.kernel, relations)
-	seats := b.seats()
+	seats := b.seats(len(queries))
 	for _, s := range seats {
 		if s.lesson, err = newLesson(ctx, s); err != nil {
 			return result{}, err
