@@ -73,9 +73,9 @@ type NotFiniteError struct {
 	Value float32
 }
 
-// Error says which tensor, and what to do.
+// Error says which tensor.
 func (e NotFiniteError) Error() string {
-	return fmt.Sprintf("the gradient of %s is not finite (%g): lower the learning rate, or look for such values in the weights", e.Name, e.Value)
+	return fmt.Sprintf("the gradient of %s is not finite (%g)", e.Name, e.Value)
 }
 
 // Step changes the weights of a model by its gradients. Unlike Gorgonia's solvers it leaves

@@ -41,7 +41,7 @@ type Result struct {
 
 // ErrNotFinite says that a loss is NaN or infinite. The weights are as they were before the
 // step.
-var ErrNotFinite = errors.New("the loss is not finite: lower the learning rate, or go back to an earlier checkpoint")
+var ErrNotFinite = errors.New("the loss is not finite")
 
 // Trainer moves the weights of one model. It is not for concurrent use; its own workers are
 // concurrent.

@@ -181,6 +181,9 @@ func (l *learner) resume(ctx context.Context) error {
 	}
 	p := l.progress(0)
 	p.Resumed = r.Name()
+	if n := len(l.history); n > 0 && l.history[n-1].Kernel != l.kernel.Name() {
+		p.OtherKernel = l.history[n-1].Kernel
+	}
 	for _, d := range damaged {
 		p.Damaged = append(p.Damaged, d.Error())
 	}
@@ -265,7 +268,7 @@ func (l *learner) learningRate() float64 {
 }
 
 func (l *learner) whatRemains() string {
-	remedy := "try a lower --learning_rate"
+	remedy := fmt.Sprintf("try a lower --learning_rate: this epoch's is %g", l.learningRate())
 	if l.record.Epoch == 0 {
 		return remedy + "; no checkpoint was written yet"
 	}

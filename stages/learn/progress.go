@@ -21,6 +21,9 @@ type Progress struct {
 	// was passed over because it cannot be read.
 	Resumed string
 	Damaged []string
+	// OtherKernel, beside Resumed, is the variant of the kernels that learned the epoch before,
+	// where that is another than this training's.
+	OtherKernel string
 }
 
 func (l *learner) progress(validated int64) Progress {

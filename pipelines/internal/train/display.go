@@ -27,6 +27,9 @@ func (d *display) tell(p learn.Progress) {
 	case p.Resumed != "":
 		d.bar.Resume(done)
 		d.e.Progress.Print("going on from %s", p.Resumed)
+		if p.OtherKernel != "" {
+			d.e.Progress.Print("the epoch before was learned with --kernel %s: its rounding differs in the last digits from that of this run", p.OtherKernel)
+		}
 	case p.Finished != nil:
 		d.epoch(p)
 	case p.Validated > 0:
