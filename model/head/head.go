@@ -99,7 +99,7 @@ func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gra
 }
 
 // SumInto sets the gradients of the head's parameters, among those of the whole model, to the
-// sum of a batch's queries', in the order of the slots. The queries' embeddings are left out: the
+// sum over a batch's queries, in the order of the slots. The queries' embeddings are left out: the
 // propagation sums them.
 func (h *Head[F]) SumInto(slots []*Gradients[F], into *parameters.Set[F]) {
 	for i, name := range h.names {

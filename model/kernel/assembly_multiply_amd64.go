@@ -18,7 +18,7 @@ func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m
 	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, 0, stride, 1, add)
 }
 
-// MultiplyColumns begins with a later panel.
+// MultiplyColumns lays its panels from the first column wanted.
 func (s *assembly) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
 	c = c[:n*m]
 	if k == 0 && !add {

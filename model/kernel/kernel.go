@@ -19,8 +19,10 @@ type Kernel interface {
 	Pairs(message Message, reduction Reduction, dim int) bool
 
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
-	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient by it. Where several members of the set attain a maximum (or minimum), the
-	// first takes its gradient: Initial, then the degree message, then the messages in order.
+	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient by it; the
+	// first entries of a row, those of the own state, are not read where g.Own is nil. Where
+	// several members of the set attain a maximum (or minimum), the first takes its gradient:
+	// Initial, then the degree message, then the messages in order.
 	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
 
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].

@@ -88,7 +88,7 @@ func TestMultiplyTransposed(t *testing.T) {
 func TestMultiplyParts(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
-		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {7, 32, 160}, {40, 32, 160}, {70, 31, 33}, {130, 17, 50}, {0, 9, 9}, {9, 0, 9}} {
+		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {7, 32, 160}, {40, 32, 160}, {70, 31, 33}, {130, 17, 50}, {0, 9, 9}, {9, 0, 9}, {9, 9, 0}} {
 			n, inner, m := s[0], s[1], s[2]
 			a, b, d := normal(rng, n*inner), normal(rng, inner*m), normal(rng, n*m)
 			const beyond = 3
@@ -107,9 +107,14 @@ func TestMultiplyParts(t *testing.T) {
 				if !slices.Equal(rows, want) || !slices.Equal(rowsT, wantT) {
 					t.Errorf("%v, add %v: longer rows change the product", s, add)
 				}
-				for _, first := range []int{0, 1, m / 2, m - 1, m} {
-					columns := slices.Clone(start)
-					k.MultiplyColumns(columns, a, b, n, inner, m, first, add)
+				for _, first := range []int{0, min(1, m), m / 2, max(0, m-1), m} {
+					columns, unread := slices.Clone(start), slices.Clone(b)
+					for i := range unread {
+						if i%m < first {
+							unread[i] = float32(math.NaN())
+						}
+					}
+					k.MultiplyColumns(columns, a, unread, n, inner, m, first, add)
 					for i, got := range columns {
 						expected := want[i]
 						if i%m < first {

@@ -39,6 +39,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
 			k.MultiplyColumns(c, a, b, n, inner, m, m/2, m%2 == 0)
 			k.MultiplyTransposed(b, a, c, n, inner, m, m%3 == 0)
+			k.MultiplyRowsTransposed(make([]float32, inner*m), pageEnd(t, normal(rng, (n-1)*(inner+2)+inner)), inner+2, c, n, inner, m, m%3 == 0)
 			k.FoldTwo(pageEnd(t, make([]float32, m)), pageEnd(t, make([]float32, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), 1, 2, 3, 4)
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}

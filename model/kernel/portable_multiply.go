@@ -24,7 +24,7 @@ func (portable) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool)
 	multiplyFrom(first, c, a, k, b, n, k, m, add)
 }
 
-// multiplyFrom computes the columns of c from j on.
+// multiplyFrom computes the columns of c = a b, or c += a b, from j on.
 func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	for i := 0; i < n && !add; i++ {
 		clear(c[i*m+j : (i+1)*m])
@@ -32,21 +32,22 @@ func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, a
 	if n == 0 {
 		return
 	}
-	for first := 0; first < k; first += portableTerms {
-		terms := min(portableTerms, k-first)
-		part := b[first*m : (first+terms)*m]
+	for term := 0; term < k; term += portableTerms {
+		terms := min(portableTerms, k-term)
+		part := b[term*m : (term+terms)*m]
 		if n >= packedRows {
-			multiplyPacked(j, c, a[first:], stride, part, n, m, terms)
+			multiplyPacked(j, c, a[term:], stride, part, n, m, terms)
 			continue
 		}
 		for i := range n {
-			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+first:][:terms], part)
+			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+term:][:terms], part)
 		}
 	}
 }
 
 // MultiplyTransposed adds the terms in the order of the rows, starting from zero or from what is
-// in c, so calls with the parts of a and b one after another give the same bits as a call with all.
+// in c, so calls with the parts of a and b one after another, the later ones adding, give the same
+// bits as a call with all.
 func (p portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 	p.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }

@@ -96,7 +96,8 @@ func (p *Propagator) multiplyBackward(x *pass, c *chunk, m memory, linear, featu
 			p.multiplyMixedBackward(layer, c.degrees[r.first:r.last], rows, byLinear, byRows, into)
 			continue
 		}
-		// A state that was not there before needs no gradient.
+		// A state that was not there before needs no gradient. Its columns are left as they were:
+		// a part that has no own states takes none.
 		matrix := p.fold(&layer.transposed, c.runs[i:], 0)
 		p.kernel.MultiplyColumns(byRows, byLinear, matrix, r.fresh, d, width, d, false)
 		p.kernel.Multiply(byRows[r.fresh*width:], byLinear[r.fresh*d:], matrix, n-r.fresh, d, width, false)

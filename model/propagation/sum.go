@@ -35,10 +35,10 @@ type sumThread struct {
 // Like embedPart it fits a cache, and is no power of two.
 const sumPart = 1008
 
-// Sum sets the gradients of the propagation's parameters to the sum of a batch's queries', in
-// their order, whatever they were; those of the head's parameters it leaves alone. queries has the
-// relation that each query asks for. No bit depends on the number of threads. Not for concurrent
-// use with the same weights, whose buffers it takes.
+// Sum sets the gradients of the propagation's parameters to the sum over a batch's queries, in
+// the order of the slots, whatever was there; those of the head's parameters it leaves alone.
+// queries has the relation that each query asks for. No bit depends on the number of threads. Not
+// for concurrent use with the same weights, whose buffers it takes.
 func Sum(k kernel.Kernel, w *Weights, slots []*Gradients, queries []int32, into *parameters.Set[float32]) error {
 	if len(slots) != len(queries) {
 		return fmt.Errorf("summing gradients: %d slots for %d queries", len(slots), len(queries))

@@ -91,17 +91,18 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 	Label(none)
 }
 
-// ahead is how many senders before its turn a state is fetched: those of the receivers that
+// ahead is how many senders before its turn a sender's row is fetched, of its state and on the way
+// back of its gradient too: those of the receivers that
 // follow stand behind in the list, and where the loop over one receiver's ends the processor
 // guesses wrong, and would begin to fetch theirs only then.
 const ahead = 16
 
-// farAhead is how many senders before its turn a state is fetched into the second cache: the
+// farAhead is how many senders before its turn such a row is fetched into the second cache: the
 // nearest has not room to wait for so many lines from the third. Every other line is enough,
 // its neighbour comes along.
 const farAhead = 48
 
-// fetchAhead fetches the state of a sender that comes later, at most the last of all.
+// fetchAhead fetches the rows of a sender that comes later, at most the last of all.
 func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
 	later := g.later(ahead, senders, e, last)
 	for _, table := range g.fetched {
@@ -117,7 +118,7 @@ func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
 	}
 }
 
-// later is where the state of the sender that comes some later begins, or the last one's.
+// later is where the row of the sender that comes so many places later begins, or the last one's.
 func (g *gatherer) later(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtual {
 	later := GP64()
 	LEAQ(Mem{Base: e, Disp: ahead}, later)
