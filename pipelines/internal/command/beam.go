@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
@@ -35,7 +36,9 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	defer cleanup()
 	// A cancelled job counts as done for Beam, and a deadline on this context would make
 	// the SDK panic: only cancellation is passed on, and looked at afterwards.
-	result, err := beamx.RunWithMetrics(ctx, p)
+	running, end := notAtOnce(ctx, workerStarts)
+	defer end()
+	result, err := beamx.RunWithMetrics(running, p)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -43,6 +46,24 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 		return nil, errors.New(unwrapBeam(err.Error()))
 	}
 	return result, nil
+}
+
+// workerStarts is well beyond the time that a local job takes to start its worker. Beam's local
+// runner panics, and the process with it, where the job has ended by then.
+const workerStarts = time.Second
+
+// notAtOnce returns a context that is cancelled with ctx, but not within the given time, and has no
+// deadline. end releases it.
+func notAtOnce(ctx context.Context, within time.Duration) (later context.Context, end func()) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	begun := time.Now()
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(within-time.Since(begun), cancel)
+	})
+	return later, func() {
+		stop()
+		cancel()
+	}
 }
 
 // Counters returns the committed values of a result's counters, summed over the steps that

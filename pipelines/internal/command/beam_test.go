@@ -1,0 +1,36 @@
+package command
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A job that is cancelled at once is so only when its worker has had time to start, and one that
+// is cancelled later is so then; it has no deadline of its own.
+func TestNotAtOnce(t *testing.T) {
+	const within = 50 * time.Millisecond
+	for _, after := range []time.Duration{0, 2 * within} {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+		begun := time.Now()
+		later, end := notAtOnce(ctx, within)
+		if _, has := later.Deadline(); has {
+			t.Error("the deadline is passed on")
+		}
+		time.Sleep(after)
+		if later.Err() != nil {
+			t.Errorf("after %v: cancelled with nobody asking for it", after)
+		}
+		cancel()
+		<-later.Done()
+		if passed := time.Since(begun); passed < max(within, after) {
+			t.Errorf("after %v: cancelled %v after it began", after, passed)
+		}
+		end()
+	}
+	later, end := notAtOnce(t.Context(), within)
+	end()
+	if later.Err() == nil {
+		t.Error("a job's context outlives it")
+	}
+}
