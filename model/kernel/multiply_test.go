@@ -37,24 +37,32 @@ func product(c, size, a, b []float64, n, k, m int, place func(i, p int) int) {
 	}
 }
 
+// compareProduct checks a product c = a b, and c += a b, of inner terms against one in float64.
+func compareProduct(t *testing.T, what string, a, b, start []float32, n, inner, m int, place func(i, p int) int, multiply func(c []float32, add bool)) {
+	t.Helper()
+	for _, add := range []bool{false, true} {
+		c, check := guarded(n * m)
+		copy(c, start)
+		want, size := make([]float64, n*m), make([]float64, n*m)
+		if add {
+			want = widen(start)
+		}
+		multiply(c, add)
+		what := fmt.Sprintf("%s, [%d,%d]x[%d,%d], add %v", what, n, inner, inner, m, add)
+		check(t, what)
+		product(want, size, widen(a), widen(b), n, inner, m, place)
+		compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
+	}
+}
+
 func TestMultiply(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		eachShape(func(n, inner, m int) bool {
 			a, b, start := normal(rng, n*inner), normal(rng, inner*m), normal(rng, n*m)
-			for _, add := range []bool{false, true} {
-				c, check := guarded(n * m)
-				copy(c, start)
-				want, size := make([]float64, n*m), make([]float64, n*m)
-				if add {
-					want = widen(start)
-				}
+			compareProduct(t, "plain", a, b, start, n, inner, m, func(i, p int) int { return i*inner + p }, func(c []float32, add bool) {
 				k.Multiply(c, a, b, n, inner, m, add)
-				what := fmt.Sprintf("[%d,%d]x[%d,%d] add %v", n, inner, inner, m, add)
-				check(t, what)
-				product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return i*inner + p })
-				compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
-			}
+			})
 			return true
 		})
 	})
@@ -65,19 +73,9 @@ func TestMultiplyTransposed(t *testing.T) {
 		rng := rand.New(rand.NewPCG(15, 16))
 		eachShape(func(inner, n, m int) bool { // so that the long length is summed over
 			a, b, start := normal(rng, inner*n), normal(rng, inner*m), normal(rng, n*m)
-			for _, add := range []bool{false, true} {
-				c, check := guarded(n * m)
-				copy(c, start)
-				want, size := make([]float64, n*m), make([]float64, n*m)
-				if add {
-					want = widen(start)
-				}
+			compareProduct(t, "transposed", a, b, start, n, inner, m, func(i, p int) int { return p*n + i }, func(c []float32, add bool) {
 				k.MultiplyTransposed(c, a, b, inner, n, m, add)
-				what := fmt.Sprintf("[%d,%d]T x [%d,%d] add %v", inner, n, inner, m, add)
-				check(t, what)
-				product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return p*n + i })
-				compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
-			}
+			})
 			return true
 		})
 	})
