@@ -8,23 +8,21 @@ func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
 
 // MultiplyRows is what Multiply does, at another distance from row to row.
 func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	c = c[:n*m]
-	if k == 0 && !add {
-		clear(c)
-	}
-	if n == 0 || k == 0 {
-		return
-	}
-	s.panels(c, a[:(n-1)*stride+k], b[:k*m], n, k, m, 0, stride, 1, add)
+	s.multiplyFrom(0, c, a, stride, b, n, k, m, add)
 }
 
 // MultiplyColumns lays its panels from the first column wanted.
 func (s *assembly) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
-	c = c[:n*m]
-	if k == 0 && !add {
-		s.portable.MultiplyColumns(c, a, b, n, k, m, first, add)
+	s.multiplyFrom(first, c, a, k, b, n, k, m, add)
+}
+
+// multiplyFrom is portable's, in assembly where there is something to add.
+func (s *assembly) multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
+	if n == 0 || k == 0 {
+		multiplyFrom(j, c, a, stride, b, n, k, m, add)
+		return
 	}
-	s.panels(c, a[:n*k], b[:k*m], n, k, m, first, k, 1, add)
+	s.panels(c[:n*m], a[:(n-1)*stride+k], b[:k*m], n, k, m, j, stride, 1, add)
 }
 
 // MultiplyTransposed goes on from zero or from what is in c in the order of the rows, as portable

@@ -61,28 +61,25 @@ func (g *priorityGradients) zero() {
 	}
 }
 
-// sumPriorities sums the gradients of a batch's queries.
+// sumPriorities sets the gradients of f's parameters to the sum over a batch's queries.
 func sumPriorities(k kernel.Kernel, slots []*Gradients, into *parameters.Set[float32]) {
-	for _, name := range []string{"linear.weight", "linear.bias", "mlp.0.weight", "mlp.0.bias", "mlp.2.weight", "mlp.2.bias"} {
-		clear(into.Data(name))
+	linear := into.Data("linear.weight")
+	sums := [...][]float32{into.Data("linear.bias"), into.Data("mlp.0.weight"), into.Data("mlp.0.bias"), into.Data("mlp.2.weight"), into.Data("mlp.2.bias")}
+	clear(linear)
+	for _, sum := range sums {
+		clear(sum)
 	}
 	for _, slot := range slots {
-		slot.priority.addTo(k, into)
+		g := slot.priority
+		d := len(g.bias)
+		for i := range d {
+			k.Add(linear[2*i*d:], g.state[i*d:(i+1)*d])
+			k.Add(linear[(2*i+1)*d:], g.query[i*d:(i+1)*d])
+		}
+		for i, part := range [...][]float32{g.bias, g.hidden, g.hiddenBias, g.output, g.outputBias} {
+			k.Add(sums[i], part)
+		}
 	}
-}
-
-func (g *priorityGradients) addTo(k kernel.Kernel, into *parameters.Set[float32]) {
-	d := len(g.bias)
-	linear := into.Data("linear.weight")
-	for i := range d {
-		k.Add(linear[2*i*d:], g.state[i*d:(i+1)*d])
-		k.Add(linear[(2*i+1)*d:], g.query[i*d:(i+1)*d])
-	}
-	k.Add(into.Data("linear.bias"), g.bias)
-	k.Add(into.Data("mlp.0.weight"), g.hidden)
-	k.Add(into.Data("mlp.0.bias"), g.hiddenBias)
-	k.Add(into.Data("mlp.2.weight"), g.output)
-	k.Add(into.Data("mlp.2.bias"), g.outputBias)
 }
 
 // forwardPriority sets priorities, [n], to f of the states, [n, dim]. inner, [n, dim], and

@@ -23,6 +23,9 @@ import (
 // RunBeam runs a Beam pipeline on the runner that the flags name. The error of a DoFn comes
 // back as the DoFn returned it, without what Beam wraps around it.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err := reachEndpoint(ctx); err != nil {
 		return nil, err
 	}
@@ -36,7 +39,11 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	defer cleanup()
 	// A cancelled job counts as done for Beam, and a deadline on this context would make
 	// the SDK panic: only cancellation is passed on, and looked at afterwards.
-	running, end := notAtOnce(ctx, workerStarts)
+	atLeast := time.Duration(0)
+	if Local() {
+		atLeast = workerStarts
+	}
+	running, end := notAtOnce(ctx, atLeast)
 	defer end()
 	result, err := beamx.RunWithMetrics(running, p)
 	if ctx.Err() != nil {
