@@ -22,23 +22,26 @@ func (portable) Pairs(Message, Reduction, int) bool { return false }
 
 // aggregateLane does the lane that begins at an entry of every row.
 func (r *Receivers) aggregateLane(lane int, features []float32) {
-	width, d := r.Width(), r.laneDim()
-	tallied := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
-	var sent sent
+	if r.Message == DistMult && r.Reduction == PNA && r.Initial == nil {
+		r.tallyLane(lane, features)
+		return
+	}
+	width := r.Width()
 	for i, at := range r.At {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
-		if tallied {
-			r.tallyRow(o, lane, row, &sent)
-		} else {
-			r.gatherRow(o, lane, row)
-		}
-		own := row[:d]
-		if r.Own == nil {
-			clear(own)
-		} else {
-			copy(own, r.Own[o*r.Dim+lane:])
-		}
+		r.gatherRow(o, lane, row)
+		r.copyOwn(o, lane, row)
 	}
+}
+
+// copyOwn writes the own state of the receiver in row o to its features, or zeros.
+func (r *Receivers) copyOwn(o, lane int, row []float32) {
+	own := row[:r.laneDim()]
+	if r.Own == nil {
+		clear(own)
+		return
+	}
+	copy(own, r.Own[o*r.Dim+lane:])
 }
 
 // gatherRow reduces one receiver's messages, of any kind and with any boundary.

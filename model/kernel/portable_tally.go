@@ -16,13 +16,8 @@ type tally struct {
 // emptyLow are the bits of -0.
 const emptyLow = 1 << 31
 
-// zeroTallies are those of a set that holds the boundary's zero alone.
-var zeroTallies = func() (tallies [tallied]tally) {
-	for j := range tallies {
-		tallies[j].low = emptyLow
-	}
-	return tallies
-}()
+// zeroTally is that of a set that holds the boundary's zero alone.
+var zeroTally = tally{low: emptyLow}
 
 // tallied is how many dimensions are added in one go; their tallies are on the stack.
 const tallied = 32
@@ -34,29 +29,44 @@ type sent struct {
 	count int
 	ends  [2]float32 // of the state that was read last
 
-	tallies [tallied]tally // of the receiver that they are sent to
+	tallies [tallied]tally // of the receiver that they are sent to; else they are zeroTally
 }
 
-// tallyRow reduces DistMult's messages to PNA's features, for a receiver in row o whose
-// boundary is zero. It leaves nothing in sent.
-func (r *Receivers) tallyRow(o, lane int, row []float32, sent *sent) {
-	d := r.laneDim()
-	for at := 0; at < d; at += tallied {
-		tallies := sent.tallies[:min(tallied, d-at)]
-		r.startTallies(tallies, o, lane+at)
-		r.tallySenders(tallies, o, lane+at, sent)
-		divisor := r.Divisor[o]
-		mean, high := row[d+at:2*d], row[2*d+at:3*d]
-		low, deviation := row[3*d+at:4*d], row[4*d+at:5*d]
-		finishTallies(tallies, divisor, mean, high, low, deviation)
+// tallyLane reduces DistMult's messages to PNA's features, for receivers whose boundary is
+// zero, in the lane that begins at an entry of every row.
+//
+// What is sent belongs to this function, and list is inlined into it: elsewhere every pointer
+// that is stored would ask first whether the garbage collector is at work.
+func (r *Receivers) tallyLane(lane int, features []float32) {
+	var sent sent
+	for j := range sent.tallies {
+		sent.tallies[j] = zeroTally
+	}
+	width, d := r.Width(), r.laneDim()
+	for i, place := range r.At {
+		o, row := int(r.Rows[i]), features[int(place)*width:][:width:width]
+		for j := 0; j < d; j += tallied {
+			tallies, at := sent.tallies[:min(tallied, d-j)], lane+j
+			r.startTallies(tallies, o, at)
+			if len(tallies) < tallied {
+				r.tallySenders(tallies, o, at)
+			} else {
+				for begin, end := r.Senders.Of(int32(o), r.Heard); begin < end; begin += int32(len(sent.x)) {
+					next := min(begin+int32(len(sent.x)), end)
+					sent.list(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.First*r.Dim+at, r.RelationEmbeddings, at, r.Dim)
+					sent.add()
+				}
+			}
+			finishTallies(tallies, r.Divisor[o], row[d+j:2*d], row[2*d+j:3*d], row[3*d+j:4*d], row[4*d+j:5*d])
+		}
+		r.copyOwn(o, lane, row)
 	}
 }
 
-// startTallies begins with the zero of the boundary, and the copies of the degree message.
+// startTallies adds the copies of the degree message to the zero of the boundary.
 func (r *Receivers) startTallies(tallies []tally, o, at int) {
 	copies := r.copies(o)
 	if !(copies > 0) {
-		copy(tallies, zeroTallies[:])
 		return
 	}
 	message := r.DegreeMessage[at : at+len(tallies)]
@@ -68,36 +78,24 @@ func (r *Receivers) startTallies(tallies []tally, o, at int) {
 }
 
 // tallySenders adds the messages of the receiver in row o to the tallies of the dimensions from
-// at on: some of them at a time, or one by one where the dimensions are fewer than can be added
-// in one go.
-func (r *Receivers) tallySenders(tallies []tally, o, at int, sent *sent) {
+// at on, one by one: they are fewer than can be added in one go.
+func (r *Receivers) tallySenders(tallies []tally, o, at int) {
+	n := len(tallies)
 	begin, end := r.Senders.Of(int32(o), r.Heard)
-	rows, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
-	first, n := r.First*r.Dim+at, len(tallies)
-	if n < tallied {
-		for i, row := range rows {
-			u, q := first+int(row)*r.Dim, int(relations[i])*r.Dim+at
-			addMessage(tallies, r.States[u:u+n], r.RelationEmbeddings[q:q+n])
-		}
-		return
-	}
-	for len(rows) > 0 {
-		count := min(len(rows), len(sent.x))
-		sent.list(r.States, rows[:count], first, r.Dim, r.RelationEmbeddings, relations[:count], at)
-		sent.addTo((*[tallied]tally)(tallies))
-		rows, relations = rows[count:], relations[count:]
+	for e := begin; e < end; e++ {
+		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
+		addMessage(tallies, r.States[u:u+n], r.RelationEmbeddings[q:q+n])
 	}
 }
 
-// list lists messages to add: of states whose rows are counted from one entry on, and relation
-// embeddings, both of dim, the latter from their own entry at on.
-func (s *sent) list(states []float32, rows []int32, first, dim int, embeddings []float32, relations []int32, at int) {
+// list lists messages to add, of states whose rows are counted from one entry on, and of
+// relation embeddings from their entry at on. Both have dim.
+func (s *sent) list(rows, relations []int32, states []float32, first int, embeddings []float32, at, dim int) {
 	s.count = len(rows)
-	xs, ws := s.x[:len(rows)], s.w[:len(rows)]
-	relations = relations[:len(rows)]
 	for i, row := range rows {
-		xs[i] = (*[tallied]float32)(states[first+int(row)*dim:])
-		ws[i] = (*[tallied]float32)(embeddings[int(relations[i])*dim+at:])
+		u, q := first+int(row)*dim, at+int(relations[i])*dim
+		s.x[i] = (*[tallied]float32)(states[u : u+tallied : u+tallied])
+		s.w[i] = (*[tallied]float32)(embeddings[q : q+tallied : q+tallied])
 	}
 }
 
@@ -123,13 +121,14 @@ func (t tally) with(m float32) tally {
 // of lines, but puts calls that it inlines, such as Float32bits, behind the lines around them.
 func square(m float32) float32 { return float32(m * m) }
 
-// finishTallies writes the features. Where a message was not a number, its bits may have
-// been the largest or the smallest, or neither; both are made so.
+// finishTallies writes the features, and leaves zero tallies. Where a message was not a number,
+// its bits may have been the largest or the smallest, or neither; both are made so.
 func finishTallies(tallies []tally, divisor float32, means, highs, lows, deviations []float32) {
 	n := len(tallies)
 	means, highs, lows, deviations = means[:n], highs[:n], lows[:n], deviations[:n]
 	for j := range tallies {
-		t := &tallies[j]
+		t := tallies[j]
+		tallies[j] = zeroTally
 		mean := t.sum * divisor
 		variance := float32(t.squares*divisor) - float32(mean*mean)
 		means[j], highs[j], lows[j] = mean, math.Float32frombits(uint32(t.high)), math.Float32frombits(t.low)

@@ -8,25 +8,21 @@ type place interface {
 		[18]struct{} | [21]struct{} | [24]struct{} | [27]struct{} | [30]struct{}
 }
 
-// addTo adds the messages and forgets them. It goes over all of them for three dimensions at
-// a time: these tallies then stay in registers, which those of more dimensions would not.
-func (s *sent) addTo(tallies *[tallied]tally) {
-	if s.count == 0 {
-		return
-	}
+// add adds the messages. It goes over all of them for three dimensions at a time: these
+// tallies then stay in registers, which those of more dimensions would not.
+func (s *sent) add() {
 	s.fetch()
-	addThree[[0]struct{}](s, tallies)
-	addThree[[3]struct{}](s, tallies)
-	addThree[[6]struct{}](s, tallies)
-	addThree[[9]struct{}](s, tallies)
-	addThree[[12]struct{}](s, tallies)
-	addThree[[15]struct{}](s, tallies)
-	addThree[[18]struct{}](s, tallies)
-	addThree[[21]struct{}](s, tallies)
-	addThree[[24]struct{}](s, tallies)
-	addThree[[27]struct{}](s, tallies)
-	addTwo[[30]struct{}](s, tallies)
-	s.count = 0
+	addThree[[0]struct{}](s)
+	addThree[[3]struct{}](s)
+	addThree[[6]struct{}](s)
+	addThree[[9]struct{}](s)
+	addThree[[12]struct{}](s)
+	addThree[[15]struct{}](s)
+	addThree[[18]struct{}](s)
+	addThree[[21]struct{}](s)
+	addThree[[24]struct{}](s)
+	addThree[[27]struct{}](s)
+	addTwo[[30]struct{}](s)
 }
 
 // fetch reads both ends of every state: those that are in no near cache are then waited for
@@ -42,9 +38,9 @@ func (s *sent) fetch() {
 
 // addThree adds three dimensions of the messages. There has to be one; the loop is like that
 // of twelveTerms, and for the same reason.
-func addThree[P place](s *sent, tallies *[tallied]tally) {
+func addThree[P place](s *sent) {
 	var p P
-	j := len(p)
+	j, tallies := len(p), &s.tallies
 	a, b, c := tallies[j], tallies[j+1], tallies[j+2]
 	xs, ws := s.x[:s.count], s.w[:s.count]
 	x, w := xs[0], ws[0]
@@ -61,9 +57,9 @@ func addThree[P place](s *sent, tallies *[tallied]tally) {
 }
 
 // addTwo adds two dimensions, the last ones.
-func addTwo[P place](s *sent, tallies *[tallied]tally) {
+func addTwo[P place](s *sent) {
 	var p P
-	j := len(p)
+	j, tallies := len(p), &s.tallies
 	a, b := tallies[j], tallies[j+1]
 	xs, ws := s.x[:s.count], s.w[:s.count]
 	x, w := xs[0], ws[0]
