@@ -7,7 +7,7 @@ PACKAGES    ?= ./...
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## the whole way on a small made-up knowledge graph (go run ./pipelines/quickstart)
@@ -21,6 +21,10 @@ test: ## all tests (PACKAGES=./model/... for some of them)
 race: ## all tests with the race detector
 	$(GO) test -race -timeout 40m $(PACKAGES)
 
+.PHONY: arm64
+arm64: ## the model's tests on an emulated arm64, in a quarter of an hour (needs qemu-user-static)
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 60m -exec qemu-aarch64-static ./model/...
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for ten seconds
 	@for package in $$($(GO) list $(PACKAGES)); do \
@@ -31,10 +35,11 @@ fuzz: ## each fuzz target for ten seconds
 	done
 
 .PHONY: lint
-lint: ## formatting, vet, staticcheck and the repository's own rules
+lint: ## formatting, vet (on arm64 too), staticcheck and the repository's own rules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	GOARCH=arm64 $(GO) vet ./model/...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count 1 ./infra/lint
 
