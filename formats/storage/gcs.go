@@ -32,7 +32,7 @@ var (
 	// patience is how long a call is repeated that fails for a reason that may pass, as happens
 	// for seconds now and then. The client's own is without end.
 	patience = 3 * time.Minute
-	// answerTimeout is how long one try waits for the answer to begin.
+	// answerTimeout is how long one try waits for the answer to begin, and for more of it.
 	answerTimeout = time.Minute
 )
 
@@ -82,10 +82,10 @@ func newClient(host string) (*gcs.Client, error) {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 100 // as the client's own has
 	base.ResponseHeaderTimeout = answerTimeout
-	signed := http.RoundTripper(base)
+	signed := http.RoundTripper(unstalled{base})
 	if host == "" {
 		var err error
-		if signed, err = signing.NewTransport(ctx, base, option.WithScopes(gcs.ScopeFullControl)); err != nil {
+		if signed, err = signing.NewTransport(ctx, signed, option.WithScopes(gcs.ScopeFullControl)); err != nil {
 			return nil, err
 		}
 	}
@@ -154,11 +154,7 @@ func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := bucket.Object(key).NewReader(ctx)
-	if err != nil {
-		return nil, bucketError("reading", name, err)
-	}
-	return r, nil
+	return openRange(ctx, name, bucket.Object(key), 0, -1)
 }
 
 func (buckets) openRandom(ctx context.Context, name string) (RandomReader, error) {
@@ -193,19 +189,19 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, io.EOF
 	}
 	length := min(int64(len(p)), o.size-offset)
-	r, err := o.object.NewRangeReader(o.ctx, offset, length)
+	r, err := openRange(o.ctx, o.name, o.object, offset, length)
 	if err != nil {
-		return 0, bucketError("reading", o.name, err)
+		return 0, err
 	}
 	defer r.Close()
 	n, err := io.ReadFull(r, p[:length])
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return n, bucketError("reading", o.name, err)
-	}
-	if n < len(p) {
+	case err == nil && n < len(p):
 		return n, io.EOF
 	}
-	return n, nil
+	return n, err
 }
 
 func (buckets) create(ctx context.Context, name string) (Writer, error) {
@@ -240,7 +236,7 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		piece := p[:min(len(p), uploadPiece)]
 		n := 0
-		err := w.soon(func() (err error) {
+		err := soon(w.cancel, func() (err error) {
 			n, err = w.upload.Write(piece)
 			return err
 		})
@@ -254,18 +250,6 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 	return written, w.err
 }
 
-// soon ends the upload if what moves at most a chunk of it has not ended when patience has: the
-// client would try to begin an upload again and again.
-func (w *objectWriter) soon(move func() error) error {
-	limit := patience + answerTimeout
-	timer := time.AfterFunc(limit, w.cancel)
-	err := move()
-	if !timer.Stop() && err != nil {
-		return fmt.Errorf("no answer within %s", limit)
-	}
-	return err
-}
-
 func (w *objectWriter) Commit() error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", bucketURL(w.name), fs.ErrClosed)
@@ -276,7 +260,7 @@ func (w *objectWriter) Commit() error {
 	}
 	w.done = true
 	defer w.cancel()
-	if err := w.soon(w.upload.Close); err != nil {
+	if err := soon(w.cancel, w.upload.Close); err != nil {
 		w.err = bucketError("writing", w.name, err)
 	}
 	return w.err

@@ -63,11 +63,16 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+// impatient shortens how long a service is waited for.
+func impatient(t *testing.T, short time.Duration) {
+	longPatience, longTimeout := patience, answerTimeout
+	patience, answerTimeout = short, 50*time.Millisecond
+	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
+}
+
 // TestNobodyAnswers holds that a service that takes calls and never answers ends in an error.
 func TestNobodyAnswers(t *testing.T) {
-	longPatience, longTimeout := patience, answerTimeout
-	patience, answerTimeout = 200*time.Millisecond, 50*time.Millisecond
-	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
+	impatient(t, 200*time.Millisecond)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
