@@ -83,9 +83,10 @@ func TestExitCodes(t *testing.T) {
 		"nothing like it":   {[]string{"--threads", "1"}, ExitUsage, "", "--threads is not a flag of sample: -h lists them\n"},
 		"the own one first": {[]string{"--work", "x"}, ExitUsage, "", "--work is not a flag of sample: did you mean --workspace? -h lists them\n"},
 		"no value":          {[]string{"--count"}, ExitUsage, "", "--count needs a value; -h explains the flags\n"},
-		"no boolean":        {[]string{"--force=2"}, ExitUsage, "", "invalid boolean value \"2\" of --force: parse error; -h explains the flags\n"},
+		"no boolean":        {[]string{"--force=2"}, ExitUsage, "", "--force is \"2\": want true or false\n"},
 		"argument":          {[]string{"data"}, ExitUsage, "", "sample: unexpected argument \"data\": flags begin with --; -h lists them\n"},
-		"no number":         {[]string{"--count", "many"}, ExitUsage, "", "invalid value \"many\" of --count: parse error; -h explains the flags\n"},
+		"no number":         {[]string{"--count", "many"}, ExitUsage, "", "--count is \"many\": want a whole number\n"},
+		"too great":         {[]string{"--seed=99999999999999999999"}, ExitUsage, "", "--seed is \"99999999999999999999\": want a whole number of at most 64 bits\n"},
 		"empty workspace":   {[]string{"--workspace", ""}, ExitUsage, "", "--workspace is \"\": want a folder or gs://bucket/prefix\n"},
 		"Beam's own flags":  {[]string{"--job_name", "x"}, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,39 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
 		return Usage("--%s needs a value; -h explains the flags", name)
 	}
+	if found := refused.FindStringSubmatch(text); found != nil {
+		value, name := found[1], found[2]
+		if want := wanted(all.Lookup(name), found[3]); want != "" {
+			return FlagError(name, value, want)
+		}
+	}
 	return Usage("%s; -h explains the flags", dashes.Replace(text))
+}
+
+// refused is what the flag package says of a value that a flag does not take, and why.
+var refused = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
+
+// wanted describes what a flag takes, where it is known; why is what the flag said of another value.
+func wanted(f *flag.Flag, why string) string {
+	if want, ok := strings.CutPrefix(why, "want "); ok {
+		return want
+	}
+	value, ok := f.Value.(flag.Getter)
+	if !ok || why != "parse error" && why != "value out of range" {
+		return ""
+	}
+	switch value.Get().(type) {
+	case bool:
+		return "true or false"
+	case int, int64, uint, uint64:
+		if why == "value out of range" {
+			return "a whole number of at most 64 bits"
+		}
+		return "a whole number"
+	case float64:
+		return "a number"
+	}
+	return ""
 }
 
 // help prints the pipeline's own flags and, after them, those of Beam and its runners.

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,8 +40,8 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if code != 0 {
 				t.Fatal(stderr)
 			}
-			if !strings.Contains(out, "chosen by A*Net") {
-				t.Errorf("nothing is said about the choices: %s", out)
+			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "not finished") {
+				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
 			ctx, folder := context.Background(), filepath.Join(workspace, "messages", "test")
 			s, err := messages.ReadSummary(ctx, folder)
@@ -73,6 +74,18 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 				t.Errorf("rows: %d chosen, %d kept, %d empty; sums %+v, %+v", chosen, kept, empty, got, c)
 			}
 		})
+	}
+}
+
+// TestChoicesWhileTrainingGoesOn holds that it is said of whom the choices are.
+func TestChoicesWhileTrainingGoesOn(t *testing.T) {
+	workspace := trained(t, configuration.PolicyAStar)
+	if err := os.Remove(filepath.Join(workspace, "checkpoints", "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := run(Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")
+	if code != 0 || !strings.Contains(out, "the training is not finished, epoch-001 of it is asked") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
 

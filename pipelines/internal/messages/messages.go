@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 
@@ -15,7 +14,6 @@ import (
 	"tagnet/stages/budget"
 	"tagnet/stages/distance"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
 )
 
@@ -109,7 +107,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
 	var model *messages.AStarParams
 	if f.checkpoint != "" {
-		if model, err = f.model(ctx, w, loaded, &decided); err != nil {
+		if model, err = f.model(ctx, e, loaded, &decided); err != nil {
 			return err
 		}
 	}
@@ -167,21 +165,21 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 }
 
 // model finds the checkpoint, checks that it chooses as A*Net does, and notes it in the settings.
-func (f *flags) model(ctx context.Context, w workspace.Workspace, loaded *graph.Loaded, decided *settings) (*messages.AStarParams, error) {
-	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), f.checkpoint)
-	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
-	if errors.Is(err, checkpoints.ErrNone) {
-		return nil, fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
-	}
+func (f *flags) model(ctx context.Context, e *command.Environment, loaded *graph.Loaded, decided *settings) (*messages.AStarParams, error) {
+	m, err := e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
+	record := m.Record
 	if !record.Configuration.Prioritized() {
 		return nil, fmt.Errorf("--checkpoint %s has policy %s: only those of astar and window+astar choose what is sent; the others need no checkpoint to be counted", f.checkpoint, record.Configuration.Policy)
 	}
+	if m.Remark != "" {
+		e.Say("%s", m.Remark)
+	}
 	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
 	return &messages.AStarParams{
-		Graph: w.Graph(), Split: f.split, Checkpoints: string(folder), Checkpoint: record.Name(),
+		Graph: e.Workspace.Graph(), Split: f.split, Checkpoints: string(m.Folder), Checkpoint: record.Name(),
 		Configuration: record.Configuration, Kernel: f.kernel,
 	}, nil
 }

@@ -3,15 +3,11 @@ package score
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
@@ -113,42 +109,15 @@ func (a *asking) prepare(ctx context.Context) error {
 	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs, w.Command("go run ./pipelines/distances --split "+a.split)); err != nil {
 		return err
 	}
-	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), a.checkpoint)
-	a.folder = folder
-	// Where there is none the training goes on, and its epochs can be asked already.
-	_, err = manifest.Read(ctx, string(folder))
-	finished := !errors.Is(err, fs.ErrNotExist)
-	if err != nil && finished {
-		return fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
-	}
-	// The weights are read here too, so that a checkpoint that does not fit fails at once.
-	a.record, _, err = folder.Model(ctx, name, a.loaded.Relations, a.loaded.Vocabulary)
-	var damaged *checkpoints.Damaged
-	switch {
-	case errors.Is(err, checkpoints.ErrNone):
-		return fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
-	case errors.As(err, &damaged):
-		return fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
-	case err != nil:
+	m, err := w.OpenModel(ctx, a.checkpoint, a.loaded)
+	if err != nil {
 		return err
 	}
-	if !finished && sameFolder(string(folder), w.Checkpoints()) {
-		a.e.Say("the training is not finished, %s of it is asked: %s with the flags it had goes on", a.record.Name(), w.Command("go run ./pipelines/train --resume"))
+	if m.Remark != "" {
+		a.e.Say("%s", m.Remark)
 	}
+	a.folder, a.record = m.Folder, m.Record
 	return nil
-}
-
-// sameFolder tells whether two paths or URLs lead to one folder. Paths may be spelt in many ways.
-func sameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // evaluate ranks the answers of a split.

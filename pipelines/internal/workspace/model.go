@@ -1,0 +1,62 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"tagnet/formats/manifest"
+	"tagnet/stages/graph"
+	"tagnet/stages/learn/checkpoints"
+)
+
+// Model is a checkpoint whose model is used.
+type Model struct {
+	Folder checkpoints.Folder
+	Record checkpoints.Record
+	// Remark says that the training goes on, and how; it is empty where there is nothing to say.
+	Remark string
+}
+
+// OpenModel finds the checkpoint that --checkpoint names and reads it, so that one that is damaged
+// or does not fit the graph fails at once. Where there is none, or not a whole one, the error
+// names the command that makes it.
+func (w Workspace) OpenModel(ctx context.Context, checkpoint string, loaded *graph.Loaded) (Model, error) {
+	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), checkpoint)
+	// Where there is none the training goes on, and its epochs can be used already.
+	_, err := manifest.Read(ctx, string(folder))
+	finished := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && finished {
+		return Model{}, fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
+	}
+	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
+	var damaged *checkpoints.Damaged
+	switch {
+	case errors.Is(err, checkpoints.ErrNone):
+		return Model{}, fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
+	case errors.As(err, &damaged):
+		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))
+	case err != nil:
+		return Model{}, err
+	}
+	m := Model{Folder: folder, Record: record}
+	if !finished && sameFolder(string(folder), w.Checkpoints()) {
+		m.Remark = fmt.Sprintf("the training is not finished, %s of it is asked: %s with the flags it had goes on", record.Name(), w.Command("go run ./pipelines/train --resume"))
+	}
+	return m, nil
+}
+
+// sameFolder tells whether two paths or URLs lead to one folder. Paths may be spelt in many ways.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
