@@ -79,10 +79,7 @@ func client(ctx context.Context) (*gcs.Client, error) {
 // newClient outlives the call that first needs it, so it is not tied to its context.
 func newClient(host string) (*gcs.Client, error) {
 	ctx := context.Background()
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.MaxIdleConnsPerHost = 100 // as the client's own has
-	base.ResponseHeaderTimeout = answerTimeout
-	signed := http.RoundTripper(unstalled{base})
+	signed := http.RoundTripper(unstalled{transport()})
 	if host == "" {
 		var err error
 		if signed, err = signing.NewTransport(ctx, signed, option.WithScopes(gcs.ScopeFullControl)); err != nil {
@@ -139,8 +136,12 @@ func object(ctx context.Context, name string) (*gcs.BucketHandle, string, error)
 	return c.Bucket(bucket), strings.Trim(key, "/"), nil
 }
 
-// bucketError names the object and makes absence look as it does elsewhere.
+// bucketError names the object and makes absence look as it does elsewhere. A service that breaks
+// off is no end of an object, though the client's error may say EOF: readers must not take it so.
 func bucketError(doing, name string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s %s: %v", doing, bucketURL(name), err)
+	}
 	var api *googleapi.Error
 	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) ||
 		errors.As(err, &api) && api.Code == 404 {
@@ -196,7 +197,7 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 	defer r.Close()
 	n, err := io.ReadFull(r, p[:length])
 	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+	case err == io.EOF || err == io.ErrUnexpectedEOF: // errors of r itself name the object
 		return n, bucketError("reading", o.name, err)
 	case err == nil && n < len(p):
 		return n, io.EOF

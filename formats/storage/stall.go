@@ -10,8 +10,8 @@ import (
 	gcs "cloud.google.com/go/storage"
 )
 
-// soon cancels what moves some bytes, of an upload at most a chunk, if it has not ended when
-// patience has: the client would try again and again.
+// soon does what moves some bytes, of an upload at most a chunk, and cancels it if it takes longer
+// than one call more than patience: the client would try again and again.
 func soon(cancel context.CancelFunc, move func() error) error {
 	limit := patience + answerTimeout
 	timer := time.AfterFunc(limit, cancel)
@@ -22,12 +22,25 @@ func soon(cancel context.CancelFunc, move func() error) error {
 	return err
 }
 
-// unstalled ends an answer of which nothing has come for answerTimeout. The client then asks for
-// the rest of an object.
+// transport makes the connections. With HTTP/2 many calls share one, of which nobody would notice
+// that it is dead but by asking: all calls after it would go there too.
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 100 // as the client's own has
+	t.ResponseHeaderTimeout = answerTimeout
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: answerTimeout / 2, PingTimeout: answerTimeout / 4}
+	return t
+}
+
+// unstalled ends answers to what is asked, not uploaded, of which nothing has come for
+// answerTimeout. The client then asks again, for what is left of an object.
 type unstalled struct{ http.RoundTripper }
 
-// RoundTrip makes an http.RoundTripper of unstalled.
+// RoundTrip answers with a body that watches over itself.
 func (u unstalled) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		return u.RoundTripper.RoundTrip(request)
+	}
 	ctx, cancel := context.WithCancel(request.Context())
 	answer, err := u.RoundTripper.RoundTrip(request.WithContext(ctx))
 	if err != nil {

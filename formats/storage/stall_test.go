@@ -1,12 +1,18 @@
 package storage
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,14 +21,23 @@ import (
 type staller struct {
 	t       *testing.T
 	content string
-	stalls  int // answers that are to stop, of those that bring what is in the object
-	early   int // and of those that bring what is known of it
-	bytes   int // what such an answer brings
-	ended   chan struct{}
+	ended   chan struct{} // closed with the test
+
+	turn   *sync.Mutex // guards what follows
+	stalls int         // answers that are to stop, of those that bring what is in the object
+	early  int         // and of those that bring what is known of it
+	bytes  int         // what such an answer brings
+	outage bool        // such an answer is broken off, and there is none after it
+	out    bool        // there is none any more
 }
 
-// ServeHTTP makes an http.Handler of a staller.
+// ServeHTTP answers a call for the object, or for what is known of it.
 func (s *staller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.out {
+		panic(http.ErrAbortHandler)
+	}
 	body, stalls, status := s.content, &s.stalls, http.StatusOK
 	if r.URL.Query().Get("alt") != "media" {
 		body, stalls = fmt.Sprintf(`{"bucket":"bucket","name":"file","size":"%d","generation":"1"}`, len(s.content)), &s.early
@@ -43,53 +58,158 @@ func (s *staller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	*stalls--
 	io.WriteString(w, body[:s.bytes])
 	w.(http.Flusher).Flush()
+	if s.out = s.outage; s.out {
+		panic(http.ErrAbortHandler)
+	}
+	s.turn.Unlock()
+	defer s.turn.Lock()
 	select {
 	case <-s.ended:
 	case <-r.Context().Done():
 	}
 }
 
+// serve makes a staller what gs:// is.
+func (s *staller) serve(t *testing.T) {
+	s.t, s.content, s.ended, s.turn = t, "0123456789", make(chan struct{}), new(sync.Mutex)
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(s.ended) })
+	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(server.URL, "http://"))
+}
+
+const stalled = "gs://bucket/file"
+
+// readers are the ways to read the object.
+var readers = map[string]func(ctx context.Context) ([]byte, error){
+	"stream": func(ctx context.Context) ([]byte, error) {
+		r, err := Open(ctx, stalled)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
+	},
+	"ranges": func(ctx context.Context) ([]byte, error) { return ReadFile(ctx, stalled) },
+}
+
 // TestAnswersThatStall holds that where an answer stops in its middle the rest is asked for, and
 // that it is an error if nothing ever comes.
 func TestAnswersThatStall(t *testing.T) {
-	const url = "gs://bucket/file"
-	readers := map[string]func() ([]byte, error){
-		"stream": func() ([]byte, error) {
-			r, err := Open(t.Context(), url)
-			if err != nil {
-				return nil, err
-			}
-			defer r.Close()
-			return io.ReadAll(r)
-		},
-		"ranges": func() ([]byte, error) { return ReadFile(t.Context(), url) },
-	}
 	for name, read := range readers {
 		for _, c := range []struct {
-			name                 string
-			early, stalls, bytes int
-			patience             time.Duration
-			fails                bool
+			name     string
+			staller  staller
+			patience time.Duration
+			fails    bool
 		}{
-			{"once", 1, 1, 4, time.Minute, false},
-			{"often", 0, 3, 2, time.Minute, false},
-			{"for ever", 0, 1 << 30, 0, 200 * time.Millisecond, true},
+			{"once", staller{early: 1, stalls: 1, bytes: 4}, time.Minute, false},
+			{"often", staller{stalls: 3, bytes: 2}, time.Minute, false},
+			{"for ever", staller{stalls: 1 << 30}, 200 * time.Millisecond, true},
 		} {
 			t.Run(name+" "+c.name, func(t *testing.T) {
 				impatient(t, c.patience)
-				s := &staller{t: t, content: "0123456789", stalls: c.stalls, early: c.early, bytes: c.bytes, ended: make(chan struct{})}
-				server := httptest.NewServer(s)
-				t.Cleanup(server.Close)
-				t.Cleanup(func() { close(s.ended) })
-				t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(server.URL, "http://"))
-				got, err := read()
+				c.staller.serve(t)
+				got, err := read(t.Context())
 				switch {
-				case c.fails && (err == nil || !strings.Contains(err.Error(), "reading "+url+": no answer within")):
+				case c.fails && (err == nil || !strings.Contains(err.Error(), "reading "+stalled+": no answer within")):
 					t.Errorf("read %q, error %v", got, err)
-				case !c.fails && (err != nil || string(got) != s.content):
+				case !c.fails && (err != nil || string(got) != c.staller.content):
 					t.Errorf("read %q, error %v", got, err)
 				}
 			})
+		}
+	}
+}
+
+// TestOutageIsNotTheEnd holds that a service that breaks off is not taken for the end of an object,
+// be it in its middle or before.
+func TestOutageIsNotTheEnd(t *testing.T) {
+	for name, read := range readers {
+		for _, stalls := range [][2]int{{0, 1}, {1, 0}} {
+			t.Run(fmt.Sprint(name, stalls), func(t *testing.T) {
+				impatient(t, 200*time.Millisecond)
+				s := staller{early: stalls[0], stalls: stalls[1], bytes: 4, outage: true}
+				s.serve(t)
+				if stalls[0] > 0 {
+					s.out = true
+				}
+				got, err := read(t.Context())
+				if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Errorf("read %q, error %v", got, err)
+				} else if strings.Count(err.Error(), stalled) != 1 {
+					t.Errorf("the object is not named once: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// dying is a connection that brings nothing any more once it is dead, and does not say so.
+type dying struct {
+	net.Conn
+	dead   *atomic.Bool
+	closed chan struct{}
+	close  sync.Once
+}
+
+func (d *dying) Read(p []byte) (int, error) {
+	n, err := d.Conn.Read(p)
+	if d.dead.Load() {
+		<-d.closed
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (d *dying) Close() error {
+	d.close.Do(func() { close(d.closed) })
+	return d.Conn.Close()
+}
+
+// TestDeadConnectionIsLeft holds that calls do not go on to use a connection of HTTP/2 that died.
+func TestDeadConnectionIsLeft(t *testing.T) {
+	impatient(t, time.Minute)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Proto)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	var connections atomic.Int64
+	var dead atomic.Bool
+	of := transport()
+	of.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+	of.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil || connections.Add(1) > 1 {
+			return c, err
+		}
+		return &dying{Conn: c, dead: &dead, closed: make(chan struct{})}, nil
+	}
+	client := &http.Client{Transport: unstalled{of}}
+	get := func() (string, error) {
+		answer, err := client.Get(server.URL)
+		if err != nil {
+			return "", err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		return string(body), err
+	}
+	if body, err := get(); err != nil || body != "HTTP/2.0" {
+		t.Fatalf("%q, error %v", body, err)
+	}
+	dead.Store(true)
+	for begun := time.Now(); ; {
+		body, err := get()
+		if err == nil && body == "HTTP/2.0" {
+			break
+		}
+		if time.Since(begun) > 5*time.Second {
+			t.Fatalf("after %d connections: %q, error %v", connections.Load(), body, err)
 		}
 	}
 }

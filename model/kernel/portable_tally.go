@@ -29,7 +29,7 @@ type sent struct {
 	count int
 	ends  [2]float32 // of the state that was read last
 
-	tallies [tallied]tally // of the receiver that they are sent to; else they are zeroTally
+	tallies [tallied]tally // of the receiver that they are sent to; between receivers all are zeroTally
 }
 
 // tallyLane reduces DistMult's messages to PNA's features, for receivers whose boundary is
@@ -89,7 +89,7 @@ func (r *Receivers) tallySenders(tallies []tally, o, at int) {
 }
 
 // list lists messages to add, of states whose rows are counted from one entry on, and of
-// relation embeddings from their entry at on. Both have dim.
+// relation embeddings from their entry at on. Rows of both have dim entries.
 func (s *sent) list(rows, relations []int32, states []float32, first int, embeddings []float32, at, dim int) {
 	s.count = len(rows)
 	for i, row := range rows {

@@ -140,25 +140,33 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 // refused is what the flag package says of a value that a flag does not take, and why.
 var refused = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
 
-// wanted describes what a flag takes, where it is known; why is what the flag said of another value.
+// wanted describes what a flag takes, where it is known; why is what it said of the value that it
+// refused.
 func wanted(f *flag.Flag, why string) string {
 	if want, ok := strings.CutPrefix(why, "want "); ok {
 		return want
 	}
-	value, ok := f.Value.(flag.Getter)
-	if !ok || why != "parse error" && why != "value out of range" {
+	if f == nil {
 		return ""
 	}
+	value, ok := f.Value.(flag.Getter)
+	if !ok {
+		return ""
+	}
+	want := ""
 	switch value.Get().(type) {
 	case bool:
-		return "true or false"
-	case int, int64, uint, uint64:
-		if why == "value out of range" {
-			return "a whole number of at most 64 bits"
-		}
-		return "a whole number"
+		want = "true or false"
+	case int, int64:
+		want = "a whole number"
 	case float64:
-		return "a number"
+		want = "a number"
+	}
+	switch {
+	case why == "value out of range" && want != "":
+		return want + " of at most 64 bits"
+	case why == "parse error":
+		return want
 	}
 	return ""
 }

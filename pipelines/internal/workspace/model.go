@@ -25,7 +25,7 @@ type Model struct {
 // names the command that makes it.
 func (w Workspace) OpenModel(ctx context.Context, checkpoint string, loaded *graph.Loaded) (Model, error) {
 	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), checkpoint)
-	// Where there is none the training goes on, and its epochs can be used already.
+	// Without a manifest the training goes on, and its epochs can be used already.
 	_, err := manifest.Read(ctx, string(folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
 	if err != nil && finished {

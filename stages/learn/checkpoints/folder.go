@@ -184,10 +184,10 @@ func (f Folder) read(ctx context.Context, file manifest.File) ([]checkpoint.Tens
 			found.Size, found.SHA256, file.Size, file.SHA256)}
 	}
 	tensors, _, err := checkpoint.Read(ctx, url)
-	if err != nil {
+	if errors.Is(err, checkpoint.ErrDamaged) {
 		return nil, &Damaged{url, err}
 	}
-	return tensors, nil
+	return tensors, err
 }
 
 // State is a checkpoint that training can continue from.
