@@ -80,6 +80,9 @@ func (f files) remove(_ context.Context, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("removing %s: it is a folder", f.url(path))
 	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil // to remove what is absent is an error where the disk is read-only
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return explain("removing", f.url(path), err)
 	}

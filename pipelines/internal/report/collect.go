@@ -137,11 +137,19 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 
 func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	train := w.Command("go run ./pipelines/train")
+	made, unfinished := manifest.Read(ctx, w.Checkpoints())
+	if unfinished == nil && ofAnotherGraph(ctx, w, made) {
+		e.missing(learningSection, "What was learned is of another graph than the one that is there now. Of this one it is learned by", train+" --force", nil)
+		return
+	}
 	log, err := storage.ReadFile(ctx, w.TrainingLog())
 	if err == nil {
 		e.epochs, err = parseEpochs(log)
 	}
-	if err != nil {
+	switch {
+	case err != nil && unfinished == nil:
+		e.missing(learningSection, "How the training went cannot be shown. It is written anew, with what is learned, by", train+" --force", err)
+	case err != nil:
 		e.missing(learningSection, "No model was trained here yet. That is done by", train, err)
 	}
 	name, err := storage.ReadFile(ctx, storage.Join(w.Checkpoints(), "best"))
@@ -156,13 +164,20 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 		return
 	}
 	e.checkpoint = &r
-	if _, err = manifest.Read(ctx, w.Checkpoints()); errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(unfinished, fs.ErrNotExist) {
 		e.toGo = r.Configuration.Epochs
 		// The newest knows best: a training can be given more epochs.
 		if records, _, err := checkpoints.Folder(w.Checkpoints()).Records(ctx); err == nil && len(records) > 0 {
 			e.toGo = records[len(records)-1].Configuration.Epochs
 		}
 	}
+}
+
+// ofAnotherGraph tells whether what a manifest is of was made from another graph than the one that
+// is there now.
+func ofAnotherGraph(ctx context.Context, w workspace.Workspace, m manifest.Manifest) bool {
+	now, err := w.Inputs(ctx, workspace.GraphFolder)
+	return err == nil && m.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder]
 }
 
 // parseEpochs reads the lines of training.jsonl.

@@ -205,9 +205,10 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 	f := fixture{t, w, 3, 8}
 	f.graph()
 	f.messages()
+	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another"} {
+	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another", "What was learned is of another graph"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("exit code %d, said %q %q, want %q", code, out.String(), problems.String(), want)

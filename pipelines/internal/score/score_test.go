@@ -296,6 +296,28 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	}
 }
 
+// TestModelOfAnotherGraph holds that it is said if the graph is no longer that of the training.
+func TestModelOfAnotherGraph(t *testing.T) {
+	w := trained(t, "plain")
+	const want = "the model was trained on another graph than the one that is there now"
+	if out := succeed(t, Pipeline(), "--workspace", w); strings.Contains(out, want) {
+		t.Errorf("of the graph of the training score says\n%s", out)
+	}
+	other := dataset(t, filepath.Join(t.TempDir(), "other"), "e", 60)
+	asked := filepath.Join(other, "test.txt")
+	lines, err := os.ReadFile(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(asked, lines[:bytes.IndexByte(lines, '\n')+1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", other, "--force")
+	if out := succeed(t, Pipeline(), "--workspace", w, "--force"); !strings.Contains(out, want) || !strings.Contains(out, "./pipelines/train --workspace "+w+" --force") {
+		t.Errorf("of another graph score says\n%s", out)
+	}
+}
+
 // Each mistake ends with its code, one line that says what and where, and no output.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct {

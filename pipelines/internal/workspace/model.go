@@ -16,7 +16,8 @@ import (
 type Model struct {
 	Folder checkpoints.Folder
 	Record checkpoints.Record
-	// Remark says that the training goes on, and how; it is empty where there is nothing to say.
+	// Remark says what has to be known of the training: that it was on another graph, or that it
+	// goes on. It is empty where there is nothing to say.
 	Remark string
 }
 
@@ -42,7 +43,13 @@ func (w Workspace) OpenModel(ctx context.Context, checkpoint string, loaded *gra
 		return Model{}, err
 	}
 	m := Model{Folder: folder, Record: record}
-	if !finished && sameFolder(string(folder), w.Checkpoints()) {
+	if !sameFolder(string(folder), w.Checkpoints()) {
+		return m, nil
+	}
+	switch {
+	case record.Vocabulary.Graph != loaded.Manifest.Checksum:
+		m.Remark = fmt.Sprintf("the model was trained on another graph than the one that is there now, and may know what is asked: %s with the flags it had trains on this one", w.Command("go run ./pipelines/train --force"))
+	case !finished:
 		m.Remark = fmt.Sprintf("the training is not finished, %s of it is asked: %s with the flags it had goes on", record.Name(), w.Command("go run ./pipelines/train --resume"))
 	}
 	return m, nil
