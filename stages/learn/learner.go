@@ -142,10 +142,13 @@ func (l *learner) makeTrainer() error {
 // resume takes over the newest whole checkpoint, if there is one, and removes what is farther.
 func (l *learner) resume(ctx context.Context) error {
 	state, damaged, err := l.folder.Newest(ctx)
-	if errors.Is(err, checkpoints.ErrNone) {
+	var all *checkpoints.Damaged
+	switch {
+	case errors.Is(err, checkpoints.ErrNone):
 		return storage.Remove(ctx, l.History) // of a run whose checkpoints are gone
-	}
-	if err != nil {
+	case errors.As(err, &all):
+		return fmt.Errorf("%w: --force trains from the beginning", err)
+	case err != nil:
 		return err
 	}
 	r := state.Record

@@ -301,7 +301,7 @@ func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
 		}
 	}
 	_, err := Train(t.Context(), run, toy(t, 1), nil)
-	if err == nil || !strings.Contains(err.Error(), "no checkpoint") {
+	if err == nil || !strings.Contains(err.Error(), "no checkpoint") || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -136,6 +136,7 @@ func TestCheckpointMistakes(t *testing.T) {
 		"of a window":    {[]string{"--checkpoint", "best"}, command.ExitFailure, "policy window"},
 		"absent":         {[]string{"--checkpoint", "7"}, command.ExitFailure, "epoch-007"},
 		"while training": {[]string{"--checkpoint", "best", "--split", "train"}, command.ExitUsage, "--split"},
+		"none":           {[]string{"--checkpoint", ""}, command.ExitUsage, `--checkpoint is ""`},
 		"kernel":         {[]string{"--checkpoint", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,6 +92,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := e.NotEmpty("best, last, an epoch's number, or a path", "checkpoint"); err != nil {
+		return err
+	}
 	w := e.Workspace
 	loaded, inputs, err := w.OpenGraph(ctx)
 	if err != nil {

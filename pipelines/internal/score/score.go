@@ -89,6 +89,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := e.NotEmpty("a file of questions", "queries"); err != nil {
+		return err
+	}
 	a := &asking{flags: f, e: e}
 	if err := a.prepare(ctx); err != nil {
 		return err

@@ -335,6 +335,7 @@ func TestMistakes(t *testing.T) {
 		"little memory":        {flagsOnly("--memory", "99", "--threads", "7"), 2, []string{"--memory is 99", "MiB or more", "7 threads", "graph"}},
 		"negative top_k":       {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
 		"no such kernel":       {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
+		"an unset variable":    {flagsOnly("--queries", ""), 2, []string{`--queries is ""`}},
 		"no such flag":         {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
 		"unknown entity":       {asked("e003\tnext\ne0003\tnext\n"), 1, []string{"questions.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
 		"unknown relation":     {asked("e003\tnexd\n"), 1, []string{"questions.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},

@@ -91,6 +91,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := e.NotEmpty("one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
+		return err
+	}
 	w := e.Workspace
 	loaded, inputs, err := w.OpenGraph(ctx)
 	if err != nil {

@@ -247,6 +247,7 @@ func TestMistakes(t *testing.T) {
 		"no graph":              {[]string{"--workspace", filepath.Join(t.TempDir(), "none")}, 1, []string{"run go run ./pipelines/preprocess"}},
 		"a file":                {[]string{"--workspace", file}, 1, []string{file}},
 		"preset":                {[]string{"--preset", "wn-v9"}, 2, []string{"--preset", "wn-v9", "wn-v1"}},
+		"an empty preset":       {[]string{"--preset", ""}, 2, []string{`--preset is ""`, "wn-v1"}},
 		"delta and layers":      {[]string{"--delta", "-1", "--layers", "0"}, 2, []string{"--delta is -1", "--layers is 0"}},
 		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
 		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
