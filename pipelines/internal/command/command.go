@@ -63,10 +63,14 @@ type Environment struct {
 	threads  int // that --memory holds, when last it was said
 }
 
-// Main runs a pipeline with the process's arguments and exits. SIGINT and SIGTERM cancel
-// the context; a second one ends the process at once.
+// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
+// comes as a terminal is closed, cancel the context; a second one ends the process at once.
 func Main(p Pipeline) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	go func() {
 		<-ctx.Done()
 		stop()

@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -82,8 +84,20 @@ func trained(t *testing.T, w string, after time.Duration) (killed, goesOn bool) 
 	return err != nil, strings.Contains(output.String(), "going on from")
 }
 
-// TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does.
+// TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does, as those do who
+// manage machines, and as a terminal that is closed.
 func TestInterruptedTrainingSavesWhatItLearned(t *testing.T) {
+	for _, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(end.String(), func(t *testing.T) {
+			if signal.Ignored(end) {
+				t.Skip("who started the tests ignores it, and so do the processes that they start")
+			}
+			testInterrupted(t, end)
+		})
+	}
+}
+
+func testInterrupted(t *testing.T, end os.Signal) {
 	w := prepared(t, write(t, 60))
 	c := exec.Command(os.Args[0], small(w, "--epochs", "100000")...)
 	c.Env = append(os.Environ(), asTrain+"=1")
@@ -97,7 +111,7 @@ func TestInterruptedTrainingSavesWhatItLearned(t *testing.T) {
 	var said []string
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		if said = append(said, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 3 of") {
-			c.Process.Signal(os.Interrupt)
+			c.Process.Signal(end)
 		}
 	}
 	c.Wait()
