@@ -80,13 +80,15 @@ func (f files) remove(_ context.Context, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("removing %s: it is a folder", f.url(path))
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil // to remove what is absent is an error where the disk is read-only
+	err := os.Remove(path)
+	if err == nil {
+		return nil
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return explain("removing", f.url(path), err)
+	// What is absent is looked for: on a read-only disk to remove it fails as if it were there.
+	if _, absent := os.Lstat(path); errors.Is(absent, fs.ErrNotExist) || errors.Is(absent, syscall.ENOTDIR) {
+		return nil
 	}
-	return nil
+	return explain("removing", f.url(path), err)
 }
 
 func (f files) removeAll(_ context.Context, path string) error {

@@ -92,9 +92,9 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 }
 
 // ahead is how many senders before its turn a sender's row is fetched, of its state and on the way
-// back of its gradient too: those of the receivers that
-// follow stand behind in the list, and where the loop over one receiver's ends the processor
-// guesses wrong, and would begin to fetch theirs only then.
+// back of its gradient too: those of the receivers that follow stand behind in the list, and where
+// the loop over one receiver's ends the processor guesses wrong, and would begin to fetch theirs
+// only then.
 const ahead = 16
 
 // farAhead is how many senders before its turn such a row is fetched into the second cache: the

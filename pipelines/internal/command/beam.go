@@ -43,7 +43,8 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	if Local() {
 		atLeast = workerStarts
 	}
-	running, end := notAtOnce(ctx, atLeast)
+	begun := time.Now()
+	running, end := CancelLater(ctx, func() time.Duration { return atLeast - time.Since(begun) })
 	defer end()
 	result, err := beamx.RunWithMetrics(running, p)
 	if ctx.Err() != nil {
@@ -59,14 +60,11 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 // runner panics, and the process with it, where the job has ended by then.
 const workerStarts = time.Second
 
-// notAtOnce returns a context that is cancelled with ctx, but not within the given time, and has no
-// deadline. end releases it.
-func notAtOnce(ctx context.Context, within time.Duration) (later context.Context, end func()) {
+// CancelLater returns a context that is cancelled when ctx is, but so long after it as wait then
+// says, and that has no deadline. end releases it.
+func CancelLater(ctx context.Context, wait func() time.Duration) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	begun := time.Now()
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(within-time.Since(begun), cancel)
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(wait(), cancel) })
 	return later, func() {
 		stop()
 		cancel()

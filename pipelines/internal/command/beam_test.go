@@ -8,12 +8,12 @@ import (
 
 // A job that is cancelled at once is so only when its worker has had time to start, and one that
 // is cancelled later is so then; it has no deadline of its own.
-func TestNotAtOnce(t *testing.T) {
+func TestCancelLater(t *testing.T) {
 	const within = 50 * time.Millisecond
 	for _, after := range []time.Duration{0, 2 * within} {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 		begun := time.Now()
-		later, end := notAtOnce(ctx, within)
+		later, end := CancelLater(ctx, func() time.Duration { return within - time.Since(begun) })
 		if _, has := later.Deadline(); has {
 			t.Error("the deadline is passed on")
 		}
@@ -28,7 +28,7 @@ func TestNotAtOnce(t *testing.T) {
 		}
 		end()
 	}
-	later, end := notAtOnce(t.Context(), within)
+	later, end := CancelLater(t.Context(), func() time.Duration { return within })
 	end()
 	if later.Err() == nil {
 		t.Error("a job's context outlives it")

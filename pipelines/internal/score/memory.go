@@ -16,7 +16,7 @@ func (a *asking) need(ctx context.Context, queries int64) (budget.Need, error) {
 	if err != nil {
 		return budget.Need{}, err
 	}
-	g, c := a.loaded.Of(a.split).Graph, a.record.Configuration
+	g, c := a.loaded.Of(a.split).Graph, a.model.Record.Configuration
 	shared, thread := score.Memory(g, c, a.best)
 	return budget.Need{
 		Fixed: []budget.Part{

@@ -15,7 +15,6 @@ import (
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/score"
 )
 
@@ -79,8 +78,7 @@ type asking struct {
 	loaded    *graph.Loaded
 	inputs    map[string]string
 	distances string // the folder of tables made before, if there is one
-	folder    checkpoints.Folder
-	record    checkpoints.Record
+	model     workspace.Model
 	questions questions    // of --queries
 	share     budget.Share // what --memory allows
 }
@@ -112,14 +110,12 @@ func (a *asking) prepare(ctx context.Context) error {
 	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs, w.Command("go run ./pipelines/distances --split "+a.split)); err != nil {
 		return err
 	}
-	m, err := w.OpenModel(ctx, a.checkpoint, a.loaded)
-	if err != nil {
+	if a.model, err = w.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
 	}
-	if m.Remark != "" {
-		a.e.Say("%s", m.Remark)
+	if a.model.Remark != "" {
+		a.e.Say("%s", a.model.Remark)
 	}
-	a.folder, a.record = m.Folder, m.Record
 	return nil
 }
 
@@ -141,7 +137,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 		return err
 	}
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
-		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best,
+		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 	})
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
@@ -168,7 +164,7 @@ func (a *asking) stage(folder string, r recorded) workspace.Stage {
 // ask instead of the split's.
 func (a *asking) score(ctx context.Context, stage workspace.Stage, table string, queries int64) error {
 	w := a.e.Workspace
-	c := a.record.Configuration
+	c := a.model.Record.Configuration
 	delta := c.Delta
 	if !c.Windowed() {
 		delta = -1
@@ -183,11 +179,11 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.share.Bundle, Threads: a.threads,
 		},
 		score.Params{
-			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.folder), Checkpoint: a.record.Name(),
+			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.share.Most, Memory: a.memory * budget.MiB, Kernel: a.kernel,
 		},
 		evaluate.Params{
-			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.record.Name(), Questions: table != "",
+			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), Questions: table != "",
 		})
 	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
 		stage.Abandon(!command.Local())

@@ -54,7 +54,7 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	stage := a.stage(questionsFolder, recorded{
-		Split: a.split, Checkpoint: a.record.Name(), Weights: a.record.Weights.SHA256, TopK: a.best, Queries: a.questions.sha256,
+		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.questions.sha256,
 	})
 	// Answers to other questions give way without asking: they are cheap, and the user's last.
 	done, err := stage.Begin(ctx, a.e.Force)

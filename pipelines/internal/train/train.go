@@ -232,7 +232,12 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 	show := newDisplay(e)
 	defer show.end()
 	defer learn.Watch(show.tell)()
-	running, release := patient(ctx)
+	// An interrupt is first told to the training in this process, which then writes a checkpoint,
+	// and reaches the runner only if that goes on regardless, elsewhere.
+	running, release := command.CancelLater(ctx, func() time.Duration {
+		learn.Stop()
+		return grace
+	})
 	defer release()
 	_, err := e.RunBeam(running, Build(bundles, learn.Params{
 		Graph: w.Graph(),
@@ -253,20 +258,6 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 
 // grace is how long an interrupted training has to write its checkpoint.
 const grace = 10 * time.Second
-
-// patient is ctx, but for its end: that is first told to the training in this process, which
-// then writes a checkpoint, and reaches the runner only if it goes on regardless, elsewhere.
-func patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		learn.Stop()
-		time.AfterFunc(grace, cancel)
-	})
-	return running, func() {
-		stop()
-		cancel()
-	}
-}
 
 // Build makes the Beam pipeline that trains from bundles.
 func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
