@@ -142,6 +142,7 @@ func TestTrainingQuestionsAreFilteredByAllSplits(t *testing.T) {
 func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	w := trained(t, "inductive")
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	var want map[string]string
 	for i, p := range []bundle.Params{
 		{Bundles: 1}, {Bundles: 7}, {Bundles: 100000}, {Bundles: 5, Balance: true, Delta: 2},
@@ -204,7 +205,7 @@ func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 func scored(t *testing.T, w string, after time.Duration) (killed bool) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "--workspace", w, "--split", "train")
-	c.Env = append(os.Environ(), asScore+"=1")
+	c.Env = append(os.Environ(), asScore+"=1", "TMPDIR="+t.TempDir()) // where what it cannot remove goes
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
 	if err := c.Start(); err != nil {

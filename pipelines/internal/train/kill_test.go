@@ -69,7 +69,7 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 func trained(t *testing.T, w string, after time.Duration) (killed, goesOn bool) {
 	t.Helper()
 	c := exec.Command(os.Args[0], small(w, "--resume", "--checkpoint_minutes", "0")...)
-	c.Env = append(os.Environ(), asTrain+"=1")
+	c.Env = append(os.Environ(), asTrain+"=1", "TMPDIR="+t.TempDir()) // where what it cannot remove goes
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
 	if err := c.Start(); err != nil {
