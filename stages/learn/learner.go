@@ -86,10 +86,14 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 		return checkpoints.Record{}, err
 	}
 	for l.epoch <= l.Configuration.Epochs {
-		if err := l.trainEpoch(ctx); err != nil {
-			return checkpoints.Record{}, err
+		err := l.trainEpoch(ctx)
+		if err == nil {
+			err = l.finishEpoch(ctx)
 		}
-		if err := l.finishEpoch(ctx); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = l.stop(ctx)
+		}
+		if err != nil {
 			return checkpoints.Record{}, err
 		}
 	}
@@ -217,8 +221,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	batches := l.schedule()
 	var examples []learning.Example
 	for l.partial.Step < len(batches) {
-		if ctx.Err() != nil {
-			return l.stop(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		draws := batches[l.partial.Step]
 		examples = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples)
@@ -244,7 +248,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// stop saves what was learned since the last checkpoint and returns why the training stops.
+// stop saves what was learned since the last checkpoint, of an epoch that is not finished or not
+// validated, and returns why the training stops.
 func (l *learner) stop(ctx context.Context) error {
 	if l.solver.Steps() > l.record.Step {
 		if err := l.savePartial(context.WithoutCancel(ctx)); err != nil {

@@ -243,6 +243,50 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	}
 }
 
+// A training that is stopped while it validates has learned the epoch, and validates it when it
+// goes on.
+func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
+	whole := toyRun(memory(t, "whole"))
+	train(t, whole, toy(t, 1))
+	want := contents(t, whole.Checkpoints)
+	broken := toyRun(memory(t, "broken"))
+	data := toy(t, 1)
+	for epoch := 1; epoch <= broken.Configuration.Epochs; epoch++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Train(ctx, broken, data, func(p Progress) {
+			if p.Epoch == epoch && p.Validated > 0 {
+				cancel()
+			}
+		})
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("epoch %d: %v, want an interruption", epoch, err)
+		}
+		state, _, err := checkpoints.Folder(broken.Checkpoints).Newest(t.Context())
+		if r := state.Record; err != nil || r.Epoch != epoch || r.Partial == nil || r.Partial.Queries != int64(len(data.Deck.Facts())) {
+			t.Fatalf("epoch %d: newest is %+v (%v), want all queries of the epoch, which is not validated", epoch, r, err)
+		}
+	}
+	train(t, broken, data)
+	sameFiles(t, want, contents(t, broken.Checkpoints))
+}
+
+// An interrupt may come before the runner has begun to train.
+func TestStopBeforeTheTrainingBegins(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		end := Watch(nil)
+		if early {
+			Stop()
+		}
+		ctx, cancel := stoppable(t.Context())
+		if stopped := ctx.Err() != nil; stopped != early {
+			t.Errorf("stopped %v, want %v", stopped, early)
+		}
+		cancel()
+		end()
+	}
+}
+
 // A damaged file of the newest checkpoint is passed over, and said; the end is the same.
 func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 	whole := toyRun(memory(t, "whole"))

@@ -44,7 +44,7 @@ func (l *learner) progress(validated int64) Progress {
 func Watch(tell func(Progress)) (stop func()) {
 	watching.Lock()
 	defer watching.Unlock()
-	watching.tell = tell
+	watching.tell, watching.stopped = tell, false
 	return func() {
 		watching.Lock()
 		defer watching.Unlock()
@@ -54,14 +54,17 @@ func Watch(tell func(Progress)) (stop func()) {
 
 var watching struct {
 	sync.Mutex
-	tell func(Progress)
-	stop context.CancelFunc
+	tell    func(Progress)
+	stop    context.CancelFunc
+	stopped bool
 }
 
-// Stop has the training that runs in this process write a checkpoint and end with an error.
+// Stop has the training that is watched in this process, or is about to begin there, write a
+// checkpoint and end with an error.
 func Stop() {
 	watching.Lock()
 	defer watching.Unlock()
+	watching.stopped = true
 	if watching.stop != nil {
 		watching.stop()
 	}
@@ -73,6 +76,9 @@ func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
 	watching.Lock()
 	defer watching.Unlock()
 	watching.stop = cancel
+	if watching.stopped {
+		cancel()
+	}
 	return ctx, cancel
 }
 

@@ -55,12 +55,12 @@ func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func
 	if f.Params.Run.Memory > 0 {
 		budget.Limit(f.Params.Run.Memory) // as long as the process lives
 	}
-	data, err := ReadData(ctx, f.Params.Graph, bundles)
+	stopped, cancel := stoppable(ctx)
+	defer cancel()
+	data, err := ReadData(stopped, f.Params.Graph, bundles)
 	if err != nil {
 		return err
 	}
-	stopped, cancel := stoppable(ctx)
-	defer cancel()
 	var last Progress
 	record, err := Train(stopped, f.Params.Run, data, func(p Progress) {
 		if p.Epoch != last.Epoch {

@@ -114,6 +114,11 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	}
 	InitBeam()
 	quietBeam(e.Verbose)
+	if e.Force { // what is there is taken away: not for a run that cannot begin
+		if err := reachEndpoint(ctx); err != nil {
+			return err
+		}
+	}
 	return p.Run(ctx, e)
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"strings"
 	"testing"
@@ -10,15 +11,21 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 )
 
-func TestRunnersThatCannotRun(t *testing.T) {
+// nobodyListens is an endpoint without a job server. The runner's flags come back after the test.
+func nobodyListens(t *testing.T) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := l.Addr().String()
-	l.Close()
+	defer l.Close()
 	runner, endpoint := *runners.Runner, *jobopts.Endpoint
 	t.Cleanup(func() { *runners.Runner, *jobopts.Endpoint = runner, endpoint })
+	return l.Addr().String()
+}
+
+func TestRunnersThatCannotRun(t *testing.T) {
+	closed := nobodyListens(t)
 	for _, test := range []struct {
 		name      string
 		arguments []string
@@ -37,5 +44,22 @@ func TestRunnersThatCannotRun(t *testing.T) {
 				t.Errorf("exit code %d, want %d; said %q, want %q in it", code, test.code, stderr.String(), test.says)
 			}
 		})
+	}
+}
+
+// What --force takes away would be lost.
+func TestNothingBeginsAnewWhereNobodyListens(t *testing.T) {
+	p, began := pipeline(), false
+	p.Run = func(context.Context, *Environment) error {
+		began = true
+		return nil
+	}
+	arguments := []string{"--runner", "flink", "--endpoint", nobodyListens(t), "--workspace", t.TempDir()}
+	var out, stderr bytes.Buffer
+	if code := Run(t.Context(), p, append(arguments, "--force"), &out, &stderr); code != ExitFailure || began {
+		t.Errorf("exit code %d, want %d; began %v, want false", code, ExitFailure, began)
+	}
+	if code := Run(t.Context(), p, arguments, &out, &stderr); code != ExitOK || !began {
+		t.Errorf("without --force: exit code %d, began %v: what is complete needs no runner", code, began)
 	}
 }

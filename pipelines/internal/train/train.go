@@ -248,12 +248,27 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 			Replicas: f.replicas, MostReplicas: f.share.Most, Memory: f.memory * budget.MiB, Kernel: f.kernel,
 		},
 	}))
-	if ctx.Err() != nil {
-		show.end()
-		e.Say("%s holds what was learned: %s --resume goes on with it", w.Checkpoints(), w.Command(e.Again("resume")))
-		return context.Cause(ctx)
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	show.end()
+	tellWhatIsKept(ctx, e)
+	if err != nil && !strings.Contains(err.Error(), context.Canceled.Error()) {
+		e.Say("what was learned since then is lost: %v", err)
+	}
+	return context.Cause(ctx)
+}
+
+// tellWhatIsKept says where an interrupted training goes on.
+func tellWhatIsKept(ctx context.Context, e *command.Environment) {
+	folder := e.Workspace.Checkpoints()
+	records, _, err := checkpoints.Folder(folder).Records(context.WithoutCancel(ctx))
+	if err != nil || len(records) == 0 {
+		e.Say("%s holds no checkpoint yet", folder)
+		return
+	}
+	e.Say("%s holds what was learned, up to %s: %s --resume goes on with it",
+		folder, records[len(records)-1].Name(), e.Workspace.Command(e.Again("resume")))
 }
 
 // grace is how long an interrupted training has to write its checkpoint.
