@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoNegatives says that every entity is a known answer of the query.
-var ErrNoNegatives = errors.New("every entity is a known answer, none is left as a negative: set strict_negatives to false, or leave the query out")
+var ErrNoNegatives = errors.New("every entity is a known answer, none is left as a negative")
 
 // Sampler draws negatives over a graph's entities. It keeps room between draws, so that they
 // allocate nothing; it is not for concurrent use.

@@ -28,9 +28,11 @@ import (
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
 	Checkpoints, History string
-	Configuration        configuration.Configuration
-	Seed                 int64
-	Validation           checkpoints.Validation
+	// Mark is asked before anything is written there.
+	Mark          Mark
+	Configuration configuration.Configuration
+	Seed          int64
+	Validation    checkpoints.Validation
 	// Every is the longest time between checkpoints.
 	Every time.Duration
 	// Replicas is the number of threads; if 0 one a core, MostReplicas at most (unless that is
@@ -102,7 +104,10 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 
 // prepare makes weights, solver and trainer, fresh or from the newest checkpoint.
 func (l *learner) prepare(ctx context.Context) error {
-	var err error
+	err := l.Mark.check(ctx)
+	if err != nil {
+		return err
+	}
 	if l.kernel, err = kernel.Named(l.Kernel); err != nil {
 		return err
 	}
@@ -232,7 +237,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 			err = fmt.Errorf("the loss is %v", result.Loss)
 		}
 		if err != nil {
-			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.whatRemains())
+			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.whatRemains(err))
 		}
 		l.partial.Step++
 		l.partial.Loss += result.Loss * float64(len(draws))
@@ -275,8 +280,12 @@ func (l *learner) learningRate() float64 {
 	return rate
 }
 
-func (l *learner) whatRemains() string {
+// whatRemains says what may help against an error, and which checkpoint is left.
+func (l *learner) whatRemains(err error) string {
 	remedy := fmt.Sprintf("try a lower --learning_rate: this epoch's is %g", l.learningRate())
+	if errors.Is(err, sampling.ErrNoNegatives) {
+		remedy = "--strict_negatives=false draws known answers too, or leave the fact out"
+	}
 	if l.record.Epoch == 0 {
 		return remedy + "; no checkpoint was written yet"
 	}
@@ -307,6 +316,9 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.kernel.Name(),
 	}
 	l.history = append(l.history, line)
+	if err := l.Mark.check(ctx); err != nil {
+		return err
+	}
 	if err := writeHistory(ctx, l.History, l.history); err != nil {
 		return err
 	}
@@ -348,6 +360,9 @@ func (l *learner) newRecord() checkpoints.Record {
 }
 
 func (l *learner) save(ctx context.Context, r checkpoints.Record) error {
+	if err := l.Mark.check(ctx); err != nil {
+		return err
+	}
 	optimizer, _ := l.solver.State()
 	if err := l.folder.Save(ctx, r, stored(l.parameters.Tensors), stored(optimizer)); err != nil {
 		return fmt.Errorf("saving a checkpoint: %w", err)
@@ -380,7 +395,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoints.Valid, error) {
 	for _, b := range l.Valid {
 		scored, err := ranker.Rank(ctx, b, done.add)
 		if err != nil {
-			return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.whatRemains())
+			return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.whatRemains(err))
 		}
 		gatherer.Add(scored)
 	}

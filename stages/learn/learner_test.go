@@ -271,6 +271,38 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	sameFiles(t, want, contents(t, broken.Checkpoints))
 }
 
+// A training that another run has displaced writes nothing any more, wherever it is then.
+func TestDisplacedTrainingWritesNothing(t *testing.T) {
+	for _, moment := range []func(Progress) bool{
+		func(p Progress) bool { return p.Epoch == 2 && p.Queries > 0 },
+		func(p Progress) bool { return p.Epoch == 2 && p.Validated > 0 },
+	} {
+		run := toyRun(memory(t, "toy"))
+		run.Every = 0 // a checkpoint after each step
+		run.Mark = Mark{URL: run.Checkpoints + "/.mark", Text: "mine"}
+		write := func(text string) {
+			if err := storage.WriteFile(t.Context(), run.Mark.URL, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("mine")
+		var left map[string]string
+		_, err := Train(t.Context(), run, toy(t, 1), func(p Progress) {
+			if left == nil && moment(p) {
+				write("another's")
+				left = contents(t, run.Checkpoints)
+			}
+		})
+		if !errors.Is(err, ErrDisplaced) {
+			t.Fatalf("%v, want %v", err, ErrDisplaced)
+		}
+		sameFiles(t, left, contents(t, run.Checkpoints))
+		if history, err := ReadHistory(t.Context(), run.History); err != nil || len(history) != 1 {
+			t.Errorf("%d lines of history, want that of epoch 1: %v", len(history), err)
+		}
+	}
+}
+
 // An interrupt may come before the runner has begun to train.
 func TestStopBeforeTheTrainingBegins(t *testing.T) {
 	for _, early := range []bool{true, false} {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,7 +131,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := begin(); err != nil {
 		return err
 	}
-	if err := f.learn(ctx, e, bundles); err != nil {
+	if err := f.learn(ctx, e, stage, bundles); err != nil {
+		return err
+	}
+	// A run that was displaced may have left a checkpoint here.
+	records, _, err := checkpoints.Folder(w.Checkpoints()).Records(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.allSame(e, loaded, records); err != nil {
 		return err
 	}
 	queries, err := loaded.Queries(ctx, "train")
@@ -176,10 +185,8 @@ func (f *flags) decide(ctx context.Context, e *command.Environment, stage worksp
 		done, err := stage.Begin(ctx, false)
 		return done, nothing, err
 	}
-	if len(records) > 0 {
-		if err := f.same(e, loaded, records[len(records)-1]); err != nil {
-			return false, nil, err
-		}
+	if err := f.allSame(e, loaded, records); err != nil {
+		return false, nil, err
 	}
 	if !f.resume {
 		again := e.Workspace.Command(stage.Command)
@@ -205,7 +212,17 @@ func anew(ctx context.Context, folder checkpoints.Folder, stage workspace.Stage,
 	return err
 }
 
-// same returns an error that says what differs if a checkpoint is of another run.
+// allSame returns an error that says what differs if a checkpoint is of another run.
+func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []checkpoints.Record) error {
+	for _, r := range slices.Backward(records) {
+		if err := f.same(e, loaded, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same is allSame for one checkpoint.
 func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints.Record) error {
 	there := recorded{r.Configuration, r.Validation}
 	there.Epochs = max(r.Epoch, f.configuration.Epochs) // more of them than planned at first are welcome
@@ -220,15 +237,20 @@ func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints
 		different = append(different, "the graph was another")
 	}
 	if len(different) > 0 {
-		return fmt.Errorf("%s was written with another configuration (%s): give the flags that it had, or choose another --workspace, or %s --force starts over",
-			e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
+		return fmt.Errorf("%s of %s was written with another configuration (%s): give the flags that it had, or choose another --workspace, or %s --force starts over",
+			r.Name(), e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
 	}
 	return nil
 }
 
 // learn runs the Beam pipeline that trains.
-func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn.Bundles) error {
+func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspace.Stage, bundles learn.Bundles) error {
 	w := e.Workspace
+	var mark learn.Mark
+	var err error
+	if mark.URL, mark.Text, err = stage.Mark(); err != nil {
+		return err
+	}
 	show := newDisplay(e)
 	defer show.end()
 	defer learn.Watch(show.tell)()
@@ -239,10 +261,10 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, bundles learn
 		return grace
 	})
 	defer release()
-	_, err := e.RunBeam(running, Build(bundles, learn.Params{
+	_, err = e.RunBeam(running, Build(bundles, learn.Params{
 		Graph: w.Graph(),
 		Run: learn.Run{
-			Checkpoints: w.Checkpoints(), History: w.TrainingLog(),
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Mark: mark,
 			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
 			Every:    time.Duration(f.minutes * float64(time.Minute)),
 			Replicas: f.replicas, MostReplicas: f.share.Most, Memory: f.memory * budget.MiB, Kernel: f.kernel,

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
@@ -222,6 +223,51 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 	}
 }
 
+// Of two trainings in one folder the earlier may have left a checkpoint behind: no manifest says
+// that it belongs to the later, whether it came while that one trained or before it goes on.
+func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
+	dataset := write(t, 40)
+	w, other := prepared(t, dataset), prepared(t, dataset)
+	if code, _, stderr := run(t, Pipeline(), small(other, "--seed", "2", "--epochs", "60")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	foreign := files(t, filepath.Join(other, "checkpoints"))
+	leave := func(name string) {
+		for _, ending := range []string{".safetensors", ".json"} {
+			if err := os.WriteFile(filepath.Join(w, "checkpoints", name+ending), []byte(foreign[name+ending]), 0o666); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		for first := filepath.Join(w, "checkpoints", "epoch-001.json"); t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(first); err == nil {
+				leave("epoch-060")
+				return
+			}
+		}
+	}()
+	code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "30")...)
+	<-left
+	if want := "epoch-060 of " + filepath.Join(w, "checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("%d, %q, want %q in it", code, stderr, want)
+	}
+	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {
+		t.Error("the folder counts as complete")
+	}
+	for _, ending := range []string{".safetensors", ".json"} {
+		if err := os.Remove(filepath.Join(w, "checkpoints", "epoch-060"+ending)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave("epoch-002")
+	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "30", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
+		t.Errorf("%d, %q, want an error that names epoch-002", code, stderr)
+	}
+}
+
 func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
 	w := prepared(t, write(t, 40))
 	if code, out, stderr := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
@@ -307,6 +353,24 @@ func TestLossThatIsNotFinite(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {
 		t.Error("the checkpoints look complete")
+	}
+}
+
+// Where every entity answers, the learning rate is not to blame.
+func TestNothingIsLeftAsANegative(t *testing.T) {
+	folder := t.TempDir()
+	for file, lines := range map[string]string{"train.txt": "a\tr\tb\na\tr\ta\n", "valid.txt": "b\tr\ta\n", "test.txt": "b\tr\tb\n"} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(lines), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := prepared(t, folder)
+	code, _, stderr := run(t, Pipeline(), small(w)...)
+	if code != 1 || !strings.Contains(stderr, "--strict_negatives=false") || strings.Contains(stderr, "learning_rate") {
+		t.Errorf("%d, %q", code, stderr)
+	}
+	if code, _, stderr := run(t, Pipeline(), small(w, "--strict_negatives=false")...); code != 0 {
+		t.Errorf("as it says: %d, %q", code, stderr)
 	}
 }
 

@@ -43,6 +43,13 @@ func (s Stage) setMark(ctx context.Context) error {
 	return nil
 }
 
+// Mark returns the file that says whose the folder is, and what it says while it is this process's.
+// Those who write for longer look there before each file.
+func (s Stage) Mark() (url, text string, err error) {
+	text, _, err = s.mark()
+	return storage.Join(s.url(), unfinished), text, err
+}
+
 // Resume makes the folder, as it is, one that this process goes on with.
 func (s Stage) Resume(ctx context.Context) error {
 	if err := storage.CheckWritable(ctx, s.url()); err != nil {

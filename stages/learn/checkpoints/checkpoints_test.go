@@ -129,6 +129,22 @@ func TestTidyKeepsWhatIsOfUse(t *testing.T) {
 	}
 }
 
+// What a record says cannot be read any more, what the epoch learned can.
+func TestTidyKeepsTheWeightsOfADamagedRecord(t *testing.T) {
+	f := folderOf(t)
+	save(t, f, record(1, 0), record(2, 0), record(3, 0))
+	if err := storage.WriteFile(t.Context(), f.url("epoch-001.json"), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, f)
+	if err := f.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, f); !slices.Equal(got, before) {
+		t.Errorf("kept %q, want %q", got, before)
+	}
+}
+
 func TestBest(t *testing.T) {
 	for want, mrrs := range map[string][]float64{
 		"epoch-002": {0.2, 0.5, 0.5, 0.4}, // the earliest of equals

@@ -81,8 +81,10 @@ func (f Folder) Tidy(ctx context.Context) error {
 		kept[name+".json"], kept[name+".safetensors"] = true, true
 		kept[name+".optimizer.safetensors"] = epochs <= 2
 	}
-	for _, d := range damaged {
-		kept[storage.Base(d.URL)] = true // for a person to look at
+	for _, d := range damaged { // for a person to look at: the weights may be whole
+		for _, ending := range endings {
+			kept[strings.TrimSuffix(storage.Base(d.URL), ".json")+ending] = true
+		}
 	}
 	urls, err := storage.List(ctx, string(f))
 	if err != nil {
