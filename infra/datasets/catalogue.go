@@ -60,25 +60,49 @@ func Catalogue() []Entry {
 // Resolve returns the folder that a user means: a folder or a URL as it is, or where the
 // files of a dataset of the catalogue lie on this machine. It downloads nothing: an error
 // that wraps ErrAbsent says where the files can be had and where they belong; one that
-// wraps ErrUnknown names the closest names.
+// wraps ErrUnknown names the closest names. A folder without facts, such as a workspace, hides no
+// dataset of its name.
 func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	if strings.Contains(nameOrFolder, "://") {
 		return nameOrFolder, nil
 	}
 	switch info, err := os.Stat(nameOrFolder); {
 	case err == nil && info.IsDir():
+		if entry, ok := named(nameOrFolder); ok && !holdsFacts(nameOrFolder) {
+			if folder, err := entry.find(); err == nil {
+				return folder, nil
+			}
+		}
 		return nameOrFolder, nil
 	case err == nil:
 		return "", fmt.Errorf("%s is a file; a dataset is a folder with train.txt, valid.txt and test.txt", nameOrFolder)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("looking for dataset %q: %w", nameOrFolder, err)
 	}
-	for _, entry := range Catalogue() {
-		if strings.EqualFold(entry.Name, nameOrFolder) {
-			return entry.find()
-		}
+	if entry, ok := named(nameOrFolder); ok {
+		return entry.find()
 	}
 	return "", unknown(nameOrFolder)
+}
+
+// named is the dataset of a name, in whatever case.
+func named(name string) (Entry, bool) {
+	for _, entry := range Catalogue() {
+		if strings.EqualFold(entry.Name, name) {
+			return entry, true
+		}
+	}
+	return Entry{}, false
+}
+
+// holdsFacts tells whether a folder is a dataset: each has facts to train on.
+func holdsFacts(folder string) bool {
+	for _, name := range []string{"train.txt", "train.txt.gz"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns the first folder of the dataset that exists.

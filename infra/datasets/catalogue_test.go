@@ -55,3 +55,24 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+// A workspace that is named like its dataset does not hide it; a dataset of one's own does, and
+// so does any folder where that of the catalogue is not here.
+func TestResolveWhereAFolderHasTheName(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv(DataVariable, root)
+	t.Chdir(t.TempDir())
+	for _, folder := range []string{filepath.Join(root, "umls"), filepath.Join(root, "nations"), "umls/graph", "nations", "kinship/graph"} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("nations/train.txt.gz", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"umls": filepath.Join(root, "umls"), "nations": "nations", "kinship": "kinship", "./umls": "./umls"} {
+		if got, err := Resolve(t.Context(), name); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
