@@ -246,9 +246,8 @@ func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints
 // learn runs the Beam pipeline that trains.
 func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspace.Stage, bundles learn.Bundles) error {
 	w := e.Workspace
-	var mark learn.Mark
-	var err error
-	if mark.URL, mark.Text, err = stage.Mark(); err != nil {
+	marker, text, err := stage.Mark()
+	if err != nil {
 		return err
 	}
 	show := newDisplay(e)
@@ -264,7 +263,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 	_, err = e.RunBeam(running, Build(bundles, learn.Params{
 		Graph: w.Graph(),
 		Run: learn.Run{
-			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Mark: mark,
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Mark: learn.Mark{URL: marker, Text: text},
 			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
 			Every:    time.Duration(f.minutes * float64(time.Minute)),
 			Replicas: f.replicas, MostReplicas: f.share.Most, Memory: f.memory * budget.MiB, Kernel: f.kernel,
@@ -275,7 +274,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 	}
 	show.end()
 	tellWhatIsKept(ctx, e)
-	if err != nil && !strings.Contains(err.Error(), context.Canceled.Error()) {
+	if err != nil && !strings.Contains(err.Error(), context.Canceled.Error()) { // of a DoFn's error its text is left
 		e.Say("what was learned since then is lost: %v", err)
 	}
 	return context.Cause(ctx)
