@@ -40,6 +40,8 @@ type Pipeline struct {
 	Flags func(flags *flag.FlagSet)
 	// Run does the work. Its error becomes one line on stderr.
 	Run func(ctx context.Context, e *Environment) error
+	// WithoutJobs tells that Run runs no Beam pipeline, so that --runner is of no matter.
+	WithoutJobs bool
 }
 
 // Environment is what the flags that all pipelines share, and the terminal, give to a run.
@@ -114,7 +116,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	}
 	InitBeam()
 	quietBeam(e.Verbose)
-	if e.Force { // what is there is taken away: not for a run that cannot begin
+	if e.Force && !p.WithoutJobs { // what is there is taken away: not for a run that cannot begin
 		if err := reachEndpoint(ctx); err != nil {
 			return err
 		}

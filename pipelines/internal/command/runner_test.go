@@ -59,6 +59,12 @@ func TestNothingBeginsAnewWhereNobodyListens(t *testing.T) {
 	if code := Run(t.Context(), p, append(arguments, "--force"), &out, &stderr); code != ExitFailure || began {
 		t.Errorf("exit code %d, want %d; began %v, want false", code, ExitFailure, began)
 	}
+	without := p
+	without.WithoutJobs = true
+	if code := Run(t.Context(), without, append(arguments, "--force"), &out, &stderr); code != ExitOK || !began {
+		t.Errorf("without jobs: exit code %d, began %v: it needs no runner", code, began)
+	}
+	began = false
 	if code := Run(t.Context(), p, arguments, &out, &stderr); code != ExitOK || !began {
 		t.Errorf("without --force: exit code %d, began %v: what is complete needs no runner", code, began)
 	}

@@ -20,7 +20,7 @@ import (
 func Pipeline() command.Pipeline {
 	var open bool
 	return command.Pipeline{
-		Name:    "report",
+		Name: "report", WithoutJobs: true,
 		Summary: "Writes one page about all that a workspace holds: data, learning, answers, messages, predictions.",
 		Flags:   func(flags *flag.FlagSet) { flags.BoolVar(&open, "open", false, "show the page in the browser") },
 		Run: func(ctx context.Context, e *command.Environment) error {

@@ -111,7 +111,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "checkpoints",
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
-		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
+		Inputs: inputs, Vocabulary: loaded.Vocabulary, Guarded: true, Command: e.Again("resume"),
 	}
 	done, begin, err := f.decide(ctx, e, stage, loaded)
 	if err != nil {

@@ -60,8 +60,9 @@ func (s Stage) Resume(ctx context.Context) error {
 
 // alone returns an error if the mark is not that of this process any more: another run has begun
 // the folder anew. What this process has written since then is the same, if that run does the same
-// work. If not, the mark is replaced, so that the other run does not complete a mixture either. It
-// is set again where it is gone and files are left, which would count as somebody else's.
+// work. If not, and the folder is not guarded, the mark is replaced, so that the other run does not
+// complete a mixture either. It is set again where it is gone and files are left, which would count
+// as somebody else's.
 func (s Stage) alone(ctx context.Context) error {
 	mine, work, err := s.mark()
 	if err != nil {
@@ -76,7 +77,7 @@ func (s Stage) alone(ctx context.Context) error {
 		return nil
 	}
 	lost := err != nil && s.ours(ctx, marker, storage.Join(s.url(), manifest.FileName)) != nil
-	if lost || err == nil && !strings.HasSuffix(string(there), work) {
+	if lost || err == nil && !s.Guarded && !strings.HasSuffix(string(there), work) {
 		if err := storage.WriteFile(ctx, marker, []byte("written by two runs at once\n")); err != nil {
 			return fmt.Errorf("marking %s: %w", s.url(), err)
 		}

@@ -32,6 +32,9 @@ type Stage struct {
 	// Inputs are the folders the content is made from, with their manifests' hashes, as
 	// Inputs gives them.
 	Inputs map[string]string
+	// Guarded tells that whoever writes there looks at the mark before each file, and that what is
+	// left is looked at before it is published: a run that is displaced then mixes nothing.
+	Guarded bool
 	// Command makes the folder: "go run ./pipelines/NAME" with the flags that matter. It is
 	// quoted in errors.
 	Command string

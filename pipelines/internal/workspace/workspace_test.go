@@ -185,7 +185,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestTwoRunsAtOnce holds that of two runs that make a folder at once the first does not complete
 // what the second has begun anew, nor remove it; and that the second completes it only if both do
-// the same work.
+// the same work, or none writes what is not its own.
 func TestTwoRunsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	here := process
@@ -201,6 +201,10 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		}, true},
 		"same work, first gives up":     {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
 		"other work, first publishes":   {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
+		"other work, guarded": {5, func(t *testing.T, first Stage) {
+			first.Guarded = true
+			wantError(t, first.Publish(ctx, nil), "another run")
+		}, true},
 		"other work, first gives up":    {5, func(_ *testing.T, first Stage) { first.Abandon(false) }, false},
 		"other work, first goes on yet": {5, func(*testing.T, Stage) {}, true},
 		"the mark is gone": {6, func(t *testing.T, first Stage) {
