@@ -199,8 +199,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		"same work, first publishes": {6, func(t *testing.T, first Stage) {
 			wantError(t, first.Publish(ctx, nil), "another run", "first --workspace")
 		}, true},
-		"same work, first gives up":     {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
-		"other work, first publishes":   {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
+		"same work, first gives up":   {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
+		"other work, first publishes": {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
 		"other work, guarded": {5, func(t *testing.T, first Stage) {
 			first.Guarded = true
 			wantError(t, first.Publish(ctx, nil), "another run")
