@@ -37,7 +37,7 @@ func (s Stage) setMark(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := storage.WriteFile(ctx, storage.Join(s.url(), unfinished), []byte(text)); err != nil {
+	if err := storage.WriteFile(ctx, s.marker(), []byte(text)); err != nil {
 		return fmt.Errorf("marking %s: %w", s.url(), err)
 	}
 	return nil
@@ -47,7 +47,7 @@ func (s Stage) setMark(ctx context.Context) error {
 // Those who write for longer look there before each file.
 func (s Stage) Mark() (url, text string, err error) {
 	text, _, err = s.mark()
-	return storage.Join(s.url(), unfinished), text, err
+	return s.marker(), text, err
 }
 
 // Resume makes the folder, as it is, one that this process goes on with.
@@ -68,17 +68,16 @@ func (s Stage) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	marker := storage.Join(s.url(), unfinished)
-	there, err := storage.ReadFile(ctx, marker)
+	there, err := storage.ReadFile(ctx, s.marker())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the mark of %s: %w", s.url(), err)
 	}
 	if err == nil && string(there) == mine {
 		return nil
 	}
-	lost := err != nil && s.ours(ctx, marker, storage.Join(s.url(), manifest.FileName)) != nil
+	lost := err != nil && s.ours(ctx) != nil
 	if lost || err == nil && !s.Guarded && !strings.HasSuffix(string(there), work) {
-		if err := storage.WriteFile(ctx, marker, []byte("written by two runs at once\n")); err != nil {
+		if err := storage.WriteFile(ctx, s.marker(), []byte("written by two runs at once\n")); err != nil {
 			return fmt.Errorf("marking %s: %w", s.url(), err)
 		}
 	}
@@ -90,8 +89,7 @@ func (s Stage) clear(ctx context.Context) error {
 	if err := storage.CheckWritable(ctx, s.url()); err != nil {
 		return err
 	}
-	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
-	if err := s.ours(ctx, marker, index); err != nil {
+	if err := s.ours(ctx); err != nil {
 		return err
 	}
 	// The mark comes first, the manifest goes next: what remains then counts as leftovers,
@@ -99,10 +97,10 @@ func (s Stage) clear(ctx context.Context) error {
 	if err := s.setMark(ctx); err != nil {
 		return err
 	}
-	if err := storage.Remove(ctx, index); err != nil {
+	if err := storage.Remove(ctx, s.index()); err != nil {
 		return fmt.Errorf("clearing %s: %w", s.url(), err)
 	}
-	if err := s.empty(ctx, marker); err != nil {
+	if err := s.empty(ctx); err != nil {
 		return err
 	}
 	// Only unfinished temporary files are left beside the mark. Where another run writes meanwhile
@@ -115,13 +113,13 @@ func (s Stage) clear(ctx context.Context) error {
 }
 
 // empty removes all files of the folder but the mark.
-func (s Stage) empty(ctx context.Context, marker string) error {
+func (s Stage) empty(ctx context.Context) error {
 	urls, err := storage.List(ctx, s.url())
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", s.url(), err)
 	}
 	for _, url := range urls {
-		if url == marker {
+		if url == s.marker() {
 			continue
 		}
 		if err := storage.Remove(ctx, url); err != nil {
@@ -137,22 +135,21 @@ func (s Stage) empty(ctx context.Context, marker string) error {
 // what comes late counts as leftovers too.
 func (s Stage) Abandon(others bool) {
 	ctx := context.Background() // the run's own may be cancelled
-	marker, index := storage.Join(s.url(), unfinished), storage.Join(s.url(), manifest.FileName)
-	if there, err := storage.Exists(ctx, index); there || err != nil {
+	if there, err := storage.Exists(ctx, s.index()); there || err != nil {
 		return
 	}
 	if s.alone(ctx) != nil {
 		return
 	}
 	// The mark goes last: this may be killed, too.
-	if s.empty(ctx, marker) == nil && !others && storage.RemoveAll(ctx, s.url()) != nil {
+	if s.empty(ctx) == nil && !others && storage.RemoveAll(ctx, s.url()) != nil {
 		_ = s.setMark(ctx) // something was written meanwhile
 	}
 }
 
 // ours returns an error if the folder holds files that no pipeline wrote.
-func (s Stage) ours(ctx context.Context, marker, index string) error {
-	for _, url := range []string{marker, index} {
+func (s Stage) ours(ctx context.Context) error {
+	for _, url := range []string{s.marker(), s.index()} {
 		there, err := storage.Exists(ctx, url)
 		if err != nil {
 			return fmt.Errorf("looking for %s: %w", url, err)

@@ -43,6 +43,10 @@ type Stage struct {
 // url is the folder's URL.
 func (s Stage) url() string { return s.Workspace.Path(s.Folder) }
 
+// marker is the URL of the folder's mark, index that of its manifest.
+func (s Stage) marker() string { return storage.Join(s.url(), unfinished) }
+func (s Stage) index() string  { return storage.Join(s.url(), manifest.FileName) }
+
 // Begin decides what to do before anything is built. It returns true when the folder is
 // complete with exactly this configuration and from these inputs: nothing is to be done.
 // It returns an error when another configuration or other inputs made it, or when it is
@@ -62,7 +66,7 @@ func (s Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
 		if err := manifest.Verify(ctx, s.url(), m); err != nil {
 			return false, remedied(err, s.command())
 		}
-		return true, storage.Remove(ctx, storage.Join(s.url(), unfinished))
+		return true, storage.Remove(ctx, s.marker())
 	}
 	return false, s.clear(ctx)
 }
@@ -90,7 +94,7 @@ func (s Stage) compare(m manifest.Manifest) error {
 	}
 	different, err := Differences(m.Configuration, wanted)
 	if err != nil {
-		return fmt.Errorf("reading the configuration in %s: %w", storage.Join(s.url(), manifest.FileName), err)
+		return fmt.Errorf("reading the configuration in %s: %w", s.index(), err)
 	}
 	if m.Seed != s.Seed {
 		different = append(different, fmt.Sprintf("seed is %d there, %d here", m.Seed, s.Seed))
@@ -133,9 +137,9 @@ func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	// here on removes the manifest itself.
 	ctx = context.WithoutCancel(ctx)
 	if err := s.alone(ctx); err != nil {
-		return errors.Join(err, storage.Remove(ctx, storage.Join(s.url(), manifest.FileName)))
+		return errors.Join(err, storage.Remove(ctx, s.index()))
 	}
-	return storage.Remove(ctx, storage.Join(s.url(), unfinished))
+	return storage.Remove(ctx, s.marker())
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files are
