@@ -95,10 +95,13 @@ func named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Endings are those that the file of a split may have behind the split's name.
+var Endings = []string{".txt", ".txt.gz"}
+
 // holdsFacts tells whether a folder is a dataset: each has facts to train on.
 func holdsFacts(folder string) bool {
-	for _, name := range []string{"train.txt", "train.txt.gz"} {
-		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+	for _, ending := range Endings {
+		if _, err := os.Stat(filepath.Join(folder, "train"+ending)); err == nil {
 			return true
 		}
 	}

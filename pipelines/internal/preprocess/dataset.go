@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tagnet/formats/storage"
+	"tagnet/infra/datasets"
 	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 )
@@ -60,8 +61,8 @@ func open(ctx context.Context, name, folder, inferenceName, inference string) (d
 // add finds SPLIT.txt or SPLIT.txt.gz.
 func (d *dataset) add(ctx context.Context, folder, of, split string, needed bool) error {
 	var found []string
-	for _, suffix := range []string{".txt", ".txt.gz"} {
-		url := storage.Join(folder, split+suffix)
+	for _, ending := range datasets.Endings {
+		url := storage.Join(folder, split+ending)
 		there, err := storage.Exists(ctx, url)
 		if err != nil {
 			return err
