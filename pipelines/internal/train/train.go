@@ -134,8 +134,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.learn(ctx, e, stage, bundles); err != nil {
 		return err
 	}
-	// A run that was displaced may have left a checkpoint here.
-	records, _, err := checkpoints.Folder(w.Checkpoints()).Records(ctx)
+	if err := f.publish(ctx, e, stage, loaded); err != nil {
+		return err
+	}
+	return finish(ctx, e, true)
+}
+
+// publish makes the checkpoints complete, if they are of this run: one that was displaced may have
+// left its own here.
+func (f *flags) publish(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) error {
+	records, _, err := checkpoints.Folder(e.Workspace.Checkpoints()).Records(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,10 +155,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	rows := map[string]int64{"epochs": int64(f.configuration.Epochs), "facts": int64(len(queries) / 2)}
-	if err := stage.Publish(ctx, rows); err != nil {
-		return err
-	}
-	return finish(ctx, e, true)
+	return stage.Publish(ctx, rows)
 }
 
 // decide finds out whether there is anything to do. begin makes the folder ready for it, which
@@ -284,12 +289,15 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 func tellWhatIsKept(ctx context.Context, e *command.Environment) {
 	folder := e.Workspace.Checkpoints()
 	records, _, err := checkpoints.Folder(folder).Records(context.WithoutCancel(ctx))
-	if err != nil || len(records) == 0 {
+	switch {
+	case err != nil:
+		e.Say("what is kept cannot be told: %v", err)
+	case len(records) == 0:
 		e.Say("%s holds no checkpoint yet", folder)
-		return
+	default:
+		e.Say("%s holds what was learned, up to %s: %s --resume goes on with it",
+			folder, records[len(records)-1].Name(), e.Workspace.Command(e.Again("resume")))
 	}
-	e.Say("%s holds what was learned, up to %s: %s --resume goes on with it",
-		folder, records[len(records)-1].Name(), e.Workspace.Command(e.Again("resume")))
 }
 
 // grace is how long an interrupted training has to write its checkpoint.
