@@ -10,6 +10,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/head"
 	"tagnet/model/propagation"
+	"tagnet/model/random"
 	"tagnet/model/sampling"
 )
 
@@ -114,7 +115,7 @@ func (l *lesson) learn(q tables.Query, key int) error {
 	}
 	l.query = propagation.Query{
 		Source: q.Source, Relation: q.Relation, Removal: removal,
-		Candidates: l.entities, Training: true, Seed: sampling.Seed(s.seed, uint64(key)),
+		Candidates: l.entities, Training: true, Seed: random.Seed(s.seed, uint64(key)),
 	}
 	_, err := l.head.Run(q.Relation, l.entities, 1, l.heads)
 	return err

@@ -3,8 +3,8 @@ package propagation_test
 import (
 	"testing"
 
-	"tagnet/model/golden"
 	"tagnet/model/head"
+	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"tagnet/model/golden"
+	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
 )

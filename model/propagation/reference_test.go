@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"tagnet/model/configuration"
-	"tagnet/model/golden"
 	"tagnet/model/graph"
+	"tagnet/model/internal/golden"
+	"tagnet/model/internal/reference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/reference"
 )
 
 // randomGraph has loops, parallel relations and entities without any edge.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sort"
+
+	"tagnet/model/random"
 )
 
 // ErrNoNegatives says that every entity is a known answer of the query.
@@ -39,7 +41,7 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	if allowed <= 0 && len(negatives) > 0 {
 		return fmt.Errorf("drawing negatives among %d entities beside answer %d: %w", s.entities, answer, ErrNoNegatives)
 	}
-	s.source.Seed(Seed(seed, key), Seed(seed, key, 1))
+	s.source.Seed(random.Seed(seed, key), random.Seed(seed, key, 1))
 	for i := range negatives {
 		negatives[i] = s.allowed(int32(s.random.Uint64N(uint64(allowed))))
 	}

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
 	"tagnet/model/multisource"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 )
 
 // Builder makes bundles of units. Each of its threads searches in memoryOfSearch bytes. It is not
@@ -104,16 +104,16 @@ func (b *Builder) searchRows(ctx context.Context, groups []Group) error {
 			left, sources = append(left, &groups[i]), append(sources, groups[i].Source)
 		}
 	}
-	encode := func(s *distance.Searched) ([]byte, error) { return EncodeRow(s.Packed) }
-	return distance.Sweep(ctx, b.sweep(sources, multisource.Gather{Distances: true}), encode, func(_ int32, row []byte) error {
+	encode := func(s *distances.Searched) ([]byte, error) { return EncodeRow(s.Packed) }
+	return distances.Sweep(ctx, b.sweep(sources, multisource.Gather{Distances: true}), encode, func(_ int32, row []byte) error {
 		left[0].Distances, left = row, left[1:]
 		return nil
 	})
 }
 
 // sweep is a search from sources for what is gathered.
-func (b *Builder) sweep(sources []int32, gather multisource.Gather) distance.SweepParams {
-	return distance.SweepParams{
+func (b *Builder) sweep(sources []int32, gather multisource.Gather) distances.SweepParams {
+	return distances.SweepParams{
 		Graph: b.graph, Sources: sources, Hops: b.hops, Gather: gather, Threads: b.threads, PerThread: bytesOfSearch,
 	}
 }
@@ -127,7 +127,7 @@ func (b *Builder) Measure(ctx context.Context, units []Unit, layers, delta int) 
 			sources = append(sources, units[i].Source)
 		}
 	}
-	cost := func(s *distance.Searched) (int64, error) {
+	cost := func(s *distances.Searched) (int64, error) {
 		cost := int64(1) // of the question itself, so that no cost is zero
 		for layer := 1; layer <= layers; layer++ {
 			c := s.Levels.Layer(layers, layer, delta)
@@ -135,7 +135,7 @@ func (b *Builder) Measure(ctx context.Context, units []Unit, layers, delta int) 
 		}
 		return cost, nil
 	}
-	return distance.Sweep(ctx, b.sweep(sources, multisource.Gather{Levels: true}), cost, func(source int32, cost int64) error {
+	return distances.Sweep(ctx, b.sweep(sources, multisource.Gather{Levels: true}), cost, func(source int32, cost int64) error {
 		for ; len(units) > 0 && units[0].Source == source; units = units[1:] {
 			units[0].Cost = cost
 		}

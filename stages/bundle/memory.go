@@ -2,7 +2,7 @@ package bundle
 
 import (
 	"tagnet/model/multisource"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 )
 
 // bytesOfSearch bounds the searcher of a thread, which on large graphs takes fewer sources at once,
@@ -20,9 +20,9 @@ func Memory(queries int, entities, threads int) int64 {
 func memoryOfSearch(entities int64) int64 {
 	most := int64(0)
 	for _, gather := range []multisource.Gather{{Distances: true}, {Levels: true}} {
-		one := distance.SweepMemory(entities, 1, gather)
+		one := distances.SweepMemory(entities, 1, gather)
 		for _, words := range []int{1, 2, 4, 8} {
-			if need := distance.SweepMemory(entities, words, gather); need <= bytesOfSearch+entities {
+			if need := distances.SweepMemory(entities, words, gather); need <= bytesOfSearch+entities {
 				one = need
 			}
 		}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	formattriples "tagnet/formats/triples"
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
 	"tagnet/stages/counter"
-	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -66,7 +66,7 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	if err != nil {
 		return err
 	}
-	leave, err := runs.Enter(share.Threads)
+	leave, err := externalsort.Enter(share.Threads)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ type encoder struct {
 	part                triples.File
 	to                  place
 	entities, relations *vocabulary.IDs
-	rows, scratch       []runs.Row
+	rows, scratch       []externalsort.Row
 	rejects             *triples.RejectsWriter
 	emit                func(string, Part)
 	written             int
@@ -112,18 +112,18 @@ func newEncoder(p WriteParams, part triples.File, n names, most int, emit func(s
 	if part.Length > 0 && !part.Packed {
 		most = min(most, 2+2*int(part.Length/bytesPerLine))
 	}
-	e.rows, e.scratch = runs.Buffer(most), runs.Buffer(most)
+	e.rows, e.scratch = externalsort.Buffer(most), externalsort.Buffer(most)
 	e.rejects = triples.NewRejectsWriter(e.url("unknown"), part)
 	return e
 }
 
 // end gives the memory back.
-func (e *encoder) end() { runs.Return(e.rows, e.scratch) }
+func (e *encoder) end() { externalsort.Return(e.rows, e.scratch) }
 
 // add makes the two queries of a fact, which are also its two edges: source -relation-> answer.
 func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) error {
 	if line%vocabulary.CountEvery == 0 {
-		if err := runs.Going(); err != nil {
+		if err := externalsort.Going(); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 			return err
 		}
 	}
-	e.rows = append(e.rows, runs.Row{head, relation, tail}, runs.Row{tail, relation + int32(e.relations.Len()), head})
+	e.rows = append(e.rows, externalsort.Row{head, relation, tail}, externalsort.Row{tail, relation + int32(e.relations.Len()), head})
 	return nil
 }
 
@@ -194,15 +194,15 @@ func (e *encoder) url(of string) string {
 }
 
 // element is what tables get of a run.
-func (e *encoder) element(run runs.Run) Part {
+func (e *encoder) element(run externalsort.Run) Part {
 	run.Tag = splitNumber(e.part.Split)
 	return Part{BaseRelations: int32(e.relations.Len()), Run: run}
 }
 
 // queries writes rows of (source, relation, answer).
 func (e *encoder) queries(ctx context.Context) error {
-	e.rows, e.scratch = runs.Sort(e.rows, e.scratch)
-	w, err := runs.CreateRows(ctx, e.url("queries"))
+	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
+	w, err := externalsort.CreateRows(ctx, e.url("queries"))
 	if err != nil {
 		return err
 	}
@@ -228,10 +228,10 @@ func (e *encoder) queries(ctx context.Context) error {
 // edges writes rows of (tail, head, relation), as formats/tables orders edges.
 func (e *encoder) edges(ctx context.Context) error {
 	for i, r := range e.rows {
-		e.rows[i] = runs.Row{r[2], r[0], r[1]}
+		e.rows[i] = externalsort.Row{r[2], r[0], r[1]}
 	}
-	e.rows, e.scratch = runs.Sort(e.rows, e.scratch)
-	w, err := runs.CreateRows(ctx, e.url("edges"))
+	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
+	w, err := externalsort.CreateRows(ctx, e.url("edges"))
 	if err != nil {
 		return err
 	}

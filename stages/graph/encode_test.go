@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -39,7 +39,7 @@ func named(t *testing.T, folder, file, schema string, names ...string) vocabular
 
 // encoded encodes a text of valid by relations likes and parent. It tells its queries, and the lines
 // of rejects.tsv without the heading.
-func encoded(t *testing.T, folder, text string, strict bool) (queries []runs.Row, rejects []string, err error) {
+func encoded(t *testing.T, folder, text string, strict bool) (queries []externalsort.Row, rejects []string, err error) {
 	t.Helper()
 	defer vocabulary.Forget()
 	part := triples.File{URL: storage.Join(folder, "valid.txt"), Graph: triples.Training, Split: "valid"}
@@ -57,7 +57,7 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []runs.Row
 		case file == RejectsFile:
 			files = append(files, p.Rejects)
 		case file == QueriesFile("valid"):
-			err := runs.MergeRows(t.Context(), []runs.Run{p.Run}, "", func(r runs.Row, _ int) error { queries = append(queries, r); return nil })
+			err := externalsort.MergeRows(t.Context(), []externalsort.Run{p.Run}, "", func(r externalsort.Row, _ int) error { queries = append(queries, r); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,20 +80,20 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []runs.Row
 // that failed elsewhere: nothing is rejected twice.
 func TestUnknownRelationsAreRejected(t *testing.T) {
 	const reason = "is in no training fact, so nothing can be learned about it"
-	likes, liked := runs.Row{0, 0, 1}, runs.Row{1, 2, 0} // anna likes bert, and the reciprocal
+	likes, liked := externalsort.Row{0, 0, 1}, externalsort.Row{1, 2, 0} // anna likes bert, and the reciprocal
 	for name, test := range map[string]struct {
 		text    string
-		queries []runs.Row
+		queries []externalsort.Row
 		rejects []string // URL stands for the text's
 		strict  string   // what the error says
 	}{
-		"none":            {"anna\tlikes\tbert\n", []runs.Row{likes, liked}, nil, ""},
-		"one":             {"anna\tlikes\tbert\nbert\town\tanna\n", []runs.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	bert\town\tanna`}, `URL:2: relation "own" ` + reason + "; add training facts with it, or leave the line out"},
+		"none":            {"anna\tlikes\tbert\n", []externalsort.Row{likes, liked}, nil, ""},
+		"one":             {"anna\tlikes\tbert\nbert\town\tanna\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	bert\town\tanna`}, `URL:2: relation "own" ` + reason + "; add training facts with it, or leave the line out"},
 		"all":             {"anna\town\tbert\nanna\thate\tbert\n", nil, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`, "URL\t2\trelation \"hate\" " + reason + `	anna\thate\tbert`}, `URL:1: relation "own"`},
-		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", []runs.Row{likes, liked}, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:1: relation "own"`},
-		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", []runs.Row{likes, liked}, []string{"URL\t2\trelation \"Ä \" " + reason + `	anna\tÄ \tbert`}, `URL:2: relation "Ä "`},
-		"reciprocal name": {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []runs.Row{likes, liked}, []string{"URL\t1\trelation \"~likes\" " + reason + `	anna\t~likes\tbert`}, `URL:1: relation "~likes"`},
-		"among bad lines": {"bad\nanna\town\tbert\nbad\nanna\tlikes\tbert\n", []runs.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:2: relation "own"`},
+		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:1: relation "own"`},
+		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"Ä \" " + reason + `	anna\tÄ \tbert`}, `URL:2: relation "Ä "`},
+		"reciprocal name": {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"~likes\" " + reason + `	anna\t~likes\tbert`}, `URL:1: relation "~likes"`},
+		"among bad lines": {"bad\nanna\town\tbert\nbad\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:2: relation "own"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := "mem://" + t.Name()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
-	"tagnet/stages/runs"
 	"tagnet/stages/vocabulary"
 )
 
@@ -66,7 +66,7 @@ type summarizeFn struct{ Params WriteParams }
 
 // ProcessElement gets the counts of all tables at once.
 func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Done) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
-	leave, err := runs.Enter(1)
+	leave, err := externalsort.Enter(1)
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -28,7 +28,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*P
 	if err != nil {
 		return err
 	}
-	leave, err := runs.Enter(share.Threads)
+	leave, err := externalsort.Enter(share.Threads)
 	if err != nil {
 		return err
 	}
@@ -65,16 +65,16 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*P
 // table is one table in the making.
 type table struct {
 	url, spill    string
-	runs          []runs.Run
+	runs          []externalsort.Run
 	rejects       []triples.Rejects
 	baseRelations int32
 	done          Done
 }
 
 // merge calls each for the rows in order, with the number of the split that they are of.
-func (t *table) merge(ctx context.Context, each func(r runs.Row, split int) error) error {
+func (t *table) merge(ctx context.Context, each func(r externalsort.Row, split int) error) error {
 	counted := 0
-	err := runs.MergeRows(ctx, t.runs, t.spill, func(r runs.Row, split int) error {
+	err := externalsort.MergeRows(ctx, t.runs, t.spill, func(r externalsort.Row, split int) error {
 		if counted++; counted%vocabulary.CountEvery == 0 {
 			rowsDone.Inc(ctx, vocabulary.CountEvery)
 		}
@@ -86,9 +86,9 @@ func (t *table) merge(ctx context.Context, each func(r runs.Row, split int) erro
 
 // once is merge without the rows that repeat the one before, which it counts as it does the others.
 // before is the row that each was last called with.
-func (t *table) once(ctx context.Context, each func(r, before runs.Row) error) error {
-	last := runs.Row{-1}
-	return t.merge(ctx, func(r runs.Row, _ int) error {
+func (t *table) once(ctx context.Context, each func(r, before externalsort.Row) error) error {
+	last := externalsort.Row{-1}
+	return t.merge(ctx, func(r externalsort.Row, _ int) error {
 		if r == last {
 			t.done.Repeated++
 			return nil
@@ -107,7 +107,7 @@ func (t *table) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	err = t.once(ctx, func(r, _ runs.Row) error { return w.Write(r[0], r[2], r[1]) })
+	err = t.once(ctx, func(r, _ externalsort.Row) error { return w.Write(r[0], r[2], r[1]) })
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (t *table) edges(ctx context.Context) error {
 }
 
 // samePair tells whether two rows of (source, relation, answer) ask the same.
-func samePair(a, b runs.Row) bool { return a[0] == b[0] && a[1] == b[1] }
+func samePair(a, b externalsort.Row) bool { return a[0] == b[0] && a[1] == b[1] }
 
 // queries writes rows of (source, relation, answer), each once.
 func (t *table) queries(ctx context.Context) error {
@@ -124,7 +124,7 @@ func (t *table) queries(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	err = t.once(ctx, func(r, before runs.Row) error {
+	err = t.once(ctx, func(r, before externalsort.Row) error {
 		if !samePair(r, before) {
 			t.done.Distinct++
 		}
@@ -145,7 +145,7 @@ func (t *table) answers(ctx context.Context) error {
 	}
 	defer w.Abort()
 	var list []int32
-	last, first, before := runs.Row{-1}, 0, 0 // the fact before: the first split of it, and the last so far
+	last, first, before := externalsort.Row{-1}, 0, 0 // the fact before: the first split of it, and the last so far
 	pair := func() error {
 		if len(list) == 0 {
 			return nil
@@ -154,7 +154,7 @@ func (t *table) answers(ctx context.Context) error {
 		defer func() { list = list[:0] }()
 		return w.Write(last[0], last[1], list)
 	}
-	err = t.merge(ctx, func(r runs.Row, split int) error {
+	err = t.merge(ctx, func(r externalsort.Row, split int) error {
 		if r == last {
 			t.done.count(first, before, split)
 			before = split

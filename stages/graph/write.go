@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"tagnet/stages/runs"
+	"tagnet/formats/externalsort"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -47,7 +47,7 @@ type Part struct {
 	// BaseRelations is how many relations there are: the others are reciprocals.
 	BaseRelations int32
 	// Run has rows as the table's writer wants them; its tag is the number of their split.
-	Run runs.Run
+	Run externalsort.Run
 	// Rejects has lines of rejects.tsv.
 	Rejects triples.Rejects
 }

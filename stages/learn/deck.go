@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/model/learning"
-	"tagnet/model/sampling"
+	"tagnet/model/optimizer"
+	"tagnet/model/random"
 	"tagnet/stages/bundle"
 )
 
@@ -67,7 +67,7 @@ func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, erro
 func (d *Deck) Facts() []Fact { return d.facts }
 
 // Examples turns a batch's draws into examples. What it returns is good until the next call.
-func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []learning.Example) []learning.Example {
+func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []optimizer.Example) []optimizer.Example {
 	into = into[:0]
 	for _, draw := range draws {
 		f := d.facts[draw.Fact]
@@ -76,10 +76,10 @@ func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []learning.Ex
 			source, relation, answer, side = f.Tail, f.Relation+d.baseRelations, f.Head, 1
 		}
 		p := d.places[[2]int32{source, relation}]
-		into = append(into, learning.Example{
+		into = append(into, optimizer.Example{
 			Source: source, Relation: relation, Answer: answer,
 			Known: d.groups[p.group].Questions[p.question].Known,
-			Key:   sampling.Seed(seed, purposeQuery, uint64(epoch), uint64(draw.Fact), side),
+			Key:   random.Seed(seed, purposeQuery, uint64(epoch), uint64(draw.Fact), side),
 		})
 	}
 	return into

@@ -3,5 +3,5 @@
 // It decides which facts make a batch, when the model is validated, and what is written so that
 // a run that was killed at any moment continues to the same bytes.
 //
-// The arithmetic of a step is model/learning's; ranks are stages/score's.
+// The arithmetic of a step is model/optimizer's; ranks are stages/score's.
 package learn

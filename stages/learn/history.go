@@ -9,22 +9,22 @@ import (
 	"io/fs"
 
 	"tagnet/formats/storage"
-	"tagnet/stages/learn/checkpoints"
+	"tagnet/model/checkpoint"
 )
 
 // Epoch is a line of training.jsonl: how one epoch went. Seconds and Kernel, which depend on
 // the machine, stand here and nowhere else. Seconds are those of the process that finished the
 // epoch: where it went on from a checkpoint, what came before is not counted.
 type Epoch struct {
-	Epoch        int                `json:"epoch"`
-	Loss         float64            `json:"loss"`
-	Valid        *checkpoints.Valid `json:"valid,omitempty"`
-	LearningRate float64            `json:"learning_rate"`
-	Seconds      float64            `json:"seconds"`
-	Queries      int64              `json:"queries"`
-	Messages     int64              `json:"messages"`
-	Steps        int64              `json:"steps"`
-	Kernel       string             `json:"kernel"`
+	Epoch        int               `json:"epoch"`
+	Loss         float64           `json:"loss"`
+	Valid        *checkpoint.Valid `json:"valid,omitempty"`
+	LearningRate float64           `json:"learning_rate"`
+	Seconds      float64           `json:"seconds"`
+	Queries      int64             `json:"queries"`
+	Messages     int64             `json:"messages"`
+	Steps        int64             `json:"steps"`
+	Kernel       string            `json:"kernel"`
 }
 
 // ReadHistory reads training.jsonl; where it is absent no epoch is finished.

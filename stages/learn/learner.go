@@ -8,19 +8,20 @@ import (
 	"runtime"
 	"time"
 
-	"tagnet/formats/checkpoint"
+	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/adam"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
-	"tagnet/model/learning"
+	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/random"
 	"tagnet/model/sampling"
-	"tagnet/model/scoring"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/score"
 )
 
@@ -32,7 +33,7 @@ type Run struct {
 	Mark          Mark
 	Configuration configuration.Configuration
 	Seed          int64
-	Validation    checkpoints.Validation
+	Validation    checkpoint.Validation
 	// Every is the longest time between checkpoints.
 	Every time.Duration
 	// Replicas is the number of threads; if 0 one a core, MostReplicas at most (unless that is
@@ -47,7 +48,7 @@ type Run struct {
 // Data is what a training reads.
 type Data struct {
 	Graph      *graph.Graph
-	Vocabulary checkpoints.Vocabulary
+	Vocabulary checkpoint.Vocabulary
 	Deck       *Deck
 	// Valid are the bundles of the validation queries; none where there are no such queries.
 	Valid []*bundle.Bundle
@@ -57,17 +58,17 @@ type Data struct {
 type learner struct {
 	Run
 	Data
-	folder     checkpoints.Folder
+	folder     checkpoint.Folder
 	kernel     kernel.Kernel
 	parameters *parameters.Set[float32]
 	solver     *adam.Adam
-	trainer    *learning.Trainer
+	trainer    *optimizer.Trainer
 	history    []Epoch
 	tell       func(Progress)
 
-	record     checkpoints.Record // of the newest checkpoint; Epoch 0 before the first
-	epoch      int                // under way
-	partial    checkpoints.Partial
+	record     checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
+	epoch      int               // under way
+	partial    checkpoint.Partial
 	saved      time.Time // when the newest checkpoint was written
 	begun      time.Time // when the epoch would have begun without interruptions
 	validQuery int64
@@ -79,13 +80,13 @@ type learner struct {
 //
 // Whatever process trains, in whatever pieces, equal data, configuration, seed, validation and
 // kernel give equal checkpoints. Where ctx is cancelled, a last checkpoint is written.
-func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkpoints.Record, error) {
+func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkpoint.Record, error) {
 	if tell == nil {
 		tell = func(Progress) {}
 	}
-	l := &learner{Run: run, Data: data, folder: checkpoints.Folder(run.Checkpoints), tell: tell}
+	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), tell: tell}
 	if err := l.prepare(ctx); err != nil {
-		return checkpoints.Record{}, err
+		return checkpoint.Record{}, err
 	}
 	for l.epoch <= l.Configuration.Epochs {
 		err := l.trainEpoch(ctx)
@@ -96,7 +97,7 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 			err = l.stop(ctx)
 		}
 		if err != nil {
-			return checkpoints.Record{}, err
+			return checkpoint.Record{}, err
 		}
 	}
 	return l.record, nil
@@ -119,7 +120,7 @@ func (l *learner) prepare(ctx context.Context) error {
 	}
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
-	l.parameters = parameters.Initialize(layout, sampling.Seed(uint64(l.Seed), purposeWeights))
+	l.parameters = parameters.Initialize(layout, random.Seed(uint64(l.Seed), purposeWeights))
 	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay, l.kernel)
 	l.epoch = 1
 	if err := l.resume(ctx); err != nil {
@@ -142,7 +143,7 @@ func (l *learner) makeTrainer() error {
 		return nil
 	}
 	var err error
-	if l.trainer, err = learning.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel); err != nil {
+	if l.trainer, err = optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel); err != nil {
 		return fmt.Errorf("preparing to train: %w", err)
 	}
 	return nil
@@ -151,9 +152,9 @@ func (l *learner) makeTrainer() error {
 // resume takes over the newest whole checkpoint, if there is one, and removes what is farther.
 func (l *learner) resume(ctx context.Context) error {
 	state, damaged, err := l.folder.Newest(ctx)
-	var all *checkpoints.Damaged
+	var all *checkpoint.Damaged
 	switch {
-	case errors.Is(err, checkpoints.ErrNone):
+	case errors.Is(err, checkpoint.ErrNone):
 		return storage.Remove(ctx, l.History) // of a run whose checkpoints are gone
 	case errors.As(err, &all):
 		return fmt.Errorf("%w: --force trains from the beginning", err)
@@ -164,7 +165,7 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.sameRun(r); err != nil {
 		return err
 	}
-	if err := checkpoints.Fill(l.parameters, state.Weights); err != nil {
+	if err := checkpoint.Fill(l.parameters, state.Weights); err != nil {
 		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
 	}
 	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
@@ -204,7 +205,7 @@ func (l *learner) resume(ctx context.Context) error {
 }
 
 // sameRun returns an error unless the record is of this run.
-func (l *learner) sameRun(r checkpoints.Record) error {
+func (l *learner) sameRun(r checkpoint.Record) error {
 	c := r.Configuration
 	c.Epochs = l.Configuration.Epochs // more epochs than planned at first are welcome
 	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation ||
@@ -224,14 +225,14 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	}
 	l.solver.LearningRate = l.learningRate()
 	batches := l.schedule()
-	var examples []learning.Example
+	var examples []optimizer.Example
 	for l.partial.Step < len(batches) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		draws := batches[l.partial.Step]
 		examples = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples)
-		seed := sampling.Seed(uint64(l.Seed), purposeStep, uint64(l.epoch), uint64(l.partial.Step))
+		seed := random.Seed(uint64(l.Seed), purposeStep, uint64(l.epoch), uint64(l.partial.Step))
 		result, err := l.trainer.Step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 			err = fmt.Errorf("the loss is %v", result.Loss)
@@ -335,7 +336,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	p.Finished = &line
 	l.tell(p)
 	l.epoch++
-	l.partial = checkpoints.Partial{}
+	l.partial = checkpoint.Partial{}
 	l.begun = time.Now()
 	return nil
 }
@@ -351,15 +352,15 @@ func (l *learner) savePartial(ctx context.Context) error {
 	return l.folder.Tidy(ctx)
 }
 
-func (l *learner) newRecord() checkpoints.Record {
-	return checkpoints.Record{
-		FormatVersion: checkpoints.FormatVersion,
+func (l *learner) newRecord() checkpoint.Record {
+	return checkpoint.Record{
+		FormatVersion: checkpoint.FormatVersion,
 		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation,
 		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary,
 	}
 }
 
-func (l *learner) save(ctx context.Context, r checkpoints.Record) error {
+func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 	if err := l.Mark.check(ctx); err != nil {
 		return err
 	}
@@ -372,13 +373,13 @@ func (l *learner) save(ctx context.Context, r checkpoints.Record) error {
 }
 
 // validate asks the validation queries, if this is an epoch for it.
-func (l *learner) validate(ctx context.Context) (*checkpoints.Valid, error) {
+func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQuery == 0 {
 		return nil, nil
 	}
 	l.trainer = nil // its weights and moments stay, its buffers make room
-	scorer, err := scoring.New(l.Graph, l.Configuration, l.parameters, l.kernel)
+	scorer, err := inference.New(l.Graph, l.Configuration, l.parameters, l.kernel)
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, err)
 	}
@@ -400,20 +401,20 @@ func (l *learner) validate(ctx context.Context) (*checkpoints.Valid, error) {
 		gatherer.Add(scored)
 	}
 	s := gatherer.Summary()
-	return &checkpoints.Valid{
+	return &checkpoint.Valid{
 		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,
 	}, nil
 }
 
-func stored(tensors []parameters.Tensor[float32]) []checkpoint.Tensor {
-	out := make([]checkpoint.Tensor, len(tensors))
+func stored(tensors []parameters.Tensor[float32]) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
-		out[i] = checkpoint.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
+		out[i] = safetensors.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
 	}
 	return out
 }
 
-func tensors(stored []checkpoint.Tensor) []parameters.Tensor[float32] {
+func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {
 	out := make([]parameters.Tensor[float32], len(stored))
 	for i, t := range stored {
 		out[i] = parameters.Tensor[float32]{Name: t.Name, Shape: t.Shape, Data: t.Data}

@@ -12,10 +12,10 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/stages/bundle"
-	"tagnet/stages/learn/checkpoints"
 )
 
 // toy is a ring of entities: next leads on, back leads back, and skip is next twice. The facts
@@ -47,7 +47,7 @@ func toy(t testing.TB, bundles int) Data {
 	}
 	return Data{
 		Graph: g, Deck: deck, Valid: bundled(t, g, held, all, bundles),
-		Vocabulary: checkpoints.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
+		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }
 
@@ -94,7 +94,7 @@ func toyRun(folder string) Run {
 	c.Layers, c.Dim, c.Delta, c.Epochs, c.Negatives, c.Dropout = 3, 8, 1, 4, 8, 0.1
 	return Run{
 		Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl",
-		Configuration: c, Seed: 5, Validation: checkpoints.Validation{Every: 1},
+		Configuration: c, Seed: 5, Validation: checkpoint.Validation{Every: 1},
 		Every: time.Hour, Replicas: 2, Kernel: "portable",
 	}
 }
@@ -133,7 +133,7 @@ func sameFiles(t testing.TB, want, got map[string]string) {
 	}
 }
 
-func train(t testing.TB, run Run, data Data) checkpoints.Record {
+func train(t testing.TB, run Run, data Data) checkpoint.Record {
 	t.Helper()
 	r, err := Train(t.Context(), run, data, nil)
 	if err != nil {
@@ -142,14 +142,14 @@ func train(t testing.TB, run Run, data Data) checkpoints.Record {
 	return r
 }
 
-// memory is a place in memory that goes with the test.
-func memory(t testing.TB, name string) string {
+// inMemory is a URL in memory that goes with the test.
+func inMemory(t testing.TB, name string) string {
 	return storage.Join(storagetest.Memory(t), name)
 }
 
 func TestTrainingLearns(t *testing.T) {
 	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped} {
-		run := toyRun(memory(t, batching))
+		run := toyRun(inMemory(t, batching))
 		run.Configuration.Batching = batching
 		run.Configuration.Epochs = 12
 		run.Configuration.LearningRate = 2e-2
@@ -172,18 +172,18 @@ func TestTrainingLearns(t *testing.T) {
 
 // Threads, bundles and the order of bundles change no byte of any checkpoint.
 func TestHowWorkIsSharedChangesNothing(t *testing.T) {
-	first := toyRun(memory(t, "first"))
+	first := toyRun(inMemory(t, "first"))
 	train(t, first, toy(t, 1))
 	want := contents(t, first.Checkpoints)
 	for i, variant := range []struct{ replicas, bundles int }{{1, 1}, {3, 1}, {2, 7}, {1, 1000}} {
-		run := toyRun(memory(t, fmt.Sprint(i)))
+		run := toyRun(inMemory(t, fmt.Sprint(i)))
 		run.Replicas = variant.replicas
 		data := toy(t, variant.bundles)
 		slices.Reverse(data.Valid)
 		train(t, run, data)
 		t.Run(fmt.Sprint(variant), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
 	}
-	other := toyRun(memory(t, "seed"))
+	other := toyRun(inMemory(t, "seed"))
 	other.Seed++
 	train(t, other, toy(t, 1))
 	if contents(t, other.Checkpoints)["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
@@ -193,10 +193,10 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 
 // A run that is stopped after each step, wherever that is, ends in the same bytes.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
-	whole := toyRun(memory(t, "whole"))
+	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t, 1))
 	want := contents(t, whole.Checkpoints)
-	broken := toyRun(memory(t, "broken"))
+	broken := toyRun(inMemory(t, "broken"))
 	broken.Every = 0 // a checkpoint after each step
 	data := toy(t, 1)
 	stops := 0
@@ -246,10 +246,10 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 // A training that is stopped while it validates has learned the epoch, and validates it when it
 // goes on.
 func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
-	whole := toyRun(memory(t, "whole"))
+	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t, 1))
 	want := contents(t, whole.Checkpoints)
-	broken := toyRun(memory(t, "broken"))
+	broken := toyRun(inMemory(t, "broken"))
 	data := toy(t, 1)
 	for epoch := 1; epoch <= broken.Configuration.Epochs; epoch++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -262,7 +262,7 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("epoch %d: %v, want an interruption", epoch, err)
 		}
-		state, _, err := checkpoints.Folder(broken.Checkpoints).Newest(t.Context())
+		state, _, err := checkpoint.Folder(broken.Checkpoints).Newest(t.Context())
 		if r := state.Record; err != nil || r.Epoch != epoch || r.Partial == nil || r.Partial.Queries != int64(len(data.Deck.Facts())) {
 			t.Fatalf("epoch %d: newest is %+v (%v), want all queries of the epoch, which is not validated", epoch, r, err)
 		}
@@ -277,7 +277,7 @@ func TestDisplacedTrainingWritesNothing(t *testing.T) {
 		func(p Progress) bool { return p.Epoch == 2 && p.Queries > 0 },
 		func(p Progress) bool { return p.Epoch == 2 && p.Validated > 0 },
 	} {
-		run := toyRun(memory(t, "toy"))
+		run := toyRun(inMemory(t, "toy"))
 		run.Every = 0 // a checkpoint after each step
 		run.Mark = Mark{URL: run.Checkpoints + "/.mark", Text: "mine"}
 		write := func(text string) {
@@ -321,7 +321,7 @@ func TestStopBeforeTheTrainingBegins(t *testing.T) {
 
 // A damaged file of the newest checkpoint is passed over, and said; the end is the same.
 func TestDamagedCheckpointIsPassedOver(t *testing.T) {
-	whole := toyRun(memory(t, "whole"))
+	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t, 1))
 	want := contents(t, whole.Checkpoints)
 	for _, name := range []string{"epoch-004.json", "epoch-004.safetensors", "epoch-004.optimizer.safetensors"} {
@@ -331,7 +331,7 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 			"none": nil,
 		} {
 			t.Run(name+"/"+damage, func(t *testing.T) {
-				run := toyRun(memory(t, name+damage))
+				run := toyRun(inMemory(t, name+damage))
 				for file, data := range want {
 					text := []byte(data)
 					if file == name {
@@ -367,7 +367,7 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 }
 
 func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
-	run := toyRun(memory(t, "run"))
+	run := toyRun(inMemory(t, "run"))
 	train(t, run, toy(t, 1))
 	for name := range contents(t, run.Checkpoints) {
 		if strings.HasSuffix(name, ".optimizer.safetensors") {
@@ -383,7 +383,7 @@ func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
 }
 
 func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
-	run := toyRun(memory(t, "run"))
+	run := toyRun(inMemory(t, "run"))
 	train(t, run, toy(t, 1))
 	for name, change := range map[string]func(*Run, *Data){
 		"configuration": func(r *Run, _ *Data) { r.Configuration.Dropout = 0.2 },
@@ -406,21 +406,21 @@ func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 
 // Weights that overflow stop the training, with the last good checkpoint left.
 func TestLossThatIsNotFinite(t *testing.T) {
-	run := toyRun(memory(t, "run"))
+	run := toyRun(inMemory(t, "run"))
 	train(t, run, toy(t, 1))
 	run.Configuration.Epochs = 9
-	r, weights, err := checkpoints.Folder(run.Checkpoints).Load(t.Context(), "last")
+	r, weights, err := checkpoint.Folder(run.Checkpoints).Load(t.Context(), "last")
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, _, err := checkpoints.Folder(run.Checkpoints).Newest(t.Context())
+	state, _, err := checkpoint.Folder(run.Checkpoints).Newest(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range weights[0].Data {
 		weights[0].Data[i] = 1e38
 	}
-	if err := checkpoints.Folder(run.Checkpoints).Save(t.Context(), r, weights, state.Optimizer); err != nil {
+	if err := checkpoint.Folder(run.Checkpoints).Save(t.Context(), r, weights, state.Optimizer); err != nil {
 		t.Fatal(err)
 	}
 	before := contents(t, run.Checkpoints)

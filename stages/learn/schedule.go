@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tagnet/model/sampling"
+	"tagnet/model/random"
 )
 
 // Fact is a training fact by id: Head -Relation-> Tail, Relation a base relation.
@@ -22,7 +22,7 @@ type Draw struct {
 // RandomSchedule draws each batch at random over all facts, each of them once: the first half
 // of a batch asks for tails, the second for heads. The last batch may be smaller.
 func RandomSchedule(facts int, batch int, seed uint64, epoch int) [][]Draw {
-	order := shuffled(facts, sampling.Seed(seed, purposeOrder, uint64(epoch)))
+	order := shuffled(facts, random.Seed(seed, purposeOrder, uint64(epoch)))
 	var batches [][]Draw
 	for start := 0; start < facts; start += batch {
 		chosen := order[start:min(start+batch, facts)]
@@ -41,9 +41,9 @@ func RandomSchedule(facts int, batch int, seed uint64, epoch int) [][]Draw {
 // before it would grow beyond the batch size.
 func GroupedSchedule(facts []Fact, batch int, seed uint64, epoch int) [][]Draw {
 	draws := make([]Draw, len(facts))
-	order := shuffled(len(facts), sampling.Seed(seed, purposeOrder, uint64(epoch)))
+	order := shuffled(len(facts), random.Seed(seed, purposeOrder, uint64(epoch)))
 	for i, fact := range order {
-		coin := sampling.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
+		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Reciprocal: coin&1 == 1}
 	}
 	source := func(d Draw) int32 {
@@ -64,7 +64,7 @@ func GroupedSchedule(facts []Fact, batch int, seed uint64, epoch int) [][]Draw {
 	}
 	var batches [][]Draw
 	var filling []Draw
-	for _, g := range shuffled(len(groups), sampling.Seed(seed, purposeGroups, uint64(epoch))) {
+	for _, g := range shuffled(len(groups), random.Seed(seed, purposeGroups, uint64(epoch))) {
 		if len(filling)+len(groups[g]) > batch {
 			batches = append(batches, filling)
 			filling = nil
@@ -95,7 +95,7 @@ func shuffled(n int, seed uint64) []int32 {
 		order[i] = int32(i)
 	}
 	for i := n - 1; i > 0; i-- {
-		j := int(sampling.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
+		j := int(random.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
 		order[i], order[j] = order[j], order[i]
 	}
 	return order

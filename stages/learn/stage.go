@@ -8,10 +8,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 )
 
 func init() {
@@ -97,7 +97,7 @@ func ReadData(ctx context.Context, folder string, urls Bundles) (Data, error) {
 		return Data{}, err
 	}
 	g := loaded.Train.Graph
-	d := Data{Graph: g, Vocabulary: checkpoints.Vocabulary{
+	d := Data{Graph: g, Vocabulary: checkpoint.Vocabulary{
 		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
 		Graph: loaded.Manifest.Checksum,
 	}}
@@ -117,7 +117,7 @@ func readBundles(ctx context.Context, urls []string) ([]*bundle.Bundle, error) {
 		}
 		b, err := bundle.Decode(data)
 		if err != nil {
-			return nil, &checkpoints.Damaged{URL: url, Reason: err}
+			return nil, &checkpoint.Damaged{URL: url, Reason: err}
 		}
 		bundles = append(bundles, b)
 	}

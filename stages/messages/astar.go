@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
@@ -20,9 +21,8 @@ import (
 	"tagnet/model/propagation"
 	"tagnet/model/search"
 	"tagnet/stages/counter"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 )
 
 // questionsPropagated counts distinct questions as they are done.
@@ -114,7 +114,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 	if f.queries, err = f.loaded.Queries(ctx, f.Params.Split); err != nil {
 		return err
 	}
-	record, p, err := checkpoints.Folder(f.Params.Checkpoints).Model(ctx, f.Params.Checkpoint, f.loaded.Relations, f.loaded.Vocabulary)
+	record, p, err := checkpoint.Folder(f.Params.Checkpoints).Model(ctx, f.Params.Checkpoint, f.loaded.Relations, f.loaded.Vocabulary)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ type question struct {
 func (f *chooseFn) questions(sources []int32) []question {
 	var all []question
 	for _, source := range sources {
-		for _, q := range distance.QueriesOf(f.queries, source) {
+		for _, q := range distances.QueriesOf(f.queries, source) {
 			if n := len(all); n > 0 && all[n-1].source == source && all[n-1].relation == q.Relation {
 				all[n-1].queries++
 				continue
@@ -147,7 +147,7 @@ func (f *chooseFn) questions(sources []int32) []question {
 
 // ProcessElement counts a shard of sources.
 func (f *chooseFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	var shard distance.Shard
+	var shard distances.Shard
 	if err := shard.Decode(element); err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/stages/budget"
 	"tagnet/stages/counter"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -43,13 +43,13 @@ type CountParams struct {
 	// Threads bounds the threads of a process, which are as many as it has cores at most; 0 is no
 	// other bound.
 	Threads int
-	// PerThread is the most bytes that a thread's searcher may take; see distance.SweepParams.
+	// PerThread is the most bytes that a thread's searcher may take; see distances.SweepParams.
 	PerThread int64
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
 }
 
-// Count counts the messages of a split's queries. Input: sources as distance.Shard.Encode
+// Count counts the messages of a split's queries. Input: sources as distances.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
 // graph, for each thread a searcher (for 512 sources 200 V bytes, with a removal 712 V and a
 // messages.Corrector), and at the end all rows of messages.parquet; CountParams.Need says how much
@@ -101,16 +101,16 @@ func (f *countFn) Setup(ctx context.Context) error {
 
 // ProcessElement counts a shard of sources.
 func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	var shard distance.Shard
+	var shard distances.Shard
 	if err := shard.Decode(element); err != nil {
 		return err
 	}
-	params := distance.SweepParams{
+	params := distances.SweepParams{
 		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
 		Gather: f.Params.Gather(), Threads: f.Params.Threads, PerThread: f.Params.PerThread,
 	}
 	var all []Counted
-	err := distance.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {
+	err := distances.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {
 		all = append(all, row)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -127,11 +127,11 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 }
 
 // count counts the queries of one source, whose levels are those of the whole graph.
-func (f *countFn) count(s *distance.Searched) (Counted, error) {
+func (f *countFn) count(s *distances.Searched) (Counted, error) {
 	if f.Params.Remove != configuration.RemoveNone {
 		return f.countTraining(s.Source, s.Distances(), s.Levels), nil
 	}
-	return Counted{s.Source, int64(len(distance.QueriesOf(f.queries, s.Source))), s.Levels}, nil
+	return Counted{s.Source, int64(len(distances.QueriesOf(f.queries, s.Source))), s.Levels}, nil
 }
 
 // check returns an error for parameters that cannot be counted.

@@ -1,13 +1,13 @@
 package messages
 
 import (
+	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
-	"tagnet/model/learning"
 	"tagnet/model/multisource"
+	"tagnet/model/optimizer"
 	"tagnet/model/propagation"
-	"tagnet/stages/budget"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 )
 
 // Size is what the memory of counting depends on, beside the graph: how many sources are counted,
@@ -50,7 +50,7 @@ func (p CountParams) Need(g *modelgraph.Graph, loaded int64, s Size, words int) 
 			{Name: "counts", Bytes: copies * bytesPerCounted * s.Sources},
 			{Name: "rows", Bytes: bytesOfGroup + bytesPerRow*int64(p.rowsPerSource())*s.Sources},
 		},
-		Thread: distance.SweepMemory(entities, words, p.Gather()),
+		Thread: distances.SweepMemory(entities, words, p.Gather()),
 	}
 	if p.Remove != configuration.RemoveNone {
 		need.Thread += 24 * entities // a corrector and its lists
@@ -60,7 +60,7 @@ func (p CountParams) Need(g *modelgraph.Graph, loaded int64, s Size, words int) 
 	}
 	c := p.AStar.Configuration
 	need.Fixed = append(need.Fixed,
-		budget.Part{Name: "weights", Bytes: 8*learning.Parameters(g, c) + propagation.WeightsMemory(g, c, 0, 0)},
+		budget.Part{Name: "weights", Bytes: 8*optimizer.Parameters(g, c) + propagation.WeightsMemory(g, c, 0, 0)},
 		budget.Part{Name: "choices", Bytes: (copies*bytesPerChosen + bytesPerRow) * int64(c.Layers) * s.Questions})
 	// A search of its own and its distances.
 	need.Thread += propagation.Memory(g, c, false) + 9*entities

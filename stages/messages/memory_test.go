@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
-	"tagnet/stages/budget"
 )
 
 // TestNeedGrows holds that what is asked for grows with all that takes memory, and with nothing

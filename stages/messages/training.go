@@ -8,7 +8,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 )
 
 // trainer is what a thread needs to count training queries, each in a graph without its own fact.
@@ -17,14 +17,14 @@ type trainer struct {
 	queries   []tables.Query
 }
 
-// countTraining sums the levels of a source's training queries, given the distances in the whole
+// countTraining sums the levels of a source's training queries, given the hops in the whole
 // graph and its levels there.
-func (f *countFn) countTraining(source int32, distances []uint8, whole messages.Levels) Counted {
+func (f *countFn) countTraining(source int32, hops []uint8, whole messages.Levels) Counted {
 	t := f.trainers.Get().(*trainer)
 	defer f.trainers.Put(t)
-	queries := distance.QueriesOf(f.queries, source)
+	queries := distances.QueriesOf(f.queries, source)
 	removals := t.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop)
-	t.corrector.Of(source, distances, slices.Max(f.Params.Layers), whole)
+	t.corrector.Of(source, hops, slices.Max(f.Params.Layers), whole)
 	sum := messages.Levels{}
 	for removal, n := range removals {
 		sum = sum.Plus(t.corrector.Without(removal).Times(n))

@@ -8,9 +8,9 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
-	"tagnet/model/scoring"
 	"tagnet/stages/bundle"
 )
 
@@ -43,7 +43,7 @@ func TestMemoryBoundsARanker(t *testing.T) {
 		set := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
 		b := twoQuestionsEach(t, g, 12)
 		before := live()
-		scorer, err := scoring.New(g, c, set, k)
+		scorer, err := inference.New(g, c, set, k)
 		if err != nil {
 			t.Fatal(err)
 		}

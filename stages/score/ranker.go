@@ -13,7 +13,7 @@ import (
 	"tagnet/stages/bundle"
 )
 
-// Worker scores all entities for one question at a time; model/scoring has it.
+// Worker scores all entities for one question at a time; model/inference has it.
 type Worker interface {
 	// Scores sets each of scores, one entry per entity, to the logits of (source, relation, ?)
 	// for each of relations.

@@ -9,13 +9,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
+	"tagnet/model/inference"
 	"tagnet/model/kernel"
-	"tagnet/model/scoring"
-	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/counter"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 )
 
 func init() {
@@ -96,7 +96,7 @@ func (f *scoreFn) ProcessElement(ctx context.Context, data []byte, emit func(int
 var engine struct {
 	sync.Mutex
 	params Params
-	record checkpoints.Record
+	record checkpoint.Record
 	graph  *graph.Loaded
 	ranker *Ranker
 }
@@ -107,7 +107,7 @@ func rankerOf(ctx context.Context, p Params) (*Ranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := checkpoints.Folder(p.Checkpoints)
+	folder := checkpoint.Folder(p.Checkpoints)
 	record, err := folder.Record(ctx, p.Checkpoint)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (p Params) threads() int {
 }
 
 func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, error) {
-	record, weights, err := checkpoints.Folder(p.Checkpoints).Model(ctx, p.Checkpoint, loaded.Relations, loaded.Vocabulary)
+	record, weights, err := checkpoint.Folder(p.Checkpoints).Model(ctx, p.Checkpoint, loaded.Relations, loaded.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, er
 		return nil, err
 	}
 	asked := loaded.Of(p.Split).Graph
-	scorer, err := scoring.New(asked, record.Configuration, weights, k)
+	scorer, err := inference.New(asked, record.Configuration, weights, k)
 	if err != nil {
 		return nil, err
 	}

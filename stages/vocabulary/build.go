@@ -11,11 +11,11 @@ import (
 
 	formattriples "tagnet/formats/triples"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/stages/counter"
-	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 )
 
@@ -65,7 +65,7 @@ type Written struct {
 // file, and triples.Rejects, one for each part with bad lines.
 //
 // Its steps: (1) each part's distinct names are sorted and written as runs, a new one when they
-// take the memory of a thread; (2) the runs of a file are merged. Only runs.Run cross the barrier.
+// take the memory of a thread; (2) the runs of a file are merged. Only externalsort.Run cross the barrier.
 func Build(s beam.Scope, files beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
 	s = s.Scope("vocabulary.Build")
 	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, files))
@@ -73,15 +73,15 @@ func Build(s beam.Scope, files beam.PCollection, p BuildParams) (written, reject
 }
 
 func init() {
-	register.DoFn4x1[context.Context, triples.File, func(string, runs.Run), func(triples.Rejects), error](&namesFn{})
-	register.DoFn4x1[context.Context, string, func(*runs.Run) bool, func(Written), error](&writeFn{})
-	register.Emitter2[string, runs.Run]()
+	register.DoFn4x1[context.Context, triples.File, func(string, externalsort.Run), func(triples.Rejects), error](&namesFn{})
+	register.DoFn4x1[context.Context, string, func(*externalsort.Run) bool, func(Written), error](&writeFn{})
+	register.Emitter2[string, externalsort.Run]()
 	register.Emitter1[triples.Rejects]()
 	register.Emitter1[Written]()
-	register.Iter1[runs.Run]()
+	register.Iter1[externalsort.Run]()
 	beam.RegisterType(reflect.TypeOf((*triples.File)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*runs.Run)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*externalsort.Run)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Written)(nil)).Elem())
 }
 
@@ -89,12 +89,12 @@ func init() {
 type namesFn struct{ Params BuildParams }
 
 // ProcessElement reads one part from its beginning to its end.
-func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit func(string, runs.Run), emitRejects func(triples.Rejects)) error {
+func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit func(string, externalsort.Run), emitRejects func(triples.Rejects)) error {
 	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := runs.Enter(share.Threads)
+	leave, err := externalsort.Enter(share.Threads)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 	err = part.Read(ctx, func(_ int, t formattriples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
 			rowsDone.Inc(ctx, CountEvery)
-			if err := runs.Going(); err != nil {
+			if err := externalsort.Going(); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ type gatherer struct {
 	part                triples.File
 	most                int64 // bytes of each set
 	entities, relations *set
-	emit                func(string, runs.Run)
+	emit                func(string, externalsort.Run)
 	written             int
 }
 
@@ -186,12 +186,12 @@ func (g *gatherer) flush(ctx context.Context) error {
 type writeFn struct{ Params BuildParams }
 
 // ProcessElement writes one file.
-func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*runs.Run) bool, emit func(Written)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*externalsort.Run) bool, emit func(Written)) error {
 	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := runs.Enter(share.Threads)
+	leave, err := externalsort.Enter(share.Threads)
 	if err != nil {
 		return err
 	}
@@ -203,11 +203,11 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*r
 	}
 	defer w.Abort()
 	sum, names := manifest.NewVocabulary(), int64(0)
-	var all []runs.Run
-	for run := (runs.Run{}); parts(&run); {
+	var all []externalsort.Run
+	for run := (externalsort.Run{}); parts(&run); {
 		all = append(all, run)
 	}
-	err = runs.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
+	err = externalsort.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
 		sum.Add(name)
 		names++
 		return w.Write(name)

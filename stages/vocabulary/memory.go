@@ -1,15 +1,15 @@
 package vocabulary
 
 import (
-	"tagnet/stages/budget"
-	"tagnet/stages/runs"
+	"tagnet/formats/externalsort"
+	"tagnet/model/budget"
 )
 
 // idBytes is what the id of a name takes: a slot of 16 bytes, and a fifth of the slots are free.
 const idBytes = 20
 
 // threadBytes is what a step takes beside names and rows: the buffers of the text, of the runs
-// that it writes or of the runs.FanIn that it merges, and the batch of a table as it is made,
+// that it writes or of the externalsort.FanIn that it merges, and the batch of a table as it is made,
 // encoded and packed.
 const threadBytes = 48 * budget.MiB
 
@@ -33,4 +33,4 @@ func Room(share budget.Share, asked int64) int64 {
 }
 
 // Rows is how many rows may be sorted at a time in room of so many bytes, at least those of a fact.
-func Rows(room int64) int { return int(max(2, room/(2*runs.RowBytes))) }
+func Rows(room int64) int { return int(max(2, room/(2*externalsort.RowBytes))) }

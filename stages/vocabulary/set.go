@@ -8,7 +8,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"tagnet/stages/runs"
+	"tagnet/formats/externalsort"
 )
 
 // set is distinct names, in one piece of memory.
@@ -77,15 +77,15 @@ func (s *set) grow() {
 }
 
 // write writes the names as a run and empties the set.
-func (s *set) write(ctx context.Context, url string) (runs.Run, error) {
-	w, err := runs.CreateNames(ctx, url)
+func (s *set) write(ctx context.Context, url string) (externalsort.Run, error) {
+	w, err := externalsort.CreateNames(ctx, url)
 	if err != nil {
-		return runs.Run{}, err
+		return externalsort.Run{}, err
 	}
 	defer w.Abort()
 	for _, place := range s.sorted() {
 		if err := w.Write(s.at(place.at)); err != nil {
-			return runs.Run{}, err
+			return externalsort.Run{}, err
 		}
 	}
 	clear(s.slots)

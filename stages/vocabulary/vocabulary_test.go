@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
-	"tagnet/stages/budget"
-	"tagnet/stages/runs"
+	"tagnet/model/budget"
 )
 
 // someNames are names that share beginnings, some of them the beginning of others, and twice.
@@ -45,7 +45,7 @@ func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		if err := runs.MergeNames(t.Context(), []runs.Run{run}, "", func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
+		if err := externalsort.MergeNames(t.Context(), []externalsort.Run{run}, "", func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {

@@ -19,9 +19,9 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/analysis"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/messages"
+	"tagnet/stages/statistics"
 )
 
 func run(arguments ...string) (code int, out, stderr string) {
@@ -74,7 +74,7 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 			if code, _, stderr := run(arguments...); code != 0 {
 				t.Fatal(stderr)
 			}
-			a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
+			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,9 +101,9 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[string]int{analysis.Training: 1}
+			want := map[string]int{statistics.Training: 1}
 			if inductive {
-				want[analysis.Inference] = 1
+				want[statistics.Inference] = 1
 			}
 			got := map[string]int{}
 			for _, shard := range Shards("graph", m) {
@@ -117,9 +117,9 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 }
 
 // compareSources compares with the files that the analysis was made from.
-func compareSources(t *testing.T, workspace, split string, got analysis.Split) {
+func compareSources(t *testing.T, workspace, split string, got statistics.Split) {
 	t.Helper()
-	d, err := distance.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", split))
+	d, err := distances.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", split))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +147,9 @@ func compareSources(t *testing.T, workspace, split string, got analysis.Split) {
 
 // compareRows holds that the shares of each whole add up to 1, and that the rows of messages
 // are those of the JSON.
-func compareRows(t *testing.T, workspace string, a analysis.Analysis) {
+func compareRows(t *testing.T, workspace string, a statistics.Analysis) {
 	t.Helper()
-	rows, err := parquet.Read[parquet.Share](t.Context(), filepath.Join(workspace, "analysis", analysis.SharesFile))
+	rows, err := parquet.Read[parquet.Share](t.Context(), filepath.Join(workspace, "analysis", statistics.SharesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAgain(t *testing.T) {
 	if code, out, _ := run("--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analysing the graph in") {
 		t.Errorf("one split: exit %d, %s", code, out)
 	}
-	a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
+	a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 	if err != nil || len(a.Splits) != 1 || len(a.Splits["test"].Messages) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -257,7 +257,7 @@ func TestInterrupted(t *testing.T) {
 	if code, _, stderr := run(arguments...); code != 0 {
 		t.Fatal(stderr)
 	}
-	path := filepath.Join(workspace, "analysis", analysis.File)
+	path := filepath.Join(workspace, "analysis", statistics.File)
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -319,11 +319,11 @@ func TestSample(t *testing.T) {
 			t.Errorf("%q is not said: %s", want, out)
 		}
 	}
-	a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
+	a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareSplit(t, readPlain(t, filepath.Join(workspace, "sample")), "valid", analysis.Split{
+	compareSplit(t, readPlain(t, filepath.Join(workspace, "sample")), "valid", statistics.Split{
 		Queries: a.Splits["valid"].Queries, ByDistance: a.Splits["valid"].ByDistance, Remove: "none",
 	})
 	page, err := os.ReadFile(filepath.Join(workspace, "report", "index.html"))

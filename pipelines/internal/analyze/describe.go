@@ -7,49 +7,49 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/analysis"
+	"tagnet/stages/statistics"
 )
 
 // describe prints what was found, what is there, whether the analysis and the page were made now,
 // and what comes next.
 func (f *flags) describe(ctx context.Context, e *command.Environment, made, page bool) error {
 	folder := e.Workspace.Analysis()
-	a, err := analysis.Read(ctx, folder)
+	a, err := statistics.Read(ctx, folder)
 	if err != nil {
 		return err
 	}
 	e.Say("")
 	e.Say("%s", named(a))
-	describeGraph(e, analysis.Training, a.Graph)
+	describeGraph(e, statistics.Training, a.Graph)
 	if a.InferenceGraph != nil {
-		describeGraph(e, analysis.Inference, *a.InferenceGraph)
+		describeGraph(e, statistics.Inference, *a.InferenceGraph)
 	}
 	f.describeDistances(e, a)
 	for _, layers := range f.layerList {
 		f.describeMessages(e, a, layers)
 	}
 	e.Say("")
-	e.Outputs(made, storage.Join(folder, analysis.File), storage.Join(folder, analysis.SharesFile))
+	e.Outputs(made, storage.Join(folder, statistics.File), storage.Join(folder, statistics.SharesFile))
 	e.Outputs(page, pageURL(e.Workspace))
 	e.Next("go run ./pipelines/report --open", "go run ./pipelines/train")
 	return nil
 }
 
-func named(a analysis.Analysis) string {
+func named(a statistics.Analysis) string {
 	if a.Inference == "" {
 		return a.Dataset
 	}
 	return a.Dataset + ", asked " + a.Inference
 }
 
-func describeGraph(e *command.Environment, name string, g analysis.Graph) {
+func describeGraph(e *command.Environment, name string, g statistics.Graph) {
 	e.Say("  %s graph: %s entities, %s facts, %.1f facts per entity; at most %s edges at an entity",
 		name, progress.Count(g.Entities), progress.Count(g.Facts), g.MeanDegree, progress.Count(g.MostEdges))
 }
 
 // describeDistances prints a row for each split, a column for each distance of any.
-func (f *flags) describeDistances(e *command.Environment, a analysis.Analysis) {
-	all := analysis.Split{ByDistance: map[string]analysis.AtDistance{}}
+func (f *flags) describeDistances(e *command.Environment, a statistics.Analysis) {
+	all := statistics.Split{ByDistance: map[string]statistics.AtDistance{}}
 	for _, split := range a.Splits {
 		for at, d := range split.ByDistance {
 			all.ByDistance[at] = d
@@ -81,7 +81,7 @@ func (f *flags) describeDistances(e *command.Environment, a analysis.Analysis) {
 }
 
 // describeMessages prints a row for each split and delta.
-func (f *flags) describeMessages(e *command.Environment, a analysis.Analysis, layers int) {
+func (f *flags) describeMessages(e *command.Environment, a statistics.Analysis, layers int) {
 	e.Say("")
 	e.Say("  messages a query, %d layers", layers)
 	e.Say("  %-6s %6s %14s %14s %9s %16s   %s", "split", "delta", "untruncated", "kept", "fewer", "without empties", "pruned: empty, redundant")

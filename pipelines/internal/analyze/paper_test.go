@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/stages/analysis"
+	"tagnet/stages/statistics"
 )
 
 // TestWhatThePaperSays compares with the paper's tables on mean degree, distances and pruned
@@ -35,7 +35,7 @@ func TestWhatThePaperSays(t *testing.T) {
 			if code != 0 {
 				t.Fatal(stderr)
 			}
-			a, err := analysis.Read(t.Context(), filepath.Join(workspace, "analysis"))
+			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)
 			}

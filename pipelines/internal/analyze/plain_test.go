@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/stages/analysis"
 	"tagnet/stages/messages"
+	"tagnet/stages/statistics"
 )
 
 // fact is a line of a text file.
@@ -85,7 +85,7 @@ func hopsFrom(edges []edge, source string) map[string]int {
 }
 
 // compareGraph compares the size and the degrees.
-func compareGraph(t *testing.T, p *plain, got analysis.Graph) {
+func compareGraph(t *testing.T, p *plain, got statistics.Graph) {
 	t.Helper()
 	degree := map[string]int64{}
 	for _, e := range p.edges {
@@ -116,7 +116,7 @@ func compareGraph(t *testing.T, p *plain, got analysis.Graph) {
 }
 
 // compareSplit compares the distances, and every count of messages, layer by layer.
-func compareSplit(t *testing.T, p *plain, split string, got analysis.Split) {
+func compareSplit(t *testing.T, p *plain, split string, got statistics.Split) {
 	t.Helper()
 	var queries []edge
 	for _, f := range p.splits[split] {

@@ -12,8 +12,8 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/analysis"
 	"tagnet/stages/graph"
+	"tagnet/stages/statistics"
 )
 
 // analyse makes analysis/, unless it is there already of what is there now, and returns
@@ -86,9 +86,9 @@ func current(ctx context.Context, s workspace.Stage) (bool, error) {
 // write runs the Beam pipeline.
 func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Manifest) error {
 	shards := Shards(e.Workspace.Graph(), m)
-	params := analysis.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis()}
+	params := statistics.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis()}
 	for _, split := range f.splitList {
-		params.Splits = append(params.Splits, analysis.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
+		params.Splits = append(params.Splits, statistics.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
 	}
 	bar := e.Progress.Begin("analysis", int64(len(shards)), "shards of edges")
 	defer bar.End()
@@ -102,24 +102,24 @@ func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Ma
 
 // Shards are the files of edges of a graph/ folder with this manifest: those of the training
 // graph, and those of the inference graph if there is one.
-func Shards(folder string, m manifest.Manifest) []analysis.EdgeShard {
-	var shards []analysis.EdgeShard
+func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
+	var shards []statistics.EdgeShard
 	training := map[string]bool{}
 	for _, f := range graph.EdgeFiles(m, "train") {
 		training[f.Name] = true
-		shards = append(shards, analysis.EdgeShard{Graph: analysis.Training, URL: storage.Join(folder, f.Name)})
+		shards = append(shards, statistics.EdgeShard{Graph: statistics.Training, URL: storage.Join(folder, f.Name)})
 	}
 	for _, f := range graph.EdgeFiles(m, "test") {
 		if !training[f.Name] {
-			shards = append(shards, analysis.EdgeShard{Graph: analysis.Inference, URL: storage.Join(folder, f.Name)})
+			shards = append(shards, statistics.EdgeShard{Graph: statistics.Inference, URL: storage.Join(folder, f.Name)})
 		}
 	}
 	return shards
 }
 
 // Build makes the Beam pipeline that analyses the graphs whose edges are in these shards.
-func Build(shards []analysis.EdgeShard, p analysis.Params) *beam.Pipeline {
+func Build(shards []statistics.EdgeShard, p statistics.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	analysis.Analyze(s, beam.CreateList(s, shards), p)
+	statistics.Analyze(s, beam.CreateList(s, shards), p)
 	return pipeline
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"runtime"
 
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
 )
 
 // Memory registers --memory, the budget of a worker process in MiB.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
 )
 
 // TestDivideSaysFewerThreads holds that fewer threads than cores are said, once, and that as

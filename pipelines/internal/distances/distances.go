@@ -10,7 +10,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -100,7 +100,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
 	}
-	sources := distance.Sources(queries)
+	sources := distances.Sources(queries)
 	if f.sources == all {
 		sources = everyEntity(graph.EntitiesOf(m, f.split))
 	}
@@ -138,7 +138,7 @@ func everyEntity(entities int) []int32 {
 // finish tells what is there, whether it was made now, and what comes next.
 func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
-	d, err := distance.ReadDistribution(ctx, folder)
+	d, err := distances.ReadDistribution(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		e.Say("  (training leaves each query's own edge out, so that its answer is farther)")
 	}
 	e.Say("")
-	e.Outputs(made, folder, storage.Join(folder, distance.DistributionFile))
+	e.Outputs(made, folder, storage.Join(folder, distances.DistributionFile))
 	switch f.split {
 	case "train":
 		e.Next("go run ./pipelines/train")
@@ -163,7 +163,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 }
 
 // show prints one distance and its share.
-func show(e *command.Environment, at string, d distance.Distribution, always bool) {
+func show(e *command.Environment, at string, d distances.Distribution, always bool) {
 	if n := d.ByDistance[at]; n > 0 || always {
 		e.Say("  %9s %12s %6.2f%%", at, progress.Count(n), 100*float64(n)/float64(max(1, d.Queries)))
 	}

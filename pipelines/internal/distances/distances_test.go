@@ -17,7 +17,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -99,7 +99,7 @@ func compare(t *testing.T, loaded *graph.Loaded, folder, split string, all bool)
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
 	rows, counts := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {
-		asked := distance.QueriesOf(queries, source)
+		asked := distances.QueriesOf(queries, source)
 		found, err := reader.Row(source, got)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func compare(t *testing.T, loaded *graph.Loaded, folder, split string, all bool)
 	if rows == 0 || reader.Rows() != rows {
 		t.Errorf("%d rows, want %d", reader.Rows(), rows)
 	}
-	d, err := distance.ReadDistribution(ctx, folder)
+	d, err := distances.ReadDistribution(ctx, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestSplitWithoutQueries(t *testing.T) {
 func TestSameBytesInAnyRun(t *testing.T) {
 	command.InitBeam()
 	workspace := prepared(t, 6, false)
-	params := distance.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
+	params := distances.SearchParams{Graph: filepath.Join(workspace, "graph"), Split: "train", Hops: 5}
 	loaded, err := graph.Load(params.Graph)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 )
@@ -77,11 +77,11 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sources := distance.Sources(queries)
+			sources := distances.Sources(queries)
 			if len(sources) <= 64 {
 				t.Fatalf("%d sources: want several blocks", len(sources))
 			}
-			p := distance.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
+			p := distances.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
 			p.Folder = filepath.Join(root, "worker")
 			if err := runBeam(t)(Build(sources, graph.EntitiesOf(m, "test"), p)); err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			if err := searchByJoin(context.Background(), environment(), sources, params, test.wave); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"distances-00000-of-00001.arrow", distance.DistributionFile} {
+			for _, name := range []string{"distances-00000-of-00001.arrow", distances.DistributionFile} {
 				want, err := os.ReadFile(filepath.Join(root, "worker", name))
 				if err != nil {
 					t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMethods(t *testing.T) {
 
 func TestRangesAreWhole(t *testing.T) {
 	for _, test := range []struct{ entities, shards int }{{1, 1}, {10, 3}, {7, 7}, {3, 5}, {40943, 13}} {
-		p := distance.JoinParams{Entities: test.entities, Ranges: test.shards}
+		p := distances.JoinParams{Entities: test.entities, Ranges: test.shards}
 		next := int32(0)
 		for k := range test.shards {
 			from, to := p.Range(k)

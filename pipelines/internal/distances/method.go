@@ -7,19 +7,19 @@ import (
 	"runtime"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/budget"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/budget"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
 // choice is how a split is searched.
 type choice struct {
 	method string
-	why    string         // what auto says of its choice
-	worker distance.Width // of a worker that holds the graph
-	join   distance.JoinParams
+	why    string          // what auto says of its choice
+	worker distances.Width // of a worker that holds the graph
+	join   distances.JoinParams
 	wave   int // blocks of sources that are searched by a join in one go
 }
 
@@ -39,7 +39,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	// What a worker takes with one thread; the threads it has are those that fit.
 	_, tooSmall := need.Divide(f.memory*budget.MiB, 1, 1)
 	if f.method == worker || f.method == auto && tooSmall == nil {
-		chosen := distance.Widest(needs, f.memory*budget.MiB, cores)
+		chosen := distances.Widest(needs, f.memory*budget.MiB, cores)
 		share, err := e.Divide(needs[chosen.Words], f.memory, 0)
 		if err != nil {
 			if _, _, large := params.Plan(size, f.memory*budget.MiB, cores, local); large == nil {
@@ -81,9 +81,9 @@ func least(need budget.Need) int64 {
 	return small.Least / budget.MiB
 }
 
-// workerNeeds states, for each of distance.Widths, what a worker takes that holds the graph, which
+// workerNeeds states, for each of distances.Widths, what a worker takes that holds the graph, which
 // is not loaded for that.
-func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifest, size distance.Size, cores int) (map[int]budget.Need, error) {
+func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifest, size distances.Size, cores int) (map[int]budget.Need, error) {
 	summary, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 	if err != nil {
 		return nil, err
@@ -96,16 +96,16 @@ func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifes
 		}
 	}
 	needs := map[int]budget.Need{}
-	for _, words := range distance.Widths {
-		needs[words] = distance.WorkerNeed(size, distance.LoadedMemory(summary, names), cores, words)
+	for _, words := range distances.Widths {
+		needs[words] = distances.WorkerNeed(size, distances.LoadedMemory(summary, names), cores, words)
 	}
 	return needs, nil
 }
 
 // params are those of a join, but for what a plan chooses, and the size of what is searched.
-func (f *flags) params(e *command.Environment, m manifest.Manifest, sources, queries int) (distance.JoinParams, distance.Size, error) {
+func (f *flags) params(e *command.Environment, m manifest.Manifest, sources, queries int) (distances.JoinParams, distances.Size, error) {
 	entities := graph.EntitiesOf(m, f.split)
-	p := Params(m, sources, distance.SearchParams{
+	p := Params(m, sources, distances.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: f.kernel,
 	})
@@ -114,9 +114,9 @@ func (f *flags) params(e *command.Environment, m manifest.Manifest, sources, que
 		edges = inference
 	}
 	if len(p.Edges) == 0 || entities < 1 {
-		return p, distance.Size{}, fmt.Errorf("%s has no edges for --split %s: %s makes it anew", p.Graph, f.split, e.Workspace.Command("go run ./pipelines/preprocess --force"))
+		return p, distances.Size{}, fmt.Errorf("%s has no edges for --split %s: %s makes it anew", p.Graph, f.split, e.Workspace.Command("go run ./pipelines/preprocess --force"))
 	}
-	return p, distance.Size{
+	return p, distances.Size{
 		Entities: int64(entities), Edges: edges, Sources: int64(sources), Queries: int64(queries), EdgeShards: len(p.Edges),
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -126,7 +126,7 @@ func TestLoadedMemoryIsABound(t *testing.T) {
 				names += f.Size
 			}
 		}
-		if bound, bytes := distance.LoadedMemory(s, names), loaded.Memory(0); bound < bytes {
+		if bound, bytes := distances.LoadedMemory(s, names), loaded.Memory(0); bound < bytes {
 			t.Errorf("inductive %v: %d bytes are foretold, it takes %d", inductive, bound, bytes)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -51,7 +51,7 @@ var shapes = map[string]func(random *rand.Rand, entities int32) []modelgraph.Fac
 // sample is a graph on disk as a join reads it, and the tables that a search from each source
 // alone makes.
 type sample struct {
-	params  distance.JoinParams
+	params  distances.JoinParams
 	sources []int32
 	want    map[string][]byte // by file
 }
@@ -67,7 +67,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 	}
 	root := "mem://" + strings.ReplaceAll(t.Name(), "#", "-")
 	s := sample{want: map[string][]byte{}}
-	s.params = distance.JoinParams{Entities: int(entities), PerFile: distance.PerShard(int(entities)), RunBytes: 1 << 20}
+	s.params = distances.JoinParams{Entities: int(entities), PerFile: distances.PerShard(int(entities)), RunBytes: 1 << 20}
 	s.params.Hops, s.params.Split, s.params.Graph, s.params.Folder = hops, "test", root+"/graph", root+"/distances"
 	for k := range shards {
 		var e tables.Edges
@@ -84,7 +84,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 		if err := writeEdges(ctx, url, e); err != nil {
 			t.Fatal(err)
 		}
-		s.params.Edges = append(s.params.Edges, distance.EdgeShard{URL: url, SHA256: fmt.Sprint(t.Name(), k)})
+		s.params.Edges = append(s.params.Edges, distances.EdgeShard{URL: url, SHA256: fmt.Sprint(t.Name(), k)})
 	}
 	var queries []tables.Query
 	for o := range entities {
@@ -106,11 +106,11 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	t.Helper()
 	ctx := context.Background()
 	searcher, row := search.NewSearcher(g), make([]uint8, g.Entities)
-	d := distance.Distribution{Split: "test", ByDistance: map[string]int64{"unreached": 0}}
+	d := distances.Distribution{Split: "test", ByDistance: map[string]int64{"unreached": 0}}
 	for hop := 1; hop <= s.params.Hops; hop++ {
 		d.ByDistance[strconv.Itoa(hop)] = 0
 	}
-	for _, shard := range distance.Cut(s.sources, g.Entities) {
+	for _, shard := range distances.Cut(s.sources, g.Entities) {
 		url := storage.Join(s.params.Graph, "want", shard.File())
 		w, err := tables.CreateDistances(ctx, url, g.Entities, s.params.Hops)
 		if err != nil {
@@ -122,7 +122,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 			if err := w.Write(source, row); err != nil {
 				t.Fatal(err)
 			}
-			for _, q := range distance.QueriesOf(queries, source) {
+			for _, q := range distances.QueriesOf(queries, source) {
 				at := "unreached"
 				if row[q.Answer] != search.Unreached {
 					at = strconv.Itoa(int(row[q.Answer]))
@@ -142,7 +142,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.want[distance.DistributionFile] = append(text, '\n')
+	s.want[distances.DistributionFile] = append(text, '\n')
 }
 
 // check searches by a join and compares every file.
@@ -204,10 +204,10 @@ func TestRoundsEqualSearches(t *testing.T) {
 }
 
 func TestJoinWithoutSources(t *testing.T) {
-	if _, err := BuildTables(nil, distance.JoinParams{Entities: 5}); err == nil {
+	if _, err := BuildTables(nil, distances.JoinParams{Entities: 5}); err == nil {
 		t.Error("tables of nothing are made")
 	}
-	if _, err := Build(nil, 5, distance.SearchParams{}); err == nil {
+	if _, err := Build(nil, 5, distances.SearchParams{}); err == nil {
 		t.Error("nothing is searched")
 	}
 }
@@ -249,7 +249,7 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), url) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the error is %v, want %s and %q", err, url, test.says)
 			}
-			if there, _ := storage.Exists(ctx, storage.Join(s.params.Folder, distance.DistributionFile)); there {
+			if there, _ := storage.Exists(ctx, storage.Join(s.params.Folder, distances.DistributionFile)); there {
 				t.Error("a distribution is written")
 			}
 		})

@@ -8,10 +8,10 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/budget"
 	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/budget"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
@@ -43,7 +43,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 
 // searchByJoin runs the rounds of a join, for so many blocks of sources at a time, and makes
 // tables of what they found.
-func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distance.JoinParams, wave int) error {
+func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distances.JoinParams, wave int) error {
 	rounds := int64(params.Hops + 1)
 	bar := e.Progress.Begin("distances", int64(len(sources))*rounds, "rounds of a source")
 	defer bar.End()
@@ -53,7 +53,7 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 	}
 	for from := 0; from < len(blocks); from += wave {
 		to := min(from+wave, len(blocks))
-		done := int64(from*params.Words*distance.SourcesPerWord) * rounds
+		done := int64(from*params.Words*distances.SourcesPerWord) * rounds
 		stop := bar.FollowFrom(ctx, "source_rounds", done)
 		_, err := e.RunBeam(ctx, BuildJoin(blocks[from:to], params))
 		stop()
@@ -69,7 +69,7 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 		return err
 	}
 	bar.Set(int64(len(sources)) * rounds)
-	return storage.RemoveAll(ctx, storage.Join(params.Folder, distance.PartsFolder))
+	return storage.RemoveAll(ctx, storage.Join(params.Folder, distances.PartsFolder))
 }
 
 // errNoSources is of a search that would write nothing.
@@ -80,48 +80,48 @@ func shardsOf(sources []int32, entities int) ([][]byte, error) {
 	if len(sources) == 0 {
 		return nil, errNoSources
 	}
-	return distance.EncodeShards(distance.Cut(sources, entities))
+	return distances.EncodeShards(distances.Cut(sources, entities))
 }
 
 // Build makes the Beam pipeline that searches from sources, in increasing order, on workers
 // that hold the graph.
-func Build(sources []int32, entities int, p distance.SearchParams) (*beam.Pipeline, error) {
+func Build(sources []int32, entities int, p distances.SearchParams) (*beam.Pipeline, error) {
 	elements, err := shardsOf(sources, entities)
 	if err != nil {
 		return nil, err
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distance.Search(s, beam.CreateList(s, elements), p)
+	distances.Search(s, beam.CreateList(s, elements), p)
 	return pipeline, nil
 }
 
 // BuildJoin makes the Beam pipeline that searches from some blocks of sources by rounds of a
 // join.
-func BuildJoin(blocks [][]byte, p distance.JoinParams) *beam.Pipeline {
+func BuildJoin(blocks [][]byte, p distances.JoinParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	distance.Join(s, beam.CreateList(s, blocks), p)
+	distances.Join(s, beam.CreateList(s, blocks), p)
 	return pipeline
 }
 
 // BuildTables makes the Beam pipeline that makes tables of what BuildJoin's found, once all
 // blocks are searched.
-func BuildTables(sources []int32, p distance.JoinParams) (*beam.Pipeline, error) {
+func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error) {
 	elements, err := shardsOf(sources, p.Entities)
 	if err != nil {
 		return nil, err
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distance.Tables(s, beam.CreateList(s, elements), p)
+	distances.Tables(s, beam.CreateList(s, elements), p)
 	return pipeline, nil
 }
 
 // Params are those of a join over the graph that a split asks, whose graph/ folder has that
 // manifest, but for what a plan chooses.
-func Params(m manifest.Manifest, sources int, p distance.SearchParams) distance.JoinParams {
+func Params(m manifest.Manifest, sources int, p distances.SearchParams) distances.JoinParams {
 	entities := graph.EntitiesOf(m, p.Split)
-	params := distance.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerFile: distance.PerShard(entities)}
+	params := distances.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerFile: distances.PerShard(entities)}
 	for _, f := range graph.EdgeFiles(m, p.Split) {
-		params.Edges = append(params.Edges, distance.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
+		params.Edges = append(params.Edges, distances.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
 	}
 	return params
 }

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"tagnet/formats/parquet"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
 )
 
@@ -100,7 +100,7 @@ func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, p, err := checkpoints.Folder(filepath.Join(workspace, "checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
+	record, p, err := checkpoint.Folder(filepath.Join(workspace, "checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
 	if err != nil {
 		t.Fatal(err)
 	}

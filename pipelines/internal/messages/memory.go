@@ -4,10 +4,10 @@ import (
 	"context"
 	"runtime"
 
+	"tagnet/model/budget"
 	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/budget"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
@@ -25,10 +25,10 @@ func (f *flags) params(ctx context.Context, e *command.Environment, loaded *grap
 	}
 	g, cores := loaded.Of(f.split).Graph, runtime.GOMAXPROCS(0)
 	needs := map[int]budget.Need{}
-	for _, words := range distance.Widths {
+	for _, words := range distances.Widths {
 		needs[words] = p.Need(g, loaded.Memory(queries), messages.Size{Sources: int64(sources), Questions: s.Distinct[f.split]}, words)
 	}
-	chosen := distance.Widest(needs, p.Memory, cores)
+	chosen := distances.Widest(needs, p.Memory, cores)
 	share, err := e.Divide(needs[chosen.Words], f.memory, 0)
 	if err != nil {
 		return p, err

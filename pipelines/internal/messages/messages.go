@@ -8,11 +8,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/budget"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
@@ -118,7 +118,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
-	sources := distance.Sources(queries)
+	sources := distances.Sources(queries)
 	// Before Begin clears what --force replaces: a budget may be too small.
 	params, err := f.params(ctx, e, loaded, model, len(sources), len(queries))
 	if err != nil {
@@ -189,7 +189,7 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *graph
 
 // Build makes the Beam pipeline that counts for sources in increasing order.
 func Build(sources []int32, entities int, p messages.CountParams) (*beam.Pipeline, error) {
-	elements, err := distance.EncodeShards(distance.Cut(sources, entities))
+	elements, err := distances.EncodeShards(distances.Cut(sources, entities))
 	if err != nil {
 		return nil, err
 	}

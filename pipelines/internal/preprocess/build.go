@@ -3,10 +3,10 @@ package preprocess
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
 	"tagnet/stages/graph"
-	"tagnet/stages/runs"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -38,10 +38,10 @@ type BuildParams struct {
 // leaves of it goes with the rest.
 const spillFolder = "unsorted"
 
-// Build makes the Beam pipeline: texts to a vocabulary, both to tables. Where it fails, runs.Halt
+// Build makes the Beam pipeline: texts to a vocabulary, both to tables. Where it fails, externalsort.Halt
 // ends what is still at work in this process, until another one is built.
 func Build(p BuildParams) *beam.Pipeline {
-	runs.Begin()
+	externalsort.Begin()
 	if p.Memory == 0 {
 		p.Memory = budget.Default
 	}

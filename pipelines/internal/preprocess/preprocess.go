@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
+	"tagnet/model/budget"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/budget"
 	"tagnet/stages/graph"
-	"tagnet/stages/runs"
 	"tagnet/stages/vocabulary"
 )
 
@@ -153,7 +153,7 @@ func resolve(ctx context.Context, flag, name string) (string, error) {
 // write runs the Beam pipeline.
 func (f *flags) write(ctx context.Context, e *command.Environment, source dataset) error {
 	defer vocabulary.Forget()
-	defer runs.Forget()
+	defer externalsort.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
 	if f.dataset == "" {
 		var err error
@@ -175,7 +175,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		bar.Set(source.rows())
 		return nil
 	}
-	runs.Halt()
+	externalsort.Halt()
 	if want, small := strings.CutPrefix(err.Error(), graph.TooSmall); small {
 		return command.FlagError("memory", f.memory, want)
 	}

@@ -13,14 +13,14 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/analysis"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
+	"tagnet/stages/statistics"
 )
 
 // evidence is what a workspace holds for the page. What could not be read is nil or empty,
@@ -28,15 +28,15 @@ import (
 type evidence struct {
 	root        string
 	graph       *graph.Summary
-	distances   []distance.Distribution
+	distances   []distances.Distribution
 	epochs      []learn.Epoch
 	best        string
-	checkpoint  *checkpoints.Record
+	checkpoint  *checkpoint.Record
 	toGo        int // epochs that the training is to have, if it is not finished
 	evaluations []evaluation
 	questions   []answered
 	messages    []messages.Summary
-	analysis    *analysis.Analysis
+	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section
 	damage      error            // of the first file that is damaged
 }
@@ -115,7 +115,7 @@ func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
 func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 	splits := splitsIn(ctx, w, "distances")
 	for _, split := range splits {
-		var d distance.Distribution
+		var d distances.Distribution
 		command := "go run ./pipelines/distances --split " + split
 		err := e.whole(ctx, w, "distances/"+split, command)
 		if err == nil {
@@ -158,7 +158,7 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 		return
 	}
 	e.best = strings.TrimSpace(string(name))
-	var r checkpoints.Record
+	var r checkpoint.Record
 	if err := readJSON(ctx, storage.Join(w.Checkpoints(), e.best+".json"), &r); err != nil {
 		e.missing(parametersSection, "The best checkpoint's record cannot be shown. It is made by", train, err)
 		return
@@ -167,7 +167,7 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	if errors.Is(unfinished, fs.ErrNotExist) {
 		e.toGo = r.Configuration.Epochs
 		// The newest knows best: a training can be given more epochs.
-		if records, _, err := checkpoints.Folder(w.Checkpoints()).Records(ctx); err == nil && len(records) > 0 {
+		if records, _, err := checkpoint.Folder(w.Checkpoints()).Records(ctx); err == nil && len(records) > 0 {
 			e.toGo = records[len(records)-1].Configuration.Epochs
 		}
 	}
@@ -279,9 +279,9 @@ func (e *evidence) readAnalysis(ctx context.Context, w workspace.Workspace) {
 		return
 	}
 	const command = "go run ./pipelines/analyze"
-	var a analysis.Analysis
+	var a statistics.Analysis
 	if err = e.whole(ctx, w, workspace.AnalysisFolder, command); err == nil {
-		a, err = analysis.Read(ctx, w.Analysis())
+		a, err = statistics.Read(ctx, w.Analysis())
 	}
 	if err != nil {
 		e.missing(dataSection, "The degrees of the graph cannot be shown. They are counted by", w.Command(command), err)

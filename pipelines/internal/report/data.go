@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"tagnet/pipelines/internal/report/chart"
-	"tagnet/stages/analysis"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
+	"tagnet/stages/statistics"
 )
 
 // dataPart shows the graph and how far its answers are.
@@ -60,8 +60,8 @@ func splitTable(g *graph.Summary) table {
 
 // heldOut are the splits but train, if there are others: a training question has its own fact in
 // the graph, so that its answer is next to it.
-func heldOut(splits []distance.Distribution) []distance.Distribution {
-	shown := slices.DeleteFunc(slices.Clone(splits), func(d distance.Distribution) bool { return d.Split == "train" })
+func heldOut(splits []distances.Distribution) []distances.Distribution {
+	shown := slices.DeleteFunc(slices.Clone(splits), func(d distances.Distribution) bool { return d.Split == "train" })
 	if len(shown) == 0 {
 		return splits
 	}
@@ -69,7 +69,7 @@ func heldOut(splits []distance.Distribution) []distance.Distribution {
 }
 
 // whole is the number of a distribution's queries.
-func whole(d distance.Distribution) (sum int64) {
+func whole(d distances.Distribution) (sum int64) {
 	for _, n := range d.ByDistance {
 		sum += n
 	}
@@ -77,7 +77,7 @@ func whole(d distance.Distribution) (sum int64) {
 }
 
 // farthest are the distances of some splits, without those at the end where nobody is.
-func farthest(splits ...distance.Distribution) []string {
+func farthest(splits ...distances.Distribution) []string {
 	sum := map[string]int64{}
 	for _, d := range splits {
 		for name, n := range d.ByDistance {
@@ -99,7 +99,7 @@ const (
 )
 
 // distanceFigure shows the share of questions at each distance.
-func distanceFigure(d distance.Distribution) figure {
+func distanceFigure(d distances.Distribution) figure {
 	all := whole(d)
 	c := chart.Bars{
 		Title: "Distance of the answers", Description: "Share of the questions of the " + d.Split + " split by the distance of their answer.",
@@ -114,7 +114,7 @@ func distanceFigure(d distance.Distribution) figure {
 }
 
 // distancesFigure shows the same of several splits.
-func distancesFigure(splits []distance.Distribution) figure {
+func distancesFigure(splits []distances.Distribution) figure {
 	c := chart.Grouped{
 		Title: "Distance of the answers", Description: "Share of the questions of each split by the distance of their answer.",
 		Label: "edges", X: chart.Axis{Label: "questions of the split", Format: wholePercent, Most: 1}, Format: percent,
@@ -135,7 +135,7 @@ func distancesFigure(splits []distance.Distribution) figure {
 }
 
 // distancesTable has the same in numbers.
-func distancesTable(splits []distance.Distribution) table {
+func distancesTable(splits []distances.Distribution) table {
 	t := table{Title: howFar + ", in numbers", Note: "Questions by the fewest edges from source to answer. A training question has its own fact in the graph here, which training leaves out.", Head: []cell{text("Edges")}}
 	for _, d := range splits {
 		t.Head = append(t.Head, number(d.Split))
@@ -164,24 +164,24 @@ func splitColour(split string) int {
 }
 
 // degreeFigure shows how many edges enter the entities.
-func degreeFigure(a analysis.Analysis) figure {
+func degreeFigure(a statistics.Analysis) figure {
 	c := chart.Grouped{
 		Title: "Degrees", Description: "Share of the entities by how many edges enter them.",
 		Label: "edges", X: chart.Axis{Label: "entities", Format: wholePercent, Most: 1}, Format: percent,
 	}
-	graphs, caption := []analysis.Graph{a.Graph}, ""
-	c.Series = []string{analysis.Training}
+	graphs, caption := []statistics.Graph{a.Graph}, ""
+	c.Series = []string{statistics.Training}
 	if a.InferenceGraph != nil {
 		graphs = append(graphs, *a.InferenceGraph)
-		c.Series = []string{analysis.Training + " graph", analysis.Inference + " graph"}
+		c.Series = []string{statistics.Training + " graph", statistics.Inference + " graph"}
 		caption = fmt.Sprintf(" in the training graph and %s in the inference graph", count(a.InferenceGraph.MostEdges))
 	}
-	longest := slices.MaxFunc(graphs, func(x, y analysis.Graph) int { return len(x.Degrees) - len(y.Degrees) })
+	longest := slices.MaxFunc(graphs, func(x, y statistics.Graph) int { return len(x.Degrees) - len(y.Degrees) })
 	for i, d := range longest.Degrees {
 		group := chart.Group{Name: d.Name()}
 		empty := true
 		for _, g := range graphs {
-			var of analysis.Degree
+			var of statistics.Degree
 			if i < len(g.Degrees) {
 				of = g.Degrees[i]
 			}

@@ -11,16 +11,16 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/analysis"
-	"tagnet/stages/distance"
+	"tagnet/stages/distances"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
+	"tagnet/stages/statistics"
 )
 
 // hostile is a name that would become part of the page if it were not escaped.
@@ -111,13 +111,13 @@ func (f fixture) all() {
 // test split's, and degrees.
 func (f fixture) analysis() {
 	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
-		f.write("distances/"+split+"/distribution.json", distance.Distribution{Split: split, Queries: queries,
+		f.write("distances/"+split+"/distribution.json", distances.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
 		f.write("messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
 			{Layers: 6, Delta: 2, NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
 	}
-	a := analysis.Analysis{Dataset: "fb15k-237", Graph: analysis.Graph{Entities: 14541, MostEdges: 8642}}
-	for _, d := range []analysis.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
+	a := statistics.Analysis{Dataset: "fb15k-237", Graph: statistics.Graph{Entities: 14541, MostEdges: 8642}}
+	for _, d := range []statistics.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
 		d.Share = float64(d.Entities) / 14541
 		a.Degrees = append(a.Degrees, d)
 	}
@@ -127,7 +127,7 @@ func (f fixture) analysis() {
 func (f fixture) graph() {
 	f.write("graph/summary.json", graph.Summary{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, MeanDegree: 18.7,
 		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
-	f.write("distances/test/distribution.json", distance.Distribution{Split: "test", Queries: 40932,
+	f.write("distances/test/distribution.json", distances.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
 }
 
@@ -135,7 +135,7 @@ func (f fixture) training() {
 	var log string
 	for i := 1; i <= 12; i++ {
 		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
-		valid := checkpoints.Valid{Queries: v.Queries, Tied: v.Tied, Pessimistic: v.Pessimistic, Mean: v.Mean, Optimistic: v.Optimistic}
+		valid := checkpoint.Valid{Queries: v.Queries, Tied: v.Tied, Pessimistic: v.Pessimistic, Mean: v.Mean, Optimistic: v.Optimistic}
 		line, err := json.Marshal(learn.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
 		if err != nil {
 			f.t.Fatal(err)
@@ -145,7 +145,7 @@ func (f fixture) training() {
 	f.writeText("training.jsonl", log)
 	f.writeText("checkpoints/best", "epoch-012\n")
 	c := configuration.Default()
-	f.write("checkpoints/epoch-012.json", checkpoints.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
+	f.write("checkpoints/epoch-012.json", checkpoint.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
 }
 
 func (f fixture) evaluation(split string) {

@@ -13,10 +13,10 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/learn/checkpoints"
 	"tagnet/stages/messages"
 )
 
@@ -176,9 +176,9 @@ func TestUnfinishedTraining(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
 	f.training()
-	extended := checkpoints.Record{FormatVersion: checkpoints.FormatVersion, Configuration: configuration.Default(), Epoch: 13}
+	extended := checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: configuration.Default(), Epoch: 13}
 	extended.Configuration.Epochs = 77
-	if err := checkpoints.Folder(f.workspace.Checkpoints()).Save(t.Context(), extended, nil, nil); err != nil {
+	if err := checkpoint.Folder(f.workspace.Checkpoints()).Save(t.Context(), extended, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var out, problems bytes.Buffer
@@ -295,7 +295,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		f := fixture{t, w, 3, 8}
 		f.graph()
 		f.training()
-		f.write("checkpoints/epoch-012.json", checkpoints.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
+		f.write("checkpoints/epoch-012.json", checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
 		f.evaluation("test")
 		complete(t, w)
 		inputs, err := w.Inputs(t.Context(), "graph")

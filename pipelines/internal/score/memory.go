@@ -3,8 +3,8 @@ package score
 import (
 	"context"
 
-	"tagnet/model/learning"
-	"tagnet/stages/budget"
+	"tagnet/model/budget"
+	"tagnet/model/optimizer"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
@@ -22,7 +22,7 @@ func (a *asking) need(ctx context.Context, queries int64) (budget.Need, error) {
 		Fixed: []budget.Part{
 			{Name: "graph", Bytes: a.loaded.Memory(int(queries), known) + bundle.Memory(int(queries), g.Entities, 1)},
 			// The checkpoint is there once as it is read, beside the parameters it fills.
-			{Name: "weights", Bytes: 8*learning.Parameters(g, c) + shared},
+			{Name: "weights", Bytes: 8*optimizer.Parameters(g, c) + shared},
 			{Name: "answers", Bytes: evaluate.Memory(int(queries), a.best)},
 		},
 		Thread: thread + bundle.Memory(0, g.Entities, 1),

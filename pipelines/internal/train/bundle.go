@@ -10,9 +10,9 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"

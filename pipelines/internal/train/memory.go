@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/budget"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"

@@ -14,14 +14,14 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/budget"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
-	"tagnet/stages/learn/checkpoints"
 )
 
 type flags struct {
@@ -31,7 +31,7 @@ type flags struct {
 	resume     bool
 	minutes    float64
 	kernel     string
-	validation checkpoints.Validation
+	validation checkpoint.Validation
 	memory     int64
 
 	configuration configuration.Configuration
@@ -85,7 +85,7 @@ func (f *flags) check() error {
 // recorded is what decides the content of checkpoints, besides the seed and the graph.
 type recorded struct {
 	configuration.Configuration
-	Validation checkpoints.Validation `json:"validation"`
+	Validation checkpoint.Validation `json:"validation"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -143,7 +143,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 // publish makes the checkpoints complete, if they are of this run: one that was displaced may have
 // left its own here.
 func (f *flags) publish(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) error {
-	records, _, err := checkpoints.Folder(e.Workspace.Checkpoints()).Records(ctx)
+	records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (f *flags) publish(ctx context.Context, e *command.Environment, stage works
 // thrown away unasked.
 func (f *flags) decide(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) (done bool, begin func() error, err error) {
 	url := e.Workspace.Checkpoints()
-	folder := checkpoints.Folder(url)
+	folder := checkpoint.Folder(url)
 	_, err = manifest.Read(ctx, url)
 	complete := !errors.Is(err, fs.ErrNotExist)
 	if e.Force {
@@ -207,7 +207,7 @@ func (f *flags) decide(ctx context.Context, e *command.Environment, stage worksp
 }
 
 // anew begins a training where another was, finished or not.
-func anew(ctx context.Context, folder checkpoints.Folder, stage workspace.Stage, complete bool) error {
+func anew(ctx context.Context, folder checkpoint.Folder, stage workspace.Stage, complete bool) error {
 	if !complete {
 		if err := folder.Clear(ctx); err != nil {
 			return err
@@ -218,7 +218,7 @@ func anew(ctx context.Context, folder checkpoints.Folder, stage workspace.Stage,
 }
 
 // allSame returns an error that says what differs if a checkpoint is of another run.
-func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []checkpoints.Record) error {
+func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
 		if err := f.same(e, loaded, r); err != nil {
 			return err
@@ -228,7 +228,7 @@ func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []
 }
 
 // same is allSame for one checkpoint.
-func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoints.Record) error {
+func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoint.Record) error {
 	there := recorded{r.Configuration, r.Validation}
 	there.Epochs = max(r.Epoch, f.configuration.Epochs) // more of them than planned at first are welcome
 	different, err := differences(there, recorded{f.configuration, f.validation})
@@ -288,7 +288,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 // tellWhatIsKept says where an interrupted training goes on.
 func tellWhatIsKept(ctx context.Context, e *command.Environment) {
 	folder := e.Workspace.Checkpoints()
-	records, _, err := checkpoints.Folder(folder).Records(context.WithoutCancel(ctx))
+	records, _, err := checkpoint.Folder(folder).Records(context.WithoutCancel(ctx))
 	switch {
 	case err != nil:
 		e.Say("what is kept cannot be told: %v", err)
@@ -313,7 +313,7 @@ func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
 // finish tells what was learned, what is there, whether it was made now, and what comes next.
 func finish(ctx context.Context, e *command.Environment, made bool) error {
 	w := e.Workspace
-	folder := checkpoints.Folder(w.Checkpoints())
+	folder := checkpoint.Folder(w.Checkpoints())
 	best, err := folder.Record(ctx, "best")
 	if err != nil {
 		return err
@@ -326,7 +326,7 @@ func finish(ctx context.Context, e *command.Environment, made bool) error {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}
 	e.Say("")
-	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoints.BestFile), w.TrainingLog())
+	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog())
 	score := "go run ./pipelines/score"
 	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
 		score += " --force" // what is there is of another checkpoint

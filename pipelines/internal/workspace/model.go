@@ -8,14 +8,14 @@ import (
 	"os"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/checkpoint"
 	"tagnet/stages/graph"
-	"tagnet/stages/learn/checkpoints"
 )
 
 // Model is a checkpoint whose model is used.
 type Model struct {
-	Folder checkpoints.Folder
-	Record checkpoints.Record
+	Folder checkpoint.Folder
+	Record checkpoint.Record
 	// Remark says what has to be known of the training: that it was on another graph, or that it
 	// goes on. It is empty where there is nothing to say.
 	Remark string
@@ -24,8 +24,8 @@ type Model struct {
 // OpenModel finds the checkpoint that --checkpoint names and reads it, so that one that is damaged
 // or does not fit the graph fails at once. Where there is none, or not a whole one, the error
 // names the command that makes it.
-func (w Workspace) OpenModel(ctx context.Context, checkpoint string, loaded *graph.Loaded) (Model, error) {
-	folder, name := checkpoints.Locate(checkpoints.Folder(w.Checkpoints()), checkpoint)
+func (w Workspace) OpenModel(ctx context.Context, named string, loaded *graph.Loaded) (Model, error) {
+	folder, name := checkpoint.Locate(checkpoint.Folder(w.Checkpoints()), named)
 	// Without a manifest the training goes on, and its epochs can be used already.
 	_, err := manifest.Read(ctx, string(folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
@@ -33,9 +33,9 @@ func (w Workspace) OpenModel(ctx context.Context, checkpoint string, loaded *gra
 		return Model{}, fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
 	}
 	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
-	var damaged *checkpoints.Damaged
+	var damaged *checkpoint.Damaged
 	switch {
-	case errors.Is(err, checkpoints.ErrNone):
+	case errors.Is(err, checkpoint.ErrNone):
 		return Model{}, fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train anew: %s with the flags it was trained with", err, w.Command("go run ./pipelines/train --force"))

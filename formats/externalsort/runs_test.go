@@ -1,0 +1,379 @@
+package externalsort
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tagnet/formats/storage"
+)
+
+func compare(a, b Row) int {
+	switch {
+	case a.Less(b):
+		return -1
+	case b.Less(a):
+		return 1
+	}
+	return 0
+}
+
+// randomRows has ids of all sizes, and many that are equal.
+func randomRows(random *rand.Rand, n int) []Row {
+	rows := make([]Row, n)
+	for i := range rows {
+		for column := range rows[i] {
+			rows[i][column] = int32(random.Int64N(math.MaxInt32+1) >> (random.IntN(5) * 7))
+		}
+		if i > 0 && random.IntN(4) == 0 {
+			rows[i] = rows[random.IntN(i)]
+		}
+	}
+	return rows
+}
+
+func TestSort(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{0, 1, 2, 3, 100, 3000} {
+		for range 5 {
+			rows := randomRows(random, n)
+			want := slices.Clone(rows)
+			slices.SortFunc(want, compare)
+			got, other := Sort(rows, make([]Row, n, n+3))
+			if !slices.Equal(got, want) || len(other) != n {
+				t.Errorf("%d rows: not sorted", n)
+			}
+		}
+	}
+	few := []Row{{5, 1, 2}, {5, 1, 1}} // one digit differs: one pass, so that the slices change places
+	scratch := make([]Row, 2)
+	if got, other := Sort(few, scratch); &got[0] != &scratch[0] || &other[0] != &few[0] || got[0] != (Row{5, 1, 1}) {
+		t.Errorf("%v, %v", got, other)
+	}
+}
+
+// write writes rows as a run.
+func write(t testing.TB, url string, tag int, rows []Row) Run {
+	t.Helper()
+	w, err := CreateRows(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	for _, r := range rows {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := w.Cut()
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	run.Tag = tag
+	return run
+}
+
+type tagged struct {
+	Row
+	tag int
+}
+
+// TestMergeRows holds that runs of any number, some of them empty, give the sorted rows, equal ones
+// in the order of their tags: also where they are more than are merged at a time.
+func TestMergeRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	for _, count := range []int{0, 1, 2, 7, FanIn, FanIn + 1, 3*FanIn + 5} {
+		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
+		var want []tagged
+		var all []Run
+		for i := range count {
+			rows := randomRows(random, random.IntN(20))
+			slices.SortFunc(rows, compare)
+			tag := random.IntN(3)
+			all = append(all, write(t, fmt.Sprintf("%s/%d", folder, i), tag, rows))
+			for _, r := range rows {
+				want = append(want, tagged{r, tag})
+			}
+			if i > 0 && len(rows) > 0 { // in another split as well
+				all = append(all, write(t, fmt.Sprintf("%s/%d-again", folder, i), (tag+1)%3, rows[:1]))
+				want = append(want, tagged{rows[0], (tag + 1) % 3})
+			}
+		}
+		slices.SortFunc(want, func(a, b tagged) int {
+			if c := compare(a.Row, b.Row); c != 0 {
+				return c
+			}
+			return a.tag - b.tag
+		})
+		var got []tagged
+		err := MergeRows(t.Context(), all, folder+"/table", func(r Row, tag int) error {
+			got = append(got, tagged{r, tag})
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d runs: %d rows, want %d the same; error %v", count, len(got), len(want), err)
+		}
+	}
+}
+
+// TestRunsOfOneFile holds that runs on end are read each by itself.
+func TestRunsOfOneFile(t *testing.T) {
+	url := "mem://" + t.Name() + "/rows"
+	w, err := CreateRows(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	var all []Run
+	for i := range int32(4) {
+		for j := range i {
+			if err := w.Write(Row{i, j, 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append(all, w.Cut())
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for i, run := range all {
+		var got []Row
+		if err := MergeRows(t.Context(), []Run{run}, url, func(r Row, _ int) error { got = append(got, r); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != i || i > 0 && got[i-1] != (Row{int32(i), int32(i - 1), 1}) {
+			t.Errorf("run %d: %v", i, got)
+		}
+	}
+}
+
+func TestMergeNames(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	for _, count := range []int{0, 1, 3, FanIn + 9} {
+		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
+		var want []string
+		var all []Run
+		for i := range count {
+			var names []string
+			for range random.IntN(9) {
+				names = append(names, strings.Repeat("ab", random.IntN(4))+fmt.Sprint(random.IntN(300)))
+			}
+			if i == 0 {
+				names = append(names, "", strings.Repeat("long", 1<<17))
+			}
+			slices.Sort(names)
+			names = slices.Compact(names)
+			want = append(want, names...)
+			w, err := CreateNames(t.Context(), fmt.Sprintf("%s/%d", folder, i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Abort()
+			for _, name := range names {
+				if err := w.Write([]byte(name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run, err := w.Commit()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, run)
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		var got []string
+		err := MergeNames(t.Context(), all, folder+"/table", func(name []byte) error { got = append(got, string(name)); return nil })
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d runs: %d names, want %d the same; error %v", count, len(got), len(want), err)
+		}
+	}
+}
+
+// TestDamageIsNoticed changes each byte of a run, cuts it short, and removes it.
+func TestDamageIsNoticed(t *testing.T) {
+	url := "mem://" + t.Name() + "/run"
+	rows := write(t, url+"-rows", 0, []Row{{1, 2, 3}, {4, 5, 6}})
+	w, err := CreateNames(t.Context(), url+"-names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "ab", "b"} {
+		if err := w.Write([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := w.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readRows := func(ctx context.Context) error {
+		return MergeRows(ctx, []Run{rows}, url, func(Row, int) error { return nil })
+	}
+	readNames := func(ctx context.Context) error {
+		return MergeNames(ctx, []Run{names}, url, func([]byte) error { return nil })
+	}
+	for _, test := range []struct {
+		url  string
+		read func(context.Context) error
+	}{{rows.URL, readRows}, {names.URL, readNames}} {
+		whole, err := storage.ReadFile(t.Context(), test.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := test.read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range whole {
+			changed := slices.Clone(whole)
+			changed[i] ^= 1
+			for _, bytes := range [][]byte{changed, whole[:i]} {
+				if err := storage.WriteFile(t.Context(), test.url, bytes); err != nil {
+					t.Fatal(err)
+				}
+				if err := test.read(t.Context()); err == nil || !strings.Contains(err.Error(), test.url) {
+					t.Errorf("byte %d of %s: error %v", i, test.url, err)
+				}
+			}
+		}
+		if err := storage.Remove(t.Context(), test.url); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.read(t.Context()); err == nil {
+			t.Errorf("%s is gone, and nothing was noticed", test.url)
+		}
+	}
+}
+
+// TestMergeStops holds that a cancelled run does not merge to its end.
+func TestMergeStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	run := write(t, "mem://"+t.Name()+"/run", 0, make([]Row, 200_000))
+	merged := 0
+	err := MergeRows(ctx, []Run{run}, "", func(Row, int) error { merged++; cancel(); return nil })
+	if !errors.Is(err, context.Canceled) || merged > 1<<16 {
+		t.Errorf("%d rows, error %v", merged, err)
+	}
+}
+
+// TestEnter holds that no more steps are at work than there are threads.
+func TestEnter(t *testing.T) {
+	var now, most atomic.Int32
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			leave, err := Enter(3)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer leave()
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(time.Millisecond)
+			now.Add(-1)
+		})
+	}
+	all.Wait()
+	if got := most.Load(); got != 3 {
+		t.Errorf("%d at a time", got)
+	}
+}
+
+// TestHalt holds that a halted run's steps end, those at work and those that wait, and that none
+// is left when Halt returns.
+func TestHalt(t *testing.T) {
+	defer Begin()
+	var at atomic.Int32
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			leave, err := Enter(2)
+			if err != nil {
+				return
+			}
+			at.Add(1)
+			for Going() == nil {
+				time.Sleep(time.Millisecond)
+			}
+			at.Add(-1)
+			leave()
+		})
+	}
+	for at.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	Halt()
+	if n := at.Load(); n != 0 {
+		t.Errorf("%d steps are at work", n)
+	}
+	all.Wait()
+	if _, err := Enter(2); !errors.Is(err, errHalted) {
+		t.Errorf("entered after the end: %v", err)
+	}
+	Begin()
+	leave, err := Enter(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+}
+
+func TestBuffersAreUsedAgain(t *testing.T) {
+	defer Forget()
+	Forget()
+	a := Buffer(10)
+	if len(a) != 0 || cap(a) != 10 {
+		t.Fatalf("room for %d, %d used", cap(a), len(a))
+	}
+	a = append(a, Row{1})
+	Return(a)
+	b := Buffer(7)
+	if len(b) != 0 || cap(b) != 7 || &b[:1][0] != &a[0] {
+		t.Error("the buffer was not used again")
+	}
+	if c := Buffer(7); cap(c) != 7 || &c[:1][0] == &a[0] {
+		t.Error("a buffer was given out twice")
+	}
+}
+
+func BenchmarkSort(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	rows := make([]Row, 1<<20)
+	for i := range rows {
+		rows[i] = Row{random.Int32N(5_000_000), random.Int32N(1000), random.Int32N(5_000_000)}
+	}
+	copied, scratch := make([]Row, len(rows)), make([]Row, len(rows))
+	for b.Loop() {
+		copy(copied, rows)
+		Sort(copied, scratch)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(rows)), "ns/row")
+}
+
+func BenchmarkMergeRows(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var all []Run
+	const each = 1 << 15
+	for i := range 32 {
+		rows := make([]Row, each)
+		for j := range rows {
+			rows[j] = Row{random.Int32N(5_000_000), random.Int32N(1000), random.Int32N(5_000_000)}
+		}
+		sorted, _ := Sort(rows, make([]Row, each))
+		all = append(all, write(b, fmt.Sprintf("mem://merge/%d", i), 0, sorted))
+	}
+	for b.Loop() {
+		if err := MergeRows(b.Context(), all, "", func(Row, int) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(32*each), "ns/row")
+}

@@ -1,0 +1,119 @@
+package safetensors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"tagnet/formats/internal/seal"
+	"tagnet/formats/storage"
+)
+
+// Tensor is a named array of float32, row-major. A scalar has an empty shape and one value.
+type Tensor struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// ErrDamaged is wrapped by the errors of a file that is not what was written.
+var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
+
+// The metadata that this package adds and takes away again.
+const (
+	sealKey       = "tagnet.sha256"
+	versionKey    = "tagnet.version"
+	formatVersion = "1"
+)
+
+// Write writes tensors in their order, with metadata for the reader. Names must differ, and
+// shapes must fit their data. The file appears whole or not at all.
+func Write(ctx context.Context, url string, tensors []Tensor, metadata map[string]string) error {
+	header, size, err := encodeHeader(tensors, metadata)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", url, err)
+	}
+	data := make([]byte, 0, size)
+	for _, t := range tensors {
+		data = appendFloats(data, t.Data)
+	}
+	if err := seal.Set(header, sealKey, data); err != nil {
+		return fmt.Errorf("writing %s: %w", url, err)
+	}
+	w, err := storage.Create(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, part := range [][]byte{header, data} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
+}
+
+// Read reads what Write wrote: the tensors in their order and the metadata. A file that was
+// changed since, or that another program wrote, is an error; ReadForeign takes the latter.
+func Read(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
+	return read(ctx, url, func(header, data []byte) error {
+		err := seal.Verify(header, sealKey, data)
+		if errors.Is(err, seal.ErrMissing) {
+			return fmt.Errorf("%w, as this project's checkpoints do: %w", err, ErrDamaged)
+		}
+		if err != nil {
+			return fmt.Errorf("%w (%w)", ErrDamaged, err)
+		}
+		return nil
+	})
+}
+
+// ReadForeign reads any safetensors file of F32 or F64 tensors, such as PyTorch writes. It
+// can tell a cut file but not a flipped byte.
+func ReadForeign(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
+	return read(ctx, url, func(header, data []byte) error { return nil })
+}
+
+func read(ctx context.Context, url string, verify func(header, data []byte) error) ([]Tensor, map[string]string, error) {
+	file, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	header, data, err := cutHeader(file)
+	if err == nil {
+		err = verify(header, data)
+	}
+	var entries []entry
+	var metadata map[string]string
+	if err == nil {
+		entries, metadata, err = decodeHeader(header, int64(len(data)))
+	}
+	if err == nil {
+		if version, found := metadata[versionKey]; found && version != formatVersion {
+			err = fmt.Errorf("it has version %q, known is %q", version, formatVersion)
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	delete(metadata, sealKey)
+	delete(metadata, versionKey)
+	tensors := make([]Tensor, len(entries))
+	for i, e := range entries {
+		tensors[i] = Tensor{Name: e.name, Shape: e.Shape, Data: floats(e.DType, data[e.Offsets[0]:e.Offsets[1]])}
+	}
+	return tensors, metadata, nil
+}
+
+// elements is the number of values of a shape, false where that is no sensible number.
+func elements(shape []int) (int, bool) {
+	size := 1
+	for _, n := range shape {
+		if n < 0 || n > 0 && size > math.MaxInt32*8/n {
+			return 0, false
+		}
+		size *= n
+	}
+	return size, true
+}

@@ -1,0 +1,237 @@
+package safetensors
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/nlpodyssey/safetensors"
+
+	"tagnet/formats/internal/formattest"
+	"tagnet/formats/storage"
+)
+
+func sample() ([]Tensor, map[string]string) {
+	return []Tensor{
+			{"query.weight", []int{2, 3}, []float32{0, 1, -2.5, 3e38, 1e-45, float32(math.Copysign(0, -1))}},
+			{"mlp.2.bias", []int{1}, []float32{0.1}},
+			{"a scalar", []int{}, []float32{7}},
+			{"nothing", []int{0, 4}, []float32{}},
+		}, map[string]string{
+			"epoch": "3", "configuration": `{"tagnet.sha256":"no","layers":6}`,
+		}
+}
+
+func writeSample(ctx context.Context) func(url string) error {
+	tensors, metadata := sample()
+	return func(url string) error { return Write(ctx, url, tensors, metadata) }
+}
+
+func TestRoundTrip(t *testing.T) {
+	ctx := t.Context()
+	url := "mem://checkpoint/a.safetensors"
+	if err := writeSample(ctx)(url); err != nil {
+		t.Fatal(err)
+	}
+	wantTensors, wantMetadata := sample()
+	for name, read := range map[string]func(context.Context, string) ([]Tensor, map[string]string, error){"Read": Read, "ReadForeign": ReadForeign} {
+		tensors, metadata, err := read(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(tensors, wantTensors) || !reflect.DeepEqual(metadata, wantMetadata) {
+			t.Errorf("%s: %v %v, want %v %v", name, tensors, metadata, wantTensors, wantMetadata)
+		}
+	}
+}
+
+func TestRoundTripKeepsEveryBit(t *testing.T) {
+	ctx := t.Context()
+	bits := []uint32{0x7fc00001, 0xffc12345, 0x7f800000, 0xff800000, 1, 0x80000000}
+	data := make([]float32, len(bits))
+	for i, b := range bits {
+		data[i] = math.Float32frombits(b)
+	}
+	if err := Write(ctx, "mem://checkpoint/bits", []Tensor{{"x", []int{len(bits)}, data}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	tensors, _, err := Read(ctx, "mem://checkpoint/bits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range tensors[0].Data {
+		if math.Float32bits(v) != bits[i] {
+			t.Errorf("%08x came back as %08x", bits[i], math.Float32bits(v))
+		}
+	}
+}
+
+// TestAnotherReaderAgrees reads a checkpoint with a library that this package does not use.
+func TestAnotherReaderAgrees(t *testing.T) {
+	ctx := t.Context()
+	if err := writeSample(ctx)("mem://checkpoint/foreign"); err != nil {
+		t.Fatal(err)
+	}
+	data, err := storage.ReadFile(ctx, "mem://checkpoint/foreign")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := safetensors.Deserialize(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensors, _ := sample()
+	if file.Len() != len(tensors) {
+		t.Errorf("%d tensors, want %d", file.Len(), len(tensors))
+	}
+	for _, want := range tensors {
+		view, found := file.Tensor(want.Name)
+		if !found || view.DType() != safetensors.F32 || !bytes.Equal(view.Data(), appendFloats(nil, want.Data)) || len(view.Shape()) != len(want.Shape) {
+			t.Errorf("%s: found %v, or another type, shape or data", want.Name, found)
+		}
+	}
+	if at := 8 + binary.LittleEndian.Uint64(data); at%8 != 0 {
+		t.Errorf("the data begins at byte %d, which floats cannot be mapped from", at)
+	}
+}
+
+func TestEveryDamageIsNoticed(t *testing.T) {
+	ctx := t.Context()
+	for name, tensors := range map[string][]Tensor{"none": nil, "two": {{"w", []int{2}, []float32{1, 2}}, {"b", []int{}, []float32{3}}}} {
+		url := "mem://checkpoint/damage-" + name
+		if err := Write(ctx, url, tensors, map[string]string{"k": "v"}); err != nil {
+			t.Fatal(err)
+		}
+		formattest.EveryDamage(t, url, func(url string) error {
+			_, _, err := Read(ctx, url)
+			if err != nil && !errors.Is(err, ErrDamaged) {
+				t.Errorf("%v is not ErrDamaged", err)
+			}
+			return err
+		})
+	}
+}
+
+func TestSameTensorsGiveSameBytes(t *testing.T) {
+	formattest.SameBytes(t, writeSample(t.Context()))
+}
+
+func TestGoldenFile(t *testing.T) {
+	golden := formattest.Golden(t, "sample.safetensors", writeSample(t.Context()))
+	tensors, metadata, err := Read(t.Context(), golden)
+	wantTensors, wantMetadata := sample()
+	if err != nil || !reflect.DeepEqual(tensors, wantTensors) || !reflect.DeepEqual(metadata, wantMetadata) {
+		t.Errorf("%v %v, error %v", tensors, metadata, err)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		tensors  []Tensor
+		metadata map[string]string
+		want     string
+	}{
+		"a name twice":   {[]Tensor{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, nil, `two tensors are named "x"`},
+		"a wrong shape":  {[]Tensor{{"x", []int{2, 2}, []float32{1}}}, nil, "tensor x of shape [2 2] has 1 values"},
+		"a taken key":    {nil, map[string]string{"tagnet.sha256": "0"}, "the format's own"},
+		"a taken name":   {[]Tensor{{"__metadata__", []int{}, []float32{1}}}, nil, "__metadata__"},
+		"negative shape": {[]Tensor{{"x", []int{-1, -1}, []float32{1}}}, nil, "shape [-1 -1]"},
+	} {
+		err := Write(ctx, "mem://checkpoint/refused", c.tensors, c.metadata)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, _, err := Read(ctx, "mem://checkpoint/refused"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused checkpoint left a file: %v", err)
+	}
+}
+
+// foreign makes a safetensors file as another program would.
+func foreign(header string, data ...byte) []byte {
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(file, header...), data...)
+}
+
+func TestReadForeign(t *testing.T) {
+	ctx := t.Context()
+	f64 := binary.LittleEndian.AppendUint64(nil, math.Float64bits(0.1))
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string // part of the error, or "" for none
+	}{
+		{"float64", foreign(`{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, f64...), ""},
+		{"another order", foreign(`{"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  `, make([]byte, 8)...), ""},
+		{"half floats", foreign(`{"x":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}`, 0, 0), `tensor x is "F16"; convert it to F32`},
+		{"a hole", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, make([]byte, 8)...), "begins at byte 4"},
+		{"an overlap", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, make([]byte, 4)...), "begins at byte 0"},
+		{"data left", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, make([]byte, 5)...), "take 4 bytes of 5"},
+		{"data missing", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 0), "take 4 bytes of 1"},
+		{"huge shape", foreign(`{"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "shape [4294967296 4294967296]"},
+		{"a name twice", foreign(`{"x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`), "different tensors"},
+		{"no object", foreign(`[]`), "no JSON object"},
+		{"text behind", foreign(`{} {}`), "has no end"},
+		{"huge header", binary.LittleEndian.AppendUint64(nil, 1<<62), "longer than the file"},
+		{"header beyond", foreign(`{}`)[:9], "longer than the file"},
+	} {
+		if err := storage.WriteFile(ctx, "mem://checkpoint/foreign", c.file); err != nil {
+			t.Fatal(err)
+		}
+		tensors, _, err := ReadForeign(ctx, "mem://checkpoint/foreign")
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		if c.name == "float64" && (len(tensors) != 1 || tensors[0].Data[0] != float32(0.1)) {
+			t.Errorf("%s: %v", c.name, tensors)
+		}
+		if _, _, err := Read(ctx, "mem://checkpoint/foreign"); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: Read took a file without checksum: %v", c.name, err)
+		}
+	}
+}
+
+// FuzzRead holds that no file makes the reader panic or take more memory than the file
+// warrants, and that what it accepts it writes back to the same tensors.
+func FuzzRead(f *testing.F) {
+	if err := writeSample(context.Background())("mem://checkpoint/seed"); err != nil {
+		f.Fatal(err)
+	}
+	seed, _ := storage.ReadFile(context.Background(), "mem://checkpoint/seed")
+	f.Add(seed)
+	f.Add(foreign(`{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...))
+	f.Add(foreign(`{"__metadata__":null}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		ctx := t.Context()
+		url := "mem://checkpoint/" + t.Name()
+		if err := storage.WriteFile(ctx, url, file); err != nil {
+			t.Fatal(err)
+		}
+		Read(ctx, url)
+		tensors, metadata, err := ReadForeign(ctx, url)
+		if err != nil {
+			return
+		}
+		for i := range tensors {
+			for j, v := range tensors[i].Data {
+				if v != v {
+					tensors[i].Data[j] = 0 // NaN differs from itself
+				}
+			}
+		}
+		if err := Write(ctx, url, tensors, metadata); err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		again, _, err := Read(ctx, url)
+		if err != nil || !reflect.DeepEqual(again, tensors) {
+			t.Fatalf("%v became %v, error %v", tensors, again, err)
+		}
+	})
+}

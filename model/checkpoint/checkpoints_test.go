@@ -1,0 +1,284 @@
+package checkpoint
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/safetensors"
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
+	"tagnet/model/configuration"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+)
+
+// folderOf is a folder in memory that goes with the test.
+func folderOf(t *testing.T) Folder { return Folder(storagetest.Memory(t)) }
+
+func record(epoch int, mrr float64) Record {
+	r := Record{
+		FormatVersion: FormatVersion, Configuration: configuration.Default(), Seed: 3, Validation: Validation{Every: 1},
+		Epoch: epoch, Step: int64(10 * epoch), Loss: 0.1,
+		Vocabulary: Vocabulary{Relations: []string{"a", "b"}, Entities: 5, Hash: "h", Graph: "g"},
+	}
+	if mrr >= 0 {
+		r.Valid = &Valid{Queries: 4, Pessimistic: ranking.Metrics{MRR: mrr}}
+	}
+	return r
+}
+
+func partial(epoch, step int) Record {
+	r := record(epoch-1, -1)
+	r.Epoch = epoch
+	r.Step += int64(step)
+	r.Partial = &Partial{Step: step, Loss: 1. / 3, Queries: 7, Messages: 1 << 40}
+	return r
+}
+
+func save(t *testing.T, f Folder, records ...Record) {
+	t.Helper()
+	for _, r := range records {
+		weights := []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{float32(r.Step), 1}}}
+		state := []safetensors.Tensor{{Name: "m", Shape: []int{1}, Data: []float32{float32(r.Step)}}}
+		if err := f.Save(t.Context(), r, weights, state); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func names(t *testing.T, f Folder) []string {
+	t.Helper()
+	urls, err := storage.List(t.Context(), string(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, url := range urls {
+		urls[i] = storage.Base(url)
+	}
+	return urls
+}
+
+func TestNewestIsTheFarthest(t *testing.T) {
+	f := folderOf(t)
+	if _, _, err := f.Newest(t.Context()); !errors.Is(err, ErrNone) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for _, c := range []struct {
+		record Record
+		want   string
+	}{
+		{partial(1, 4), "step-00000004"}, {record(1, 0), "epoch-001"}, {partial(2, 3), "step-00000013"},
+		{partial(2, 10), "step-00000020"}, {record(2, 0), "epoch-002"}, // the same step: a whole epoch is farther
+	} {
+		save(t, f, c.record)
+		s, damaged, err := f.Newest(t.Context())
+		if err != nil || len(damaged) > 0 || s.Record.Name() != c.want {
+			t.Errorf("newest is %s, want %s: %v %v", s.Record.Name(), c.want, damaged, err)
+		}
+		if s.Weights[0].Data[0] != float32(s.Record.Step) || s.Optimizer[0].Data[0] != float32(s.Record.Step) {
+			t.Errorf("%s has the tensors of another", c.want)
+		}
+		if p := s.Record.Partial; p != nil && *p != *c.record.Partial {
+			t.Errorf("the position is %+v, want %+v", p, c.record.Partial)
+		}
+	}
+	records, _, err := f.Records(t.Context())
+	if err != nil || !slices.IsSortedFunc(records, func(a, b Record) int {
+		if a.after(b) {
+			return 1
+		}
+		return -1
+	}) {
+		t.Errorf("records are out of order: %v", err)
+	}
+}
+
+func TestTidyKeepsWhatIsOfUse(t *testing.T) {
+	f := folderOf(t)
+	save(t, f, record(1, 0), record(2, 0), record(3, 0), partial(2, 5), partial(4, 2), partial(4, 6))
+	for _, stray := range []string{"epoch-009.safetensors", "step-00000001.optimizer.safetensors", "notes.txt"} {
+		if err := storage.WriteFile(t.Context(), f.url(stray), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"epoch-001.json", "epoch-001.safetensors",
+		"epoch-002.json", "epoch-002.optimizer.safetensors", "epoch-002.safetensors",
+		"epoch-003.json", "epoch-003.optimizer.safetensors", "epoch-003.safetensors", "notes.txt",
+		"step-00000036.json", "step-00000036.optimizer.safetensors", "step-00000036.safetensors",
+	}
+	if got := names(t, f); !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	if err := f.Rewind(t.Context(), record(2, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, f); !slices.Equal(got, append(want[:5:5], "notes.txt")) {
+		t.Errorf("rewound to %q", got)
+	}
+	if err := f.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, f); !slices.Equal(got, []string{"notes.txt"}) {
+		t.Errorf("cleared to %q", got)
+	}
+}
+
+// What a record says cannot be read any more, what the epoch learned can.
+func TestTidyKeepsTheWeightsOfADamagedRecord(t *testing.T) {
+	f := folderOf(t)
+	save(t, f, record(1, 0), record(2, 0), record(3, 0))
+	if err := storage.WriteFile(t.Context(), f.url("epoch-001.json"), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, f)
+	if err := f.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, f); !slices.Equal(got, before) {
+		t.Errorf("kept %q, want %q", got, before)
+	}
+}
+
+func TestBest(t *testing.T) {
+	for want, mrrs := range map[string][]float64{
+		"epoch-002": {0.2, 0.5, 0.5, 0.4}, // the earliest of equals
+		"epoch-003": {-1, -1, -1},         // the last, where none was validated
+		"epoch-001": {0, -1, -1},
+		"epoch-004": {-1, 0.1, -1, 0.3},
+	} {
+		f := Folder(string(folderOf(t)) + want)
+		for i, mrr := range mrrs {
+			save(t, f, record(i+1, mrr))
+		}
+		save(t, f, partial(len(mrrs)+1, 2))
+		if err := f.MarkBest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Best(t.Context()); got != want || err != nil {
+			t.Errorf("best of %v is %s, want %s: %v", mrrs, got, want, err)
+		}
+		if r, err := f.Record(t.Context(), "best"); err != nil || r.Name() != want {
+			t.Errorf("the record of best is %s, want %s: %v", r.Name(), want, err)
+		}
+		if r, err := f.Record(t.Context(), "last"); err != nil || r.Partial == nil {
+			t.Errorf("last is %s: %v", r.Name(), err)
+		}
+	}
+	if err := folderOf(t).MarkBest(t.Context()); !errors.Is(err, ErrNone) {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// Whatever byte of a record changes, and wherever it is cut, it is not read.
+func TestDamagedRecord(t *testing.T) {
+	data, err := partial(2, 5).encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := parse(data); err != nil || r.Name() != "step-00000015" {
+		t.Fatalf("%s, %v", r.Name(), err)
+	}
+	for i := range data {
+		flipped := slices.Clone(data)
+		flipped[i] ^= 1
+		if _, err := parse(flipped); err == nil {
+			t.Errorf("byte %d (%q) changed: no error", i, data[i])
+		}
+		if _, err := parse(data[:i]); err == nil {
+			t.Errorf("cut to %d bytes: no error", i)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	data, err := record(1, 0.5).encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(sealed([]byte("{\n}")))
+	f.Add(sealed([]byte("{\n  \"format_version\": 1\n}")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := parse(data)
+		if err != nil {
+			return
+		}
+		if _, err := r.encode(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLocate(t *testing.T) {
+	for given, want := range map[string][2]string{
+		"best": {"here", "best"}, "last": {"here", "last"}, "7": {"here", "epoch-007"}, "epoch-007": {"here", "epoch-007"},
+		"epoch-007.safetensors": {"here", "epoch-007"}, "../w/checkpoints/epoch-012.json": {"../w/checkpoints", "epoch-012"},
+		"gs://b/w/checkpoints/best": {"gs://b/w/checkpoints", "best"},
+	} {
+		if f, name := Locate("here", given); string(f) != want[0] || name != want[1] {
+			t.Errorf("%s is %s in %s, want %q", given, name, f, want)
+		}
+	}
+}
+
+func TestModelWantsItsOwnData(t *testing.T) {
+	f := folderOf(t)
+	r := record(1, 0.5)
+	layout := parameters.Layout(r.Configuration, 4)
+	var weights []safetensors.Tensor
+	for _, w := range parameters.Initialize(layout, 1).Tensors {
+		weights = append(weights, safetensors.Tensor{Name: w.Name, Shape: w.Shape, Data: w.Data})
+	}
+	if err := f.Save(t.Context(), r, weights, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, p, err := f.Model(t.Context(), "epoch-001", []string{"a", "b"}, "h"); err != nil || p.Tensors[0].Data[0] != weights[0].Data[0] {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		relations []string
+		hash      string
+		want      string
+	}{
+		"unknown relation": {[]string{"a", "c"}, "h", `never saw the relation "c"`},
+		"more relations":   {[]string{"a", "b", "d"}, "h", `never saw the relation "d"`},
+		"fewer relations":  {[]string{"a"}, "h", `"b"`},
+		"order":            {[]string{"b", "a"}, "h", `relation 0 is "a"`},
+		"entities":         {[]string{"a", "b"}, "other", "entities"},
+	} {
+		_, _, err := f.Model(t.Context(), "epoch-001", c.relations, c.hash)
+		if !errors.Is(err, ErrOtherData) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	for name, spoil := range map[string]func([]safetensors.Tensor) []safetensors.Tensor{
+		"missing": func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] },
+		"unknown": func(w []safetensors.Tensor) []safetensors.Tensor {
+			return append(w, safetensors.Tensor{Name: "more", Shape: []int{1}, Data: []float32{1}})
+		},
+		"shape": func(w []safetensors.Tensor) []safetensors.Tensor {
+			w[0].Shape = []int{len(w[0].Data) / 2, 2}
+			return w
+		},
+	} {
+		r.Epoch++
+		r.Step++
+		if err := f.Save(t.Context(), r, spoil(slices.Clone(weights)), nil); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := f.Model(t.Context(), r.Name(), []string{"a", "b"}, "h")
+		if err == nil || !strings.Contains(err.Error(), "tensor") || !strings.Contains(err.Error(), r.Name()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, _, err := f.Model(t.Context(), "epoch-099", nil, "")
+	if err == nil || !strings.Contains(err.Error(), "epoch-001") {
+		t.Errorf("an absent one: %v", err)
+	}
+}

@@ -1,0 +1,36 @@
+package inference
+
+import "math"
+
+// attend mixes the states of n entities by the softmax of their attention over temperature
+// (the paper's equations 10 and 11), [n, dim].
+func (w *Worker) attend(states [][]float32, n int) []float32 {
+	d, temperature := w.scorer.configuration.Dim, w.scorer.configuration.AttentionTemperature
+	for len(w.logits) < len(states) {
+		w.logits = append(w.logits, nil)
+	}
+	for age, table := range states {
+		w.logits[age] = grow(w.logits[age], n)
+		w.hidden = w.attention.rows(w.scorer.kernel, table, w.logits[age], w.hidden)
+	}
+	w.final = grow(w.final, n*d)
+	clear(w.final)
+	for i := range n {
+		largest := math.Inf(-1)
+		for age := range states {
+			largest = math.Max(largest, float64(w.logits[age][i]))
+		}
+		sum := 0.0
+		for age := range states {
+			sum += math.Exp((float64(w.logits[age][i]) - largest) / temperature)
+		}
+		row := w.final[i*d : (i+1)*d]
+		for age, table := range states {
+			share := float32(math.Exp((float64(w.logits[age][i])-largest)/temperature) / sum)
+			for j, value := range table[i*d : (i+1)*d] {
+				row[j] += share * value
+			}
+		}
+	}
+	return w.final
+}

@@ -1,0 +1,151 @@
+package inference
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+)
+
+// Scorer holds a trained model's weights as scoring wants them, shared by all its workers.
+type Scorer struct {
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	kernel        kernel.Kernel
+	weights       *propagation.Weights
+	first         *propagation.Propagator
+	score         *perceptron
+	attention     *perceptron // nil unless delta is specific; may be score
+}
+
+// New prepares to score with parameters p over g, which need not be the graph that they were
+// trained on: only its relations must be the same. It fails where p does not fit.
+func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
+	weights := propagation.NewWeights(g, c, false)
+	if err := weights.Load(k, p); err != nil {
+		return nil, fmt.Errorf("preparing to score: %w", err)
+	}
+	s := &Scorer{graph: g, configuration: c, kernel: k, weights: weights, first: propagation.New(g, c, k)}
+	if c.Prioritized() {
+		return s, nil
+	}
+	s.score = newPerceptron("mlp", c.Dim, p)
+	if c.Specific() {
+		s.attention = s.score
+		if c.Attention == configuration.AttentionOwn {
+			s.attention = newPerceptron("attention", c.Dim, p)
+		}
+	}
+	return s, nil
+}
+
+// Worker answers one query at a time. It is not for concurrent use, and allocates nothing
+// once its largest query has been seen.
+type Worker struct {
+	scorer     *Scorer
+	propagator *propagation.Propagator
+	embedding  []float32
+	score      layerOfQuery
+	attention  layerOfQuery
+	hidden     []float32
+	values     []float32   // scores of a chunk of rows
+	logits     [][]float32 // of the attention, by age, a chunk each
+	final      []float32   // states of a chunk of rows
+	zero       []float32   // the state of an entity that was not reached
+	sent       int64
+}
+
+// Worker returns another worker.
+func (s *Scorer) Worker() *Worker {
+	return &Worker{scorer: s, propagator: s.first.Sibling(), zero: make([]float32, s.configuration.Dim)}
+}
+
+// Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
+// relations[i], ?). Entities that were not reached all get the same score. Questions of one
+// source are cheaper together: the search and its layout serve all, and two at a time are
+// propagated where that is faster.
+func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
+	if len(scores) != len(relations) {
+		return fmt.Errorf("scoring: room for %d questions, want %d", len(scores), len(relations))
+	}
+	w.sent = 0
+	query := propagation.Query{Source: source}
+	for i := 0; i < len(relations); {
+		query.Relation = relations[i]
+		var err error
+		lanes := 1
+		if w.propagator.Pairs() && i+1 < len(relations) {
+			lanes = 2
+			err = w.propagator.ForwardPair(w.scorer.weights, query, relations[i+1])
+		} else {
+			err = w.propagator.Forward(w.scorer.weights, query)
+		}
+		if err != nil {
+			return fmt.Errorf("scoring: %w", err)
+		}
+		w.sent += w.propagator.Sent()
+		for lane := range lanes {
+			if err := w.scoreLane(lane, relations[i+lane], scores[i+lane]); err != nil {
+				return err
+			}
+		}
+		i += lanes
+	}
+	return nil
+}
+
+// scoreLane scores all entities for one of the queries that were propagated last.
+func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
+	s := w.scorer
+	if len(scores) != s.graph.Entities {
+		return fmt.Errorf("scoring: room for %d scores, want %d", len(scores), s.graph.Entities)
+	}
+	if s.configuration.Prioritized() {
+		w.propagator.Priorities(scores)
+		return nil
+	}
+	w.embedding = s.weights.Query(relation)
+	w.score.prepare(s.kernel, s.score, w.embedding)
+	if s.attention != nil {
+		w.attention.prepare(s.kernel, s.attention, w.embedding)
+	}
+	unreached := [1]float32{}
+	w.hidden = w.score.rows(s.kernel, w.zero, unreached[:], w.hidden)
+	for o := range scores {
+		scores[o] = unreached[0]
+	}
+	w.propagator.Reached(lane, func(entities []int32, states [][]float32) {
+		w.scoreGroup(entities, states, scores)
+	})
+	return nil
+}
+
+// Sent is the number of messages that the last questions sent, all together.
+func (w *Worker) Sent() int64 { return w.sent }
+
+// LayerCounts is what A*Net's choice did for the last query, a layer each.
+func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
+
+// scoreGroup scores some entities from their final states.
+func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float32) {
+	w.values = grow(w.values, len(entities))
+	rows := states[0]
+	if w.scorer.attention != nil {
+		rows = w.attend(states, len(entities))
+	}
+	w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
+	for i, o := range entities {
+		scores[o] = w.values[i]
+	}
+}
+
+// grow gives a slice n entries, of any value, without allocating where it is large enough.
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,101 @@
+package inference_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"tagnet/model/graph"
+	"tagnet/model/inference"
+	"tagnet/model/internal/golden"
+	"tagnet/model/kernel"
+)
+
+// TestGoldenScores compares all entities' scores with the golden ones, on graphs that lack what
+// was removed: to score is to evaluate, and evaluation removes nothing. A*Net's
+// number of edges depends on the whole graph's, so its scores are compared in package
+// propagation, where they are made.
+func TestGoldenScores(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		if c.Configuration.Prioritized() {
+			continue
+		}
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				for i, q := range c.Queries {
+					g := without(t, c.Graph, q.Removal)
+					scorer, err := inference.New(g, c.Configuration, c.Parameters32(), k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					scores := make([]float32, g.Entities)
+					if err := scorer.Worker().Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+						t.Fatal(err)
+					}
+					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// without rebuilds a graph that lacks a query's edges, but keeps the constants that are
+// defined by the whole one.
+func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
+	t.Helper()
+	reduced := *g
+	reduced.Offsets = make([]int64, g.Entities+1)
+	reduced.Senders, reduced.Relations = nil, nil
+	for o := range int32(g.Entities) {
+		senders, relations := g.In(o)
+		for i, u := range senders {
+			if !removal.Removes(u, relations[i], o) {
+				reduced.Senders = append(reduced.Senders, u)
+				reduced.Relations = append(reduced.Relations, relations[i])
+			}
+		}
+		reduced.Offsets[o+1] = int64(len(reduced.Senders))
+	}
+	return &reduced
+}
+
+// Questions of one source asked together have bit for bit the scores that they have alone.
+func TestQuestionsTogether(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		if c.Configuration.Prioritized() {
+			continue
+		}
+		for _, k := range kernel.Available() {
+			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
+				scorer, err := inference.New(c.Graph, c.Configuration, c.Parameters32(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source, together, alone := int32(1), scorer.Worker(), scorer.Worker()
+				var relations []int32
+				var scores [][]float32
+				for relation := range int32(min(5, c.Graph.RelationCount())) {
+					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
+				}
+				if err := together.Scores(source, relations, scores); err != nil {
+					t.Fatal(err)
+				}
+				sent, one := int64(0), make([]float32, c.Graph.Entities)
+				for i, relation := range relations {
+					if err := alone.Scores(source, []int32{relation}, [][]float32{one}); err != nil {
+						t.Fatal(err)
+					}
+					sent += alone.Sent()
+					if !slices.Equal(one, scores[i]) {
+						t.Fatalf("relation %d has other scores beside others", relation)
+					}
+				}
+				if together.Sent() != sent {
+					t.Errorf("%d messages together, %d alone", together.Sent(), sent)
+				}
+			})
+		}
+	}
+}

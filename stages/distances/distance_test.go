@@ -1,0 +1,125 @@
+package distances
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tagnet/formats/tables"
+	"tagnet/model/graph"
+	"tagnet/model/messages"
+	"tagnet/model/multisource"
+	"tagnet/model/search"
+)
+
+func TestCut(t *testing.T) {
+	sources := make([]int32, 2000)
+	for i := range sources {
+		sources[i] = int32(3 * i)
+	}
+	for _, test := range []struct{ entities, shards int }{{6000, 1}, {1 << 28, 4}} {
+		shards := Cut(sources, test.entities)
+		if len(shards) != test.shards {
+			t.Fatalf("%d entities: %d shards, want %d", test.entities, len(shards), test.shards)
+		}
+		elements, err := EncodeShards(shards)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []int32
+		for i, element := range elements {
+			var s Shard
+			if err := s.Decode(element); err != nil {
+				t.Fatal(err)
+			}
+			if s.Number != i || s.Of != test.shards {
+				t.Errorf("shard %d of %d, want %d of %d", s.Number, s.Of, i, test.shards)
+			}
+			all = append(all, s.Sources...)
+		}
+		if !slices.Equal(all, sources) {
+			t.Errorf("%d entities: %v", test.entities, all)
+		}
+	}
+	if len(Cut(nil, 5)) != 0 {
+		t.Error("no sources make a shard")
+	}
+	var s Shard
+	if err := s.Decode([]byte("nonsense")); err == nil {
+		t.Error("nonsense is decoded")
+	}
+}
+
+func TestSweep(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	facts := make([]graph.Fact, 400)
+	for i := range facts {
+		facts[i] = graph.Fact{Head: random.Int32N(300), Tail: random.Int32N(300)}
+	}
+	g, err := graph.New(300, 1, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := make([]int32, 300)
+	for i := range sources {
+		sources[i] = int32(299 - i)
+	}
+	searcher, want := search.NewSearcher(g), make([]uint8, 300)
+	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
+		gather := multisource.Gather{Distances: true, Levels: true}
+		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(s *Searched) ([]byte, error) {
+			if want := messages.CountLevels(g, s.Distances(), 5); s.Levels != want {
+				t.Errorf("source %d has levels %+v, want %+v", s.Source, s.Levels, want)
+			}
+			return tables.Pack(s.Distances()), nil
+		}, each)
+	}
+	next := 0
+	err = sweep(t.Context(), sources, func(source int32, packed []byte) error {
+		if source != sources[next] {
+			t.Fatalf("source %d comes at place %d", source, next)
+		}
+		next++
+		searcher.Search(source, 5, graph.Removal{}, want)
+		if !slices.Equal(packed, tables.Pack(want)) {
+			t.Fatalf("source %d has other distances", source)
+		}
+		return nil
+	})
+	if err != nil || next != 300 {
+		t.Fatalf("%d sources, %v", next, err)
+	}
+
+	stop := errors.New("enough")
+	err = sweep(t.Context(), sources, func(source int32, _ []byte) error {
+		if source < 100 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) {
+		t.Errorf("the error of each is %v", err)
+	}
+	every := SweepParams{Graph: g, Sources: sources, Hops: 5}
+	err = Sweep(t.Context(), every, func(*Searched) (int, error) { return 0, stop }, func(int32, int) error { return nil })
+	if !errors.Is(err, stop) {
+		t.Errorf("the error of work is %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := sweep(cancelled, sources, func(int32, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of a cancelled sweep is %v", err)
+	}
+	if err := sweep(t.Context(), []int32{300}, func(int32, []byte) error { return nil }); err == nil {
+		t.Error("a source that does not exist is searched")
+	}
+	if err := sweep(t.Context(), nil, func(int32, []byte) error { return stop }); err != nil {
+		t.Errorf("no sources: %v", err)
+	}
+	t.Setenv("TAGNET_KERNEL", "sse9")
+	if err := sweep(t.Context(), sources, func(int32, []byte) error { return nil }); err == nil {
+		t.Error("a variant that does not exist searches")
+	}
+}
