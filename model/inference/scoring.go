@@ -126,6 +126,12 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 // Sent is the number of messages that the last questions sent, all together.
 func (w *Worker) Sent() int64 { return w.sent }
 
+// Distance returns the fewest edges from the source of the last call of Scores to entity; reached is
+// false where entity is farther away than the model has layers.
+func (w *Worker) Distance(entity int32) (hops int, reached bool) {
+	return w.propagator.Distance(entity)
+}
+
 // LayerCounts is what A*Net's choice did for the last query, a layer each.
 func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
 

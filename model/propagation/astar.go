@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tagnet/model/kernel"
-	"tagnet/model/search"
 )
 
 // LayerCount is what A*Net's choice did in one layer of the last query.
@@ -24,11 +23,9 @@ type LayerCount struct {
 // twice that while training.
 type astar struct {
 	propagator *Propagator
-	searcher   *search.Searcher // nil without a window, as distances
-	distances  []uint8          // of each entity from the source
-	rows       []int32          // 0, 1, 2, ..: of a layer's receivers
-	current    []int32          // version of each entity
-	visited    []int32          // entities that have a version of their own
+	rows       []int32 // 0, 1, 2, ..: of a layer's receivers
+	current    []int32 // version of each entity
+	visited    []int32 // entities that have a version of their own
 	versions   int
 
 	states     []float32 // [versions, dim]
@@ -64,15 +61,11 @@ type astarLayer struct {
 }
 
 func newAStar(p *Propagator) *astar {
-	a := &astar{
+	return &astar{
 		propagator: p, current: make([]int32, p.graph.Entities), layers: make([]astarLayer, p.configuration.Layers),
 		query: make([]float32, p.configuration.Dim), queryGradient: make([]float32, p.configuration.Dim),
 		choice: newChoice(p.layout.ByDegree()),
 	}
-	if p.configuration.Windowed() {
-		a.searcher, a.distances = search.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
-	}
-	return a
 }
 
 // LayerCounts are those of the last Forward, a layer each; nil for policies without A*Net.
@@ -94,13 +87,10 @@ func (p *Propagator) Priorities(scores []float32) {
 	}
 }
 
-// forward propagates; searched says that the distances are those of the query before.
-func (a *astar) forward(searched bool) {
+// forward propagates the current query.
+func (a *astar) forward() {
 	a.begin()
 	p := a.propagator
-	if a.searcher != nil && !searched {
-		a.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Removal, a.distances)
-	}
 	for t := range a.layers {
 		layer := &a.layers[t]
 		a.choose(t, layer)

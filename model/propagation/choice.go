@@ -96,7 +96,7 @@ func (a *astar) chooseEdges(count int) {
 
 // admit leaves the edges that a window admits in layer t.
 func (a *astar) admit(t int) {
-	distances, delta := a.distances, a.propagator.configuration.Delta
+	distances, delta := a.propagator.searched(), a.propagator.configuration.Delta
 	layers := a.propagator.configuration.Layers
 	kept := a.choice.edges[:0]
 	for _, e := range a.choice.edges {

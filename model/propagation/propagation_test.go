@@ -27,7 +27,9 @@ func TestGoldenStates(t *testing.T) {
 						if err := p.Forward(weights, query); err != nil {
 							t.Fatal(err)
 						}
-						compareStates(t, fmt.Sprintf("query %d, training %v", i, training), p, c, q)
+						name := fmt.Sprintf("query %d, training %v", i, training)
+						compareStates(t, name, p, c, q)
+						compareDistances(t, name, p, q)
 					}
 				}
 			})
@@ -82,5 +84,16 @@ func compareWindows(t *testing.T, name string, p *propagation.Propagator, c *gol
 	}
 	if err := golden.Compare(name+": states", got, want, golden.Tolerance32); err != nil {
 		t.Error(err)
+	}
+}
+
+// compareDistances compares Distance with the golden distances; 255 stands for unreached.
+func compareDistances(t *testing.T, name string, p *propagation.Propagator, q golden.Query) {
+	t.Helper()
+	for o, want := range q.Distances {
+		hops, reached := p.Distance(int32(o))
+		if reached != (want != 255) || reached && hops != int(want) {
+			t.Errorf("%s: entity %d is %d hops away, reached %v, want %d", name, o, hops, reached, want)
+		}
 	}
 }

@@ -69,6 +69,7 @@ type Propagator struct {
 	linear    linear
 	scratch   scratch
 	astar     *astar
+	distances distances   // for policies other than window
 	final     [][]float32 // see Reached
 	apart     [][]float32 // one lane's final states, by place in final
 	laidOut   bool        // the layout is that of the last query
@@ -157,13 +158,14 @@ func (p *Propagator) propagate(w *Weights, q Query, lanes int, asked [2]int32) e
 	}
 	sameRemoval := p.laidOut && q.Removal == p.query.Removal && q.Training == p.query.Training
 	same := sameRemoval && q.Source == p.query.Source
+	p.distances.current = p.distances.current && same
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
 	p.lanes, p.asked = lanes, asked
 	p.linear.parts = nil // the weights may have changed
 	p.embed()
 	switch {
 	case p.configuration.Prioritized():
-		p.astar.forward(same)
+		p.astar.forward()
 	case p.configuration.Policy == configuration.PolicyFull:
 		p.forwardFull(sameRemoval)
 	default:

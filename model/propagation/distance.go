@@ -1,0 +1,46 @@
+package propagation
+
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/kernel"
+	"tagnet/model/search"
+)
+
+// distances holds the hops from the last query's source to every entity, for the policies that do
+// not lay out a window. It searches when they are first needed and keeps them for as long as the
+// queries share a source and a graph.
+type distances struct {
+	searcher *search.Searcher
+	hops     []uint8 // [V]
+	current  bool    // hops belong to the last query
+}
+
+// Distance returns the fewest edges from the source of the last Forward to entity in that query's
+// graph. reached is false, and hops 0, where entity is farther away than the model has layers.
+func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
+	if p.configuration.Policy == configuration.PolicyWindow {
+		row := p.layout.Find(entity)
+		if row == kernel.Unreached {
+			return 0, false
+		}
+		return p.layout.Distance(row), true
+	}
+	distance := p.searched()[entity]
+	if distance == search.Unreached {
+		return 0, false
+	}
+	return int(distance), true
+}
+
+// searched returns the distances of all entities in the last query's graph.
+func (p *Propagator) searched() []uint8 {
+	d := &p.distances
+	if d.searcher == nil {
+		d.searcher, d.hops = search.NewSearcher(p.graph), make([]uint8, p.graph.Entities)
+	}
+	if !d.current {
+		d.searcher.Search(p.query.Source, p.configuration.Layers, p.query.Removal, d.hops)
+		d.current = true
+	}
+	return d.hops
+}
