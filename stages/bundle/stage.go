@@ -7,28 +7,19 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
 	"tagnet/stages/counter"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(sources), error](&shareFn{})
-	register.DoFn3x1[context.Context, sources, func(int, costs), error](&measureFn{})
-	register.DoFn4x1[context.Context, int, func(*costs) bool, func(piece), error](&cutFn{})
-	register.DoFn3x1[context.Context, []byte, func(piece), error](&cutPlainFn{})
-	register.DoFn3x1[context.Context, piece, func([]byte), error](&buildFn{})
-	register.DoFn3x1[context.Context, []byte, func(int, string), error](&saveFn{})
-	register.Function3x0[int, func(*string) bool, func(string)](savedFn)
-	register.Emitter1[sources]()
-	register.Emitter2[int, costs]()
-	register.Emitter1[piece]()
-	register.Emitter1[[]byte]()
-	register.Emitter1[string]()
-	register.Emitter2[int, string]()
-	register.Iter1[costs]()
-	register.Iter1[string]()
+	beam.RegisterDoFn(&shareFn{})
+	beam.RegisterDoFn(&measureFn{})
+	beam.RegisterDoFn(&cutFn{})
+	beam.RegisterDoFn(&cutPlainFn{})
+	beam.RegisterDoFn(&buildFn{})
+	beam.RegisterDoFn(&saveFn{})
+	beam.RegisterDoFn(savedFn)
 	for _, t := range []any{sources{}, costs{}, piece{}} {
 		beam.RegisterType(reflect.TypeOf(t))
 	}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/stages/counter"
 )
@@ -38,17 +37,11 @@ func Join(s beam.Scope, blocks beam.PCollection, p JoinParams) beam.PCollection 
 }
 
 func init() {
-	register.DoFn4x1[[]byte, func(int, []byte), func(int, []byte), func(int, []byte), error](&seedFn{})
-	register.DoFn6x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(int, []byte), func(int, []byte), error](&roundFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*[]byte) bool, func(int, Piece), error](&lastRoundFn{})
-	register.DoFn5x1[context.Context, int, func(*[]byte) bool, func(*Piece) bool, func(int), error](&partFn{})
-	register.Function2x1[int, func(*int) bool, int](sumFn)
-	register.Emitter2[int, []byte]()
-	register.Emitter2[int, Piece]()
-	register.Emitter1[int]()
-	register.Iter1[[]byte]()
-	register.Iter1[Piece]()
-	register.Iter1[int]()
+	beam.RegisterDoFn(&seedFn{})
+	beam.RegisterDoFn(&roundFn{})
+	beam.RegisterDoFn(&lastRoundFn{})
+	beam.RegisterDoFn(&partFn{})
+	beam.RegisterDoFn(sumFn)
 	beam.RegisterType(reflect.TypeOf((*Piece)(nil)).Elem())
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -141,7 +140,7 @@ func Tables(s beam.Scope, shards beam.PCollection, p JoinParams) beam.PCollectio
 }
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(Found), error](&tableFn{})
+	beam.RegisterDoFn(&tableFn{})
 }
 
 type tableFn struct {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -68,11 +67,8 @@ func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollect
 }
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(Found), error](&searchFn{})
-	register.DoFn4x1[context.Context, int, func(*Found) bool, func(string), error](&distributionFn{})
-	register.Emitter1[Found]()
-	register.Emitter1[string]()
-	register.Iter1[Found]()
+	beam.RegisterDoFn(&searchFn{})
+	beam.RegisterDoFn(&distributionFn{})
 	beam.RegisterType(reflect.TypeOf((*Found)(nil)).Elem())
 }
 

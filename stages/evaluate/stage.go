@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
@@ -15,9 +14,7 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(string), error](&writeFn{})
-	register.Iter1[[]byte]()
-	register.Emitter1[string]()
+	beam.RegisterDoFn(&writeFn{})
 }
 
 // Params say what is written where.

@@ -1,11 +1,9 @@
 package graph
 
 import (
-	"context"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/externalsort"
 	"tagnet/stages/triples"
@@ -87,19 +85,12 @@ func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.
 }
 
 func init() {
-	register.Function2x0[string, func(string, Part)](emptyPartFn)
-	register.Function2x0[triples.Rejects, func(string, Part)](rejectsPartFn)
-	register.DoFn3x0[int, func(*vocabulary.Written) bool, func(Task)](&handOutFn{})
-	register.DoFn3x1[context.Context, Task, func(string, Part), error](&encodeFn{})
-	register.DoFn4x1[context.Context, string, func(*Part) bool, func(Done), error](&writeFn{})
-	register.DoFn5x1[context.Context, int, func(*Done) bool, func(*vocabulary.Written) bool, func(string), error](&summarizeFn{})
-	register.Emitter1[Task]()
-	register.Emitter2[string, Part]()
-	register.Emitter1[Done]()
-	register.Emitter1[string]()
-	register.Iter1[Part]()
-	register.Iter1[Done]()
-	register.Iter1[vocabulary.Written]()
+	beam.RegisterDoFn(emptyPartFn)
+	beam.RegisterDoFn(rejectsPartFn)
+	beam.RegisterDoFn(&handOutFn{})
+	beam.RegisterDoFn(&encodeFn{})
+	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterDoFn(&summarizeFn{})
 	beam.RegisterType(reflect.TypeOf((*Task)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Part)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Done)(nil)).Elem())

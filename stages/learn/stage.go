@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
@@ -15,11 +14,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, Bundles, func(int, string), error](&learnFn{})
-	register.Function3x0[int, func(*string) bool, func(string)](learnedFn)
-	register.Emitter2[int, string]()
-	register.Emitter1[string]()
-	register.Iter1[string]()
+	beam.RegisterDoFn(&learnFn{})
+	beam.RegisterDoFn(learnedFn)
 	beam.RegisterType(reflect.TypeOf((*Bundles)(nil)).Elem())
 }
 

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"context"
 	"fmt"
 	"runtime"
@@ -10,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
 	"tagnet/model/checkpoint"
@@ -86,8 +87,7 @@ func chosenOf(record arrow.Record) []chosen {
 }
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&chooseFn{})
-	register.Emitter1[[]byte]()
+	beam.RegisterDoFn(&chooseFn{})
 }
 
 // chooseFn propagates for each distinct question of a shard's sources and notes what was chosen.

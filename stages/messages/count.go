@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
@@ -65,11 +64,8 @@ func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollectio
 }
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func([]byte), error](&countFn{})
-	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(string), error](&writeFn{})
-	register.Emitter1[[]byte]()
-	register.Emitter1[string]()
-	register.Iter1[[]byte]()
+	beam.RegisterDoFn(&countFn{})
+	beam.RegisterDoFn(&writeFn{})
 }
 
 // countFn gathers the levels of each source's queries.

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
@@ -19,8 +18,7 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(int, []byte), error](&scoreFn{})
-	register.Emitter2[int, []byte]()
+	beam.RegisterDoFn(&scoreFn{})
 }
 
 // QueriesCounter is the counter of the queries that are scored.

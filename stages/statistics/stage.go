@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"tagnet/formats/tables"
 	"tagnet/stages/counter"
@@ -50,11 +49,8 @@ func Analyze(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
 }
 
 func init() {
-	register.DoFn3x1[context.Context, EdgeShard, func(Degrees), error](&degreesFn{})
-	register.DoFn4x1[context.Context, int, func(*Degrees) bool, func(string), error](&writeFn{})
-	register.Emitter1[Degrees]()
-	register.Emitter1[string]()
-	register.Iter1[Degrees]()
+	beam.RegisterDoFn(&degreesFn{})
+	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeOf((*EdgeShard)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Degrees)(nil)).Elem())
 }

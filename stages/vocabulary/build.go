@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	formattriples "tagnet/formats/triples"
 
@@ -73,12 +72,8 @@ func Build(s beam.Scope, files beam.PCollection, p BuildParams) (written, reject
 }
 
 func init() {
-	register.DoFn4x1[context.Context, triples.File, func(string, externalsort.Run), func(triples.Rejects), error](&namesFn{})
-	register.DoFn4x1[context.Context, string, func(*externalsort.Run) bool, func(Written), error](&writeFn{})
-	register.Emitter2[string, externalsort.Run]()
-	register.Emitter1[triples.Rejects]()
-	register.Emitter1[Written]()
-	register.Iter1[externalsort.Run]()
+	beam.RegisterDoFn(&namesFn{})
+	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterType(reflect.TypeOf((*triples.File)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*externalsort.Run)(nil)).Elem())

@@ -11,12 +11,10 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
 func init() {
-	register.Function2x1[string, func(string), error](failing)
-	register.Emitter1[string]()
+	beam.RegisterDoFn(failing)
 }
 
 // failing is a DoFn that fails as it is told.
