@@ -25,11 +25,11 @@ func (f files) url(path string) string {
 	return f.scheme + "://" + filepath.ToSlash(path)
 }
 
-func (f files) open(ctx context.Context, path string) (io.ReadCloser, error) {
-	return f.openRandom(ctx, path)
+func (f files) Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	return f.OpenRandom(ctx, path)
 }
 
-func (f files) openRandom(_ context.Context, path string) (RandomReader, error) {
+func (f files) OpenRandom(_ context.Context, path string) (RandomReader, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, f.readError(path, err)
@@ -65,7 +65,7 @@ type openFile struct {
 
 func (o openFile) Size() int64 { return o.size }
 
-func (f files) exists(_ context.Context, path string) (bool, error) {
+func (f files) Exists(_ context.Context, path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
@@ -76,7 +76,7 @@ func (f files) exists(_ context.Context, path string) (bool, error) {
 	return !info.IsDir(), nil
 }
 
-func (f files) remove(_ context.Context, path string) error {
+func (f files) Remove(_ context.Context, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("removing %s: it is a folder", f.url(path))
 	}
@@ -91,7 +91,7 @@ func (f files) remove(_ context.Context, path string) error {
 	return explain("removing", f.url(path), err)
 }
 
-func (f files) removeAll(_ context.Context, path string) error {
+func (f files) RemoveAll(_ context.Context, path string) error {
 	if clean := filepath.Clean(path); clean == "." || clean == ".." || clean == filepath.VolumeName(clean)+string(filepath.Separator) {
 		return fmt.Errorf("removing %s: refused, it is more than a workspace", f.url(path))
 	}
@@ -107,7 +107,7 @@ func (f files) removeAll(_ context.Context, path string) error {
 	return explain("removing", f.url(path), err)
 }
 
-func (f files) list(ctx context.Context, path string) ([]string, error) {
+func (f files) List(ctx context.Context, path string) ([]string, error) {
 	var urls []string
 	// The separator makes a folder that is a symbolic link be followed.
 	root := filepath.Clean(path) + string(filepath.Separator)
@@ -118,7 +118,7 @@ func (f files) list(ctx context.Context, path string) ([]string, error) {
 			}
 			return err
 		}
-		if !entry.IsDir() && !isTemporary(name) {
+		if !entry.IsDir() {
 			urls = append(urls, f.url(filepath.Clean(name)))
 		}
 		return ctx.Err()
@@ -129,8 +129,8 @@ func (f files) list(ctx context.Context, path string) ([]string, error) {
 	return urls, nil
 }
 
-func (f files) checkWritable(ctx context.Context, path string) error {
-	w, err := f.create(ctx, filepath.Join(path, "probe"))
+func (f files) CheckWritable(ctx context.Context, path string) error {
+	w, err := f.Create(ctx, filepath.Join(path, "probe"))
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ type fileWriter struct {
 	done             bool
 }
 
-func (f files) create(_ context.Context, path string) (Writer, error) {
+func (f files) Create(_ context.Context, path string) (Writer, error) {
 	folder, name := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: a folder of that name is in the way", f.url(path))

@@ -22,11 +22,11 @@ var memoryFiles = struct {
 
 func memoryURL(name string) string { return "mem://" + name }
 
-func (m memory) open(ctx context.Context, name string) (io.ReadCloser, error) {
-	return m.openRandom(ctx, name)
+func (m memory) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	return m.OpenRandom(ctx, name)
 }
 
-func (memory) openRandom(_ context.Context, name string) (RandomReader, error) {
+func (memory) OpenRandom(_ context.Context, name string) (RandomReader, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	data, found := memoryFiles.content[path.Clean(name)]
@@ -40,7 +40,7 @@ type openMemory struct{ *bytes.Reader }
 
 func (openMemory) Close() error { return nil }
 
-func (memory) create(_ context.Context, name string) (Writer, error) {
+func (memory) Create(_ context.Context, name string) (Writer, error) {
 	return &memoryWriter{name: path.Clean(name)}, nil
 }
 
@@ -66,21 +66,21 @@ func (w *memoryWriter) Abort() error {
 	return nil
 }
 
-func (memory) exists(_ context.Context, name string) (bool, error) {
+func (memory) Exists(_ context.Context, name string) (bool, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	_, found := memoryFiles.content[path.Clean(name)]
 	return found, nil
 }
 
-func (memory) remove(_ context.Context, name string) error {
+func (memory) Remove(_ context.Context, name string) error {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	delete(memoryFiles.content, path.Clean(name))
 	return nil
 }
 
-func (memory) removeAll(_ context.Context, name string) error {
+func (memory) RemoveAll(_ context.Context, name string) error {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	folder := path.Clean(name)
@@ -92,16 +92,16 @@ func (memory) removeAll(_ context.Context, name string) error {
 	return nil
 }
 
-func (memory) list(_ context.Context, name string) ([]string, error) {
+func (memory) List(_ context.Context, name string) ([]string, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	var urls []string
 	for at := range memoryFiles.content {
-		if strings.HasPrefix(at, path.Clean(name)+"/") && !isTemporary(at) {
+		if strings.HasPrefix(at, path.Clean(name)+"/") {
 			urls = append(urls, memoryURL(at))
 		}
 	}
 	return urls, nil
 }
 
-func (memory) checkWritable(context.Context, string) error { return nil }
+func (memory) CheckWritable(context.Context, string) error { return nil }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -38,56 +40,87 @@ type Writer interface {
 	Abort() error
 }
 
-// place is what a URL scheme has to offer. Paths are what follows the "://"; every error
-// already names the file as the user wrote it.
-type place interface {
-	open(ctx context.Context, path string) (io.ReadCloser, error)
-	openRandom(ctx context.Context, path string) (RandomReader, error)
-	create(ctx context.Context, path string) (Writer, error)
-	exists(ctx context.Context, path string) (bool, error)
-	remove(ctx context.Context, path string) error
-	removeAll(ctx context.Context, path string) error
-	list(ctx context.Context, path string) ([]string, error)
-	checkWritable(ctx context.Context, path string) error
+// FileSystem is one kind of storage. Its methods take the path that follows "://" in a URL, do
+// what the functions of this package of the same names do, and name the whole URL in their errors.
+type FileSystem interface {
+	Open(ctx context.Context, path string) (io.ReadCloser, error)
+	OpenRandom(ctx context.Context, path string) (RandomReader, error)
+	Create(ctx context.Context, path string) (Writer, error)
+	Exists(ctx context.Context, path string) (bool, error)
+	Remove(ctx context.Context, path string) error
+	RemoveAll(ctx context.Context, path string) error
+	// List returns URLs in any order, temporary files included.
+	List(ctx context.Context, path string) ([]string, error)
+	CheckWritable(ctx context.Context, path string) error
 }
 
-// resolve finds the place of a URL and the path in it.
-func resolve(ctx context.Context, url string) (place, string, error) {
+// registered holds the file system of each URL scheme; "" is the scheme of plain paths.
+var registered = struct {
+	sync.RWMutex
+	byScheme map[string]FileSystem
+}{byScheme: map[string]FileSystem{"": files{}, "file": files{scheme: "file"}, "mem": memory{}}}
+
+// Register makes URLs of a scheme be served by a file system. A package that implements one calls
+// it from its init function, so that importing the package is enough. It panics if the scheme is
+// registered already.
+func Register(scheme string, system FileSystem) {
+	registered.Lock()
+	defer registered.Unlock()
+	if registered.byScheme[scheme] != nil {
+		panic(fmt.Sprintf("storage: scheme %q is registered twice", scheme))
+	}
+	registered.byScheme[scheme] = system
+}
+
+// resolve returns the file system of a URL and the path in it.
+func resolve(ctx context.Context, url string) (FileSystem, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", url, err)
 	}
 	scheme, path := split(url)
 	if strings.ContainsRune(url, 0) || path == "" {
-		return nil, "", fmt.Errorf("%q is no path or URL of a file", url)
+		return nil, "", fmt.Errorf("%q is not a path or URL of a file", url)
 	}
-	switch scheme {
-	case "", "file":
-		return files{scheme: scheme}, path, nil
-	case "gs":
-		return buckets{}, path, nil
-	case "mem":
-		return memory{}, path, nil
+	registered.RLock()
+	defer registered.RUnlock()
+	system := registered.byScheme[scheme]
+	if system == nil {
+		return nil, "", fmt.Errorf("%s: unknown scheme %q; this program reads and writes %s%s", url, scheme, schemes(), missingImport[scheme])
 	}
-	return nil, "", fmt.Errorf("%s: unknown scheme %q; known are plain paths, file://, gs:// and mem://", url, scheme)
+	return system, path, nil
 }
+
+// schemes lists what is registered, for messages. The caller holds the lock.
+func schemes() string {
+	known := []string{"plain paths"}
+	for _, scheme := range slices.Sorted(maps.Keys(registered.byScheme)) {
+		if scheme != "" {
+			known = append(known, scheme+"://")
+		}
+	}
+	return strings.Join(known, ", ")
+}
+
+// missingImport completes the message for a scheme whose package exists but is not imported.
+var missingImport = map[string]string{"gs": `; for gs:// import _ "tagnet/formats/storage/gcs"`}
 
 // Open opens a file for reading from its beginning. An absent file is an error that
 // satisfies errors.Is(err, fs.ErrNotExist), in every scheme.
 func Open(ctx context.Context, url string) (io.ReadCloser, error) {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	return p.open(ctx, path)
+	return system.Open(ctx, path)
 }
 
 // OpenRandom opens a file for reading at any place. Errors are those of Open.
 func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	return p.openRandom(ctx, path)
+	return system.OpenRandom(ctx, path)
 }
 
 // ReadFile returns the whole content of a file. Errors are those of Open.
@@ -108,11 +141,11 @@ func ReadFile(ctx context.Context, url string) ([]byte, error) {
 // Create begins to write a file, making the folders that lead to it, and removes what a
 // killed process may have left of the same file. The context must live until Commit.
 func Create(ctx context.Context, url string) (Writer, error) {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	return p.create(ctx, path)
+	return system.Create(ctx, path)
 }
 
 // WriteFile writes a file that appears whole or not at all.
@@ -130,44 +163,45 @@ func WriteFile(ctx context.Context, url string, data []byte) error {
 
 // Exists tells whether there is a file (not a folder) of that name.
 func Exists(ctx context.Context, url string) (bool, error) {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return false, err
 	}
-	return p.exists(ctx, path)
+	return system.Exists(ctx, path)
 }
 
 // Remove removes one file. That it is absent is no error.
 func Remove(ctx context.Context, url string) error {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return err
 	}
-	return p.remove(ctx, path)
+	return system.Remove(ctx, path)
 }
 
 // RemoveAll removes a folder and everything below it, temporary files included; one that has to
 // stay, as what is mounted does, is left empty. That it is absent is no error. A root or a whole
 // bucket is refused.
 func RemoveAll(ctx context.Context, url string) error {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return err
 	}
-	return p.removeAll(ctx, path)
+	return system.RemoveAll(ctx, path)
 }
 
 // List returns the URLs of all files below a folder, at any depth, sorted and in the form
 // in which the folder was written. Temporary files are left out; an absent folder has none.
 func List(ctx context.Context, url string) ([]string, error) {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	urls, err := p.list(ctx, path)
+	urls, err := system.List(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	urls = slices.DeleteFunc(urls, isTemporary)
 	slices.Sort(urls)
 	return urls, nil
 }
@@ -175,11 +209,11 @@ func List(ctx context.Context, url string) ([]string, error) {
 // CheckWritable tells whether files can be written into a folder, which need not be there. It
 // leaves nothing behind.
 func CheckWritable(ctx context.Context, url string) error {
-	p, path, err := resolve(ctx, url)
+	system, path, err := resolve(ctx, url)
 	if err != nil {
 		return err
 	}
-	if err := p.checkWritable(ctx, path); err != nil {
+	if err := system.CheckWritable(ctx, path); err != nil {
 		return fmt.Errorf("%s cannot be written to: %w", url, err)
 	}
 	return nil

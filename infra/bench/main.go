@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+
+	_ "tagnet/formats/storage/gcs" // --workspace may be a gs:// URL
 )
 
 func main() {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	_ "tagnet/formats/storage/gcs" // --out may be a gs:// URL
 )
 
 func main() {

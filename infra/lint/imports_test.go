@@ -81,6 +81,9 @@ func TestWhatAFloorDoesNotKnow(t *testing.T) {
 				if strings.HasPrefix(dep, "github.com/apache/beam/") {
 					t.Errorf("%s depends on %s: %s knows nothing of Beam", p.below(), dep, floor)
 				}
+				if strings.HasPrefix(dep, "cloud.google.com/") && !strings.HasPrefix(p.below(), "formats/storage/gcs") {
+					t.Errorf("%s depends on %s: only programs import formats/storage/gcs", p.below(), dep)
+				}
 			}
 		}
 		if floor == "pipelines" || floor == "infra" {

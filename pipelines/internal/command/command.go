@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"golang.org/x/term"
 
+	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )

@@ -1,4 +1,4 @@
-package storage
+package gcs
 
 import (
 	"context"
@@ -15,7 +15,58 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tagnet/formats/storage"
 )
+
+// TestNobodyListens holds that an emulator that is not there is an error at once, by its name.
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := listener.Addr().String()
+	listener.Close()
+	for value, want := range map[string]string{
+		host:             "reaching STORAGE_EMULATOR_HOST " + host,
+		"http://" + host: "reaching STORAGE_EMULATOR_HOST http://" + host,
+		host + "/":       "reaching STORAGE_EMULATOR_HOST " + host,
+		"::1":            "STORAGE_EMULATOR_HOST is \"::1\": want HOST:PORT",
+	} {
+		t.Setenv("STORAGE_EMULATOR_HOST", value)
+		_, err := storage.Exists(t.Context(), "gs://bucket/file")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", value, err, want)
+		}
+	}
+}
+
+// impatient shortens how long a service is waited for.
+func impatient(t *testing.T, short time.Duration) {
+	longPatience, longTimeout := patience, answerTimeout
+	patience, answerTimeout = short, 50*time.Millisecond
+	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
+}
+
+// TestNobodyAnswers holds that a service that takes calls and never answers ends in an error.
+func TestNobodyAnswers(t *testing.T) {
+	impatient(t, 200*time.Millisecond)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	t.Setenv("STORAGE_EMULATOR_HOST", listener.Addr().String())
+	ctx, url := t.Context(), "gs://bucket/file"
+	_, found := storage.Exists(ctx, url)
+	_, read := storage.ReadFile(ctx, url)
+	_, listed := storage.List(ctx, "gs://bucket")
+	for what, err := range map[string]error{"Exists": found, "ReadFile": read, "List": listed, "WriteFile": storage.WriteFile(ctx, url, []byte("x")), "Remove": storage.Remove(ctx, url)} {
+		if err == nil || !strings.Contains(err.Error(), "gs://bucket") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
 
 // staller serves one object. Some of its answers stop after a few bytes, and are left open.
 type staller struct {
@@ -85,14 +136,14 @@ const stalled = "gs://bucket/file"
 // readers are the ways to read the object.
 var readers = map[string]func(ctx context.Context) ([]byte, error){
 	"stream": func(ctx context.Context) ([]byte, error) {
-		r, err := Open(ctx, stalled)
+		r, err := storage.Open(ctx, stalled)
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
 		return io.ReadAll(r)
 	},
-	"ranges": func(ctx context.Context) ([]byte, error) { return ReadFile(ctx, stalled) },
+	"ranges": func(ctx context.Context) ([]byte, error) { return storage.ReadFile(ctx, stalled) },
 }
 
 // TestAnswersThatStall holds that where an answer stops in its middle the rest is asked for, and

@@ -1,4 +1,4 @@
-package storage
+package gcs
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	gcs "cloud.google.com/go/storage"
+	cloud "cloud.google.com/go/storage"
 )
 
 // soon does what moves some bytes, of an upload at most a chunk, and cancels it if it takes longer
@@ -74,12 +74,12 @@ func (b *unstalledBody) Close() error {
 // objectReader reads a range of an object.
 type objectReader struct {
 	name   string
-	reader *gcs.Reader
+	reader *cloud.Reader
 	cancel context.CancelFunc
 }
 
 // openRange opens a range of an object, or if length is negative all from offset on.
-func openRange(ctx context.Context, name string, object *gcs.ObjectHandle, offset, length int64) (io.ReadCloser, error) {
+func openRange(ctx context.Context, name string, object *cloud.ObjectHandle, offset, length int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r, err := object.NewRangeReader(ctx, offset, length)
 	if err != nil {

@@ -1,4 +1,7 @@
-package storage
+// Package gcs registers gs:// with package storage: Google Cloud Storage, or the emulator that
+// STORAGE_EMULATOR_HOST names. A program imports it for this effect alone, so that libraries which
+// use package storage do not link the cloud client.
+package gcs
 
 import (
 	"context"
@@ -15,14 +18,18 @@ import (
 	"sync"
 	"time"
 
-	gcs "cloud.google.com/go/storage"
+	cloud "cloud.google.com/go/storage"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
 	signing "google.golang.org/api/transport/http"
+
+	"tagnet/formats/storage"
 )
 
-// buckets is Google Cloud Storage, or the emulator that STORAGE_EMULATOR_HOST names.
+func init() { storage.Register("gs", buckets{}) }
+
+// buckets implements storage.FileSystem.
 type buckets struct{}
 
 func bucketURL(name string) string { return "gs://" + name }
@@ -47,10 +54,10 @@ const (
 // made for many goroutines and many calls.
 var clients = struct {
 	sync.Mutex
-	byHost map[string]*gcs.Client
-}{byHost: map[string]*gcs.Client{}}
+	byHost map[string]*cloud.Client
+}{byHost: map[string]*cloud.Client{}}
 
-func client(ctx context.Context) (*gcs.Client, error) {
+func client(ctx context.Context) (*cloud.Client, error) {
 	host := os.Getenv(emulatorVariable)
 	clients.Lock()
 	c := clients.byHost[host]
@@ -77,23 +84,23 @@ func client(ctx context.Context) (*gcs.Client, error) {
 }
 
 // newClient outlives the call that first needs it, so it is not tied to its context.
-func newClient(host string) (*gcs.Client, error) {
+func newClient(host string) (*cloud.Client, error) {
 	ctx := context.Background()
 	signed := http.RoundTripper(unstalled{transport()})
 	if host == "" {
 		var err error
-		if signed, err = signing.NewTransport(ctx, signed, option.WithScopes(gcs.ScopeFullControl)); err != nil {
+		if signed, err = signing.NewTransport(ctx, signed, option.WithScopes(cloud.ScopeFullControl)); err != nil {
 			return nil, err
 		}
 	}
 	// Reads by JSON ask the host that all other calls ask; the default is another one, which
 	// emulators serve only when told their public name.
-	c, err := gcs.NewClient(ctx, option.WithHTTPClient(&http.Client{Transport: signed}), gcs.WithJSONReads())
+	c, err := cloud.NewClient(ctx, option.WithHTTPClient(&http.Client{Transport: signed}), cloud.WithJSONReads())
 	if err != nil {
 		return nil, err
 	}
 	// Every upload is of a whole object and may be repeated.
-	c.SetRetry(gcs.WithPolicy(gcs.RetryAlways), gcs.WithMaxRetryDuration(patience))
+	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(patience))
 	return c, nil
 }
 
@@ -124,7 +131,7 @@ func reach(ctx context.Context, host string) error {
 }
 
 // object finds the bucket and the object of a path.
-func object(ctx context.Context, name string) (*gcs.BucketHandle, string, error) {
+func object(ctx context.Context, name string) (*cloud.BucketHandle, string, error) {
 	c, err := client(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", bucketURL(name), err)
@@ -143,14 +150,14 @@ func bucketError(doing, name string, err error) error {
 		return fmt.Errorf("%s %s: %v", doing, bucketURL(name), err)
 	}
 	var api *googleapi.Error
-	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) ||
+	if errors.Is(err, cloud.ErrObjectNotExist) || errors.Is(err, cloud.ErrBucketNotExist) ||
 		errors.As(err, &api) && api.Code == 404 {
 		return fmt.Errorf("%s %s: %w (%v)", doing, bucketURL(name), fs.ErrNotExist, err)
 	}
 	return fmt.Errorf("%s %s: %w", doing, bucketURL(name), err)
 }
 
-func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
+func (buckets) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
@@ -158,7 +165,7 @@ func (buckets) open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return openRange(ctx, name, bucket.Object(key), 0, -1)
 }
 
-func (buckets) openRandom(ctx context.Context, name string) (RandomReader, error) {
+func (buckets) OpenRandom(ctx context.Context, name string) (storage.RandomReader, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
@@ -181,7 +188,7 @@ func (openObject) Close() error { return nil }
 type objectRanges struct {
 	ctx    context.Context
 	name   string
-	object *gcs.ObjectHandle
+	object *cloud.ObjectHandle
 	size   int64
 }
 
@@ -205,7 +212,7 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-func (buckets) create(ctx context.Context, name string) (Writer, error) {
+func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return nil, err
@@ -220,7 +227,7 @@ func (buckets) create(ctx context.Context, name string) (Writer, error) {
 // objectWriter uploads an object, which appears when the upload is closed.
 type objectWriter struct {
 	name   string
-	upload *gcs.Writer
+	upload *cloud.Writer
 	cancel context.CancelFunc
 	err    error
 	done   bool
@@ -278,7 +285,7 @@ func (w *objectWriter) Abort() error {
 	return nil
 }
 
-func (buckets) exists(ctx context.Context, name string) (bool, error) {
+func (buckets) Exists(ctx context.Context, name string) (bool, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil || key == "" {
 		return false, err
@@ -297,7 +304,7 @@ func bucketErrorOrNil(name string, err error) error {
 	return bucketError("reading", name, err)
 }
 
-func (buckets) remove(ctx context.Context, name string) error {
+func (buckets) Remove(ctx context.Context, name string) error {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return err
@@ -310,7 +317,7 @@ func (buckets) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-func (b buckets) removeAll(ctx context.Context, name string) error {
+func (b buckets) RemoveAll(ctx context.Context, name string) error {
 	_, key, err := object(ctx, name)
 	if err != nil {
 		return err
@@ -323,7 +330,7 @@ func (b buckets) removeAll(ctx context.Context, name string) error {
 		return err
 	}
 	for _, name := range append(below, name) {
-		if err := b.remove(ctx, name); err != nil {
+		if err := b.Remove(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -336,7 +343,7 @@ func (buckets) below(ctx context.Context, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := &gcs.Query{}
+	query := &cloud.Query{}
 	if key != "" {
 		query.Prefix = key + "/"
 	}
@@ -356,28 +363,23 @@ func (buckets) below(ctx context.Context, name string) ([]string, error) {
 	}
 }
 
-func (b buckets) list(ctx context.Context, name string) ([]string, error) {
+// List returns the URLs of all objects below a folder.
+func (b buckets) List(ctx context.Context, name string) ([]string, error) {
 	names, err := b.below(ctx, name)
-	if err != nil {
-		return nil, err
+	for i, name := range names {
+		names[i] = bucketURL(name)
 	}
-	var urls []string
-	for _, name := range names {
-		if !isTemporary(name) {
-			urls = append(urls, bucketURL(name))
-		}
-	}
-	return urls, nil
+	return names, err
 }
 
-func (b buckets) checkWritable(ctx context.Context, name string) error {
-	probe := path.Join(name, TemporaryPrefix+"probe")
-	w, err := b.create(ctx, probe)
+func (b buckets) CheckWritable(ctx context.Context, name string) error {
+	probe := path.Join(name, storage.TemporaryPrefix+"probe")
+	w, err := b.Create(ctx, probe)
 	if err != nil {
 		return err
 	}
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	return b.remove(ctx, probe)
+	return b.Remove(ctx, probe)
 }

@@ -1,0 +1,200 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/formats/storage"
+)
+
+// FileSystem checks what every file system promises, in an empty folder of it.
+func FileSystem(t *testing.T, folder string) {
+	t.Run("absent", func(t *testing.T) { testAbsent(t, folder) })
+	t.Run("write and read", func(t *testing.T) { testWriteRead(t, folder) })
+	t.Run("random", func(t *testing.T) { testRandom(t, folder) })
+	t.Run("atomic", func(t *testing.T) { testAtomic(t, folder) })
+	t.Run("list and remove", func(t *testing.T) { testListRemove(t, folder) })
+	t.Run("writable", func(t *testing.T) {
+		if err := storage.CheckWritable(t.Context(), storage.Join(folder, "new", "folder")); err != nil {
+			t.Error(err)
+		}
+		if left, err := storage.List(t.Context(), folder); err != nil || len(left) != 0 {
+			t.Errorf("left %q, error %v", left, err)
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := storage.WriteFile(ctx, storage.Join(folder, "late"), nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func testAbsent(t *testing.T, folder string) {
+	ctx := t.Context()
+	url := storage.Join(folder, "no", "such.file")
+	_, readErr := storage.ReadFile(ctx, url)
+	_, openErr := storage.Open(ctx, url)
+	_, randomErr := storage.OpenRandom(ctx, url)
+	for what, err := range map[string]error{"ReadFile": readErr, "Open": openErr, "OpenRandom": randomErr} {
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), url) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	if found, err := storage.Exists(ctx, url); found || err != nil {
+		t.Errorf("exists: %v, error %v", found, err)
+	}
+	if err := storage.Remove(ctx, url); err != nil {
+		t.Errorf("removing: %v", err)
+	}
+	if err := storage.RemoveAll(ctx, storage.Join(folder, "no")); err != nil {
+		t.Errorf("removing the folder: %v", err)
+	}
+	if urls, err := storage.List(ctx, storage.Join(folder, "no")); len(urls) != 0 || err != nil {
+		t.Errorf("list %q, error %v", urls, err)
+	}
+}
+
+func testWriteRead(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	url := storage.Join(folder, "a", "b c", "ä.bin")
+	for _, content := range [][]byte{[]byte("first"), {}, bytes.Repeat([]byte("0123456789"), 100_000)} {
+		if err := storage.WriteFile(ctx, url, content); err != nil {
+			t.Fatal(err)
+		}
+		got, err := storage.ReadFile(ctx, url)
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes read of %d, error %v", len(got), len(content), err)
+		}
+		r, err := storage.Open(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err = io.ReadAll(r)
+		r.Close()
+		if err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes streamed of %d, error %v", len(got), len(content), err)
+		}
+	}
+	if found, err := storage.Exists(ctx, url); !found || err != nil {
+		t.Errorf("exists: %v, error %v", found, err)
+	}
+	if found, err := storage.Exists(ctx, storage.Join(folder, "a")); found || err != nil {
+		t.Errorf("a folder exists as a file: %v, error %v", found, err)
+	}
+}
+
+func testRandom(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	url := storage.Join(folder, "digits")
+	if err := storage.WriteFile(ctx, url, []byte("0123456789")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := storage.OpenRandom(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Size() != 10 {
+		t.Errorf("size %d", r.Size())
+	}
+	p := make([]byte, 4)
+	for _, c := range []struct {
+		at   int64
+		want string
+		err  error
+	}{{0, "0123", nil}, {6, "6789", nil}, {3, "3456", nil}, {8, "89", io.EOF}, {10, "", io.EOF}, {99, "", io.EOF}} {
+		n, err := r.ReadAt(p, c.at)
+		if string(p[:n]) != c.want || n == len(p) && err != nil && err != io.EOF || n < len(p) && err != c.err {
+			t.Errorf("at %d: %q, error %v", c.at, p[:n], err)
+		}
+	}
+	if at, err := r.Seek(-3, io.SeekEnd); at != 7 || err != nil {
+		t.Errorf("seek to %d, error %v", at, err)
+	}
+	if rest, err := io.ReadAll(r); string(rest) != "789" || err != nil {
+		t.Errorf("the rest is %q, error %v", rest, err)
+	}
+}
+
+func testAtomic(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	url := storage.Join(folder, "f")
+	if err := storage.WriteFile(ctx, url, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when, want string) {
+		t.Helper()
+		if got, err := storage.ReadFile(ctx, url); string(got) != want || err != nil {
+			t.Errorf("%s: %q, error %v", when, got, err)
+		}
+		if urls, err := storage.List(ctx, folder); err != nil || !slices.Equal(urls, []string{url}) {
+			t.Errorf("%s: listed %q, error %v", when, urls, err)
+		}
+	}
+	dropped, err := storage.Create(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped.Write(bytes.Repeat([]byte("new"), 1000))
+	check("while writing", "old")
+	if err := dropped.Abort(); err != nil {
+		t.Error(err)
+	}
+	check("after Abort", "old")
+	if err := dropped.Commit(); err == nil {
+		t.Error("Commit after Abort went well")
+	}
+	check("after Commit of what was aborted", "old")
+	w, err := storage.Create(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "ne")
+	io.WriteString(w, "w")
+	if err := w.Commit(); err != nil {
+		t.Error(err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Errorf("Abort after Commit: %v", err)
+	}
+	check("after Commit", "new")
+	if err := w.Commit(); err == nil {
+		t.Error("a second Commit went well")
+	}
+}
+
+func testListRemove(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	var want []string
+	for _, name := range []string{"a/2", "a/1", "a/b/3", "ab/4", "a.txt"} {
+		if err := storage.WriteFile(ctx, storage.Join(folder, name), []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, storage.Join(folder, name))
+	}
+	slices.Sort(want)
+	if got, err := storage.List(ctx, folder+"/"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("listed %q, error %v, want %q", got, err, want)
+	}
+	if err := storage.RemoveAll(ctx, storage.Join(folder, "a")); err != nil {
+		t.Error(err)
+	}
+	if err := storage.Remove(ctx, storage.Join(folder, "a.txt")); err != nil {
+		t.Error(err)
+	}
+	if got, err := storage.List(ctx, folder); err != nil || !slices.Equal(got, []string{storage.Join(folder, "ab/4")}) {
+		t.Errorf("listed %q, error %v", got, err)
+	}
+}
