@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +10,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 )
 
 // files is this machine's file system, for plain paths and file://.
 type files struct{ scheme string }
 
-// url gives a path the form in which its folder was asked for.
+// url returns a path in the form, plain or file://, in which the caller wrote it.
 func (f files) url(path string) string {
 	if f.scheme == "" {
 		return path
@@ -45,8 +44,8 @@ func (f files) OpenRandom(_ context.Context, path string) (RandomReader, error) 
 	return openFile{file, info.Size()}, nil
 }
 
-// readError names the file as the user did. A path that leads through a file is as absent
-// as any other.
+// readError names the file as the caller wrote it. A path that leads through a file counts as not
+// found.
 func (f files) readError(path string, err error) error {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
@@ -84,7 +83,7 @@ func (f files) Remove(_ context.Context, path string) error {
 	if err == nil {
 		return nil
 	}
-	// What is absent is looked for: on a read-only disk to remove it fails as if it were there.
+	// On a read-only disk, removing an absent file fails with the same error as removing one.
 	if _, absent := os.Lstat(path); errors.Is(absent, fs.ErrNotExist) || errors.Is(absent, syscall.ENOTDIR) {
 		return nil
 	}
@@ -93,14 +92,13 @@ func (f files) Remove(_ context.Context, path string) error {
 
 func (f files) RemoveAll(_ context.Context, path string) error {
 	if clean := filepath.Clean(path); clean == "." || clean == ".." || clean == filepath.VolumeName(clean)+string(filepath.Separator) {
-		return fmt.Errorf("removing %s: refused, it is more than a workspace", f.url(path))
+		return fmt.Errorf("removing %s: refused, it is not a folder of a workspace", f.url(path))
 	}
 	err := os.RemoveAll(path)
 	if err == nil || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
-	// A folder that has to stay, for something is mounted there or the one around it is read-only,
-	// may stay empty.
+	// A mount point, or a folder inside a read-only one, cannot be removed and may stay empty.
 	if left, unread := os.ReadDir(path); unread == nil && len(left) == 0 {
 		return nil
 	}
@@ -109,7 +107,7 @@ func (f files) RemoveAll(_ context.Context, path string) error {
 
 func (f files) List(ctx context.Context, path string) ([]string, error) {
 	var urls []string
-	// The separator makes a folder that is a symbolic link be followed.
+	// The trailing separator follows a folder that is a symbolic link.
 	root := filepath.Clean(path) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -129,17 +127,74 @@ func (f files) List(ctx context.Context, path string) ([]string, error) {
 	return urls, nil
 }
 
-func (f files) CheckWritable(ctx context.Context, path string) error {
-	w, err := f.Create(ctx, filepath.Join(path, "probe"))
-	if err != nil {
-		return err
+// CheckWritable writes a temporary file into the folder or, where that is absent, into the
+// innermost folder on its path that exists.
+func (f files) CheckWritable(_ context.Context, path string) error {
+	folder := filepath.Clean(path)
+	for {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder) {
+			break
+		}
+		folder = filepath.Dir(folder)
 	}
-	defer w.Abort()
-	_, err = w.Write([]byte("probe"))
-	return err
+	probe, err := os.CreateTemp(folder, TemporaryPrefix+"probe-")
+	if err != nil {
+		return explain("writing", f.url(path), err)
+	}
+	_, err = probe.WriteString("probe")
+	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return explain("writing", f.url(path), err)
+	}
+	return nil
 }
 
-// diskFile is what a writer needs of an open file; tests put a full disk in its place.
+// CompareAndSwap holds the advisory lock of the file while it reads and writes it. The system frees
+// that lock however the process ends. Where the file system has no advisory locks, only the
+// creation of an absent file is exclusive.
+func (f files) CompareAndSwap(_ context.Context, path string, old, replacement []byte) (bool, error) {
+	flags := os.O_RDWR
+	if old == nil {
+		flags |= os.O_CREATE | os.O_EXCL
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return false, explain("making the folder of", f.url(path), err)
+		}
+	}
+	file, err := os.OpenFile(path, flags, 0o666)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && old != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, explain("writing", f.url(path), err)
+	}
+	defer file.Close()
+	if err := flock(file); err != nil {
+		return false, explain("locking", f.url(path), err)
+	}
+	current, err := io.ReadAll(file)
+	if err != nil {
+		return false, f.readError(path, err)
+	}
+	mine, err := file.Stat()
+	if err != nil {
+		return false, f.readError(path, err)
+	}
+	there, err := os.Stat(path)
+	if err != nil || !os.SameFile(mine, there) || !bytes.Equal(current, old) {
+		return false, nil // removed, or written by another process, before the lock was granted
+	}
+	if replacement == nil {
+		err = os.Remove(path)
+	} else if err = file.Truncate(0); err == nil {
+		_, err = file.WriteAt(replacement, 0)
+		err = errors.Join(err, file.Sync())
+	}
+	if err != nil {
+		return false, explain("writing", f.url(path), err)
+	}
+	return true, nil
+}
+
+// diskFile is what a writer needs of an open file; tests replace it by a full disk.
 type diskFile interface {
 	io.WriteCloser
 	Sync() error
@@ -150,8 +205,7 @@ type fileWriter struct {
 	file             diskFile
 	temporary, final string
 	url              string
-	made             []string // folders that were made for it, the innermost first
-	err              error    // of the first write that failed: Commit repeats it
+	err              error // of the first write that failed: Commit repeats it
 	done             bool
 }
 
@@ -160,101 +214,15 @@ func (f files) Create(_ context.Context, path string) (Writer, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("writing %s: a folder of that name is in the way", f.url(path))
 	}
-	removeStale(folder, name)
-	var made []string
-	for range 100 {
-		// Each time, for another writer may have dropped a file and the folder with it.
-		if absent := missing(folder); len(absent) > len(made) {
-			made = absent
-		}
-		// One that is made by another writer and dropped again, just then, "exists".
-		if err := os.MkdirAll(folder, 0o777); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			removeEmpty(made)
-			return nil, explain("making the folder of", f.url(path), err)
-		}
-		temporary := filepath.Join(folder, fmt.Sprintf("%s%s-%016x", TemporaryPrefix, name, rand.Uint64()))
-		file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			removeEmpty(made)
-			return nil, explain("writing", f.url(path), err)
-		}
-		if !claim(file, temporary) {
-			file.Close()
-			continue
-		}
-		return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path), made: made}, nil
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, explain("making the folder of", f.url(path), err)
 	}
-	removeEmpty(made)
-	return nil, fmt.Errorf("writing %s: no temporary file could be made in 100 attempts", f.url(path))
-}
-
-// missing lists a folder and those that lead to it, as far as they are not there, the innermost
-// first.
-func missing(folder string) []string {
-	var absent []string
-	for {
-		_, err := os.Lstat(folder)
-		outer := filepath.Dir(folder)
-		if !errors.Is(err, fs.ErrNotExist) || outer == folder {
-			return absent
-		}
-		absent = append(absent, folder)
-		folder = outer
-	}
-}
-
-// removeEmpty removes folders, the innermost first, up to one that something is in.
-func removeEmpty(folders []string) {
-	for _, folder := range folders {
-		if os.Remove(folder) != nil {
-			return
-		}
-	}
-}
-
-// claim locks a new temporary file, so that no other process takes it for a leftover. It is
-// false where one did between the file's making and its lock.
-func claim(file *os.File, name string) bool {
-	if lock(file) == lockTaken {
-		return false
-	}
-	mine, err := file.Stat()
+	temporary := filepath.Join(folder, fmt.Sprintf("%s%s-%016x", TemporaryPrefix, name, rand.Uint64()))
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return false
+		return nil, explain("writing", f.url(path), err)
 	}
-	there, err := os.Stat(name)
-	return err == nil && os.SameFile(mine, there)
-}
-
-// removeStale removes temporary files of the given name whose writer is gone: those that no
-// living process has locked, or, where the file system has no locks, those a day old.
-func removeStale(folder, name string) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return // Create will say what is wrong with the folder
-	}
-	for _, entry := range entries {
-		suffix, found := strings.CutPrefix(entry.Name(), TemporaryPrefix+name+"-")
-		if !found || len(suffix) != 16 || strings.Trim(suffix, "0123456789abcdef") != "" {
-			continue
-		}
-		path := filepath.Join(folder, entry.Name())
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			continue
-		}
-		info, err := file.Stat()
-		state := lock(file)
-		if state == lockGranted || state == lockUnsupported && err == nil && time.Since(info.ModTime()) > 24*time.Hour {
-			os.Remove(path)
-		}
-		file.Close()
-	}
+	return &fileWriter{file: file, temporary: temporary, final: filepath.Clean(path), url: f.url(path)}, nil
 }
 
 func (w *fileWriter) Write(p []byte) (int, error) {
@@ -276,22 +244,24 @@ func (w *fileWriter) Commit() error {
 		return fmt.Errorf("writing %s: %w", w.url, fs.ErrClosed)
 	}
 	w.done = true
-	if w.err == nil {
-		if err := w.file.Sync(); err != nil {
-			w.err = explain("writing", w.url, err)
-		}
-	}
 	if w.err != nil {
 		w.file.Close()
 		os.Remove(w.temporary)
-		removeEmpty(w.made)
 		return w.err
 	}
-	if err := publish(w.file, w.temporary, w.final); err != nil {
+	err := errors.Join(w.file.Sync(), w.file.Close())
+	if err == nil {
+		err = os.Rename(w.temporary, w.final)
+	}
+	if err != nil {
 		os.Remove(w.temporary)
-		removeEmpty(w.made)
 		w.err = explain("writing", w.url, err)
 		return w.err
+	}
+	// The rename becomes durable with the folder, as far as the system can sync folders.
+	if folder, err := os.Open(filepath.Dir(w.final)); err == nil {
+		folder.Sync()
+		folder.Close()
 	}
 	return nil
 }
@@ -302,9 +272,8 @@ func (w *fileWriter) Abort() error {
 	}
 	w.done = true
 	w.file.Close()
-	if err := os.Remove(w.temporary); err != nil {
-		return explain("dropping", w.url, err)
+	if err := os.Remove(w.temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return explain("removing", w.url, err)
 	}
-	removeEmpty(w.made)
 	return nil
 }

@@ -8,9 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -27,18 +25,18 @@ func temporaries(t *testing.T, folder string) []string {
 // fullDisk fails as a disk does when it is full, at a chosen moment.
 type fullDisk struct {
 	*os.File
-	room      int
+	space     int
 	atSync    bool
 	atClosing bool
 }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
-	if len(p) <= f.room {
-		f.room -= len(p)
+	if len(p) <= f.space {
+		f.space -= len(p)
 		return f.File.Write(p)
 	}
-	n, _ := f.File.Write(p[:f.room])
-	f.room = 0
+	n, _ := f.File.Write(p[:f.space])
+	f.space = 0
 	return n, &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
 }
 
@@ -58,12 +56,13 @@ func (f *fullDisk) Close() error {
 }
 
 func TestFullDiskLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		moment string
 		fill   func(*fullDisk)
 	}{
-		{"first write", func(f *fullDisk) { f.room = 0 }},
-		{"later write", func(f *fullDisk) { f.room = 5 }},
+		{"first write", func(f *fullDisk) { f.space = 0 }},
+		{"later write", func(f *fullDisk) { f.space = 5 }},
 		{"sync", func(f *fullDisk) { f.atSync = true }},
 		{"close", func(f *fullDisk) { f.atClosing = true }},
 	} {
@@ -73,7 +72,7 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &fullDisk{File: w.(*fileWriter).file.(*os.File), room: 100}
+		disk := &fullDisk{File: w.(*fileWriter).file.(*os.File), space: 100}
 		c.fill(disk)
 		w.(*fileWriter).file = disk
 		for range 3 {
@@ -94,97 +93,10 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestCreateRemovesLeftoversOfDeadWriters(t *testing.T) {
-	folder := t.TempDir()
-	leftover := func(name string) string {
-		path := filepath.Join(folder, TemporaryPrefix+name+"-0123456789abcdef")
-		if err := os.WriteFile(path, []byte("half"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	same, other := leftover("a.arrow"), leftover("a.arrow-b")
-	living, err := Create(t.Context(), filepath.Join(folder, "a.arrow"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(same); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the leftover of the same file stayed")
-	}
-	if _, err := os.Stat(other); err != nil {
-		t.Error("the leftover of another file went")
-	}
-	// A second writer of the same file leaves the first, who lives, alone.
-	second, err := Create(t.Context(), filepath.Join(folder, "a.arrow"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for content, w := range map[string]Writer{"second": second, "living": living} {
-		if _, err := w.Write([]byte(content)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Commit(); err != nil {
-			t.Errorf("%s: %v", content, err)
-		}
-		if got, err := os.ReadFile(filepath.Join(folder, "a.arrow")); err != nil || string(got) != content {
-			t.Errorf("%s: read %q, error %v", content, got, err)
-		}
-	}
-	if left := temporaries(t, folder); len(left) != 1 || left[0] != other {
-		t.Errorf("temporary files %q are left", left)
-	}
-}
-
-// TestDroppedFileTakesItsFoldersAlong holds that the folders which were made for a file go when it
-// does, and no others: not one that was there before, nor one that another file is in by now.
-func TestDroppedFileTakesItsFoldersAlong(t *testing.T) {
-	for name, drop := range map[string]func(Writer) error{
-		"abort": Writer.Abort,
-		"a commit that fails": func(w Writer) error {
-			w.(*fileWriter).file = &fullDisk{File: w.(*fileWriter).file.(*os.File), atSync: true}
-			if err := w.Commit(); !errors.Is(err, syscall.ENOSPC) {
-				return fmt.Errorf("it did not fail: %w", err)
-			}
-			return nil
-		},
-	} {
-		root := t.TempDir()
-		if err := os.Mkdir(filepath.Join(root, "mine"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range []string{"a/b/c/f", "mine/f", "mine/a/f", "f"} {
-			w, err := Create(t.Context(), filepath.Join(root, path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := drop(w); err != nil {
-				t.Errorf("%s, %s: %v", name, path, err)
-			}
-		}
-		shared, err := Create(t.Context(), filepath.Join(root, "mine", "a", "b", "dropped"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteFile(t.Context(), filepath.Join(root, "mine", "a", "kept"), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := drop(shared); err != nil {
-			t.Error(err)
-		}
-		var left []string
-		for _, pattern := range []string{"*", "*/*", "*/*/*"} {
-			found, _ := filepath.Glob(filepath.Join(root, pattern))
-			left = append(left, found...)
-		}
-		if want := []string{filepath.Join(root, "mine"), filepath.Join(root, "mine", "a"), filepath.Join(root, "mine", "a", "kept")}; !slices.Equal(left, want) {
-			t.Errorf("%s: left %q, want %q", name, left, want)
-		}
-	}
-}
-
-// TestFileThatGoesMeanwhile holds that a file whose folder another run cleared is an error that says
-// so, and does not appear.
-func TestFileThatGoesMeanwhile(t *testing.T) {
+// TestFolderRemovedWhileWriting holds that a file whose folder another run removes does not appear,
+// with an error that says so.
+func TestFolderRemovedWhileWriting(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "made")
 	w, err := Create(t.Context(), filepath.Join(folder, "f"))
 	if err != nil {
@@ -203,28 +115,6 @@ func TestFileThatGoesMeanwhile(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("left %v, %v", left, err)
 	}
-}
-
-// TestFolderThatGoesMeanwhile drops and writes files of one new folder from many goroutines: that
-// one of them takes the folder away is no error for another.
-func TestFolderThatGoesMeanwhile(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "a", "b")
-	var wait sync.WaitGroup
-	for i := range 8 {
-		wait.Go(func() {
-			for range 50 {
-				w, err := Create(t.Context(), filepath.Join(folder, fmt.Sprint(i)))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if err := w.Abort(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // TestKilledWriter kills a process that writes, and then writes the same file.
@@ -257,12 +147,44 @@ func TestKilledWriter(t *testing.T) {
 	if err := WriteFile(t.Context(), url, []byte("whole")); err != nil {
 		t.Fatal(err)
 	}
+	if err := RemoveTemporary(t.Context(), filepath.Dir(url)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Exists(t.Context(), url); !found || err != nil {
+		t.Errorf("exists %v, error %v", found, err)
+	}
 	if left := temporaries(t, filepath.Dir(url)); len(left) != 0 {
 		t.Errorf("%q is left", left)
 	}
 }
 
+// TestTwoWritersOfOneFile holds that of two writers of a file each commits what it wrote.
+func TestTwoWritersOfOneFile(t *testing.T) {
+	t.Parallel()
+	url := filepath.Join(t.TempDir(), "f")
+	first, err := Create(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Create(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for content, w := range map[string]Writer{"first": first, "second": second} {
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Errorf("%s: %v", content, err)
+		}
+		if got, err := os.ReadFile(url); err != nil || string(got) != content {
+			t.Errorf("%s: read %q, error %v", content, got, err)
+		}
+	}
+}
+
 func TestFoldersThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -299,6 +221,7 @@ func TestFoldersThatCannotBeWritten(t *testing.T) {
 }
 
 func TestExplainNamesTheRemedy(t *testing.T) {
+	t.Parallel()
 	for err, want := range map[error]string{
 		syscall.ENOSPC: "writing f: the disk is full (no space left on device); free some space there or write elsewhere",
 		syscall.EROFS:  "writing f: read-only file system; allow writing there or write elsewhere",
@@ -311,8 +234,9 @@ func TestExplainNamesTheRemedy(t *testing.T) {
 	}
 }
 
-// A folder that cannot be removed itself is left empty, which is no error.
-func TestRemoveAllOfAFolderThatStays(t *testing.T) {
+// TestRemoveAllOfMountedFolder holds that a folder which cannot be removed itself is left empty.
+func TestRemoveAllOfMountedFolder(t *testing.T) {
+	t.Parallel()
 	outer := t.TempDir()
 	inner := filepath.Join(outer, "inner")
 	if err := WriteFile(t.Context(), filepath.Join(inner, "deep", "file"), []byte("x")); err != nil {

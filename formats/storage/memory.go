@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// memory is a file system in this process.
+// memory is a file system in the memory of this process.
 type memory struct{}
 
 var memoryFiles = struct {
@@ -84,9 +84,9 @@ func (memory) RemoveAll(_ context.Context, name string) error {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	folder := path.Clean(name)
-	for at := range memoryFiles.content {
-		if at == folder || strings.HasPrefix(at, folder+"/") {
-			delete(memoryFiles.content, at)
+	for file := range memoryFiles.content {
+		if file == folder || strings.HasPrefix(file, folder+"/") {
+			delete(memoryFiles.content, file)
 		}
 	}
 	return nil
@@ -96,12 +96,28 @@ func (memory) List(_ context.Context, name string) ([]string, error) {
 	memoryFiles.Lock()
 	defer memoryFiles.Unlock()
 	var urls []string
-	for at := range memoryFiles.content {
-		if strings.HasPrefix(at, path.Clean(name)+"/") {
-			urls = append(urls, memoryURL(at))
+	for file := range memoryFiles.content {
+		if strings.HasPrefix(file, path.Clean(name)+"/") {
+			urls = append(urls, memoryURL(file))
 		}
 	}
 	return urls, nil
+}
+
+func (memory) CompareAndSwap(_ context.Context, name string, old, replacement []byte) (bool, error) {
+	memoryFiles.Lock()
+	defer memoryFiles.Unlock()
+	name = path.Clean(name)
+	current, found := memoryFiles.content[name]
+	if found != (old != nil) || !bytes.Equal(current, old) {
+		return false, nil
+	}
+	if replacement == nil {
+		delete(memoryFiles.content, name)
+	} else {
+		memoryFiles.content[name] = slices.Clone(replacement)
+	}
+	return true, nil
 }
 
 func (memory) CheckWritable(context.Context, string) error { return nil }

@@ -52,6 +52,7 @@ type FileSystem interface {
 	// List returns URLs in any order, temporary files included.
 	List(ctx context.Context, path string) ([]string, error)
 	CheckWritable(ctx context.Context, path string) error
+	CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error)
 }
 
 // registered holds the file system of each URL scheme; "" is the scheme of plain paths.
@@ -204,6 +205,49 @@ func List(ctx context.Context, url string) ([]string, error) {
 	urls = slices.DeleteFunc(urls, isTemporary)
 	slices.Sort(urls)
 	return urls, nil
+}
+
+// CompareAndSwap replaces a small file that holds exactly old, and returns false if it holds anything
+// else. A nil old stands for a file that does not exist, a nil replacement removes the file. Of
+// several callers with the same old, in whatever processes, one gets true.
+func CompareAndSwap(ctx context.Context, url string, old, replacement []byte) (bool, error) {
+	system, path, err := resolve(ctx, url)
+	if err != nil {
+		return false, err
+	}
+	return system.CompareAndSwap(ctx, path, old, replacement)
+}
+
+// Clear removes every file below a folder except one, temporary files included. Only the owner of
+// the folder may call it: it also removes what others are writing there.
+func Clear(ctx context.Context, folder, except string) error {
+	return removeBelow(ctx, folder, func(url string) bool { return url != except })
+}
+
+// RemoveTemporary removes the temporary files below a folder, which killed processes left. Only the
+// owner of the folder may call it.
+func RemoveTemporary(ctx context.Context, folder string) error {
+	return removeBelow(ctx, folder, isTemporary)
+}
+
+func removeBelow(ctx context.Context, folder string, chosen func(url string) bool) error {
+	system, path, err := resolve(ctx, folder)
+	if err != nil {
+		return err
+	}
+	urls, err := system.List(ctx, path)
+	if err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if !chosen(url) {
+			continue
+		}
+		if err := Remove(ctx, url); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckWritable tells whether files can be written into a folder, which need not be there. It

@@ -4,6 +4,7 @@
 package gcs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -177,10 +178,13 @@ func (buckets) OpenRandom(ctx context.Context, name string) (storage.RandomReade
 	}
 	// The generation keeps all reads on one version, should the object be replaced meanwhile.
 	ranges := &objectRanges{ctx: ctx, name: name, object: o.Generation(attributes.Generation), size: attributes.Size}
-	return openObject{io.NewSectionReader(ranges, 0, attributes.Size)}, nil
+	return openObject{io.NewSectionReader(ranges, 0, attributes.Size), attributes.Generation}, nil
 }
 
-type openObject struct{ *io.SectionReader }
+type openObject struct {
+	*io.SectionReader
+	generation int64
+}
 
 func (openObject) Close() error { return nil }
 
@@ -220,8 +224,12 @@ func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) 
 	if key == "" {
 		return nil, fmt.Errorf("writing %s: no object is named", bucketURL(name))
 	}
+	return newWriter(ctx, name, bucket.Object(key)), nil
+}
+
+func newWriter(ctx context.Context, name string, object *cloud.ObjectHandle) *objectWriter {
 	ctx, cancel := context.WithCancel(ctx)
-	return &objectWriter{name: name, upload: bucket.Object(key).NewWriter(ctx), cancel: cancel}, nil
+	return &objectWriter{name: name, upload: object.NewWriter(ctx), cancel: cancel}
 }
 
 // objectWriter uploads an object, which appears when the upload is closed.
@@ -283,6 +291,63 @@ func (w *objectWriter) Abort() error {
 	w.cancel()
 	w.upload.Close() // the error is the cancelling itself
 	return nil
+}
+
+// CompareAndSwap compares what it reads with old and writes on the condition that the object has the
+// same generation still.
+func (b buckets) CompareAndSwap(ctx context.Context, name string, old, replacement []byte) (bool, error) {
+	bucket, key, err := object(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	condition := cloud.Conditions{DoesNotExist: true}
+	if old != nil {
+		current, generation, err := b.read(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(current, old) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		condition = cloud.Conditions{GenerationMatch: generation}
+	}
+	o := bucket.Object(key).If(condition)
+	if replacement != nil {
+		w := newWriter(ctx, name, o)
+		defer w.Abort()
+		if _, err = w.Write(replacement); err == nil {
+			err = w.Commit()
+		}
+	} else if err = o.Delete(ctx); err != nil {
+		err = bucketError("removing", name, err)
+	}
+	var api *googleapi.Error
+	switch {
+	case err == nil, replacement == nil && errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case !errors.As(err, &api) || api.Code != http.StatusPreconditionFailed:
+		return false, err
+	}
+	// A request that the client repeats fails its condition where the first one took effect and
+	// only the answer was lost.
+	current, _, err := b.read(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replacement == nil, nil
+	case err != nil:
+		return false, err
+	}
+	return replacement != nil && bytes.Equal(current, replacement), nil
+}
+
+// read returns the content of an object and its generation.
+func (b buckets) read(ctx context.Context, name string) (data []byte, generation int64, err error) {
+	r, err := b.OpenRandom(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err = io.ReadAll(r)
+	return data, r.(openObject).generation, err
 }
 
 func (buckets) Exists(ctx context.Context, name string) (bool, error) {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"tagnet/formats/storage"
@@ -28,6 +31,8 @@ func FileSystem(t *testing.T, folder string) {
 			t.Errorf("left %q, error %v", left, err)
 		}
 	})
+	t.Run("compare and swap", func(t *testing.T) { testCompareAndSwap(t, folder) })
+	t.Run("clear", func(t *testing.T) { testClear(t, folder) })
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -196,5 +201,78 @@ func testListRemove(t *testing.T, folder string) {
 	}
 	if got, err := storage.List(ctx, folder); err != nil || !slices.Equal(got, []string{storage.Join(folder, "ab/4")}) {
 		t.Errorf("listed %q, error %v", got, err)
+	}
+}
+
+func testCompareAndSwap(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	url := storage.Join(folder, "new", "lock")
+	one, two := []byte("one"), []byte("second")
+	for i, step := range []struct {
+		old, replacement []byte
+		swapped          bool
+		left             string
+	}{
+		{one, two, false, ""},
+		{one, nil, false, ""},
+		{nil, one, true, "one"},
+		{nil, two, false, "one"},
+		{two, one, false, "one"},
+		{two, nil, false, "one"},
+		{one, two, true, "second"},
+		{two, one, true, "one"},
+		{one, nil, true, ""},
+		{nil, two, true, "second"},
+	} {
+		swapped, err := storage.CompareAndSwap(ctx, url, step.old, step.replacement)
+		if swapped != step.swapped || err != nil {
+			t.Fatalf("step %d: swapped %v, error %v", i, swapped, err)
+		}
+		got, err := storage.ReadFile(ctx, url)
+		if string(got) != step.left || (err != nil) != (step.left == "") {
+			t.Fatalf("step %d: left %q, error %v", i, got, err)
+		}
+	}
+	for _, from := range [][]byte{two, nil} {
+		if from == nil {
+			if err := storage.Remove(ctx, url); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var winners atomic.Int64
+		var callers sync.WaitGroup
+		for i := range 8 {
+			callers.Go(func() {
+				swapped, err := storage.CompareAndSwap(ctx, url, from, fmt.Appendf(nil, "caller %d", i))
+				if err != nil {
+					t.Error(err)
+				}
+				if swapped {
+					winners.Add(1)
+				}
+			})
+		}
+		callers.Wait()
+		if winners.Load() != 1 {
+			t.Errorf("%d callers replaced %q", winners.Load(), from)
+		}
+	}
+}
+
+func testClear(t *testing.T, folder string) {
+	ctx := t.Context()
+	defer storage.RemoveAll(ctx, folder)
+	kept := storage.Join(folder, "kept")
+	for _, url := range []string{kept, storage.Join(folder, "other"), storage.Join(folder, "a", "b")} {
+		if err := storage.WriteFile(ctx, url, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := storage.Clear(ctx, folder, kept); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := storage.List(ctx, folder); err != nil || !slices.Equal(got, []string{kept}) {
+		t.Errorf("left %q, error %v", got, err)
 	}
 }
