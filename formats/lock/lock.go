@@ -1,0 +1,164 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"tagnet/formats/storage"
+)
+
+// FileName is the name of the lock file in the folder that it protects.
+const FileName = ".lock"
+
+// Owner is the content of a lock file.
+type Owner struct {
+	// Host is the name of the machine on which the process runs.
+	Host string `json:"host"`
+	// Process is its id there, and Started what tells it from a later process with the same id:
+	// on Linux its start in clock ticks since boot, elsewhere empty.
+	Process int    `json:"process"`
+	Started string `json:"process_start,omitempty"`
+	// Command is the command line.
+	Command string `json:"command"`
+	// Begun is when the lock was acquired.
+	Begun time.Time `json:"begun"`
+	// Token is different in every lock.
+	Token string `json:"token"`
+	// Ended reports that the run has ended and left unfinished files in the folder.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Lock is the lock of a folder as its owner holds it. It is plain data: workers on other machines
+// can Check a copy.
+type Lock struct{ URL, Content string }
+
+// Held is the error of a folder that another run is writing.
+type Held struct {
+	Folder string
+	Owner  Owner
+}
+
+func (h *Held) Error() string {
+	return fmt.Sprintf("%s is being written by process %d on host %s since %s (%s): wait until it ends, or stop it and take over with --force",
+		h.Folder, h.Owner.Process, h.Owner.Host, h.Owner.Begun.Format(time.DateTime+" MST"), h.Owner.Command)
+}
+
+// Lost is the error of a run whose folder another run took over.
+type Lost struct{ URL string }
+
+func (l *Lost) Error() string {
+	return fmt.Sprintf("another run took over the folder of %s, so that this run cannot complete it: run again when the other has ended", l.URL)
+}
+
+// Acquire locks a folder for a command. It returns a *Held error if another run holds the lock,
+// unless force is true.
+func Acquire(ctx context.Context, folder, command string, force bool) (Lock, error) {
+	host, _ := os.Hostname()
+	content, err := json.Marshal(Owner{
+		Host: host, Process: os.Getpid(), Started: processStart(os.Getpid()), Command: command,
+		Begun: time.Now().UTC().Truncate(time.Second), Token: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()),
+	})
+	if err != nil {
+		return Lock{}, err
+	}
+	l := Lock{URL: storage.Join(folder, FileName), Content: string(content)}
+	for {
+		current, err := read(ctx, l.URL)
+		if err != nil {
+			return Lock{}, err
+		}
+		if owner := holder(current); owner != nil && !force {
+			return Lock{}, &Held{Folder: folder, Owner: *owner}
+		}
+		swapped, err := storage.CompareAndSwap(ctx, l.URL, current, content)
+		if err != nil {
+			return Lock{}, fmt.Errorf("locking %s: %w", folder, err)
+		}
+		if swapped {
+			return l, nil
+		}
+		force = false // another run was faster
+	}
+}
+
+// CheckFree returns a *Held error if a run that may be alive holds the lock of a folder.
+func CheckFree(ctx context.Context, folder string) error {
+	current, err := read(ctx, storage.Join(folder, FileName))
+	if err != nil {
+		return err
+	}
+	if owner := holder(current); owner != nil {
+		return &Held{Folder: folder, Owner: *owner}
+	}
+	return nil
+}
+
+// read returns the content of a lock file, nil if it does not exist.
+func read(ctx context.Context, url string) ([]byte, error) {
+	data, err := storage.ReadFile(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the lock file: %w", err)
+	}
+	return data, nil
+}
+
+// holder returns the owner that a lock file names, or nil if the lock is free. A file that cannot be
+// parsed was left by a process that was killed while writing it.
+func holder(content []byte) *Owner {
+	var owner Owner
+	if json.Unmarshal(content, &owner) != nil || owner.Process == 0 || owner.Ended {
+		return nil
+	}
+	if host, _ := os.Hostname(); owner.Host == host && !alive(owner.Process, owner.Started) {
+		return nil
+	}
+	return &owner
+}
+
+// Check returns a *Lost error if another run has taken the lock over. A run of hours calls it before
+// each file it writes. The zero Lock is never lost.
+func (l Lock) Check(ctx context.Context) error {
+	if l.URL == "" {
+		return nil
+	}
+	current, err := read(ctx, l.URL)
+	if err == nil && string(current) != l.Content {
+		err = &Lost{URL: l.URL}
+	}
+	return err
+}
+
+// Release removes the lock file. It returns a *Lost error if another run has taken it over.
+func (l Lock) Release(ctx context.Context) error { return l.swap(ctx, nil) }
+
+// End marks the lock file: the run has ended and files of it are left in the folder, or are still
+// being written by its workers. It returns a *Lost error if another run has taken it over.
+func (l Lock) End(ctx context.Context) error {
+	var owner Owner
+	if err := json.Unmarshal([]byte(l.Content), &owner); err != nil {
+		return fmt.Errorf("%s: %w", l.URL, err)
+	}
+	owner.Ended = true
+	content, err := json.Marshal(owner)
+	if err != nil {
+		return err
+	}
+	return l.swap(ctx, content)
+}
+
+func (l Lock) swap(ctx context.Context, content []byte) error {
+	swapped, err := storage.CompareAndSwap(ctx, l.URL, []byte(l.Content), content)
+	if err == nil && !swapped {
+		err = &Lost{URL: l.URL}
+	}
+	return err
+}
