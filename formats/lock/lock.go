@@ -44,6 +44,7 @@ type Held struct {
 	Owner  Owner
 }
 
+// Error names the process, since when it writes, and what to do.
 func (h *Held) Error() string {
 	return fmt.Sprintf("%s is being written by process %d on host %s since %s (%s): wait until it ends, or stop it and take over with --force",
 		h.Folder, h.Owner.Process, h.Owner.Host, h.Owner.Begun.Format(time.DateTime+" MST"), h.Owner.Command)
@@ -52,6 +53,7 @@ func (h *Held) Error() string {
 // Lost is the error of a run whose folder another run took over.
 type Lost struct{ URL string }
 
+// Error names the lock file and what to do.
 func (l *Lost) Error() string {
 	return fmt.Sprintf("another run took over the folder of %s, so that this run cannot complete it: run again when the other has ended", l.URL)
 }

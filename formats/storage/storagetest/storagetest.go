@@ -1,4 +1,3 @@
-// Package storagetest gives tests of all floors a place to write to that goes with them.
 package storagetest
 
 import (
