@@ -13,6 +13,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	stage "tagnet/stages/graph"
@@ -21,7 +22,7 @@ import (
 // bench is what a run needs, made before the clock starts.
 type bench struct {
 	options
-	loaded        *stage.Loaded
+	loaded        *kg.KG
 	graph         *graph.Graph
 	configuration configuration.Configuration
 	kernel        kernel.Kernel

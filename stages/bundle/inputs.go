@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/graph"
+	"tagnet/model/kg"
 	stagegraph "tagnet/stages/graph"
 )
 
@@ -72,7 +73,7 @@ var latest struct {
 }
 
 type opened struct {
-	graph          *stagegraph.Loaded
+	graph          *kg.KG
 	split, queries string
 	limit          int64
 	training       bool

@@ -10,7 +10,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
-	"tagnet/stages/graph"
+	"tagnet/model/kg"
 )
 
 // Piece is the distances of a part's sources to one range of entities.
@@ -151,7 +151,7 @@ type tableFn struct {
 
 // Setup reads the split's queries.
 func (f *tableFn) Setup(ctx context.Context) (err error) {
-	f.queries, err = tables.ReadQueryTable(ctx, storage.Join(f.Params.Graph, graph.QueriesFile(f.Params.Split)))
+	f.queries, err = tables.ReadQueryTable(ctx, storage.Join(f.Params.Graph, kg.QueriesFile(f.Params.Split)))
 	return err
 }
 

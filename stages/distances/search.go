@@ -13,6 +13,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/model/multisource"
 	"tagnet/stages/counter"
 	"tagnet/stages/graph"
@@ -75,7 +76,7 @@ func init() {
 type searchFn struct {
 	Params SearchParams
 
-	view    *graph.View
+	view    *kg.View
 	queries []tables.Query // sorted by source
 }
 

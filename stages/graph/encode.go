@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/storage"
 	formattriples "tagnet/formats/triples"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/stages/counter"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
@@ -49,11 +50,11 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (name
 			return n, share, err
 		}
 		switch w.File {
-		case EntitiesFile:
+		case kg.EntitiesFile:
 			n.training = ids
-		case InferenceEntitiesFile:
+		case kg.InferenceEntitiesFile:
 			n.inference = ids
-		case RelationsFile:
+		case kg.RelationsFile:
 			n.relations = ids
 		}
 	}
@@ -178,7 +179,7 @@ func (e *encoder) flush(ctx context.Context) error {
 	if err := e.queries(ctx); err != nil {
 		return err
 	}
-	if e.to.edges != "" {
+	if e.to.edges != nil {
 		if err := e.edges(ctx); err != nil {
 			return err
 		}
@@ -255,7 +256,7 @@ func (e *encoder) edges(ctx context.Context) error {
 		return err
 	}
 	for i, part := range ended {
-		e.emit(shardFile(e.to.edges, shards[i], e.params.EdgeShards), part)
+		e.emit(e.to.edges(shards[i], e.params.EdgeShards), part)
 	}
 	return nil
 }

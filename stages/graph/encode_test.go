@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -47,16 +48,16 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 		t.Fatal(err)
 	}
 	task := Task{Part: part, Vocabulary: []vocabulary.Written{
-		named(t, folder, EntitiesFile, tables.Entities, "anna", "bert"),
-		named(t, folder, RelationsFile, tables.Relations, "likes", "parent"),
+		named(t, folder, kg.EntitiesFile, tables.Entities, "anna", "bert"),
+		named(t, folder, kg.RelationsFile, tables.Relations, "likes", "parent"),
 	}}
 	f := encodeFn{Params: WriteParams{Spill: storage.Join(folder, "spill"), Strict: strict, EdgeShards: 1, Memory: 4 << 30, Room: 1}}
 	var files []triples.Rejects
 	err = f.ProcessElement(t.Context(), task, func(file string, p Part) {
 		switch {
-		case file == RejectsFile:
+		case file == kg.RejectsFile:
 			files = append(files, p.Rejects)
-		case file == QueriesFile("valid"):
+		case file == kg.QueriesFile("valid"):
 			err := externalsort.MergeRows(t.Context(), []externalsort.Run{p.Run}, "", func(r externalsort.Row, _ int) error { queries = append(queries, r); return nil })
 			if err != nil {
 				t.Fatal(err)
@@ -66,10 +67,10 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 	if len(files) > 1 {
 		t.Errorf("%d files of rejects", len(files))
 	}
-	if _, err := triples.JoinRejects(t.Context(), storage.Join(folder, RejectsFile), files); err != nil {
+	if _, err := triples.JoinRejects(t.Context(), storage.Join(folder, kg.RejectsFile), files); err != nil {
 		t.Fatal(err)
 	}
-	joined, failed := storage.ReadFile(t.Context(), storage.Join(folder, RejectsFile))
+	joined, failed := storage.ReadFile(t.Context(), storage.Join(folder, kg.RejectsFile))
 	if failed != nil {
 		t.Fatal(failed)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
+	"tagnet/model/kg"
 	"tagnet/stages/vocabulary"
 )
 
@@ -50,7 +50,7 @@ type GraphSummary struct {
 // ReadSummary reads summary.json of a graph/ folder.
 func ReadSummary(ctx context.Context, folder string) (Summary, error) {
 	var s Summary
-	url := storage.Join(folder, SummaryFile)
+	url := storage.Join(folder, kg.SummaryFile)
 	text, err := storage.ReadFile(ctx, url)
 	if err != nil {
 		return s, err
@@ -80,11 +80,11 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 	var w vocabulary.Written
 	for written(&w) {
 		switch w.File {
-		case EntitiesFile:
+		case kg.EntitiesFile:
 			summary.Entities = w.Names
-		case RelationsFile:
+		case kg.RelationsFile:
 			summary.Relations = w.Names
-		case InferenceEntitiesFile:
+		case kg.InferenceEntitiesFile:
 			inference.Entities = w.Names
 		}
 	}
@@ -112,7 +112,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 	if err := storage.RemoveAll(ctx, f.Params.Spill); err != nil {
 		return err
 	}
-	url := storage.Join(f.Params.Folder, SummaryFile)
+	url := storage.Join(f.Params.Folder, kg.SummaryFile)
 	if err := storage.WriteFile(ctx, url, append(text, '\n')); err != nil {
 		return err
 	}
@@ -122,22 +122,22 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 
 // add notes the counts of one table.
 func (s *Summary) add(d Done, inference *GraphSummary) {
+	split, isQueries := kg.SplitOf(d.File)
 	switch {
-	case d.File == RejectsFile:
+	case d.File == kg.RejectsFile:
 		s.Rejected = d.RejectedLines
-	case strings.HasPrefix(d.File, inferenceEdgesPrefix):
+	case kg.IsInferenceEdges(d.File):
 		inference.Edges += d.Rows
 		s.Repeated["inference"] += d.Repeated // halved when all shards are counted
-	case isEdges(d.File):
+	case kg.IsEdges(d.File):
 		s.Edges += d.Rows
-	case isQueries(d.File):
-		split := strings.TrimSuffix(strings.TrimPrefix(d.File, queriesPrefix), ".arrow")
+	case isQueries:
 		s.Queries[split] = d.Rows
 		s.Distinct[split] = d.Distinct
 		s.Repeated[split] = d.Repeated / 2
-	case d.File == InferenceAnswersFile:
+	case d.File == kg.InferenceAnswersFile:
 		s.Known["test"] = d.KnownTest / 2 // its own train facts, not the training graph's
-	case d.File == AnswersFile:
+	case d.File == kg.AnswersFile:
 		s.Known["valid"] = d.KnownValid / 2
 		if _, inductive := s.Known["test"]; !inductive {
 			s.Known["test"] = d.KnownTest / 2

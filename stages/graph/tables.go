@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -44,12 +45,13 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*P
 		}
 	}
 	t.done.File = file
+	_, isQueries := kg.SplitOf(file)
 	switch {
-	case file == RejectsFile:
+	case file == kg.RejectsFile:
 		t.done.RejectedLines, err = triples.JoinRejects(ctx, t.url, t.rejects)
-	case isEdges(file):
+	case kg.IsEdges(file):
 		err = t.edges(ctx)
-	case isQueries(file):
+	case isQueries:
 		err = t.queries(ctx)
 	default:
 		err = t.answers(ctx)
@@ -188,10 +190,10 @@ func (d *Done) count(first, before, again int) {
 		d.Repeated++
 		return
 	}
-	if Splits[first] != "train" {
+	if kg.Splits[first] != "train" {
 		return
 	}
-	switch Splits[again] {
+	switch kg.Splits[again] {
 	case "valid":
 		d.KnownValid++
 	case "test":
@@ -199,5 +201,5 @@ func (d *Done) count(first, before, again int) {
 	}
 }
 
-// splitNumber is the place of a split among Splits.
-func splitNumber(split string) int { return slices.Index(Splits, split) }
+// splitNumber is the place of a split among kg.Splits.
+func splitNumber(split string) int { return slices.Index(kg.Splits, split) }

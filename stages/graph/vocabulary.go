@@ -6,6 +6,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 )
 
 // VocabularyHash is the hash of the training graph's entities and the relations of a graph/
@@ -15,7 +16,7 @@ func VocabularyHash(ctx context.Context, folder string, s Summary) (string, erro
 	for _, kind := range []struct {
 		file, schema string
 		names        int64
-	}{{EntitiesFile, tables.Entities, s.Entities}, {RelationsFile, tables.Relations, s.Relations}} {
+	}{{kg.EntitiesFile, tables.Entities, s.Entities}, {kg.RelationsFile, tables.Relations, s.Relations}} {
 		v.Count(kind.names)
 		err := tables.EachName(ctx, storage.Join(folder, kind.file), kind.schema, func(name []byte) error {
 			v.Add(name)

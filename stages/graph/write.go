@@ -6,6 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/externalsort"
+	"tagnet/model/kg"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
 )
@@ -115,5 +116,5 @@ func emptyPartFn(file string, emit func(string, Part)) { emit(file, Part{}) }
 
 // rejectsPartFn sends rejected lines to their table.
 func rejectsPartFn(rejects triples.Rejects, emit func(string, Part)) {
-	emit(RejectsFile, Part{Rejects: rejects})
+	emit(kg.RejectsFile, Part{Rejects: rejects})
 }

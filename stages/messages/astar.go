@@ -18,6 +18,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/model/propagation"
 	"tagnet/model/search"
@@ -95,7 +96,7 @@ func init() {
 type chooseFn struct {
 	Params AStarParams
 
-	loaded  *graph.Loaded
+	loaded  *kg.KG
 	graph   *modelgraph.Graph
 	weights *propagation.Weights
 	kernel  kernel.Kernel

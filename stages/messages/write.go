@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/stages/graph"
 )
@@ -133,7 +134,7 @@ func newConfiguration(layers, delta int, c messages.Counts, queries int64) Confi
 type writeFn struct {
 	Params CountParams
 
-	loaded *graph.Loaded
+	loaded *kg.KG
 }
 
 // Setup loads the graph, once per process: for the names.

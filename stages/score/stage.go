@@ -12,6 +12,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
+	"tagnet/model/kg"
 	"tagnet/stages/bundle"
 	"tagnet/stages/counter"
 	"tagnet/stages/graph"
@@ -95,7 +96,7 @@ var engine struct {
 	sync.Mutex
 	params Params
 	record checkpoint.Record
-	graph  *graph.Loaded
+	graph  *kg.KG
 	ranker *Ranker
 }
 
@@ -137,7 +138,7 @@ func (p Params) threads() int {
 	}
 }
 
-func newRanker(ctx context.Context, p Params, loaded *graph.Loaded) (*Ranker, error) {
+func newRanker(ctx context.Context, p Params, loaded *kg.KG) (*Ranker, error) {
 	record, weights, err := checkpoint.Folder(p.Checkpoints).Model(ctx, p.Checkpoint, loaded.Relations, loaded.Vocabulary)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"tagnet/formats/parquet"
-	"tagnet/stages/graph"
+	"tagnet/model/kg"
 )
 
 // rows are the rows of analysis.parquet: graphs first, then the splits in the order of
@@ -17,7 +17,7 @@ func (a Analysis) rows() []parquet.Share {
 	if a.InferenceGraph != nil {
 		rows = append(rows, a.InferenceGraph.rows(Inference)...)
 	}
-	for _, name := range graph.Splits {
+	for _, name := range kg.Splits {
 		if split, ok := a.Splits[name]; ok {
 			rows = append(rows, split.rows(name)...)
 		}

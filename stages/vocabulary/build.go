@@ -8,21 +8,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	formattriples "tagnet/formats/triples"
-
 	"tagnet/formats/externalsort"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	formattriples "tagnet/formats/triples"
+	"tagnet/model/kg"
 	"tagnet/stages/counter"
 	"tagnet/stages/triples"
-)
-
-// File names of the vocabulary's tables.
-const (
-	EntitiesFile          = "entities.arrow"
-	RelationsFile         = "relations.arrow"
-	InferenceEntitiesFile = "inference-entities.arrow"
 )
 
 // RowsCounter is the counter of lines and rows that preprocessing has dealt with, in all of its
@@ -156,14 +149,14 @@ func (g *gatherer) add(ctx context.Context, t formattriples.Triple) error {
 
 // flush writes a run of each kind of names.
 func (g *gatherer) flush(ctx context.Context) error {
-	file := EntitiesFile
+	file := kg.EntitiesFile
 	if g.part.Graph == triples.Inference {
-		file = InferenceEntitiesFile
+		file = kg.InferenceEntitiesFile
 	}
 	for _, of := range []struct {
 		names *set
 		file  string
-	}{{g.entities, file}, {g.relations, RelationsFile}} {
+	}{{g.entities, file}, {g.relations, kg.RelationsFile}} {
 		if of.names.names == 0 {
 			continue
 		}
@@ -222,7 +215,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*e
 
 // schemaOf is the schema of a vocabulary file.
 func schemaOf(file string) string {
-	if file == RelationsFile {
+	if file == kg.RelationsFile {
 		return tables.Relations
 	}
 	return tables.Entities

@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 )
 
 // IDs finds the id of a name. It holds no names, but a hash of 64 bits of each: those of the
@@ -37,7 +38,7 @@ const (
 // checkCount returns an error if a file has more names than there are ids.
 func checkCount(file, url string, names int64) error {
 	most := int64(MostEntities)
-	if file == RelationsFile {
+	if file == kg.RelationsFile {
 		most = MostRelations
 	}
 	if names > most {

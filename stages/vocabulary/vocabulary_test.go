@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 )
 
 // someNames are names that share beginnings, some of them the beginning of others, and twice.
@@ -79,7 +80,7 @@ func TestSetSaysWhenItIsFull(t *testing.T) {
 // vocabularyOf writes names and says so.
 func vocabularyOf(t testing.TB, names []string) Written {
 	t.Helper()
-	w := Written{File: EntitiesFile, URL: "mem://" + t.Name() + "/" + EntitiesFile, Names: int64(len(names))}
+	w := Written{File: kg.EntitiesFile, URL: "mem://" + t.Name() + "/" + kg.EntitiesFile, Names: int64(len(names))}
 	table, err := tables.CreateNames(t.Context(), w.URL, tables.Entities)
 	if err != nil {
 		t.Fatal(err)
@@ -155,8 +156,8 @@ func TestTooManyNames(t *testing.T) {
 		names int64
 		wrong bool
 	}{
-		{EntitiesFile, MostEntities, false}, {EntitiesFile, MostEntities + 1, true},
-		{RelationsFile, MostRelations, false}, {RelationsFile, MostRelations + 1, true},
+		{kg.EntitiesFile, MostEntities, false}, {kg.EntitiesFile, MostEntities + 1, true},
+		{kg.RelationsFile, MostRelations, false}, {kg.RelationsFile, MostRelations + 1, true},
 	} {
 		if err := checkCount(test.file, "url", test.names); (err != nil) != test.wrong {
 			t.Errorf("%+v: %v", test, err)

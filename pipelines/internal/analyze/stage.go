@@ -10,9 +10,9 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 	"tagnet/stages/statistics"
 )
 
@@ -105,11 +105,11 @@ func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Ma
 func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
 	var shards []statistics.EdgeShard
 	training := map[string]bool{}
-	for _, f := range graph.EdgeFiles(m, "train") {
+	for _, f := range kg.EdgeFiles(m, "train") {
 		training[f.Name] = true
 		shards = append(shards, statistics.EdgeShard{Graph: statistics.Training, URL: storage.Join(folder, f.Name)})
 	}
-	for _, f := range graph.EdgeFiles(m, "test") {
+	for _, f := range kg.EdgeFiles(m, "test") {
 		if !training[f.Name] {
 			shards = append(shards, statistics.EdgeShard{Graph: statistics.Inference, URL: storage.Join(folder, f.Name)})
 		}

@@ -7,11 +7,11 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 )
 
 // What --sources and --method take.
@@ -93,16 +93,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Command: e.Again(),
 	}
 	// Only workers load the graph, and those of a join not even they.
-	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), graph.QueriesFile(f.split)))
+	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
 	if err != nil {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
+		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
 	}
 	sources := distances.Sources(queries)
 	if f.sources == all {
-		sources = everyEntity(graph.EntitiesOf(m, f.split))
+		sources = everyEntity(kg.EntitiesOf(m, f.split))
 	}
 	// Before Begin clears what --force replaces: a budget may be too small.
 	c, err := f.choose(ctx, e, m, len(sources), len(queries))

@@ -13,6 +13,7 @@ import (
 
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
@@ -68,7 +69,7 @@ func TestTablesAndDistribution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, split := range graph.Splits {
+		for _, split := range kg.Splits {
 			for _, sources := range []string{"queries", "all"} {
 				t.Run(fmt.Sprint(split, " ", sources, " inductive ", inductive), func(t *testing.T) {
 					code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", split, "--sources", sources, "--max_hops", "4", "--force")
@@ -82,7 +83,7 @@ func TestTablesAndDistribution(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, loaded *graph.Loaded, folder, split string, all bool) {
+func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	t.Helper()
 	ctx := context.Background()
 	g := loaded.Of(split).Graph

@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/progress"
@@ -33,7 +34,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 	}
 	params := preprocess.BuildParams{Folder: w.Graph(), EdgeShards: shards}
 	texts := t.TempDir()
-	for i, split := range graph.Splits {
+	for i, split := range kg.Splits {
 		text := "e00\tr\te01\n"
 		for h := range 150 { // long ways, and entities that no way leads to
 			text += fmt.Sprintf("e%02d\tr\te%02d\n", (h*7+i)%90, (h*7+i)%90/4*4+h%3)
@@ -70,10 +71,10 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 	}{{1, 3, 1, 8, 1, 1 << 20}, {2, 1, 3, 1, 1, 1 << 20}, {5, 6, 2, 1, 2, 400}} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			root, m := sharded(t, test.shards)
-			if n := len(graph.EdgeFiles(m, "test")); n != test.shards {
+			if n := len(kg.EdgeFiles(m, "test")); n != test.shards {
 				t.Fatalf("%d shards of edges", n)
 			}
-			queries, err := tables.ReadQueryTable(context.Background(), filepath.Join(root, "graph", graph.QueriesFile("test")))
+			queries, err := tables.ReadQueryTable(context.Background(), filepath.Join(root, "graph", kg.QueriesFile("test")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			}
 			p := distances.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
 			p.Folder = filepath.Join(root, "worker")
-			if err := runBeam(t)(Build(sources, graph.EntitiesOf(m, "test"), p)); err != nil {
+			if err := runBeam(t)(Build(sources, kg.EntitiesOf(m, "test"), p)); err != nil {
 				t.Fatal(err)
 			}
 			p.Folder = filepath.Join(root, "join")

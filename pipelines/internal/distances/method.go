@@ -8,6 +8,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/distances"
@@ -91,7 +92,7 @@ func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifes
 	names := int64(0)
 	for _, f := range m.Files {
 		switch f.Name {
-		case graph.EntitiesFile, graph.RelationsFile, graph.InferenceEntitiesFile:
+		case kg.EntitiesFile, kg.RelationsFile, kg.InferenceEntitiesFile:
 			names += f.Size
 		}
 	}
@@ -104,7 +105,7 @@ func workerNeeds(ctx context.Context, e *command.Environment, m manifest.Manifes
 
 // params are those of a join, but for what a plan chooses, and the size of what is searched.
 func (f *flags) params(e *command.Environment, m manifest.Manifest, sources, queries int) (distances.JoinParams, distances.Size, error) {
-	entities := graph.EntitiesOf(m, f.split)
+	entities := kg.EntitiesOf(m, f.split)
 	p := Params(m, sources, distances.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: f.kernel,

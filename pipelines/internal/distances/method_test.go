@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
@@ -122,7 +123,7 @@ func TestLoadedMemoryIsABound(t *testing.T) {
 		}
 		names := int64(0)
 		for _, f := range loaded.Manifest.Files {
-			if strings.Contains(f.Name, "entities") || f.Name == graph.RelationsFile {
+			if strings.Contains(f.Name, "entities") || f.Name == kg.RelationsFile {
 				names += f.Size
 			}
 		}

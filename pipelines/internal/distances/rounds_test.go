@@ -13,10 +13,10 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 )
 
 // shapes are facts over a number of entities.
@@ -80,7 +80,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 				e.Tails, e.Relations, e.Heads = append(e.Tails, o), append(e.Relations, relations[i]), append(e.Heads, senders[i])
 			}
 		}
-		url := storage.Join(s.params.Graph, graph.EdgesFile(k, shards))
+		url := storage.Join(s.params.Graph, kg.EdgesFile(k, shards))
 		if err := writeEdges(ctx, url, e); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 		}
 	}
 	s.params.Sources = len(s.sources)
-	if err := tables.WriteQueries(ctx, storage.Join(s.params.Graph, graph.QueriesFile("test")), queries); err != nil {
+	if err := tables.WriteQueries(ctx, storage.Join(s.params.Graph, kg.QueriesFile("test")), queries); err != nil {
 		t.Fatal(err)
 	}
 	s.search(t, g, queries)

@@ -9,10 +9,10 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
-	"tagnet/stages/graph"
 )
 
 // search searches from sources, in increasing order, by the method that was chosen.
@@ -118,9 +118,9 @@ func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error
 // Params are those of a join over the graph that a split asks, whose graph/ folder has that
 // manifest, but for what a plan chooses.
 func Params(m manifest.Manifest, sources int, p distances.SearchParams) distances.JoinParams {
-	entities := graph.EntitiesOf(m, p.Split)
+	entities := kg.EntitiesOf(m, p.Split)
 	params := distances.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerFile: distances.PerShard(entities)}
-	for _, f := range graph.EdgeFiles(m, p.Split) {
+	for _, f := range kg.EdgeFiles(m, p.Split) {
 		params.Edges = append(params.Edges, distances.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
 	}
 	return params

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
@@ -14,7 +15,7 @@ import (
 
 // params are those of counting within --memory: so many threads, each of which searches as many
 // sources at once as the budget holds. A budget that is too small is a mistake in the flags.
-func (f *flags) params(ctx context.Context, e *command.Environment, loaded *graph.Loaded, model *messages.AStarParams, sources, queries int) (messages.CountParams, error) {
+func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.KG, model *messages.AStarParams, sources, queries int) (messages.CountParams, error) {
 	p := messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
 		Folder: e.Workspace.Messages(f.split), AStar: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,

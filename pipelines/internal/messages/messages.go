@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
@@ -105,7 +106,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), graph.QueriesFile(f.split)), f.split)
+		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
 	var model *messages.AStarParams
@@ -168,7 +169,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 }
 
 // model finds the checkpoint, checks that it chooses as A*Net does, and notes it in the settings.
-func (f *flags) model(ctx context.Context, e *command.Environment, loaded *graph.Loaded, decided *settings) (*messages.AStarParams, error) {
+func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*messages.AStarParams, error) {
 	m, err := e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
+	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/preprocess"
@@ -56,7 +57,7 @@ func prepared(t *testing.T, inductive bool) string {
 }
 
 // want counts edge by edge, query by query.
-func want(t *testing.T, l *graph.Loaded, split string, layers, delta int, remove string) messages.Configuration {
+func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string) messages.Configuration {
 	t.Helper()
 	queries, err := l.Queries(context.Background(), split)
 	if err != nil {

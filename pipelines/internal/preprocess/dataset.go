@@ -8,7 +8,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
-	"tagnet/stages/graph"
+	"tagnet/model/kg"
 	"tagnet/stages/triples"
 )
 
@@ -41,7 +41,7 @@ const (
 func open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
 	d := dataset{name: name, folder: folder}
 	inductive := inference != ""
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		if err := d.add(ctx, folder, triples.Training, split, split != "test" || !inductive); err != nil {
 			return d, err
 		}
@@ -50,7 +50,7 @@ func open(ctx context.Context, name, folder, inferenceName, inference string) (d
 		return d, nil
 	}
 	d.inferenceName, d.inference = inferenceName, inference
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		if err := d.add(ctx, inference, triples.Inference, split, split != "valid"); err != nil {
 			return d, err
 		}
@@ -140,7 +140,7 @@ func (d dataset) lines(split string) int64 {
 // for its names and for its ids, and is two rows in each of two to four tables.
 func (d dataset) rows() int64 {
 	sum := int64(0)
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		lines := d.lines(split)
 		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.Split == split }) {
 			return 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/graph"
@@ -31,7 +32,7 @@ func describe(e *command.Environment, s graph.Summary) {
 	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
 	e.Say("")
 	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct questions")
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
@@ -42,7 +43,7 @@ func describe(e *command.Environment, s graph.Summary) {
 // dropped says which lines are not in the tables.
 func dropped(s graph.Summary) string {
 	var parts []string
-	for _, split := range append(graph.Splits, "inference") {
+	for _, split := range append(kg.Splits, "inference") {
 		if n := s.Repeated[split]; n > 0 {
 			of := split + ".txt"
 			if split == "inference" {

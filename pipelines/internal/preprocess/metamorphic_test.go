@@ -11,9 +11,9 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 )
 
@@ -68,7 +68,7 @@ func shuffled(random *rand.Rand, lines []string) string {
 func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	sets := map[string][]string{}
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		sets[split] = facts(random, "e", 60)
 		sets["inference-"+split] = facts(random, "o", 60)
 	}
@@ -103,7 +103,7 @@ func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 		build(t, name, texts, 1<<20, BuildParams{Strict: true, EdgeShards: shards})
 		var got tables.Edges
 		for shard := range shards {
-			e, err := tables.ReadEdges(context.Background(), storage.Join("mem://"+t.Name()+"/"+name, "graph", graph.EdgesFile(shard, shards)))
+			e, err := tables.ReadEdges(context.Background(), storage.Join("mem://"+t.Name()+"/"+name, "graph", kg.EdgesFile(shard, shards)))
 			if err != nil {
 				t.Fatal(err)
 			}

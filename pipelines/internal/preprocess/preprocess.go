@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
@@ -195,7 +196,7 @@ func publish(ctx context.Context, e *command.Environment, stage workspace.Stage)
 	rows := map[string]int64{
 		"entities": s.Entities, "relations": s.Relations, "facts": s.Facts, "edges": s.Edges, "rejected": s.Rejected,
 	}
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		rows["queries_"+split] = s.Queries[split]
 	}
 	if s.InferenceGraph != nil {
@@ -211,9 +212,9 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 		return err
 	}
 	describe(e, s)
-	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), graph.SummaryFile))
+	e.Outputs(made, e.Workspace.Graph(), storage.Join(e.Workspace.Graph(), kg.SummaryFile))
 	if s.Rejected > 0 {
-		e.Outputs(made, storage.Join(e.Workspace.Graph(), graph.RejectsFile))
+		e.Outputs(made, storage.Join(e.Workspace.Graph(), kg.RejectsFile))
 	}
 	if source.inference == "" {
 		at := slices.IndexFunc(datasets.Catalogue(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })

@@ -13,6 +13,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
 )
@@ -92,7 +93,7 @@ func same(t *testing.T, got, want map[string]string) {
 }
 
 // named tells a query by names.
-func named(l *graph.Loaded, split string, q tables.Query) string {
+func named(l *kg.KG, split string, q tables.Query) string {
 	names := l.Of(split).Entities
 	relation := l.Relations[int(q.Relation)%len(l.Relations)]
 	if int(q.Relation) >= len(l.Relations) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tagnet/formats/manifest"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/graph"
 )
@@ -90,7 +91,7 @@ func TestUnknownRelations(t *testing.T) {
 				t.Errorf("strict: exit %d, %q; want it to begin %q", code, stderr, place(test.strict))
 			}
 			code, out, stderr := run(append(arguments, "--on_bad_line", "reject")...)
-			if code != 0 || !strings.Contains(out, test.says) || !strings.Contains(out, filepath.Join(workspace, "graph", graph.RejectsFile)) {
+			if code != 0 || !strings.Contains(out, test.says) || !strings.Contains(out, filepath.Join(workspace, "graph", kg.RejectsFile)) {
 				t.Fatalf("exit %d, %s%s, want it to say %q", code, out, stderr, test.says)
 			}
 			checkRejects(t, workspace, place(strings.Join(test.rejects, "\n")), test.kept)
@@ -103,7 +104,7 @@ func TestUnknownRelations(t *testing.T) {
 func checkRejects(t *testing.T, workspace, want, kept string) {
 	t.Helper()
 	files := content(t, filepath.Join(workspace, "graph"))
-	heading, got, _ := strings.Cut(strings.TrimSuffix(files["/"+graph.RejectsFile], "\n"), "\n")
+	heading, got, _ := strings.Cut(strings.TrimSuffix(files["/"+kg.RejectsFile], "\n"), "\n")
 	fields := strings.Split(got, "\n")
 	for i, line := range fields {
 		line = strings.Replace(line, "\t", ":", 1)
@@ -163,7 +164,7 @@ func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 func TestRejectsDoNotDependOnParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	texts := map[string]string{}
-	for _, split := range graph.Splits {
+	for _, split := range kg.Splits {
 		for _, graph := range []struct{ key, prefix string }{{split, "e"}, {"inference-" + split, "o"}} {
 			lines := facts(random, graph.prefix, 60)
 			for i := range 30 {
@@ -189,7 +190,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 			t.Fatalf("test %d: parts of %d bytes", i, test.bytesPerPart)
 		}
 	}
-	rejects := strings.Split(strings.TrimSuffix(want["/"+graph.RejectsFile], "\n"), "\n")[1:]
+	rejects := strings.Split(strings.TrimSuffix(want["/"+kg.RejectsFile], "\n"), "\n")[1:]
 	if len(rejects) != 6*30+5*30 {
 		t.Errorf("%d lines are rejected", len(rejects))
 	}

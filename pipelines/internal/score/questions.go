@@ -14,8 +14,8 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
-	"tagnet/stages/graph"
 )
 
 // questions are those of a file.
@@ -27,7 +27,7 @@ type questions struct {
 
 // readQuestions reads a file of questions, or what is piped through it, and puts ids to their
 // names, over the graph that the split asks.
-func readQuestions(ctx context.Context, url string, loaded *graph.Loaded, split string) (questions, error) {
+func readQuestions(ctx context.Context, url string, loaded *kg.KG, split string) (questions, error) {
 	text, err := readOnce(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return questions{}, command.Usage("--queries: %v", err)

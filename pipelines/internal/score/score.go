@@ -10,11 +10,11 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )
 
@@ -75,7 +75,7 @@ type recorded struct {
 type asking struct {
 	*flags
 	e         *command.Environment
-	loaded    *graph.Loaded
+	loaded    *kg.KG
 	inputs    map[string]string
 	distances string // the folder of tables made before, if there is one
 	model     workspace.Model

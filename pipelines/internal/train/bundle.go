@@ -11,10 +11,10 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
-	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
@@ -28,7 +28,7 @@ type bundled struct {
 }
 
 // bundle makes the bundles of the training and the validation queries, unless they are there.
-func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string) (learn.Bundles, error) {
+func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string) (learn.Bundles, error) {
 	var out learn.Bundles
 	var err error
 	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.share.Bundle / budget.MiB}
@@ -48,7 +48,7 @@ func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *grap
 	return out, nil
 }
 
-func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded *graph.Loaded, inputs map[string]string, b bundled) ([]string, error) {
+func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string, b bundled) ([]string, error) {
 	w := e.Workspace
 	queries, err := loaded.Queries(ctx, b.Split)
 	if err != nil || len(queries) == 0 {

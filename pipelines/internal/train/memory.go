@@ -9,14 +9,14 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/model/budget"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/bundle"
-	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
 // need states what a training takes before its bundles are there.
-func (f *flags) need(ctx context.Context, loaded *graph.Loaded) (budget.Need, error) {
+func (f *flags) need(ctx context.Context, loaded *kg.KG) (budget.Need, error) {
 	train, err := loaded.Queries(ctx, "train")
 	if err != nil {
 		return budget.Need{}, err

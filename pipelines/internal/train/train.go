@@ -17,10 +17,10 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
-	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
@@ -142,7 +142,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // publish makes the checkpoints complete, if they are of this run: one that was displaced may have
 // left its own here.
-func (f *flags) publish(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) error {
+func (f *flags) publish(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *kg.KG) error {
 	records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (f *flags) publish(ctx context.Context, e *command.Environment, stage works
 // decide finds out whether there is anything to do. begin makes the folder ready for it, which
 // takes away what is there: not before all that may refuse has been asked. A training is never
 // thrown away unasked.
-func (f *flags) decide(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *graph.Loaded) (done bool, begin func() error, err error) {
+func (f *flags) decide(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *kg.KG) (done bool, begin func() error, err error) {
 	url := e.Workspace.Checkpoints()
 	folder := checkpoint.Folder(url)
 	_, err = manifest.Read(ctx, url)
@@ -218,7 +218,7 @@ func anew(ctx context.Context, folder checkpoint.Folder, stage workspace.Stage, 
 }
 
 // allSame returns an error that says what differs if a checkpoint is of another run.
-func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []checkpoint.Record) error {
+func (f *flags) allSame(e *command.Environment, loaded *kg.KG, records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
 		if err := f.same(e, loaded, r); err != nil {
 			return err
@@ -228,7 +228,7 @@ func (f *flags) allSame(e *command.Environment, loaded *graph.Loaded, records []
 }
 
 // same is allSame for one checkpoint.
-func (f *flags) same(e *command.Environment, loaded *graph.Loaded, r checkpoint.Record) error {
+func (f *flags) same(e *command.Environment, loaded *kg.KG, r checkpoint.Record) error {
 	there := recorded{r.Configuration, r.Validation}
 	there.Epochs = max(r.Epoch, f.configuration.Epochs) // more of them than planned at first are welcome
 	different, err := differences(there, recorded{f.configuration, f.validation})

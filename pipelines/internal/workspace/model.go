@@ -9,7 +9,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/model/checkpoint"
-	"tagnet/stages/graph"
+	"tagnet/model/kg"
 )
 
 // Model is a checkpoint whose model is used.
@@ -24,7 +24,7 @@ type Model struct {
 // OpenModel finds the checkpoint that --checkpoint names and reads it, so that one that is damaged
 // or does not fit the graph fails at once. Where there is none, or not a whole one, the error
 // names the command that makes it.
-func (w Workspace) OpenModel(ctx context.Context, named string, loaded *graph.Loaded) (Model, error) {
+func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (Model, error) {
 	folder, name := checkpoint.Locate(checkpoint.Folder(w.Checkpoints()), named)
 	// Without a manifest the training goes on, and its epochs can be used already.
 	_, err := manifest.Read(ctx, string(folder))

@@ -1,23 +1,23 @@
-package graph
+package kg
 
 import (
 	"tagnet/formats/tables"
 )
 
-// Memory is the bytes of what was loaded, of queries, and of the known answers that are used:
+// Memory returns the bytes of the loaded graph, of that many queries, and of the known answers in use:
 //
 //	edges      8 an entity and 8 an edge (see model/graph)
-//	names      16 each, and their letters
+//	names      16 each, and their text
 //	queries    16 each, read once
-//	answers    32 a question, and 4 an answer
-func (l *Loaded) Memory(queries int, known ...tables.Answers) int64 {
-	const beside = 1 << 18 // the manifest, and what the allocator rounds up
-	total := beside + namesMemory(l.Relations) + 16*int64(queries)
+//	answers    32 a query, and 4 an answer
+func (k *KG) Memory(queries int, known ...tables.Answers) int64 {
+	const fixed = 1 << 18 // the manifest, and what the allocator rounds up
+	total := fixed + namesMemory(k.Relations) + 16*int64(queries)
 	for _, a := range known {
 		total += answersMemory(a)
 	}
-	for i, v := range []*View{l.Train, l.Inference} {
-		if i > 0 && !l.Inductive() {
+	for i, v := range []*View{k.Train, k.Inference} {
+		if i > 0 && !k.Inductive() {
 			break
 		}
 		total += v.Graph.Memory() + namesMemory(v.Entities)

@@ -1,0 +1,86 @@
+package kg
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tagnet/formats/manifest"
+)
+
+// The files of a graph/ folder, beside manifest.json and the shards of edges and tables of queries named
+// by EdgesFile, InferenceEdgesFile and QueriesFile.
+const (
+	EntitiesFile          = "entities.arrow"
+	RelationsFile         = "relations.arrow"          // base relations; the inverse of r is r+R
+	InferenceEntitiesFile = "inference-entities.arrow" // inductive: entities of the inference graph
+	AnswersFile           = "answers.arrow"            // known answers from train, valid and test
+	TrainAnswersFile      = "answers-train.arrow"      // known answers from train alone
+	InferenceAnswersFile  = "inference-answers.arrow"  // known answers of the inference graph's facts
+	RejectsFile           = "rejects.tsv"
+	SummaryFile           = "summary.json"
+
+	edgesPrefix          = "edges-"
+	inferenceEdgesPrefix = "inference-edges-"
+	queriesPrefix        = "queries-"
+)
+
+// Splits lists the splits that have a table of queries.
+var Splits = []string{"train", "valid", "test"}
+
+// QueriesFile returns the name of the table of a split's queries.
+func QueriesFile(split string) string { return queriesPrefix + split + ".arrow" }
+
+// EdgesFile returns the name of a shard of the training graph's edges; shards are by tail entity.
+func EdgesFile(shard, shards int) string { return shardFile(edgesPrefix, shard, shards) }
+
+// InferenceEdgesFile returns the name of a shard of the inference graph's edges.
+func InferenceEdgesFile(shard, shards int) string {
+	return shardFile(inferenceEdgesPrefix, shard, shards)
+}
+
+func shardFile(prefix string, shard, shards int) string {
+	return fmt.Sprintf("%s%05d-of-%05d.arrow", prefix, shard, shards)
+}
+
+// IsEdges reports whether file is a shard of edges, of the training or the inference graph.
+func IsEdges(file string) bool {
+	return strings.HasPrefix(file, edgesPrefix) || IsInferenceEdges(file)
+}
+
+// IsInferenceEdges reports whether file is a shard of the inference graph's edges.
+func IsInferenceEdges(file string) bool { return strings.HasPrefix(file, inferenceEdgesPrefix) }
+
+// SplitOf returns the split whose table of queries file is, and whether it is one.
+func SplitOf(file string) (split string, ok bool) {
+	split, ok = strings.CutPrefix(file, queriesPrefix)
+	return strings.TrimSuffix(split, ".arrow"), ok
+}
+
+// EdgeFiles returns the shards of edges of the graph that a split's queries are about, in order.
+func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
+	prefix := edgesPrefix
+	if split == "test" && isInductive(m) {
+		prefix = inferenceEdgesPrefix
+	}
+	var shards []manifest.File
+	for _, f := range m.Files { // sorted by name
+		if strings.HasPrefix(f.Name, prefix) {
+			shards = append(shards, f)
+		}
+	}
+	return shards
+}
+
+// EntitiesOf returns the number of entities of the graph that a split's queries are about.
+func EntitiesOf(m manifest.Manifest, split string) int {
+	if split == "test" && isInductive(m) {
+		return int(m.Rows["inference_entities"])
+	}
+	return int(m.Rows["entities"])
+}
+
+// isInductive reports whether a graph/ folder has an inference graph.
+func isInductive(m manifest.Manifest) bool {
+	return slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == InferenceEntitiesFile })
+}

@@ -1,0 +1,117 @@
+package kg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/graph"
+	"tagnet/model/multisource"
+)
+
+// KG is a knowledge graph that Load read from its folder. Queries and known answers are read on first use.
+// It may be used concurrently; callers must not change what its fields refer to.
+type KG struct {
+	// Train is the graph for queries of train and valid, Inference the one for queries of test and for
+	// new queries. They are the same pointer in the transductive setting.
+	Train, Inference *View
+	// Relations has the base relations' names by id; relation r+len(Relations) is the inverse of r.
+	Relations []string
+	// Vocabulary is the hash of the training graph's entity names and the relations' names.
+	Vocabulary string
+	// Manifest is the folder's manifest.
+	Manifest manifest.Manifest
+
+	trainAnswers *answers
+
+	folder  string
+	mu      sync.Mutex
+	queries map[string][]tables.Query
+}
+
+// View is one graph of a KG with the names of its entities: the training graph or the inference graph.
+type View struct {
+	// Graph has the edges; Entities has the entities' names by id.
+	Graph    *graph.Graph
+	Entities []string
+
+	answers    *answers
+	once       sync.Once
+	neighbours *multisource.Neighbours
+}
+
+// Neighbours returns the adjacency of the graph without relations, built on first use.
+func (v *View) Neighbours() *multisource.Neighbours {
+	v.once.Do(func() { v.neighbours = multisource.NewNeighbours(v.Graph) })
+	return v.neighbours
+}
+
+// Answers returns all known answers of the graph's queries, for filtered ranks, read on first use.
+func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.answers.read(ctx) }
+
+// answers is a table of known answers that is read once. A failed read is tried again by the next caller.
+type answers struct {
+	url    string
+	mu     sync.Mutex
+	loaded bool
+	known  tables.Answers
+}
+
+func (a *answers) read(ctx context.Context) (tables.Answers, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.loaded {
+		return a.known, nil
+	}
+	known, err := tables.ReadAnswers(ctx, a.url)
+	a.known, a.loaded = known, err == nil
+	return known, err
+}
+
+// Inductive reports whether queries of test are about another graph than the training graph.
+func (k *KG) Inductive() bool { return k.Train != k.Inference }
+
+// TrainAnswers returns the answers that training facts alone give, read on first use.
+func (k *KG) TrainAnswers(ctx context.Context) (tables.Answers, error) {
+	return k.trainAnswers.read(ctx)
+}
+
+// Of returns the graph that a split's queries are about: the inference graph for test, else the training
+// graph.
+func (k *KG) Of(split string) *View {
+	if split == "test" {
+		return k.Inference
+	}
+	return k.Train
+}
+
+// Queries returns the queries of a split, read on first use. It is an error if a query has an id that is
+// not in the split's graph.
+func (k *KG) Queries(ctx context.Context, split string) ([]tables.Query, error) {
+	if !slices.Contains(Splits, split) {
+		return nil, fmt.Errorf("split %q is none of %s", split, strings.Join(Splits, ", "))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if queries, ok := k.queries[split]; ok {
+		return queries, nil
+	}
+	url := storage.Join(k.folder, QueriesFile(split))
+	queries, err := tables.ReadQueryTable(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	g := k.Of(split).Graph
+	for i, q := range queries {
+		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
+			return nil, fmt.Errorf("%s: query %d (%d, %d, %d) has an id that is not in the graph", url, i, q.Source, q.Relation, q.Answer)
+		}
+	}
+	k.queries[split] = queries
+	return queries, nil
+}

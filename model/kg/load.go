@@ -1,0 +1,77 @@
+package kg
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/graph"
+)
+
+// Load reads a graph/ folder. The error of a folder without a manifest, which is not complete, satisfies
+// errors.Is(err, fs.ErrNotExist); the error of a damaged file names it.
+func Load(ctx context.Context, folder string) (*KG, error) {
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	return LoadManifest(ctx, folder, m)
+}
+
+// LoadManifest is Load for callers that have read the folder's manifest.
+func LoadManifest(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
+	k := &KG{Manifest: m, folder: folder, queries: map[string][]tables.Query{}}
+	var err error
+	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {
+		return nil, err
+	}
+	if k.Train, err = readView(ctx, folder, m, "train", len(k.Relations)); err != nil {
+		return nil, err
+	}
+	k.trainAnswers = &answers{url: storage.Join(folder, TrainAnswersFile)}
+	k.Inference = k.Train
+	if isInductive(m) {
+		if k.Inference, err = readView(ctx, folder, m, "test", len(k.Relations)); err != nil {
+			return nil, err
+		}
+	}
+	k.Vocabulary = manifest.VocabularyHash(k.Train.Entities, k.Relations)
+	if m.Vocabulary != "" && k.Vocabulary != m.Vocabulary {
+		return nil, fmt.Errorf("%s: its names have the hash %s, its manifest says %s", folder, k.Vocabulary, m.Vocabulary)
+	}
+	return k, nil
+}
+
+// readView reads the graph that a split's queries are about. Edges go from the shards straight into the
+// CSR arrays.
+func readView(ctx context.Context, folder string, m manifest.Manifest, split string, relations int) (*View, error) {
+	entities, known, rows := EntitiesFile, AnswersFile, m.Rows["edges"]
+	if split == "test" && isInductive(m) {
+		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
+	}
+	v := &View{answers: &answers{url: storage.Join(folder, known)}}
+	var err error
+	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
+		return nil, err
+	}
+	b := graph.NewBuilder(len(v.Entities), relations, rows)
+	for _, f := range EdgeFiles(m, split) {
+		err := tables.EachEdges(ctx, storage.Join(folder, f.Name), func(e tables.Edges) error {
+			for i, head := range e.Heads {
+				if err := b.Add(head, e.Relations[i], e.Tails[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if v.Graph, err = b.Graph(); err != nil {
+		return nil, fmt.Errorf("reading the edges of %s: %w", folder, err)
+	}
+	return v, nil
+}
