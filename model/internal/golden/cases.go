@@ -5,13 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"testing"
 )
 
-// Directory is the folder of golden cases: the one that the environment variable GOLDEN_DIR
-// names (a relative path starts at the project's root), or ../shared/golden beside the root.
-func Directory(t testing.TB) string {
+// repository is the folder of the repository's own cases, below the module's root.
+var repository = filepath.Join("model", "internal", "golden", "testdata")
+
+// moduleRoot returns the folder of go.mod.
+func moduleRoot(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()
 	if err != nil {
@@ -19,13 +21,18 @@ func Directory(t testing.TB) string {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
+			return root
 		}
 		if filepath.Dir(root) == root {
 			t.Fatal("no go.mod above the test's folder")
 		}
 		root = filepath.Dir(root)
 	}
+}
+
+// further returns the folder of further cases: the one that the environment variable GOLDEN_DIR names (a
+// relative path starts at the module's root), or ../shared/golden beside the root.
+func further(root string) string {
 	folder := os.Getenv("GOLDEN_DIR")
 	switch {
 	case folder == "":
@@ -37,23 +44,35 @@ func Directory(t testing.TB) string {
 	}
 }
 
-// Cases reads every golden case there is, ordered by name. It skips the test where the
-// folder is absent, and fails it where the folder holds no case, or one that cannot be read
-// or is not understood.
+// Cases reads the golden cases of the repository and all cases of the folder of further ones, each ordered by
+// name. Without that folder it logs so. The test fails where a folder has no case, or one that cannot be read or is
+// not understood.
 func Cases(t testing.TB) []*Case {
 	t.Helper()
-	folder := Directory(t)
+	root := moduleRoot(t)
+	cases := readFolder(t, filepath.Join(root, repository))
+	folder := further(root)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no golden cases: %s is absent (GOLDEN_DIR names another folder)", folder)
+		t.Logf("only the golden cases of the repository: %s is absent (GOLDEN_DIR names another folder)", folder)
+		return cases
 	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
+	return append(cases, readFolder(t, folder)...)
+}
+
+func readFolder(t testing.TB, folder string) []*Case {
+	t.Helper()
+	var paths []string
+	for _, pattern := range []string{"*.json", "*.json.gz"} {
+		found, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
 	}
 	if len(paths) == 0 {
-		t.Fatalf("no golden cases: %s holds no *.json", folder)
+		t.Fatalf("no golden cases: %s has no *.json or *.json.gz", folder)
 	}
-	sort.Strings(paths)
+	slices.Sort(paths)
 	var cases []*Case
 	for _, path := range paths {
 		c, err := Read(path)

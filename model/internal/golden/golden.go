@@ -1,8 +1,11 @@
 package golden
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +79,7 @@ func (c *Case) Parameters32() *parameters.Set[float32] {
 // Read reads one golden case. A configuration with a field that is missing, unknown or not
 // legal is an error, and so is a tensor that its model lacks or has in another shape.
 func Read(path string) (*Case, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading golden case: %w", err)
 	}
@@ -88,8 +91,21 @@ func Read(path string) (*Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading golden case %s: %w", path, err)
 	}
-	c.Name = strings.TrimSuffix(filepath.Base(path), ".json")
+	c.Name = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".json")
 	return c, nil
+}
+
+// readFile reads a file, which is compressed if its name ends in .gz.
+func readFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil || filepath.Ext(path) != ".gz" {
+		return text, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return io.ReadAll(z)
 }
 
 // file is a golden case as it lies on disk.
