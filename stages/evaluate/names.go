@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"tagnet/formats/parquet"
+	"tagnet/model/ranking"
 	"tagnet/stages/score"
 )
 
@@ -46,7 +46,7 @@ func (n Names) Predictions(all []*score.Scored) []parquet.Prediction {
 				rows = append(rows, parquet.Prediction{
 					Source: n.Entities[q.Source], Relation: relation, Direction: direction,
 					Position: int32(i + 1), Entity: n.Entities[c.Entity],
-					Probability: 1 / (1 + math.Exp(-float64(c.Score))), Score: c.Score,
+					Probability: ranking.Probability(c.Score), Score: c.Score,
 					Known: c.Known, Distance: c.Distance,
 				})
 			}

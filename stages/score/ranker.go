@@ -37,7 +37,7 @@ type seat struct {
 	distances []uint8
 	scores    [][]float32 // of the questions that are asked together
 	relations []int32
-	heap      []Candidate
+	top       []ranking.Candidate
 }
 
 // NewRanker ranks over a graph of that many entities and relations (2R), with a thread for
@@ -53,7 +53,7 @@ func NewRanker(entities, relations, best int, workers []Worker) (*Ranker, error)
 		r.seats = append(r.seats, &seat{
 			worker: w, rows: rows,
 			distances: make([]uint8, entities), scores: [][]float32{make([]float32, entities), make([]float32, entities)},
-			heap: make([]Candidate, 0, r.best),
+			top: make([]ranking.Candidate, 0, r.best),
 		})
 	}
 	return r, nil
@@ -164,11 +164,10 @@ func (s *seat) answer(source int32, q bundle.Question, scores []float32, k int) 
 		})
 	}
 	if k > 0 {
-		answered.Best = slices.Clone(best(scores, k, s.heap))
-		for j := range answered.Best {
-			c := &answered.Best[j]
-			_, c.Known = slices.BinarySearch(q.Known, c.Entity)
-			c.Distance = distance(s.distances[c.Entity])
+		s.top = ranking.Top(scores, k, s.top)
+		for _, c := range s.top {
+			_, known := slices.BinarySearch(q.Known, c.Entity)
+			answered.Best = append(answered.Best, Candidate{c.Entity, c.Score, known, distance(s.distances[c.Entity])})
 		}
 	}
 	return answered, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -15,31 +14,6 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 )
-
-func TestBestIsTheFrontOfASort(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 300 {
-		scores := make([]float32, rng.IntN(60)+1)
-		for i := range scores {
-			scores[i] = float32(rng.IntN(9)) // ties
-		}
-		order := make([]int32, len(scores))
-		for i := range order {
-			order[i] = int32(i)
-		}
-		slices.SortStableFunc(order, func(a, b int32) int { return int(scores[b] - scores[a]) })
-		k := rng.IntN(len(scores) + 1)
-		got := best(scores, k, make([]Candidate, 0, k))
-		if len(got) != k {
-			t.Fatalf("%d of %d", len(got), k)
-		}
-		for i, c := range got {
-			if c.Entity != order[i] || c.Score != scores[c.Entity] {
-				t.Fatalf("place %d is %+v, want entity %d", i, c, order[i])
-			}
-		}
-	}
-}
 
 // fake scores entity o by -|o - source - relation|, and fails or breaks on demand.
 type fake struct {

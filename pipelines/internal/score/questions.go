@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
-	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/formats/triples"
@@ -35,23 +33,14 @@ func readQuestions(ctx context.Context, url string, loaded *kg.KG, split string)
 	if err != nil {
 		return questions{}, fmt.Errorf("reading --queries: %w", err)
 	}
-	entities := newLexicon("entity", loaded.Of(split).Entities)
-	relations := newLexicon("relation", loaded.Relations)
+	lookup := kg.NewLookup(loaded.Of(split).Entities, loaded.Relations)
 	q := questions{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
 	seen := map[tables.Query]bool{}
 	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
-		s, err := entities.id(source)
+		one, err := lookup.Query(source, relation, reciprocal)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", url, line, err)
 		}
-		r, err := relations.id(relation)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", url, line, err)
-		}
-		if reciprocal {
-			r += int32(len(loaded.Relations))
-		}
-		one := tables.Query{Source: s, Relation: r, Reciprocal: reciprocal}
 		if seen[one] {
 			q.repeated++
 			return nil
@@ -82,31 +71,4 @@ func readOnce(ctx context.Context, url string) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// lexicon finds ids by names.
-type lexicon struct {
-	kind  string
-	names []string
-	ids   map[string]int32
-}
-
-func newLexicon(kind string, names []string) *lexicon {
-	l := &lexicon{kind: kind, names: names, ids: make(map[string]int32, len(names))}
-	for i, name := range names {
-		l.ids[name] = int32(i)
-	}
-	return l
-}
-
-// id returns a name's id, or an error that lists the names closest to it.
-func (l *lexicon) id(name string) (int32, error) {
-	if id, ok := l.ids[name]; ok {
-		return id, nil
-	}
-	near := names.Closest(name, l.names, 3)
-	for i, c := range near {
-		near[i] = fmt.Sprintf("%q", c)
-	}
-	return 0, fmt.Errorf("unknown %s %q; closest: %s", l.kind, name, strings.Join(near, ", "))
 }
