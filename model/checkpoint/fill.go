@@ -8,6 +8,15 @@ import (
 	"tagnet/model/parameters"
 )
 
+// Tensors returns parameters or moments as Folder.Save wants them. The data is shared, not copied.
+func Tensors(parameters []parameters.Tensor[float32]) []safetensors.Tensor {
+	tensors := make([]safetensors.Tensor, len(parameters))
+	for i, t := range parameters {
+		tensors[i] = safetensors.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
+	}
+	return tensors
+}
+
 // Fill copies tensors into the parameters of a model. It fails, having changed nothing that
 // matters, where one is missing, unknown, or of another shape.
 func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor) error {

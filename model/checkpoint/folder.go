@@ -14,6 +14,9 @@ import (
 	"tagnet/formats/storage"
 )
 
+// FolderName is the name of the folder of checkpoints below a workspace.
+const FolderName = "checkpoints"
+
 // Folder is the URL of a folder of checkpoints.
 type Folder string
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/graph"
 	"tagnet/model/optimizer"
-	"tagnet/model/random"
 	"tagnet/stages/bundle"
 )
 
@@ -15,7 +15,7 @@ import (
 // one goroutine.
 type Deck struct {
 	baseRelations int32
-	facts         []Fact
+	facts         []graph.Fact
 	groups        []bundle.Group
 	places        map[[2]int32]place
 }
@@ -29,7 +29,7 @@ func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, erro
 	d := &Deck{baseRelations: int32(baseRelations), places: map[[2]int32]place{}}
 	type numbered struct {
 		number int64
-		fact   Fact
+		fact   graph.Fact
 	}
 	var facts []numbered
 	for _, b := range bundles {
@@ -43,7 +43,7 @@ func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, erro
 					continue
 				}
 				for j, answer := range q.Answers {
-					facts = append(facts, numbered{q.Numbers[j], Fact{g.Source, q.Relation, answer}})
+					facts = append(facts, numbered{q.Numbers[j], graph.Fact{Head: g.Source, Relation: q.Relation, Tail: answer}})
 				}
 			}
 			d.groups = append(d.groups, g)
@@ -64,23 +64,16 @@ func NewDeck(entities, baseRelations int, bundles []*bundle.Bundle) (*Deck, erro
 }
 
 // Facts are the training facts in the order of the split's table.
-func (d *Deck) Facts() []Fact { return d.facts }
+func (d *Deck) Facts() []graph.Fact { return d.facts }
 
 // Examples turns a batch's draws into examples. What it returns is good until the next call.
-func (d *Deck) Examples(draws []Draw, seed uint64, epoch int, into []optimizer.Example) []optimizer.Example {
+func (d *Deck) Examples(draws []optimizer.Draw, seed uint64, epoch int, into []optimizer.Example) []optimizer.Example {
 	into = into[:0]
 	for _, draw := range draws {
-		f := d.facts[draw.Fact]
-		source, relation, answer, side := f.Head, f.Relation, f.Tail, uint64(0)
-		if draw.Reciprocal {
-			source, relation, answer, side = f.Tail, f.Relation+d.baseRelations, f.Head, 1
-		}
-		p := d.places[[2]int32{source, relation}]
-		into = append(into, optimizer.Example{
-			Source: source, Relation: relation, Answer: answer,
-			Known: d.groups[p.group].Questions[p.question].Known,
-			Key:   random.Seed(seed, purposeQuery, uint64(epoch), uint64(draw.Fact), side),
-		})
+		e := draw.Example(d.facts, d.baseRelations, seed, epoch)
+		p := d.places[[2]int32{e.Source, e.Relation}]
+		e.Known = d.groups[p.group].Questions[p.question].Known
+		into = append(into, e)
 	}
 	return into
 }

@@ -18,7 +18,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/model/random"
 	"tagnet/model/sampling"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
@@ -120,7 +119,7 @@ func (l *learner) prepare(ctx context.Context) error {
 	}
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
-	l.parameters = parameters.Initialize(layout, random.Seed(uint64(l.Seed), purposeWeights))
+	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
 	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay, l.kernel)
 	l.epoch = 1
 	if err := l.resume(ctx); err != nil {
@@ -224,7 +223,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		return err
 	}
 	l.solver.LearningRate = l.learningRate()
-	batches := l.schedule()
+	batches := optimizer.Schedule(l.Deck.Facts(), l.Configuration, uint64(l.Seed), l.epoch)
 	var examples []optimizer.Example
 	for l.partial.Step < len(batches) {
 		if err := ctx.Err(); err != nil {
@@ -232,7 +231,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		}
 		draws := batches[l.partial.Step]
 		examples = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples)
-		seed := random.Seed(uint64(l.Seed), purposeStep, uint64(l.epoch), uint64(l.partial.Step))
+		seed := optimizer.StepSeed(uint64(l.Seed), l.epoch, l.partial.Step)
 		result, err := l.trainer.Step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 			err = fmt.Errorf("the loss is %v", result.Loss)
@@ -265,21 +264,7 @@ func (l *learner) stop(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (l *learner) schedule() [][]Draw {
-	facts := l.Deck.Facts()
-	if l.Configuration.Batching == configuration.BatchingGrouped {
-		return GroupedSchedule(facts, l.Configuration.BatchSize, uint64(l.Seed), l.epoch)
-	}
-	return RandomSchedule(len(facts), l.Configuration.BatchSize, uint64(l.Seed), l.epoch)
-}
-
-func (l *learner) learningRate() float64 {
-	rate := l.Configuration.LearningRate
-	for range l.epoch - 1 {
-		rate *= l.Configuration.LearningRateDecay
-	}
-	return rate
-}
+func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
 // whatRemains says what may help against an error, and which checkpoint is left.
 func (l *learner) whatRemains(err error) string {
@@ -365,7 +350,7 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 		return err
 	}
 	optimizer, _ := l.solver.State()
-	if err := l.folder.Save(ctx, r, stored(l.parameters.Tensors), stored(optimizer)); err != nil {
+	if err := l.folder.Save(ctx, r, checkpoint.Tensors(l.parameters.Tensors), checkpoint.Tensors(optimizer)); err != nil {
 		return fmt.Errorf("saving a checkpoint: %w", err)
 	}
 	l.record, l.saved = r, time.Now()
@@ -404,14 +389,6 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	return &checkpoint.Valid{
 		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,
 	}, nil
-}
-
-func stored(tensors []parameters.Tensor[float32]) []safetensors.Tensor {
-	out := make([]safetensors.Tensor, len(tensors))
-	for i, t := range tensors {
-		out[i] = safetensors.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
-	}
-	return out
 }
 
 func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {

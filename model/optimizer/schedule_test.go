@@ -1,17 +1,19 @@
-package learn
+package optimizer
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/graph"
 )
 
-// hub is facts of which one entity has a third.
-func hub(facts int) []Fact {
-	list := make([]Fact, facts)
+// hub returns facts, a third of them of one entity.
+func hub(facts int) []graph.Fact {
+	list := make([]graph.Fact, facts)
 	for i := range list {
-		list[i] = Fact{Head: int32(i % 17), Relation: int32(i % 3), Tail: int32(i * 7 % 23)}
+		list[i] = graph.Fact{Head: int32(i % 17), Relation: int32(i % 3), Tail: int32(i * 7 % 23)}
 		if i%3 == 0 {
 			list[i].Head = 5
 		}
@@ -19,14 +21,15 @@ func hub(facts int) []Fact {
 	return list
 }
 
-func schedules(facts []Fact, batch int, seed uint64, epoch int) map[string][][]Draw {
+func schedules(facts []graph.Fact, batch int, seed uint64, epoch int) map[string][][]Draw {
 	return map[string][][]Draw{
-		"random":  RandomSchedule(len(facts), batch, seed, epoch),
-		"grouped": GroupedSchedule(facts, batch, seed, epoch),
+		"random":  randomSchedule(len(facts), batch, seed, epoch),
+		"grouped": groupedSchedule(facts, batch, seed, epoch),
 	}
 }
 
 func TestEveryFactIsAskedOnceAnEpoch(t *testing.T) {
+	t.Parallel()
 	for _, facts := range []int{1, 2, 15, 16, 17, 1000} {
 		for _, batch := range []int{1, 3, 16, 2000} {
 			for name, batches := range schedules(hub(facts), batch, 1, 1) {
@@ -52,59 +55,63 @@ func TestEveryFactIsAskedOnceAnEpoch(t *testing.T) {
 }
 
 func TestRandomBatchAsksForTailsThenHeads(t *testing.T) {
-	for _, b := range RandomSchedule(101, 16, 3, 2) {
+	t.Parallel()
+	for _, b := range randomSchedule(101, 16, 3, 2) {
 		for i, d := range b {
-			if d.Reciprocal != (i >= len(b)/2) {
-				t.Fatalf("query %d of %d asks for the head: %v", i, len(b), d.Reciprocal)
+			if d.Inverse != (i >= len(b)/2) {
+				t.Fatalf("query %d of %d asks for the head: %v", i, len(b), d.Inverse)
 			}
 		}
 	}
 }
 
 func TestGroupedBatchHoldsWholeSources(t *testing.T) {
+	t.Parallel()
 	facts := hub(1000)
 	source := func(d Draw) int32 {
-		if d.Reciprocal {
+		if d.Inverse {
 			return facts[d.Fact].Tail
 		}
 		return facts[d.Fact].Head
 	}
-	runs, reciprocal := 0, 0
-	for _, b := range GroupedSchedule(facts, 64, 3, 2) {
+	pieces, inverse := 0, 0
+	for _, b := range groupedSchedule(facts, 64, 3, 2) {
 		for i, d := range b {
 			if i == 0 || source(d) != source(b[i-1]) {
-				runs++
+				pieces++
 			}
-			if d.Reciprocal {
-				reciprocal++
+			if d.Inverse {
+				inverse++
 			}
 		}
 	}
-	// 23 sources, the largest of them cut into pieces of 64.
-	if runs > 23+1000/64+2 {
-		t.Errorf("sources stand in %d runs", runs)
+	// 23 sources, the largest of them split at 64.
+	if pieces > 23+1000/64+2 {
+		t.Errorf("sources stand in %d pieces", pieces)
 	}
-	if reciprocal < 400 || reciprocal > 600 {
-		t.Errorf("%d of 1000 queries ask for the head, want about half", reciprocal)
+	if inverse < 400 || inverse > 600 {
+		t.Errorf("%d of 1000 queries ask for the head, want about half", inverse)
 	}
 }
 
 func TestScheduleDependsOnSeedAndEpochAlone(t *testing.T) {
+	t.Parallel()
 	facts := hub(200)
 	for name, first := range schedules(facts, 16, 1, 1) {
 		if diff := cmp.Diff(first, schedules(facts, 16, 1, 1)[name]); diff != "" {
 			t.Errorf("%s: the same epoch differs from itself:\n%s", name, diff)
 		}
 		if cmp.Equal(first, schedules(facts, 16, 1, 2)[name]) {
-			t.Errorf("%s: epochs 1 and 2 are alike", name)
+			t.Errorf("%s: epochs 1 and 2 are equal", name)
 		}
 		if cmp.Equal(first, schedules(facts, 16, 2, 1)[name]) {
-			t.Errorf("%s: seeds 1 and 2 are alike", name)
+			t.Errorf("%s: seeds 1 and 2 are equal", name)
 		}
 	}
 }
 
 func TestShuffledIsFair(t *testing.T) {
+	t.Parallel()
 	var counts [4][4]int
 	for seed := range uint64(8000) {
 		for place, value := range shuffled(4, seed) {

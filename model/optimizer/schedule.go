@@ -1,0 +1,134 @@
+package optimizer
+
+import (
+	"cmp"
+	"slices"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/random"
+)
+
+// Draw is one query of a batch: the index of a training fact, whose tail is asked for or, if Inverse, its head.
+type Draw struct {
+	Fact    int32
+	Inverse bool
+}
+
+// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once. It depends on the facts,
+// the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
+func Schedule(facts []graph.Fact, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
+	if c.Batching == configuration.BatchingGrouped {
+		return groupedSchedule(facts, c.BatchSize, seed, epoch)
+	}
+	return randomSchedule(len(facts), c.BatchSize, seed, epoch)
+}
+
+// randomSchedule draws each batch at random over all facts: the first half of a batch asks for tails, the second
+// for heads. The last batch may be smaller.
+func randomSchedule(facts, batch int, seed uint64, epoch int) [][]Draw {
+	order := shuffled(facts, random.Seed(seed, purposeOrder, uint64(epoch)))
+	var batches [][]Draw
+	for start := 0; start < facts; start += batch {
+		chosen := order[start:min(start+batch, facts)]
+		draws := make([]Draw, len(chosen))
+		for i, fact := range chosen {
+			draws[i] = Draw{Fact: fact, Inverse: i >= len(chosen)/2}
+		}
+		batches = append(batches, draws)
+	}
+	return batches
+}
+
+// groupedSchedule draws whole groups of queries that share a source. Whether a fact is asked for its tail or its
+// head is decided at random; the queries are grouped by source, groups larger than a batch are split, and
+// batches filled with groups in random order, each closed before it would grow beyond the batch size.
+func groupedSchedule(facts []graph.Fact, batch int, seed uint64, epoch int) [][]Draw {
+	draws := make([]Draw, len(facts))
+	order := shuffled(len(facts), random.Seed(seed, purposeOrder, uint64(epoch)))
+	for i, fact := range order {
+		coin := random.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
+		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
+	}
+	source := func(d Draw) int32 {
+		if d.Inverse {
+			return facts[d.Fact].Tail
+		}
+		return facts[d.Fact].Head
+	}
+	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(source(a), source(b)) })
+	var groups [][]Draw
+	for start := 0; start < len(draws); {
+		end := start + 1
+		for end < len(draws) && end-start < batch && source(draws[end]) == source(draws[start]) {
+			end++
+		}
+		groups = append(groups, draws[start:end:end])
+		start = end
+	}
+	var batches [][]Draw
+	var filling []Draw
+	for _, g := range shuffled(len(groups), random.Seed(seed, purposeGroups, uint64(epoch))) {
+		if len(filling)+len(groups[g]) > batch {
+			batches = append(batches, filling)
+			filling = nil
+		}
+		filling = append(filling, groups[g]...)
+	}
+	if len(filling) > 0 {
+		batches = append(batches, filling)
+	}
+	return batches
+}
+
+// Example returns the query that d draws from facts over baseRelations relations, without its known answers.
+func (d Draw) Example(facts []graph.Fact, baseRelations int32, seed uint64, epoch int) Example {
+	f, side := facts[d.Fact], uint64(0)
+	e := Example{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
+	if d.Inverse {
+		e, side = Example{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}, 1
+	}
+	e.Key = random.Seed(seed, purposeQuery, uint64(epoch), uint64(d.Fact), side)
+	return e
+}
+
+// StepSeed returns the seed of a training step, from 0 in its epoch.
+func StepSeed(seed uint64, epoch, step int) uint64 {
+	return random.Seed(seed, purposeStep, uint64(epoch), uint64(step))
+}
+
+// WeightsSeed returns the seed of a training's initial weights.
+func WeightsSeed(seed uint64) uint64 { return random.Seed(seed, purposeWeights) }
+
+// LearningRate returns the learning rate of an epoch, from 1.
+func LearningRate(c configuration.Configuration, epoch int) float64 {
+	rate := c.LearningRate
+	for range epoch - 1 {
+		rate *= c.LearningRateDecay
+	}
+	return rate
+}
+
+// Purposes keep the random numbers of different uses apart.
+const (
+	purposeOrder uint64 = iota + 1
+	purposeCoin
+	purposeGroups
+	purposeStep
+	purposeQuery
+	purposeWeights
+)
+
+// shuffled returns 0..n-1 in an order that the seed alone decides (Fisher and Yates). It is written out so that
+// no library's change of method can change what a seed means.
+func shuffled(n int, seed uint64) []int32 {
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	for i := n - 1; i > 0; i-- {
+		j := int(random.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
+		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}
