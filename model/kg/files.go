@@ -8,6 +8,9 @@ import (
 	"tagnet/formats/manifest"
 )
 
+// Folder is the name of the folder below a workspace.
+const Folder = "graph"
+
 // The files of a graph/ folder, beside manifest.json and the shards of edges and tables of queries named
 // by EdgesFile, InferenceEdgesFile and QueriesFile.
 const (

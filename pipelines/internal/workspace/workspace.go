@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
 )
 
 // Default is where a pipeline works unless --workspace says otherwise.
@@ -31,7 +33,7 @@ func (w Workspace) Graph() string { return w.Path(GraphFolder) }
 func (w Workspace) Distances(split string) string { return w.Path(DistancesFolder(split)) }
 
 // Checkpoints holds what train saves.
-func (w Workspace) Checkpoints() string { return w.Path("checkpoints") }
+func (w Workspace) Checkpoints() string { return w.Path(checkpoint.FolderName) }
 
 // TrainingLog is the file with a line per epoch.
 func (w Workspace) TrainingLog() string { return w.Path("training.jsonl") }
@@ -49,7 +51,7 @@ func (w Workspace) Analysis() string { return w.Path(AnalysisFolder) }
 func (w Workspace) Report() string { return w.Path("report") }
 
 // GraphFolder is the graph's folder below the workspace, the key of Manifest.Inputs.
-const GraphFolder = "graph"
+const GraphFolder = kg.Folder
 
 // AnalysisFolder is the analysis of the data set below the workspace.
 const AnalysisFolder = "analysis"

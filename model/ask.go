@@ -1,0 +1,146 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tagnet/formats/tables"
+	"tagnet/model/parallel"
+	"tagnet/model/ranking"
+)
+
+// Query asks for the tails of a relation from a source, (Source, Relation, ?).
+type Query struct {
+	// Source and Relation are names. A leading ~ on the relation asks the inverse query, as Inverse does.
+	Source, Relation string
+	// Inverse asks for the heads of the relation: (?, Relation, Source).
+	Inverse bool
+}
+
+// Answer is an entity that the model ranks among the best answers of a query.
+type Answer struct {
+	Entity string
+	// Probability is the sigmoid of Score, the model's logit.
+	Probability float64
+	Score       float32
+	// Hops is the least number of edges from the source to the entity, or Unreached where the entity is
+	// farther away than the model has layers.
+	Hops int
+	// Known is true if the answer is one of the facts of the graph or of its validation and test splits.
+	Known bool
+}
+
+// Unreached is the number of hops to an entity that no message from the source reaches.
+const Unreached = -1
+
+// Ask returns the k best answers of a query, best first; fewer where the graph has fewer entities. The error of
+// an unknown entity or relation is an *UnknownNameError.
+func (m *Model) Ask(ctx context.Context, query Query, k int) ([]Answer, error) {
+	answers, err := m.AskAll(ctx, []Query{query}, k)
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
+// chunk is the most queries of a source that a worker takes at once, so that hubs are shared between workers.
+const chunk = 8
+
+// AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a
+// source together and uses all workers; the answers equal those of Ask. If a name is unknown, no query is
+// answered. It checks ctx before each chunk of queries.
+func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("asking for %d answers, want 1 or more", k)
+	}
+	ids := make([]tables.Query, len(queries))
+	order := make([]int, len(queries))
+	for i, q := range queries {
+		relation, inverse := strings.CutPrefix(q.Relation, "~")
+		var err error
+		if ids[i], err = m.lookup.Query(q.Source, relation, inverse || q.Inverse); err != nil {
+			return nil, fmt.Errorf("query %d: %w", i+1, err)
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ids[a].Source, ids[b].Source) })
+	var chunks [][]int // indices of queries that share a source
+	for len(order) > 0 {
+		n := 1
+		for n < min(chunk, len(order)) && ids[order[n]].Source == ids[order[0]].Source {
+			n++
+		}
+		chunks = append(chunks, order[:n])
+		order = order[n:]
+	}
+	answers := make([][]Answer, len(queries))
+	err := parallel.Try(ctx, cap(m.workers), len(chunks), func(ctx context.Context, _, task int) error {
+		w, err := m.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { m.workers <- w }()
+		return m.answer(ctx, w, ids, chunks[task], k, answers)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// acquire waits for a worker that is not in use.
+func (m *Model) acquire(ctx context.Context) (*worker, error) {
+	select {
+	case w := <-m.workers:
+		if w == nil {
+			entities := m.view.Graph.Entities
+			w = &worker{Worker: m.inference.Worker(), scores: [][]float32{make([]float32, entities), make([]float32, entities)}}
+		}
+		return w, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// answer answers the queries ids[i], for each i of a chunk, into answers[i].
+func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk []int, k int, answers [][]Answer) error {
+	source := ids[chunk[0]].Source
+	for len(chunk) > 0 {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		together := chunk[:min(len(w.scores), len(chunk))]
+		chunk = chunk[len(together):]
+		relations := make([]int32, len(together))
+		for j, i := range together {
+			relations[j] = ids[i].Relation
+		}
+		if err := w.Scores(source, relations, w.scores[:len(together)]); err != nil {
+			return err
+		}
+		for j, i := range together {
+			known := m.known.Of(source, relations[j])
+			w.top = ranking.Top(w.scores[j], k, w.top)
+			for _, c := range w.top {
+				if c.Score != c.Score {
+					return fmt.Errorf("answering query %d: a score is not a number: the weights of %s are not finite", i+1, m.Checkpoint())
+				}
+				answers[i] = append(answers[i], m.named(w, c, known))
+			}
+		}
+	}
+	return nil
+}
+
+// named turns a candidate of the last query into an answer.
+func (m *Model) named(w *worker, c ranking.Candidate, known []int32) Answer {
+	a := Answer{Entity: m.view.Entities[c.Entity], Probability: ranking.Probability(c.Score), Score: c.Score, Hops: Unreached}
+	_, a.Known = slices.BinarySearch(known, c.Entity)
+	if hops, reached := w.Distance(c.Entity); reached {
+		a.Hops = hops
+	}
+	return a
+}

@@ -1,0 +1,52 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/safetensors"
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+)
+
+// Errors of Open and Load, for errors.Is. The error itself names the folder or file.
+var (
+	// ErrNotFound is the error of a workspace without a graph, and of a checkpoint that does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrNotComplete is the error of a graph that preprocess has not finished writing.
+	ErrNotComplete = errors.New("not complete")
+	// ErrDamaged is the error of a file that does not match its checksum.
+	ErrDamaged = errors.New("damaged")
+	// ErrMismatch is the error of a checkpoint that was trained on another graph's entities or relations.
+	ErrMismatch = checkpoint.ErrOtherData
+)
+
+// UnknownNameError is the error of an entity or relation that the graph does not have; it holds the closest
+// names.
+type UnknownNameError = kg.UnknownNameError
+
+// classify wraps an error of reading a graph or a checkpoint with the error above that describes it.
+func classify(err error) error {
+	var damaged *checkpoint.Damaged
+	switch {
+	case errors.As(err, &damaged), errors.Is(err, manifest.ErrDamaged), errors.Is(err, safetensors.ErrDamaged):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case errors.Is(err, checkpoint.ErrNone), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return err
+}
+
+// classifyFolder is classify for a folder without a manifest: with files in it, it is not complete.
+func classifyFolder(ctx context.Context, folder string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		if urls, e := storage.List(ctx, folder); e == nil && len(urls) > 0 {
+			return fmt.Errorf("%w: %w", ErrNotComplete, err)
+		}
+	}
+	return classify(err)
+}

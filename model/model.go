@@ -1,0 +1,144 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/inference"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+)
+
+// Model is a trained model with the knowledge graph that it answers queries about. It may be used
+// concurrently.
+//
+// Memory: the graph, and for each worker in use about what one core of the pipeline score takes.
+type Model struct {
+	graph     *kg.KG
+	view      *kg.View
+	lookup    *kg.Lookup
+	known     tables.Answers
+	record    checkpoint.Record
+	inference *inference.Scorer
+	training  *training // what Save needs; nil unless Train made the model
+
+	// workers holds the workers that are not in use; nil stands for one that is not made yet.
+	workers chan *worker
+}
+
+// worker answers queries, with buffers of its own.
+type worker struct {
+	*inference.Worker
+	scores [][]float32 // of queries that are propagated together, [lanes][V]
+	top    []ranking.Candidate
+}
+
+// Option changes how Open, Load, LoadFacts and Train make a model.
+type Option func(*options)
+
+type options struct {
+	checkpoint, kernel string
+	workers            int
+}
+
+// WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
+// epoch, or the path of a checkpoint's file.
+func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
+
+// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
+// result.
+func WithWorkers(n int) Option { return func(o *options) { o.workers = n } }
+
+// WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
+func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
+
+func newOptions(list []Option) (options, error) {
+	o := options{checkpoint: "best", workers: runtime.GOMAXPROCS(0)}
+	for _, option := range list {
+		option(&o)
+	}
+	if o.workers < 1 {
+		return o, fmt.Errorf("%d workers, want 1 or more", o.workers)
+	}
+	return o, nil
+}
+
+// Open opens the graph of a workspace, a local path or URL, and the best of its checkpoints. In the inductive
+// setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
+// weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
+// them applies.
+func Open(ctx context.Context, workspace string, list ...Option) (*Model, error) {
+	fail := func(err error) (*Model, error) {
+		return nil, fmt.Errorf("opening the model of workspace %s: %w", workspace, err)
+	}
+	o, err := newOptions(list)
+	if err != nil {
+		return fail(err)
+	}
+	folder := storage.Join(workspace, kg.Folder)
+	m, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return fail(classifyFolder(ctx, folder, err))
+	}
+	if err := manifest.Verify(ctx, folder, m); err != nil {
+		return fail(classify(err))
+	}
+	graph, err := kg.LoadManifest(ctx, folder, m)
+	if err != nil {
+		return fail(classify(err))
+	}
+	model, err := load(ctx, graph, checkpoint.Folder(storage.Join(workspace, checkpoint.FolderName)), o)
+	if err != nil {
+		return fail(classify(err))
+	}
+	return model, nil
+}
+
+// load makes the model of a graph and a checkpoint; o.checkpoint is in folder unless it is a path.
+func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options) (*Model, error) {
+	folder, name := checkpoint.Locate(folder, o.checkpoint)
+	record, weights, err := folder.Model(ctx, name, graph.Relations, graph.Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	return newModel(ctx, graph, record, weights, o)
+}
+
+func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weights *parameters.Set[float32], o options) (*Model, error) {
+	k, err := kernel.Named(o.kernel)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{graph: graph, view: graph.Inference, record: record, workers: make(chan *worker, o.workers)}
+	if m.known, err = m.view.Answers(ctx); err != nil {
+		return nil, err
+	}
+	if m.inference, err = inference.New(m.view.Graph, record.Configuration, weights, k); err != nil {
+		return nil, err
+	}
+	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
+	for range o.workers {
+		m.workers <- nil
+	}
+	return m, nil
+}
+
+// Entities returns the names of the entities that queries may be about, which callers must not change.
+func (m *Model) Entities() []string { return m.view.Entities }
+
+// Relations returns the names of the relations, which callers must not change.
+func (m *Model) Relations() []string { return m.graph.Relations }
+
+// Configuration returns the hyperparameters that the model was trained with.
+func (m *Model) Configuration() configuration.Configuration { return m.record.Configuration }
+
+// Checkpoint returns the name of the model's checkpoint, such as epoch-007.
+func (m *Model) Checkpoint() string { return m.record.Name() }
