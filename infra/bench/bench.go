@@ -106,7 +106,7 @@ func (b *bench) seats(tasks int) []*seat {
 	first := propagation.New(b.graph, b.configuration, b.kernel)
 	seats := make([]*seat, min(b.threads, tasks))
 	for i := range seats {
-		s := &seat{bench: b, propagator: first.Sibling()}
+		s := &seat{bench: b, propagator: first.Clone()}
 		s.propagator.Measure(&s.phases)
 		seats[i] = s
 	}

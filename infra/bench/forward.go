@@ -36,16 +36,10 @@ func (b *bench) measureForward(ctx context.Context) (result, error) {
 
 // answer propagates all queries of a source, two at a time where that is faster.
 func (s *seat) answer(q question) error {
-	for i := 0; i < len(q.relations); i++ {
-		query := propagation.Query{Source: q.source, Relation: q.relations[i]}
-		var err error
-		if s.propagator.Pairs() && i+1 < len(q.relations) {
-			i++
-			err = s.propagator.ForwardPair(s.weights, query, q.relations[i])
-		} else {
-			err = s.propagator.Forward(s.weights, query)
-		}
-		if err != nil {
+	for rest := q.relations; len(rest) > 0; {
+		batch := rest[:min(s.propagator.MaxLanes(), len(rest))]
+		rest = rest[len(batch):]
+		if err := s.propagator.ForwardBatch(s.weights, propagation.Query{Source: q.source}, batch); err != nil {
 			return err
 		}
 		s.count()

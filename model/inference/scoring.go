@@ -60,7 +60,7 @@ type Worker struct {
 
 // Worker returns another worker.
 func (s *Scorer) Worker() *Worker {
-	return &Worker{scorer: s, propagator: s.first.Sibling(), zero: make([]float32, s.configuration.Dim)}
+	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
 // Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
@@ -73,26 +73,18 @@ func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) err
 	}
 	w.sent = 0
 	query := propagation.Query{Source: source}
-	for i := 0; i < len(relations); {
-		query.Relation = relations[i]
-		var err error
-		lanes := 1
-		if w.propagator.Pairs() && i+1 < len(relations) {
-			lanes = 2
-			err = w.propagator.ForwardPair(w.scorer.weights, query, relations[i+1])
-		} else {
-			err = w.propagator.Forward(w.scorer.weights, query)
-		}
-		if err != nil {
+	for len(relations) > 0 {
+		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
+		if err := w.propagator.ForwardBatch(w.scorer.weights, query, batch); err != nil {
 			return fmt.Errorf("scoring: %w", err)
 		}
 		w.sent += w.propagator.Sent()
-		for lane := range lanes {
-			if err := w.scoreLane(lane, relations[i+lane], scores[i+lane]); err != nil {
+		for lane, relation := range batch {
+			if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
 				return err
 			}
 		}
-		i += lanes
+		relations, scores = relations[len(batch):], scores[len(batch):]
 	}
 	return nil
 }

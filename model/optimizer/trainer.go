@@ -95,7 +95,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 	propagator := propagation.New(g, c, k)
 	for i := range replicas {
 		if i > 0 {
-			propagator = t.workers[0].propagator.Sibling()
+			propagator = t.workers[0].propagator.Clone()
 		}
 		w, err := newWorker(t, propagator)
 		if err != nil {

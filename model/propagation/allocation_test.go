@@ -18,7 +18,7 @@ type steady struct {
 	entities   []int32
 	states     []float32
 	valid      []int32
-	slot       *Gradients
+	gradients  *Gradients
 }
 
 func newSteady(t testing.TB, c configuration.Configuration, entities, facts int, training bool) *steady {
@@ -42,7 +42,7 @@ func newSteady(t testing.TB, c configuration.Configuration, entities, facts int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &steady{propagator: New(g, c, k), weights: NewWeights(g, c, training), slot: NewGradients(c, g.RelationCount())}
+	s := &steady{propagator: New(g, c, k), weights: NewWeights(g, c, training), gradients: NewGradients(c, g.RelationCount())}
 	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (s *steady) run(t testing.TB, i int) {
 	}
 	s.propagator.Candidates(s.entities, s.states, s.valid)
 	if q.Training {
-		if err := s.propagator.Backward(s.entities, s.states, s.slot); err != nil {
+		if err := s.propagator.Backward(s.entities, s.states, s.gradients); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,26 +4,27 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
 )
 
-// LayerCount is what A*Net's choice did in one layer of the last query.
+// LayerCount counts what A*Net selected in one layer of the last query.
 type LayerCount struct {
-	// AStar is |A|, the number of edges chosen; Kept is how many of them the window admits
-	// too (all of them where there is none); Active is the number of entities they update.
+	// AStar is |A|, the number of edges selected. Kept is the number of them that the window admits,
+	// or all without a window. Active is the number of entities they update.
 	AStar, Kept, Active int64
 }
 
 // astar is A*Net's propagation (arXiv 2206.04798), alone or within a window: in each layer the
 // entities of highest priority send, along those of their edges whose heads have the highest.
 //
-// A state that a layer updates becomes a new version, with its priority: version 0 is the
-// zero state that all entities but the source start from, version 1 the source's, and each
-// layer's follow in the order of its receivers. Memory: 4 · (4 dim + 1) bytes a version,
-// twice that while training.
+// A layer writes every state that it updates as a new version, with its priority. Version 0 is the
+// zero state in which all entities start except the source, version 1 the source's; those of each
+// layer follow in the order of its receivers. Memory: 4 · (4 dim + 1) bytes a version, twice that
+// while training.
 type astar struct {
 	propagator *Propagator
-	rows       []int32 // 0, 1, 2, ..: of a layer's receivers
+	rows       []int32 // 0, 1, 2, ..: the rows of a layer's receivers
 	current    []int32 // version of each entity
 	visited    []int32 // entities that have a version of their own
 	versions   int
@@ -34,41 +35,41 @@ type astar struct {
 	hidden     []float32 // [versions, 2 dim]
 	query      []float32 // linear's share of x_q, bias included, [dim]
 
-	layers []astarLayer
-	choice choice
+	layers    []astarLayer
+	selection selection
 
 	stateGradients    []float32 // [versions, dim]
 	priorityGradients []float32 // [versions]
 	queryGradient     []float32 // of query, [dim]
 
 	messages, messageGradient, innerGradient, hiddenGradient []float32 // buffers of the score function
-	sendGradient, ownGradient, residualGradient              []float32 // of sent, own and residual
+	sentGradient, keptGradient, residualGradient             []float32 // of a layer's sent, kept and residual
 }
 
-// astarLayer is what one layer did.
+// astarLayer holds the inputs of one layer's update.
 type astarLayer struct {
 	count    LayerCount
-	first    int       // version of its first receiver
-	entities []int32   // receivers, by degree
-	degrees  []int32   // of the receivers in the query's graph
-	previous []int32   // version of each receiver before
-	senders  []int32   // version of each sender
-	sent     []float32 // sigmoid(p) x of the senders, [senders, dim]
-	own      []float32 // the same of the receivers, [n, dim]
-	residual []float32 // x of the receivers, [n, dim]
-	divisor  []float32
-	heard    kernel.Senders // the edges; all are of one kind
+	first    int            // version of its first receiver
+	entities []int32        // receivers, by degree
+	degrees  []int32        // of the receivers in the query's graph
+	previous []int32        // version of each receiver before the update
+	senders  []int32        // version of each sender
+	sent     []float32      // sigmoid(p) x of the senders, [senders, dim]
+	kept     []float32      // sigmoid(p) x of the receivers, [n, dim]
+	residual []float32      // x of the receivers, [n, dim]
+	divisor  []float32      // 1 / (degree + 1), [n]
+	edges    kernel.Senders // all of one kind
 }
 
 func newAStar(p *Propagator) *astar {
 	return &astar{
 		propagator: p, current: make([]int32, p.graph.Entities), layers: make([]astarLayer, p.configuration.Layers),
 		query: make([]float32, p.configuration.Dim), queryGradient: make([]float32, p.configuration.Dim),
-		choice: newChoice(p.layout.ByDegree()),
+		selection: newSelection(p.layout.ByDegree()),
 	}
 }
 
-// LayerCounts are those of the last Forward, a layer each; nil for policies without A*Net.
+// LayerCounts returns the counts of the last Forward by layer, or nil for policies without A*Net.
 func (p *Propagator) LayerCounts() []LayerCount {
 	if p.astar == nil {
 		return nil
@@ -80,7 +81,7 @@ func (p *Propagator) LayerCounts() []LayerCount {
 	return counts
 }
 
-// Priorities returns the score of every entity after the last Forward, [V].
+// Priorities sets scores, [V], to the score of every entity after the last Forward.
 func (p *Propagator) Priorities(scores []float32) {
 	for o, version := range p.astar.current {
 		scores[o] = p.astar.priorities[version]
@@ -93,15 +94,15 @@ func (a *astar) forward() {
 	p := a.propagator
 	for t := range a.layers {
 		layer := &a.layers[t]
-		a.choose(t, layer)
+		a.selectEdges(t, layer)
 		a.extend(len(layer.entities))
 		a.gather(layer)
 		if p.query.Training {
-			p.memory.extend(a.versions-2, p.weights.width(), p.configuration.Dim, p.keptWords())
+			p.activations.extend(a.versions-2, p.weights.width(), p.configuration.Dim, p.maskWords())
 		}
 		p.sent += layer.count.Kept
-		a.pass(t)
-		p.forward(&p.pass)
+		a.update(t)
+		p.forward(&p.update)
 		a.prioritize(layer.first, layer.first+len(layer.entities))
 		for i, o := range layer.entities {
 			if a.current[o] == 0 {
@@ -112,63 +113,64 @@ func (a *astar) forward() {
 	}
 }
 
-// begin makes versions 0 and 1, and their priorities.
+// begin sets versions 0 and 1 and their priorities.
 func (a *astar) begin() {
 	p := a.propagator
 	d, w := p.configuration.Dim, p.weights.priority
 	copy(a.query, w.bias)
-	p.kernel.Multiply(a.query, p.embedding, w.query, 1, d, d, true)
+	p.kernel.Multiply(a.query, p.embeddings.query, w.query, 1, d, d, true)
 	a.versions = 0
 	a.extend(2)
 	clear(a.states[:d])
-	copy(a.states[d:2*d], p.embedding)
+	copy(a.states[d:2*d], p.embeddings.query)
 	a.prioritize(0, 2)
 	clear(a.current)
 	a.current[p.query.Source] = 1
 	a.visited = append(a.visited[:0], p.query.Source)
 }
 
-// extend makes room for more versions and keeps those that are.
+// extend allocates count more versions.
 func (a *astar) extend(count int) {
 	d := a.propagator.configuration.Dim
 	a.versions += count
-	a.states = extend(a.states, a.versions*d)
-	a.inner = extend(a.inner, a.versions*d)
-	a.hidden = extend(a.hidden, a.versions*2*d)
-	a.priorities = extend(a.priorities, a.versions)
+	a.states = buffer.Extend(a.states, a.versions*d)
+	a.inner = buffer.Extend(a.inner, a.versions*d)
+	a.hidden = buffer.Extend(a.hidden, a.versions*2*d)
+	a.priorities = buffer.Extend(a.priorities, a.versions)
 }
 
-// prioritize scores the versions first to last.
+// prioritize computes the priorities of versions first to last.
 func (a *astar) prioritize(first, last int) {
 	d := a.propagator.configuration.Dim
 	a.forwardPriority(a.states[first*d:last*d], a.inner[first*d:last*d], a.hidden[2*first*d:2*last*d], a.priorities[first:last])
 }
 
-// gather computes the states that are sent and kept, y = sigmoid(p) x, and copies the
-// residual: versions are appended while they are read.
+// gather sets the states that a layer sends and keeps, y = sigmoid(p) x, and copies the residual,
+// since versions are appended while the layer reads them.
 func (a *astar) gather(layer *astarLayer) {
 	d := a.propagator.configuration.Dim
 	layer.first = a.versions - len(layer.entities)
-	layer.sent = grow(layer.sent, len(layer.senders)*d)
+	layer.sent = buffer.Resize(layer.sent, len(layer.senders)*d)
 	for i, version := range layer.senders {
-		a.weighed(layer.sent[i*d:(i+1)*d], version)
+		a.weighted(layer.sent[i*d:(i+1)*d], version)
 	}
-	layer.own = grow(layer.own, len(layer.entities)*d)
-	layer.residual = grow(layer.residual, len(layer.entities)*d)
-	layer.previous = grow(layer.previous, len(layer.entities))
+	layer.kept = buffer.Resize(layer.kept, len(layer.entities)*d)
+	layer.residual = buffer.Resize(layer.residual, len(layer.entities)*d)
+	layer.previous = buffer.Resize(layer.previous, len(layer.entities))
 	for i, o := range layer.entities {
 		version := a.current[o]
 		layer.previous[i] = version
-		a.weighed(layer.own[i*d:(i+1)*d], version)
+		a.weighted(layer.kept[i*d:(i+1)*d], version)
 		copy(layer.residual[i*d:(i+1)*d], a.states[int(version)*d:])
 	}
-	layer.divisor = grow(layer.divisor, len(layer.entities))
+	layer.divisor = buffer.Resize(layer.divisor, len(layer.entities))
 	for i, degree := range layer.degrees {
 		layer.divisor[i] = 1 / (float32(degree) + 1)
 	}
 }
 
-func (a *astar) weighed(out []float32, version int32) {
+// weighted sets out to a version's state times the sigmoid of its priority.
+func (a *astar) weighted(out []float32, version int32) {
 	weight := sigmoid(a.priorities[version])
 	for j, value := range a.states[int(version)*len(out):][:len(out)] {
 		out[j] = weight * value
@@ -177,45 +179,44 @@ func (a *astar) weighed(out []float32, version int32) {
 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
-// pass describes the update of a layer's receivers; the source's boundary is another than the
-// others'.
-func (a *astar) pass(t int) {
+// update describes the update of a layer's receivers.
+func (a *astar) update(t int) {
 	p, layer := a.propagator, &a.layers[t]
 	d, n := p.configuration.Dim, len(layer.entities)
 	for i := len(a.rows); i < n; i++ {
 		a.rows = append(a.rows, int32(i))
 	}
-	x := &p.pass
-	*x = pass{layer: t, parts: x.parts[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: n}
+	x := &p.update
+	*x = layerUpdate{layer: t, groups: x.groups[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: n}
 	source := slices.Index(layer.entities, p.query.Source)
 	for _, rows := range aroundSource(source, n) {
-		part := part{rows: a.rows[rows[0]:rows[1]], own: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
-		part.receivers = kernel.Receivers{
+		group := receiverGroup{rows: a.rows[rows[0]:rows[1]], previous: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
+		group.receivers = kernel.Receivers{
 			Dim: d, Message: p.message, Reduction: p.reduction,
-			Senders: layer.heard, Heard: 1, States: layer.sent,
-			RelationEmbeddings: p.relations[t], Own: layer.own, Divisor: layer.divisor,
+			Senders: layer.edges, Heard: 1, States: layer.sent,
+			RelationEmbeddings: p.embeddings.relations[t], Own: layer.kept, Divisor: layer.divisor,
 		}
 		if source >= 0 && rows[0] == source {
-			part.receivers.Initial = p.embedding
+			group.receivers.Initial = p.embeddings.query
 		}
-		x.parts = append(x.parts, part)
+		x.groups = append(x.groups, group)
 	}
 }
 
-// candidates copies scores: the final score of an entity is its priority.
+// candidates copies the scores of entities: an entity's score is its last priority.
 func (a *astar) candidates(entities []int32, states []float32, valid []int32) {
 	for i, o := range entities {
 		states[i], valid[i] = a.priorities[a.current[o]], 1
 	}
 }
 
-// backward runs the layers in reverse. Gradients flow through priorities where they weigh a
-// state; the choice itself has none.
+// backward runs the layers in reverse. Gradients flow through the priorities that weight a state, and
+// not through the selection.
 func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) {
 	p := a.propagator
 	d := p.configuration.Dim
-	a.stateGradients = grow(a.stateGradients, a.versions*d)
-	a.priorityGradients = grow(a.priorityGradients, a.versions)
+	a.stateGradients = buffer.Resize(a.stateGradients, a.versions*d)
+	a.priorityGradients = buffer.Resize(a.priorityGradients, a.versions)
 	clear(a.stateGradients)
 	clear(a.priorityGradients)
 	clear(a.queryGradient)
@@ -230,8 +231,8 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 	a.prioritizeBackward(0, 2, into)
 	p.kernel.Add(into.Query, a.stateGradients[d:2*d])
 	p.kernel.Add(into.priority.bias, a.queryGradient)
-	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d, true)
-	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryBack, 1, d, d, true)
+	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embeddings.query, 1, d, d, true)
+	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryStored, 1, d, d, true)
 }
 
 func (a *astar) prioritizeBackward(first, last int, into *Gradients) {
@@ -243,48 +244,34 @@ func (a *astar) prioritizeBackward(first, last int, into *Gradients) {
 func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	p := a.propagator
 	d, n := p.configuration.Dim, len(layer.entities)
-	a.sendGradient = cleared(a.sendGradient, len(layer.sent))
-	a.ownGradient = cleared(a.ownGradient, n*d)
-	a.residualGradient = cleared(a.residualGradient, n*d)
-	a.pass(t)
-	for i := range p.pass.parts {
-		x := &p.pass.parts[i]
+	a.sentGradient = buffer.Cleared(a.sentGradient, len(layer.sent))
+	a.keptGradient = buffer.Cleared(a.keptGradient, n*d)
+	a.residualGradient = buffer.Cleared(a.residualGradient, n*d)
+	a.update(t)
+	for i := range p.update.groups {
+		x := &p.update.groups[i]
 		x.gradient, x.residual = a.stateGradients[layer.first*d:(layer.first+n)*d], a.residualGradient
-		x.gradients = kernel.Gradients{States: a.sendGradient, RelationEmbeddings: into.layers[t].relation, Own: a.ownGradient}
-		if x.receivers.Initial != nil {
-			x.gradients.Initial = into.Query
-		}
+		x.setGradients(a.sentGradient, &into.layers[t], into)
+		x.gradients.Own = a.keptGradient
 	}
-	p.backward(&p.pass, &into.layers[t])
+	p.backward(&p.update, &into.layers[t])
 	for i, version := range layer.previous {
 		p.kernel.Add(a.stateGradients[int(version)*d:int(version+1)*d], a.residualGradient[i*d:(i+1)*d])
-		a.weighedBackward(a.ownGradient[i*d:(i+1)*d], version)
+		a.weightedBackward(a.keptGradient[i*d:(i+1)*d], version)
 	}
 	for i, version := range layer.senders {
-		a.weighedBackward(a.sendGradient[i*d:(i+1)*d], version)
+		a.weightedBackward(a.sentGradient[i*d:(i+1)*d], version)
 	}
 }
 
-// weighedBackward takes the gradient of y = sigmoid(p) x to x and p.
-func (a *astar) weighedBackward(gradient []float32, version int32) {
+// weightedBackward adds to the gradients of x and p from that of y = sigmoid(p) x.
+func (a *astar) weightedBackward(gradient []float32, version int32) {
 	weight, product := sigmoid(a.priorities[version]), float32(0)
-	at := int(version) * len(gradient)
-	states, stateGradients := a.states[at:at+len(gradient)], a.stateGradients[at:at+len(gradient)]
+	first := int(version) * len(gradient)
+	states, stateGradients := a.states[first:first+len(gradient)], a.stateGradients[first:first+len(gradient)]
 	for j, value := range gradient {
 		product += value * states[j]
 		stateGradients[j] += weight * value
 	}
 	a.priorityGradients[version] += product * weight * (1 - weight)
-}
-
-// cleared gives a slice n zeros.
-func cleared[T any](s []T, n int) []T {
-	s = grow(s, n)
-	clear(s)
-	return s
-}
-
-// extend gives a slice n entries and keeps those it has.
-func extend[T any](s []T, n int) []T {
-	return slices.Grow(s[:min(len(s), n)], n-min(len(s), n))[:n]
 }

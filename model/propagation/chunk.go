@@ -2,140 +2,144 @@ package propagation
 
 import "math"
 
-// chunkRows is how many receivers are aggregated before they are multiplied: few enough that
-// their features (5 dim · 4 bytes each) stay in the second-level cache.
+// chunkRows is the number of receivers that are aggregated before they are multiplied: few enough
+// that their features (5 dim · 4 bytes each) stay in the second-level cache.
 const chunkRows = 128
 
-// chunk is some receivers of a pass, of all of its parts, by degree: receivers of one degree
-// share a linear map, and stand together in the features.
+// chunk iterates over the receivers of all groups of a layer, at most chunkRows at a time, merged by
+// degree: receivers of equal degree share a folded weight matrix, and are neighbours in the chunk's
+// features.
 type chunk struct {
-	pass  *pass
-	first int       // of the pass's receivers, in the order of chunks
-	count int       // of receivers
-	from  []int     // by part: its first row in the chunk
-	to    []int     // by part: behind its last
-	ahead []int32   // by part: the degree of that row, or noDegree
-	at    [][]int32 // by part: where each of its rows stands in the features
-	runs  []run
-	// degrees are those of the receivers in mixed runs, in the order of the features.
-	degrees [chunkRows]int32
-	common  []bool // by degree: whether it has runs of its own
-	least   int    // rows that such a run must have
+	update     *layerUpdate
+	first      int       // the chunk's first receiver among the layer's, in the order of chunks
+	count      int       // number of receivers
+	begin      []int     // by group: index of its first row in the chunk
+	end        []int     // by group: index after its last
+	nextDegree []int32   // by group: the degree of the row at end, or noDegree
+	positions  [][]int32 // by group: the position of each of its rows in the features
+	buckets    []bucket
+	// degrees are those of the receivers in rare buckets, by position.
+	degrees  [chunkRows]int32
+	frequent []bool // by degree: it has buckets of its own
+	minRows  int    // that such a bucket has
 }
 
-// run is a range of a chunk's features that one linear map serves, or, where the degree is
-// mixed, of receivers of rare degrees.
-type run struct {
+// bucket is a range of positions in a chunk, of receivers with equal degree, or of receivers with
+// different rare degrees.
+type bucket struct {
 	first, last int
-	degree      int32
-	fresh       int // rows from first on that had no state before
+	degree      int32 // or rare
+	zeroRows    int   // rows from first on whose previous state is zero
 }
 
-// fewestRows is how many rows of a degree must be in a chunk for a matrix of their own while
-// training, which needs it once more on the way back, and takes its gradient apart.
-// Elsewhere there is no such limit: entities that are reached alike must come out alike,
-// whatever else is in their chunk.
-const fewestRows = 5
+// minTrainingRows is the number of rows of a degree that a chunk must have for a folded matrix while
+// training, which folds a second one for the backward pass and unfolds its gradient. Scoring has no
+// such limit: equivalent states must have equal bits, whatever else is in their chunk.
+const minTrainingRows = 5
 
-// mixed stands for rare degrees: each has too few entities to make a matrix for it.
-const mixed = -1
+// rare stands for the degree of a bucket whose rows have too few others of their degree to fold a
+// matrix for.
+const rare = -1
 
-// noDegree is above all degrees: there are no more rows.
+// noDegree is above all degrees: a group has no more rows.
 const noDegree = math.MaxInt32
 
-// ascending are the places in a chunk's features.
-var ascending = func() (places [chunkRows]int32) {
-	for i := range places {
-		places[i] = int32(i)
+// identity has the position i at index i.
+var identity = func() (positions [chunkRows]int32) {
+	for i := range positions {
+		positions[i] = int32(i)
 	}
-	return places
+	return positions
 }()
 
-// chunks begins to go over a pass.
-func (p *Propagator) chunks(x *pass) *chunk {
+// chunks starts to iterate over a layer's receivers.
+func (p *Propagator) chunks(x *layerUpdate) *chunk {
 	c := &p.scratch.chunk
-	c.pass, c.first, c.count = x, 0, 0
-	for len(c.at) < len(x.parts) {
-		c.from, c.to, c.ahead, c.at = append(c.from, 0), append(c.to, 0), append(c.ahead, 0), append(c.at, make([]int32, 0, chunkRows))
+	c.update, c.first, c.count = x, 0, 0
+	for len(c.positions) < len(x.groups) {
+		c.begin, c.end, c.nextDegree = append(c.begin, 0), append(c.end, 0), append(c.nextDegree, 0)
+		c.positions = append(c.positions, make([]int32, 0, chunkRows))
 	}
-	clear(c.to)
-	for i := range x.parts {
-		c.lookAhead(i)
+	clear(c.end)
+	for i := range x.groups {
+		c.peek(i)
 	}
-	c.common, c.least = p.weights.common, 1
+	c.frequent, c.minRows = p.weights.frequent, 1
 	if p.query.Training {
-		c.least = fewestRows
+		c.minRows = minTrainingRows
 	}
 	return c
 }
 
-// rows are those of a part that are in the chunk.
-func (c *chunk) rows(part int) []int32 { return c.pass.parts[part].rows[c.from[part]:c.to[part]] }
+// rows returns the rows of a group that are in the chunk.
+func (c *chunk) rows(group int) []int32 {
+	return c.update.groups[group].rows[c.begin[group]:c.end[group]]
+}
 
-// next moves on to the next rows. It takes the lowest degree that any part has next, from
-// all parts in turn, until the chunk is full.
+// next advances to the next chunk and reports whether there is one. It takes rows of the lowest
+// remaining degree from every group, until the chunk is full.
 func (c *chunk) next() bool {
 	c.first += c.count
-	c.count, c.runs = 0, c.runs[:0]
-	for i := range c.pass.parts {
-		c.from[i], c.at[i] = c.to[i], c.at[i][:0]
+	c.count, c.buckets = 0, c.buckets[:0]
+	for i := range c.update.groups {
+		c.begin[i], c.positions[i] = c.end[i], c.positions[i][:0]
 	}
 	for c.count < chunkRows {
 		degree := int32(noDegree)
-		for _, ahead := range c.ahead[:len(c.pass.parts)] {
-			degree = min(degree, ahead)
+		for _, next := range c.nextDegree[:len(c.update.groups)] {
+			degree = min(degree, next)
 		}
 		if degree == noDegree {
 			break
 		}
 		first := c.count
-		fresh := 0
-		for i := range c.pass.parts {
-			if c.ahead[i] == degree {
+		zeroRows := 0
+		for i := range c.update.groups {
+			if c.nextDegree[i] == degree {
 				c.take(i, degree)
 			}
-			if i == 0 && c.pass.parts[0].own == nil {
-				fresh = c.count - first
+			if i == 0 && c.update.groups[0].previous == nil {
+				zeroRows = c.count - first
 			}
 		}
-		c.extend(first, degree, fresh)
+		c.addBucket(first, degree, zeroRows)
 	}
 	return c.count > 0
 }
 
-// lookAhead notes the degree of a part's next row.
-func (c *chunk) lookAhead(part int) {
-	c.ahead[part] = noDegree
-	if rows := c.pass.parts[part].rows; c.to[part] < len(rows) {
-		c.ahead[part] = c.pass.degrees[rows[c.to[part]]]
+// peek notes the degree of a group's next row.
+func (c *chunk) peek(group int) {
+	c.nextDegree[group] = noDegree
+	if rows := c.update.groups[group].rows; c.end[group] < len(rows) {
+		c.nextDegree[group] = c.update.degrees[rows[c.end[group]]]
 	}
 }
 
-// take moves on over a part's next rows of a degree, as far as there is room.
-func (c *chunk) take(part int, degree int32) {
-	rows, degrees := c.pass.parts[part].rows[c.to[part]:], c.pass.degrees
+// take adds a group's next rows of a degree, as many as the chunk can hold.
+func (c *chunk) take(group int, degree int32) {
+	rows, degrees := c.update.groups[group].rows[c.end[group]:], c.update.degrees
 	rows = rows[:min(len(rows), chunkRows-c.count)]
 	n := 0
 	for n < len(rows) && degrees[rows[n]] == degree {
 		n++
 	}
-	c.to[part] += n
-	c.at[part] = append(c.at[part], ascending[c.count:c.count+n]...)
+	c.end[group] += n
+	c.positions[group] = append(c.positions[group], identity[c.count:c.count+n]...)
 	c.count += n
-	c.lookAhead(part)
+	c.peek(group)
 }
 
-// extend adds the rows from first on to the last run, or begins another.
-func (c *chunk) extend(first int, degree int32, fresh int) {
-	if int(degree) >= len(c.common) || !c.common[degree] || c.count-first < c.least {
+// addBucket puts the rows from position first on into a bucket of their own, or into a rare one.
+func (c *chunk) addBucket(first int, degree int32, zeroRows int) {
+	if int(degree) >= len(c.frequent) || !c.frequent[degree] || c.count-first < c.minRows {
 		for i := first; i < c.count; i++ {
 			c.degrees[i] = degree
 		}
-		degree, fresh = mixed, 0
+		degree, zeroRows = rare, 0
 	}
-	if last := len(c.runs) - 1; last >= 0 && c.runs[last].degree == degree {
-		c.runs[last].last = c.count
+	if last := len(c.buckets) - 1; last >= 0 && c.buckets[last].degree == degree {
+		c.buckets[last].last = c.count
 		return
 	}
-	c.runs = append(c.runs, run{first, c.count, degree, fresh})
+	c.buckets = append(c.buckets, bucket{first, c.count, degree, zeroRows})
 }

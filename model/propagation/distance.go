@@ -19,7 +19,7 @@ type distances struct {
 // graph. reached is false, and hops 0, where entity is farther away than the model has layers.
 func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
 	if p.configuration.Policy == configuration.PolicyWindow {
-		row := p.layout.Find(entity)
+		row := p.layout.Row(entity)
 		if row == kernel.Unreached {
 			return 0, false
 		}

@@ -10,8 +10,8 @@ import (
 	"tagnet/model/kernel"
 )
 
-// As much is kept as was asked for, and neither seed nor layer nor entity may be left out of
-// the draw: kept masks would then be the same where they must be independent.
+// TestDropout checks the share that is kept, and that masks depend on seed, layer and entity, each
+// independently of the others.
 func TestDropout(t *testing.T) {
 	const rows = 4000
 	entities := make([]int32, rows)
@@ -38,7 +38,7 @@ func TestDropout(t *testing.T) {
 	seed, _ := draw(.5, 4, 1)
 	layer, _ := draw(.5, 3, 2)
 	if !slices.Equal(start, again) {
-		t.Error("the same draw gives other masks")
+		t.Error("equal arguments give different masks")
 	}
 	for name, other := range map[string][]uint32{"seed": seed, "layer": layer, "entity": append(start[1:], start[0])} {
 		same := 0
@@ -46,13 +46,13 @@ func TestDropout(t *testing.T) {
 			same += 32 - bits.OnesCount32(word^start[i])
 		}
 		if share := float64(same) / (32 * rows); !(math.Abs(share-.5) <= .01) {
-			t.Errorf("another %s: %g of the dimensions are the same, want half", name, share)
+			t.Errorf("different %s: %g of the dimensions agree, want half", name, share)
 		}
 	}
 }
 
-// Every row of a pass is drawn for its own entity and layer, also where a layer takes several
-// chunks.
+// TestEveryRowHasItsMask checks that the mask of every row is drawn for its entity and layer, in
+// layers of several chunks too.
 func TestEveryRowHasItsMask(t *testing.T) {
 	c := configuration.Default()
 	c.Dropout = .3
@@ -62,20 +62,20 @@ func TestEveryRowHasItsMask(t *testing.T) {
 	if err := p.Forward(s.weights, q); err != nil {
 		t.Fatal(err)
 	}
-	words := p.keptWords()
+	words := p.maskWords()
 	want := make([]uint32, words)
 	for layer := 1; layer <= c.Layers; layer++ {
-		p.windowPass(layer)
-		x := &p.pass
+		p.windowUpdate(layer)
+		x := &p.update
 		seen := 0
 		for chunk := p.chunks(x); chunk.next(); {
-			for part := range x.parts {
-				for i, row := range chunk.rows(part) {
-					at := (x.firstRow + chunk.first + int(chunk.at[part][i])) * words
+			for group := range x.groups {
+				for i, row := range chunk.rows(group) {
+					first := (x.firstRow + chunk.first + int(chunk.positions[group][i])) * words
 					entity := x.entities[row]
 					kernel.Available()[0].Keep(want, []int32{entity}, words, p.dropout.of(q.Seed, layer-1))
-					if got := p.memory.kept[at : at+words]; !slices.Equal(got, want) {
-						t.Fatalf("layer %d, entity %d: kept %#x, want %#x", layer, entity, got, want)
+					if got := p.activations.masks[first : first+words]; !slices.Equal(got, want) {
+						t.Fatalf("layer %d, entity %d: mask %#x, want %#x", layer, entity, got, want)
 					}
 					seen++
 				}

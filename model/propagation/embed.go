@@ -1,109 +1,120 @@
 package propagation
 
-import "tagnet/model/kernel"
+import (
+	"runtime"
 
-// embedding is what Embed keeps from batch to batch.
-type embedding struct {
-	distinct []int32
-	stacked  []float32 // the queries' embeddings, [distinct, dim]
-	threads  []embeddingThread
+	"tagnet/model/internal/buffer"
+	"tagnet/model/kernel"
+	"tagnet/model/parallel"
+)
+
+// batchEmbeddings are the relation embeddings of a batch's queries, which Embed computes together.
+type batchEmbeddings struct {
+	relations map[int32][][]float32 // by query relation: the relation embeddings by layer, [2R, dim]
+	unused    [][][]float32         // buffers for more of them
+
+	distinct []int32   // query relations of the last Embed
+	stacked  []float32 // their embeddings, [distinct, dim]
+	workers  []embedWorker
 }
 
-type embeddingThread struct {
-	turned  []float32 // a part of a map, transposed, [dim, part]
-	product []float32 // [distinct, part]
+type embedWorker struct {
+	transposed []float32 // a block of a map, [dim, block]
+	product    []float32 // [distinct, block]
 }
 
-// embedPart is how many of a layer's 2R dim outputs are mapped at a time: few enough that
-// all of it stays in the nearest caches, and no power of two, whose rows would share their
-// places there.
-const embedPart = 224
+// embedBlock is how many of a layer's 2R dim outputs are mapped at a time. A block stays in the
+// first-level cache. It is no power of two: rows at such a distance would compete for cache lines.
+const embedBlock = 224
 
-// Embed computes the relation embeddings that queries for these relations will need, all at
-// once: the map that makes them is large, and is read once for the batch instead of once a
-// query. It must follow Load and not run beside a propagation. Nothing is to do where
-// embeddings do not depend on the query.
+// Embed computes the relation embeddings that queries for these relations will need. The map that
+// yields them is large, and Embed reads it once for the batch instead of once a query. It must follow
+// Load and not run beside a propagation. Without relation embeddings that depend on the query there
+// is nothing to compute.
 //
 // Memory: 4 · queries · layers · 2R · dim bytes.
 func (w *Weights) Embed(k kernel.Kernel, queries []int32) {
-	w.forget()
+	b := &w.batch
+	b.forget()
 	if !w.configuration.Dependent {
 		return
 	}
-	e, d, size := &w.embedding, w.configuration.Dim, w.relations*w.configuration.Dim
-	e.distinct, e.stacked = e.distinct[:0], e.stacked[:0]
+	size := w.relations * w.configuration.Dim
+	b.distinct, b.stacked = b.distinct[:0], b.stacked[:0]
 	for _, relation := range queries {
-		if _, ok := w.embedded[relation]; ok || relation < 0 || int(relation) >= w.relations {
-			continue // Forward refuses a relation that is not one
+		if _, ok := b.relations[relation]; ok || relation < 0 || int(relation) >= w.relations {
+			continue // Forward returns an error for a relation out of range
 		}
-		w.embedded[relation] = w.buffers()
-		e.distinct = append(e.distinct, relation)
-		e.stacked = append(e.stacked, w.Query(relation)...)
+		b.relations[relation] = b.take(len(w.layers), size)
+		b.distinct = append(b.distinct, relation)
+		b.stacked = append(b.stacked, w.Query(relation)...)
 	}
-	parts := (size + embedPart - 1) / embedPart
-	threads := threads(len(w.layers) * parts)
-	e.threads = extend(e.threads, threads)
-	each(threads, len(w.layers)*parts, func(thread, task int) {
-		t, lo := task/parts, task%parts*embedPart
-		w.embedOutputs(k, &e.threads[thread], t, lo, min(lo+embedPart, size), d)
+	blocks := (size + embedBlock - 1) / embedBlock
+	tasks := len(w.layers) * blocks
+	workers := min(runtime.GOMAXPROCS(0), tasks)
+	b.workers = buffer.Extend(b.workers, workers)
+	parallel.Workers(workers, tasks, func(worker, task int) {
+		t, lo := task/blocks, task%blocks*embedBlock
+		w.embedOutputs(k, &b.workers[worker], t, lo, min(lo+embedBlock, size))
 	})
 }
 
-// embedOutputs computes outputs lo to hi of a layer's map for all distinct queries.
-func (w *Weights) embedOutputs(k kernel.Kernel, thread *embeddingThread, t, lo, hi, d int) {
-	layer, distinct, n := &w.layers[t], w.embedding.distinct, hi-lo
-	thread.turned, thread.product = grow(thread.turned, n*d), grow(thread.product, len(distinct)*n)
-	k.Transpose(thread.turned, layer.relationMap[lo*d:hi*d], n, d)
-	copyRows(thread.product, layer.relationAdd[lo:hi])
-	k.Multiply(thread.product, w.embedding.stacked, thread.turned, len(distinct), d, n, true)
+// embedOutputs computes outputs lo to hi of a layer's map for all distinct query relations.
+func (w *Weights) embedOutputs(k kernel.Kernel, worker *embedWorker, t, lo, hi int) {
+	layer, distinct, d, n := &w.layers[t], w.batch.distinct, w.configuration.Dim, hi-lo
+	worker.transposed, worker.product = buffer.Resize(worker.transposed, n*d), buffer.Resize(worker.product, len(distinct)*n)
+	k.Transpose(worker.transposed, layer.relationMap[lo*d:hi*d], n, d)
+	copyRows(worker.product, layer.relationBias[lo:hi])
+	k.Multiply(worker.product, w.batch.stacked, worker.transposed, len(distinct), d, n, true)
 	for i, relation := range distinct {
-		copy(w.embedded[relation][t][lo:hi], thread.product[i*n:])
+		copy(w.batch.relations[relation][t][lo:hi], worker.product[i*n:])
 	}
 }
 
-// relationEmbeddings returns a layer's relation embeddings for a query, [2R, dim]. Where they
-// depend on the query, and Embed has not computed them already, they are written to buffer:
-// the same bits, but more slowly while training, when maps are not kept transposed.
-func (w *Weights) relationEmbeddings(k kernel.Kernel, t int, relation int32, buffer []float32) []float32 {
+// relationEmbeddings returns a layer's relation embeddings for a query relation, [2R, dim]. Where they
+// depend on the query and Embed has not computed them, it writes them to out: the same bits, but more
+// slowly while training, when no transposed map is kept.
+func (w *Weights) relationEmbeddings(k kernel.Kernel, t int, relation int32, out []float32) []float32 {
 	layer, d := &w.layers[t], w.configuration.Dim
 	if layer.relation != nil {
 		return layer.relation
 	}
-	if embedded, ok := w.embedded[relation]; ok {
+	if embedded, ok := w.batch.relations[relation]; ok {
 		return embedded[t]
 	}
-	copy(buffer, layer.relationAdd)
+	copy(out, layer.relationBias)
 	if w.training {
-		k.Multiply(buffer, layer.relationMap, w.Query(relation), len(buffer), d, 1, true)
+		k.Multiply(out, layer.relationMap, w.Query(relation), len(out), d, 1, true)
 	} else {
-		for at := 0; at < len(buffer); at += d { // in the order in which the map lies in memory
-			k.Multiply(buffer[at:at+d], w.Query(relation), layer.relationMix[at*d:(at+d)*d], 1, d, d, true)
+		for i := 0; i < len(out); i += d { // in the order in which the map lies in memory
+			k.Multiply(out[i:i+d], w.Query(relation), layer.relationTransposed[i*d:(i+d)*d], 1, d, d, true)
 		}
 	}
-	return buffer
+	return out
 }
 
-// forget takes back the buffers of the last Embed: Load has changed what they were made of.
-func (w *Weights) forget() {
-	for relation, buffers := range w.embedded {
-		w.spare = append(w.spare, buffers)
-		delete(w.embedded, relation)
+// forget discards the embeddings of the last Embed, whose weights Load replaces, and keeps their
+// buffers.
+func (b *batchEmbeddings) forget() {
+	for relation, byLayer := range b.relations {
+		b.unused = append(b.unused, byLayer)
+		delete(b.relations, relation)
 	}
-	if w.embedded == nil {
-		w.embedded = make(map[int32][][]float32)
+	if b.relations == nil {
+		b.relations = make(map[int32][][]float32)
 	}
 }
 
-// buffers has room for one query's relation embeddings by layer.
-func (w *Weights) buffers() [][]float32 {
-	if last := len(w.spare) - 1; last >= 0 {
-		buffers := w.spare[last]
-		w.spare = w.spare[:last]
-		return buffers
+// take returns a buffer for one query's relation embeddings: size entries for each layer.
+func (b *batchEmbeddings) take(layers, size int) [][]float32 {
+	if last := len(b.unused) - 1; last >= 0 {
+		byLayer := b.unused[last]
+		b.unused = b.unused[:last]
+		return byLayer
 	}
-	buffers := make([][]float32, len(w.layers))
-	for t := range buffers {
-		buffers[t] = make([]float32, w.relations*w.configuration.Dim)
+	byLayer := make([][]float32, layers)
+	for t := range byLayer {
+		byLayer[t] = make([]float32, size)
 	}
-	return buffers
+	return byLayer
 }

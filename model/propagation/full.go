@@ -1,36 +1,34 @@
 package propagation
 
-import "tagnet/model/kernel"
-
-// forwardFull is NBFNet's propagation: every entity listens to all its senders in every
-// layer. Table t of the states holds every entity's state after layer t, rows ordered by degree.
+// forwardFull is NBFNet's propagation: in every layer every entity gets messages from all its
+// senders. Table t holds every entity's state after layer t.
 func (p *Propagator) forwardFull(laidOut bool) {
 	c := p.configuration
 	d := c.Dim
 	if !laidOut {
 		p.layout.FillAll(p.query.Removal)
-		p.weigh()
+		p.weighReceivers()
 	}
 	n := p.layout.Count()
-	p.states.grow(c.Layers+1, 0, n, d)
+	p.states.resize(c.Layers+1, 0, n, d)
 	clear(p.states.each[0])
-	source := int(p.layout.Find(p.query.Source))
-	copy(p.states.each[0][source*d:(source+1)*d], p.embedding)
+	source := int(p.layout.Row(p.query.Source))
+	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
 	if p.query.Training {
-		p.memory.reserve(c.Layers*n, p.weights.width(), d, p.keptWords())
+		p.activations.resize(c.Layers*n, p.weights.width(), d, p.maskWords())
 	}
 	p.needed.all = true
 	for t := 1; t <= c.Layers; t++ {
-		p.fullPass(t)
-		for i := range p.pass.parts {
-			p.sent += countSent(&p.pass.parts[i])
+		p.fullUpdate(t)
+		for i := range p.update.groups {
+			p.sent += p.update.groups[i].messages()
 		}
-		p.forward(&p.pass)
+		p.forward(&p.update)
 	}
 }
 
-// aroundSource are the rows before the source, the source, and those after it: its boundary
-// is another. Where the source is at -1, all rows are in the first.
+// aroundSource splits rows 0..n-1 into those before the source, the source, whose boundary is not
+// zero, and those after it. A source of -1 is in none of them.
 func aroundSource(source, n int) [3][2]int {
 	if source < 0 {
 		return [3][2]int{{0, n}}
@@ -38,19 +36,19 @@ func aroundSource(source, n int) [3][2]int {
 	return [3][2]int{{0, source}, {source, source + 1}, {source + 1, n}}
 }
 
-// fullPass describes layer t.
-func (p *Propagator) fullPass(t int) {
-	n, source := p.layout.Count(), int(p.layout.Find(p.query.Source))
-	x := &p.pass
-	*x = pass{layer: t - 1, parts: x.parts[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
+// fullUpdate describes layer t.
+func (p *Propagator) fullUpdate(t int) {
+	n, source := p.layout.Count(), int(p.layout.Row(p.query.Source))
+	x := &p.update
+	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
 	for _, rows := range aroundSource(source, n) {
-		part := part{rows: p.layout.All()[rows[0]:rows[1]], own: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
-		part.receivers.Own = part.own
-		part.receivers.First, part.receivers.Heard = p.states.first(t-1), 1
+		group := receiverGroup{rows: p.layout.All()[rows[0]:rows[1]], previous: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
+		group.receivers.Own = group.previous
+		group.receivers.First, group.receivers.Heard = p.states.first(t-1), 1
 		if rows[0] == source {
-			part.receivers.Initial = p.embedding
+			group.receivers.Initial = p.embeddings.query
 		}
-		x.parts = append(x.parts, part)
+		x.groups = append(x.groups, group)
 	}
 }
 
@@ -59,20 +57,15 @@ func (p *Propagator) backwardFull(into *Gradients) {
 	d := p.configuration.Dim
 	for t := p.configuration.Layers; t >= 1; t-- {
 		layer := &into.layers[t-1]
-		p.fullPass(t)
-		for i := range p.pass.parts {
-			x := &p.pass.parts[i]
+		p.fullUpdate(t)
+		for i := range p.update.groups {
+			x := &p.update.groups[i]
 			x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
-			x.gradients = kernel.Gradients{States: p.gradients.all, RelationEmbeddings: layer.relation, Own: p.gradients.each[t-1]}
-			if x.receivers.Initial != nil {
-				x.gradients.Initial = into.Query
-			}
-			if x.receivers.DegreeMessage != nil {
-				x.gradients.DegreeMessage = layer.degree
-			}
+			x.setGradients(p.gradients.all, layer, into)
+			x.gradients.Own = p.gradients.each[t-1]
 		}
-		p.backward(&p.pass, layer)
+		p.backward(&p.update, layer)
 	}
-	source := int(p.layout.Find(p.query.Source))
+	source := int(p.layout.Row(p.query.Source))
 	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }

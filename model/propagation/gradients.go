@@ -2,17 +2,16 @@ package propagation
 
 import "tagnet/model/configuration"
 
-// Gradients is one query's gradient of the propagation's parameters. Each query of a batch
-// has its own, and Sum adds them in the order of the queries, so that no bit of the result
-// depends on which worker took which query.
+// Gradients are the gradients of the propagation's parameters for one query. Each query of a batch
+// has its own, and Sum adds them in the order of the queries, so that no bit of the result depends on
+// which worker took which query.
 //
-// It is compact: where relation embeddings are a linear map of the query's embedding, it
-// holds the gradient of the relation embeddings. Sum takes that to the map, and through the
-// map to the query's embedding, for a batch at once. Memory: about
-// 4 · layers · dim · (2R + width) bytes, width 15 dim for PNA.
+// Where relation embeddings are a linear map of the query's embedding, they hold the gradient of the
+// relation embeddings; Sum derives those of the map, and through it of the query's embedding, for a
+// whole batch. Memory: about 4 · layers · dim · (2R + width) bytes, width 15 dim for PNA.
 type Gradients struct {
-	// Query is the gradient of the query's embedding, [dim], but for its share through the
-	// relation embeddings. A head adds its own.
+	// Query is the gradient of the query's embedding, [dim], except through the relation
+	// embeddings. A head adds its own.
 	Query    []float32
 	layers   []layerGradients
 	priority *priorityGradients
@@ -20,8 +19,8 @@ type Gradients struct {
 
 type layerGradients struct {
 	relation []float32 // [2R, dim]
-	// maps are those of the linear map by scaler, [width, dim] each. Of the receiver's own
-	// state, the first dim rows, the first counts.
+	// maps are the gradients of the linear map by scaler, [width, dim] each. For the previous state,
+	// the first dim rows, only those under the first scaler are used.
 	maps   [3][]float32
 	bias   []float32
 	scale  []float32
@@ -29,7 +28,7 @@ type layerGradients struct {
 	degree []float32
 }
 
-// NewGradients returns zeros for a model of configuration c with that many relations (2R).
+// NewGradients returns zeros for a model of configuration c over a number of relations, 2R.
 func NewGradients(c configuration.Configuration, relations int) *Gradients {
 	d := c.Dim
 	g := &Gradients{Query: make([]float32, d), layers: make([]layerGradients, c.Layers)}
@@ -56,14 +55,14 @@ func NewGradients(c configuration.Configuration, relations int) *Gradients {
 	return g
 }
 
-// zero makes the slot ready for another query.
+// zero clears g for another query.
 func (g *Gradients) zero() {
 	clear(g.Query)
 	for t := range g.layers {
 		layer := &g.layers[t]
 		clear(layer.relation)
-		for _, part := range layer.maps {
-			clear(part)
+		for _, matrix := range layer.maps {
+			clear(matrix)
 		}
 		clear(layer.bias)
 		clear(layer.scale)

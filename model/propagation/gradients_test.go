@@ -10,21 +10,21 @@ import (
 	"tagnet/model/propagation"
 )
 
-// headed is a propagation as the head runs it: one query, one slot.
+// headed is a propagation as the head runs it: one query, one gradients.
 type headed struct {
 	*propagation.Propagator
-	weights *propagation.Weights
-	query   propagation.Query
-	slot    *propagation.Gradients
+	weights   *propagation.Weights
+	query     propagation.Query
+	gradients *propagation.Gradients
 }
 
 func (h *headed) Forward() error { return h.Propagator.Forward(h.weights, h.query) }
 
 func (h *headed) Backward(entities []int32, gradient, query []float32) error {
-	if err := h.Propagator.Backward(entities, gradient, h.slot); err != nil {
+	if err := h.Propagator.Backward(entities, gradient, h.gradients); err != nil {
 		return err
 	}
-	copy(query, h.slot.Query)
+	copy(query, h.gradients.Query)
 	return nil
 }
 
@@ -51,29 +51,29 @@ func compareGradients(t *testing.T, c *golden.Case, k kernel.Kernel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slots []*propagation.Gradients
-	var headSlots []*head.Gradients[float32]
+	var batch []*propagation.Gradients
+	var headGradients []*head.Gradients[float32]
 	var relations []int32
 	total := 0.0
 	for _, q := range c.Queries {
 		h.query = propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true}
-		h.slot = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
+		h.gradients = propagation.NewGradients(c.Configuration, c.Graph.RelationCount())
 		into := network.NewGradients()
 		loss, err := network.Run(q.Relation, append([]int32{q.Answer}, q.Negatives...), 1/float64(len(c.Queries)), into)
 		if err != nil {
 			t.Fatal(err)
 		}
 		total += loss
-		copy(h.slot.Query, into.Query)
-		slots, headSlots, relations = append(slots, h.slot), append(headSlots, into), append(relations, q.Relation)
+		copy(h.gradients.Query, into.Query)
+		batch, headGradients, relations = append(batch, h.gradients), append(headGradients, into), append(relations, q.Relation)
 	}
 	if err := golden.Compare("batch loss", []float64{total}, []float64{c.BatchLoss}, golden.Tolerance32); err != nil {
 		t.Error(err)
 	}
-	if err := propagation.Sum(k, weights, slots, relations, gradients); err != nil {
+	if err := propagation.Sum(k, weights, batch, relations, gradients); err != nil {
 		t.Fatal(err)
 	}
-	network.SumInto(headSlots, gradients)
+	network.SumInto(headGradients, gradients)
 	if err := golden.CompareSets(gradients, c.Gradients, golden.Tolerance32); err != nil {
 		t.Error(err)
 	}

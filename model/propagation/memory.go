@@ -130,9 +130,9 @@ func WeightsMemory(g *graph.Graph, c configuration.Configuration, batch, threads
 	queries, workers := int64(batch), int64(threads)
 	total += layers*maps + workers*(maps+4*widthOf(c)*d)
 	if c.Dependent {
-		parts := (relations*d + sumPart - 1) / sumPart
+		parts := (relations*d + sumBlock - 1) / sumBlock
 		total += 4 * queries * layers * relations * d
-		total += 4*queries*(layers*parts*d+2*d) + 4*workers*(queries*(sumPart+embedPart)+embedPart*d)
+		total += 4*queries*(layers*parts*d+2*d) + 4*workers*(queries*(sumBlock+embedBlock)+embedBlock*d)
 	}
 	return total
 }

@@ -54,15 +54,15 @@ func TestLanesShareAPlace(t *testing.T) {
 	c := configuration.Default()
 	c.Delta, c.Layers = 4, 6
 	s := newSteady(t, c, 600, 700, false)
-	if err := s.propagator.ForwardPair(s.weights, s.queries[0], 3); err != nil {
+	if err := s.propagator.ForwardBatch(s.weights, s.queries[0], []int32{0, 3}); err != nil {
 		t.Fatal(err)
 	}
 	ages := map[int]bool{}
 	s.propagator.Reached(1, func(entities []int32, _ [][]float32) {
-		_, last, _ := s.propagator.ages(entities[0])
+		_, last, _ := s.propagator.finalAges(entities[0])
 		ages[last] = true
 	})
-	if held := len(s.propagator.apart); len(ages) < 2 || held != s.propagator.Depth() {
+	if held := len(s.propagator.final.lane); len(ages) < 2 || held != s.propagator.Depth() {
 		t.Errorf("final states of %d ages take %d buffers, want several ages and %d", len(ages), held, s.propagator.Depth())
 	}
 }
@@ -72,15 +72,15 @@ type holding struct {
 	bytes int64
 }
 
-// held measures what weights, a slot of gradients and a propagator hold once queries ran.
+// held measures what weights, gradients and a propagator hold once queries ran.
 func held(t *testing.T, c configuration.Configuration, training bool) (int64, holding) {
 	t.Helper()
 	s := newSteady(t, c, 3000, 15000, training)
 	g, k := s.propagator.graph, s.propagator.kernel
 	set := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
-	s.weights, s.propagator, s.slot = nil, nil, nil
+	s.weights, s.propagator, s.gradients = nil, nil, nil
 	before := live()
-	s.propagator, s.weights, s.slot = New(g, c, k), NewWeights(g, c, training), NewGradients(c, g.RelationCount())
+	s.propagator, s.weights, s.gradients = New(g, c, k), NewWeights(g, c, training), NewGradients(c, g.RelationCount())
 	if err := s.weights.Load(k, set); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func held(t *testing.T, c configuration.Configuration, training bool) (int64, ho
 	for i := range s.queries {
 		s.run(t, i)
 		if s.propagator.windowed() && !training {
-			if err := s.propagator.ForwardPair(s.weights, s.queries[i], 3); err != nil {
+			if err := s.propagator.ForwardBatch(s.weights, s.queries[i], []int32{s.queries[i].Relation, 3}); err != nil {
 				t.Fatal(err)
 			}
 			s.propagator.Reached(1, func([]int32, [][]float32) {})

@@ -1,33 +1,35 @@
 package propagation
 
-// needed is which updates a query wants, by age: while training only those that the final
-// states of its candidates are made of. With few candidates in a large graph that is the
-// lesser part; the states that nobody asks for get no gradient either.
+import "tagnet/model/internal/buffer"
+
+// needed is the set of states that a query computes: while training, those that the final states of
+// its candidates depend on. With few candidates in a large graph that is a small share of them; the
+// others would get no gradient.
 type needed struct {
-	all   bool      // everything is, and the rest says nothing
-	masks []uint64  // by row: bit k for its state of age k
-	rows  [][]int32 // by age: the rows wanted, in order
-	from  [][]int32 // by age and level: where its rows begin; [levels+1]
+	all   bool      // every state is needed; the other fields are not used
+	masks []uint64  // by row: bit k for the state of age k
+	rows  [][]int32 // by age: the rows whose state is needed, ascending
+	first [][]int32 // by age and level: index of the level's first row in rows, [levels+1]
 }
 
-// maskedAges is how many ages a mask has bits for. Wider windows want all updates.
-const maskedAges = 64
+// maskBits is the number of ages that a mask has bits for. Wider windows compute all states.
+const maskBits = 64
 
-// wanted returns the rows of a level whose state of an age is to be computed.
-func (p *Propagator) wanted(age, level int) []int32 {
+// rowsToCompute returns the rows of a level whose states of an age a layer computes.
+func (p *Propagator) rowsToCompute(age, level int) []int32 {
 	switch {
-	case p.sharing():
-		alike := &p.layout.Ages[age]
-		return alike.Leaders[alike.LeaderLevels[level]:alike.LeaderLevels[level+1]]
+	case p.sharesStates():
+		ofAge := &p.layout.Ages[age]
+		return ofAge.Representatives[ofAge.RepresentativeLevels[level]:ofAge.RepresentativeLevels[level+1]]
 	case p.needed.all:
 		return p.layout.Level(level)
 	}
-	from := p.needed.from[age]
-	return p.needed.rows[age][from[level]:from[level+1]]
+	first := p.needed.first[age]
+	return p.needed.rows[age][first[level]:first[level+1]]
 }
 
-// updates bounds the number of updates that are wanted, of so many ages.
-func (p *Propagator) updates(ages int) (count int) {
+// maxUpdates bounds the number of states to compute, over a number of ages.
+func (p *Propagator) maxUpdates(ages int) (count int) {
 	if p.needed.all {
 		return ages * p.layout.Count()
 	}
@@ -37,32 +39,33 @@ func (p *Propagator) updates(ages int) (count int) {
 	return count
 }
 
-// want finds out what the query's candidates need. Nil candidates need everything.
-func (p *Propagator) want(candidates []int32, ages int) {
+// findNeeded finds the states that the final states of candidates depend on, layer by layer from the
+// last to the first. Nil candidates need all.
+func (p *Propagator) findNeeded(candidates []int32, ages int) {
 	need := &p.needed
-	need.all = candidates == nil || ages > maskedAges
+	need.all = candidates == nil || ages > maskBits
 	if need.all {
 		return
 	}
-	need.masks = cleared(need.masks, p.layout.Count())
+	need.masks = buffer.Cleared(need.masks, p.layout.Count())
 	for _, entity := range candidates {
-		first, last, row := p.ages(entity)
+		first, last, row := p.finalAges(entity)
 		for age := first; age <= last; age++ {
 			need.masks[row] |= 1 << age
 		}
 	}
 	for t := p.configuration.Layers; t >= 1; t-- {
 		for age := 0; age < min(ages, t+1); age++ {
-			p.wantSenders(t-age, age)
+			p.needSenders(t-age, age)
 		}
 	}
-	p.listWanted(ages)
+	p.listNeeded(ages)
 }
 
-// wantSenders wants what a level's states of an age, so far as they are wanted themselves,
-// are made of: the states before, the parents' of the same age, the siblings' of the age
-// before and the children's of two before.
-func (p *Propagator) wantSenders(level, age int) {
+// needSenders marks what the needed states of an age of a level are computed from: the entities' own
+// states before, their parents' of the same age, their siblings' of the age before and their
+// children's of two ages before.
+func (p *Propagator) needSenders(level, age int) {
 	masks, senders := p.needed.masks, &p.layout.Senders
 	for _, i := range p.layout.Level(level) {
 		if masks[i]>>age&1 == 0 {
@@ -72,37 +75,37 @@ func (p *Propagator) wantSenders(level, age int) {
 			masks[i] |= 1 << (age - 1)
 		}
 		for k := range int32(min(age+1, 3)) {
-			bit, before := uint64(1)<<(age-int(k)), p.layout.Row(0, int(k))
+			bit, offset := uint64(1)<<(age-int(k)), p.layout.SenderRow(0, int(k))
 			for _, sender := range senders.Rows[senders.Bounds[3*i+k]:senders.Bounds[3*i+k+1]] {
-				masks[sender+before] |= bit
+				masks[sender+offset] |= bit
 			}
 		}
 	}
 }
 
-// listWanted turns the masks into lists.
-func (p *Propagator) listWanted(ages int) {
+// listNeeded turns the masks into lists.
+func (p *Propagator) listNeeded(ages int) {
 	need, levels := &p.needed, p.configuration.Layers+1
 	for len(need.rows) < ages {
-		need.rows, need.from = append(need.rows, nil), append(need.from, make([]int32, levels+1))
+		need.rows, need.first = append(need.rows, nil), append(need.first, make([]int32, levels+1))
 	}
 	for age := range ages {
-		rows, from := need.rows[age][:0], need.from[age]
+		rows, first := need.rows[age][:0], need.first[age]
 		for level := range levels {
-			from[level] = int32(len(rows))
+			first[level] = int32(len(rows))
 			for _, i := range p.layout.Level(level) {
 				if need.masks[i]>>age&1 != 0 {
 					rows = append(rows, i)
 				}
 			}
 		}
-		from[levels] = int32(len(rows))
+		first[levels] = int32(len(rows))
 		need.rows[age] = rows
 	}
 }
 
-// clearGradients makes the gradients of all wanted states zero. The source's first state,
-// which no layer updates, is wanted like any that a message is read from.
+// clearGradients zeroes the gradients of all needed states. The source's first state is among them,
+// as any state that a message is read from, though no layer computes it.
 func (p *Propagator) clearGradients() {
 	d := p.configuration.Dim
 	if p.needed.all {

@@ -9,9 +9,9 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestCandidatesNeedNoMore holds training on candidates alone, with only the states that they
-// need, to training that computes all.
-func TestCandidatesNeedNoMore(t *testing.T) {
+// TestNeededStatesSuffice compares training that computes only the states its candidates depend on
+// with training that computes all.
+func TestNeededStatesSuffice(t *testing.T) {
 	for _, mode := range []string{configuration.DeltaFixed, configuration.DeltaSpecific} {
 		for delta := range 4 {
 			for _, message := range []string{configuration.MessageDistMult, configuration.MessageTransE} {
@@ -38,9 +38,9 @@ func compareNeeded(t *testing.T, c configuration.Configuration) {
 		all.run(t, i)
 		fewer = fewer || some.propagator.Updated() < all.propagator.Updated()
 		near(t, "states", some.states, all.states)
-		near(t, "query", some.slot.Query, all.slot.Query)
-		for l := range some.slot.layers {
-			x, y := &some.slot.layers[l], &all.slot.layers[l]
+		near(t, "query", some.gradients.Query, all.gradients.Query)
+		for l := range some.gradients.layers {
+			x, y := &some.gradients.layers[l], &all.gradients.layers[l]
 			near(t, "relations", x.relation, y.relation)
 			near(t, "degree", x.degree, y.degree)
 			near(t, "bias", x.bias, y.bias)
@@ -52,7 +52,7 @@ func compareNeeded(t *testing.T, c configuration.Configuration) {
 		}
 	}
 	if !fewer {
-		t.Error("candidates alone need as many updates as all entities")
+		t.Error("the candidates need as many updates as all entities")
 	}
 }
 

@@ -2,22 +2,21 @@ package propagation
 
 import "time"
 
-// Phases is how long a propagator has worked on each part of its queries, since it was told
-// to measure them.
+// Phases are the times that a propagator has spent on its queries since Measure.
 type Phases struct {
-	// Layout is the search, and parting what it reached, Messages the reduction of messages to
-	// features, Dense the linear maps, norms and residuals.
+	// Layout is the time to search and lay out windows, Messages that to reduce messages to features,
+	// Dense that of the linear maps, layer norms and residuals.
 	Layout, Messages, Dense time.Duration
-	// Copied is how many updates were copies of others that are alike, Spared how many messages
-	// these would have read.
+	// Copied is the number of states copied from equivalent ones, Spared the number of messages that
+	// computing them would have read.
 	Copied, Spared int64
 }
 
-// Measure has the propagator add its times to phases, or stop where that is nil. It reads
-// the clock a few times per chunk of updates.
+// Measure makes the propagator add its times to phases, which costs a few readings of the clock for
+// each chunk of updates. Nil stops it.
 func (p *Propagator) Measure(phases *Phases) { p.phases = phases }
 
-// clock returns the time if somebody wants it.
+// clock returns the time, or zero where nothing is measured.
 func (p *Propagator) clock() (now time.Time) {
 	if p.phases != nil {
 		now = time.Now()
@@ -25,7 +24,7 @@ func (p *Propagator) clock() (now time.Time) {
 	return now
 }
 
-// since adds the time from begin to a phase, and returns the present.
+// since adds the time since begin to a phase, and returns the time now.
 func (p *Propagator) since(begin time.Time, phase func(*Phases) *time.Duration) time.Time {
 	if p.phases == nil {
 		return begin

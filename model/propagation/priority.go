@@ -1,46 +1,48 @@
 package propagation
 
 import (
+	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 )
 
-// priorityWeights are those of A*Net's score function
-// f(x, x_q) = mlp(MSG(x, linear([x, x_q]))), transposed.
+// priorityWeights are the weights of A*Net's score function
+// f(x, x_q) = mlp(MSG(x, linear([x, x_q]))): transposed for the forward pass, and as stored for the
+// backward pass.
 type priorityWeights struct {
-	state, query         []float32 // [dim, dim] each: linear's map of x, and of x_q
-	stateBack, queryBack []float32 // the same as they are stored
-	bias                 []float32 // [dim]
-	hidden               []float32 // [dim, 2 dim]
-	hiddenBack           []float32 // [2 dim, dim], as stored
-	hiddenBias           []float32 // [2 dim]
-	output               []float32 // [2 dim]
-	outputBias           []float32 // [1]
+	state, query             []float32 // linear's map of x, and of x_q, [dim, dim] each
+	stateStored, queryStored []float32
+	bias                     []float32 // [dim]
+	hidden                   []float32 // [dim, 2 dim]
+	hiddenStored             []float32 // [2 dim, dim]
+	hiddenBias               []float32 // [2 dim]
+	output                   []float32 // [2 dim]
+	outputBias               []float32 // [1]
 }
 
 func loadPriority(k kernel.Kernel, d int, p *parameters.Set[float32], w *priorityWeights) *priorityWeights {
 	if w == nil {
 		w = &priorityWeights{
 			state: make([]float32, d*d), query: make([]float32, d*d),
-			stateBack: make([]float32, d*d), queryBack: make([]float32, d*d),
+			stateStored: make([]float32, d*d), queryStored: make([]float32, d*d),
 			hidden: make([]float32, 2*d*d),
 		}
 	}
 	linear := p.Data("linear.weight") // [dim, 2 dim]
 	for i := range d {
-		copy(w.stateBack[i*d:(i+1)*d], linear[2*i*d:])
-		copy(w.queryBack[i*d:(i+1)*d], linear[(2*i+1)*d:])
+		copy(w.stateStored[i*d:(i+1)*d], linear[2*i*d:])
+		copy(w.queryStored[i*d:(i+1)*d], linear[(2*i+1)*d:])
 	}
-	k.Transpose(w.state, w.stateBack, d, d)
-	k.Transpose(w.query, w.queryBack, d, d)
+	k.Transpose(w.state, w.stateStored, d, d)
+	k.Transpose(w.query, w.queryStored, d, d)
 	w.bias = p.Data("linear.bias")
-	w.hiddenBack, w.hiddenBias = p.Data("mlp.0.weight"), p.Data("mlp.0.bias")
-	k.Transpose(w.hidden, w.hiddenBack, 2*d, d)
+	w.hiddenStored, w.hiddenBias = p.Data("mlp.0.weight"), p.Data("mlp.0.bias")
+	k.Transpose(w.hidden, w.hiddenStored, 2*d, d)
 	w.output, w.outputBias = p.Data("mlp.2.weight"), p.Data("mlp.2.bias")
 	return w
 }
 
-// priorityGradients are the gradients of one query, in the layouts of the way back.
+// priorityGradients are the gradients of f's parameters for one query, in the stored layouts.
 type priorityGradients struct {
 	state, query                           []float32 // [dim, dim], as stored
 	bias                                   []float32
@@ -56,40 +58,40 @@ func newPriorityGradients(d int) *priorityGradients {
 }
 
 func (g *priorityGradients) zero() {
-	for _, part := range [][]float32{g.state, g.query, g.bias, g.hidden, g.hiddenBias, g.output, g.outputBias} {
-		clear(part)
+	for _, gradient := range [][]float32{g.state, g.query, g.bias, g.hidden, g.hiddenBias, g.output, g.outputBias} {
+		clear(gradient)
 	}
 }
 
 // sumPriorities sets the gradients of f's parameters to the sum over a batch's queries.
-func sumPriorities(k kernel.Kernel, slots []*Gradients, into *parameters.Set[float32]) {
+func sumPriorities(k kernel.Kernel, batch []*Gradients, into *parameters.Set[float32]) {
 	linear := into.Data("linear.weight")
 	sums := [...][]float32{into.Data("linear.bias"), into.Data("mlp.0.weight"), into.Data("mlp.0.bias"), into.Data("mlp.2.weight"), into.Data("mlp.2.bias")}
 	clear(linear)
 	for _, sum := range sums {
 		clear(sum)
 	}
-	for _, slot := range slots {
-		g := slot.priority
+	for _, query := range batch {
+		g := query.priority
 		d := len(g.bias)
 		for i := range d {
 			k.Add(linear[2*i*d:], g.state[i*d:(i+1)*d])
 			k.Add(linear[(2*i+1)*d:], g.query[i*d:(i+1)*d])
 		}
-		for i, part := range [...][]float32{g.bias, g.hidden, g.hiddenBias, g.output, g.outputBias} {
-			k.Add(sums[i], part)
+		for i, gradient := range [...][]float32{g.bias, g.hidden, g.hiddenBias, g.output, g.outputBias} {
+			k.Add(sums[i], gradient)
 		}
 	}
 }
 
-// forwardPriority sets priorities, [n], to f of the states, [n, dim]. inner, [n, dim], and
-// hidden, [n, 2 dim], receive what the way back reads.
+// forwardPriority sets priorities, [n], to f of the states, [n, dim]. It sets inner, [n, dim], and
+// hidden, [n, 2 dim], for the backward pass.
 func (a *astar) forwardPriority(states, inner, hidden, priorities []float32) {
 	w, k, d := a.propagator.weights.priority, a.propagator.kernel, a.propagator.configuration.Dim
 	n := len(priorities)
 	copyRows(inner[:n*d], a.query)
 	k.Multiply(inner, states, w.state, n, d, d, true)
-	a.messages = grow(a.messages, n*d)
+	a.messages = buffer.Resize(a.messages, n*d)
 	for i := 0; i < n*d; i += d {
 		message(a.propagator.message, a.messages[i:i+d], states[i:i+d], inner[i:i+d])
 	}
@@ -106,40 +108,40 @@ func (a *astar) forwardPriority(states, inner, hidden, priorities []float32) {
 	}
 }
 
-// backwardPriority takes the gradient of priorities, [n], back: to that of the states, which
-// it adds to, and to those of the parameters and of the query's embedding.
+// backwardPriority propagates the gradient of priorities, [n]: it adds to the gradients of the states,
+// of the parameters and of the query's embedding.
 func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient []float32, into *Gradients) {
 	p, g := a.propagator, into.priority
 	w, k, d := p.weights.priority, p.kernel, p.configuration.Dim
 	n := len(gradient)
-	a.messages = grow(a.messages, n*d)
-	a.hiddenGradient = grow(a.hiddenGradient, 2*n*d)
-	a.messageGradient = grow(a.messageGradient, n*d)
-	a.innerGradient = grow(a.innerGradient, n*d)
+	a.messages = buffer.Resize(a.messages, n*d)
+	a.hiddenGradient = buffer.Resize(a.hiddenGradient, 2*n*d)
+	a.messageGradient = buffer.Resize(a.messageGradient, n*d)
+	a.innerGradient = buffer.Resize(a.innerGradient, n*d)
 	for i, value := range gradient {
 		g.outputBias[0] += value
-		row, back := hidden[2*i*d:2*(i+1)*d], a.hiddenGradient[2*i*d:2*(i+1)*d]
+		row, rowGradient := hidden[2*i*d:2*(i+1)*d], a.hiddenGradient[2*i*d:2*(i+1)*d]
 		for j, active := range row {
 			g.output[j] += value * active
-			back[j] = 0
+			rowGradient[j] = 0
 			if active > 0 {
-				back[j] = value * w.output[j]
-				g.hiddenBias[j] += back[j]
+				rowGradient[j] = value * w.output[j]
+				g.hiddenBias[j] += rowGradient[j]
 			}
 		}
 		message(p.message, a.messages[i*d:(i+1)*d], states[i*d:(i+1)*d], inner[i*d:(i+1)*d])
 	}
 	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d, true)
-	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenBack, n, 2*d, d, false)
+	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
 	for i := 0; i < n*d; i += d {
 		messageBackward(k, p.message, a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
 		k.Add(a.queryGradient, a.innerGradient[i:i+d])
 	}
 	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d, true)
-	k.Multiply(stateGradient, a.innerGradient, w.stateBack, n, d, d, true)
+	k.Multiply(stateGradient, a.innerGradient, w.stateStored, n, d, d, true)
 }
 
-// message is the message function of one state and one embedding.
+// message sets out to the message from a state x along a relation with embedding w.
 func message(kind kernel.Message, out, x, w []float32) {
 	switch kind {
 	case kernel.TransE:
@@ -159,8 +161,7 @@ func message(kind kernel.Message, out, x, w []float32) {
 	}
 }
 
-// messageBackward adds the gradient of a message to that of the state, and sets that of the
-// embedding.
+// messageBackward adds to the gradient of the state of a message, and sets that of the embedding.
 func messageBackward(k kernel.Kernel, kind kernel.Message, gradient, x, w, stateGradient, embeddingGradient []float32) {
 	switch kind {
 	case kernel.TransE:
@@ -183,7 +184,7 @@ func messageBackward(k kernel.Kernel, kind kernel.Message, gradient, x, w, state
 	}
 }
 
-// copyRows fills rows with copies of one.
+// copyRows fills rows with copies of one row.
 func copyRows(rows, row []float32) {
 	for len(rows) > 0 {
 		rows = rows[copy(rows, row):]

@@ -120,7 +120,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		t.Fatal(err)
 	}
 	want := model.Forward(reference.Query{
-		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.keptOf(q.Seed),
+		Source: q.Source, Relation: q.Relation, Removal: q.Removal, Training: true, Dropout: p.dropoutOf(q.Seed),
 	})
 	entities := []int32{q.Source}
 	for range 6 {
@@ -166,12 +166,12 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	if err := golden.Compare(name+": states", states, expectedStates, rounding); err != nil {
 		t.Error(err)
 	}
-	slot := NewGradients(c, p.graph.RelationCount())
-	if err := p.Backward(entities, gradient, slot); err != nil {
+	gradients := NewGradients(c, p.graph.RelationCount())
+	if err := p.Backward(entities, gradient, gradients); err != nil {
 		t.Fatal(err)
 	}
 	got := parameters.NewSet[float32](parameters.Layout(c, p.graph.RelationCount()))
-	if err := Sum(p.kernel, weights, []*Gradients{slot}, []int32{q.Relation}, got); err != nil {
+	if err := Sum(p.kernel, weights, []*Gradients{gradients}, []int32{q.Relation}, got); err != nil {
 		t.Fatal(err)
 	}
 	largest := 0.0
@@ -198,13 +198,13 @@ func magnitude(values []float64) float64 {
 	return largest
 }
 
-// keptOf tells the reference what the propagator drops.
-func (p *Propagator) keptOf(seed uint64) func(layer int, entity int32, dimension int) float64 {
+// dropoutOf tells the reference what the propagator drops.
+func (p *Propagator) dropoutOf(seed uint64) func(layer int, entity int32, dimension int) float64 {
 	return func(layer int, entity int32, dimension int) float64 {
 		if p.dropout.threshold == 0 {
 			return 1
 		}
-		kept := make([]uint32, p.keptWords())
+		kept := make([]uint32, p.maskWords())
 		p.kernel.Keep(kept, []int32{entity}, len(kept), p.dropout.of(seed, layer-1))
 		if kept[dimension/32]>>(dimension%32)&1 == 0 {
 			return 0

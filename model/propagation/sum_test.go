@@ -15,11 +15,11 @@ import (
 )
 
 // batch is gradients to sum, random ones, of a model whose relation embeddings take several
-// parts of Sum and of Embed, the last of them shorter.
+// blocks of Sum and of Embed, the last of them shorter.
 type batch struct {
 	weights   *Weights
 	set, into *parameters.Set[float32]
-	slots     []*Gradients
+	batch     []*Gradients
 	queries   []int32
 }
 
@@ -51,15 +51,15 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 		t.Fatal(err)
 	}
 	for range count {
-		slot := NewGradients(c, g.RelationCount())
-		quarter(rng, slot.Query)
-		for i := range slot.layers {
-			l := &slot.layers[i]
+		gradients := NewGradients(c, g.RelationCount())
+		quarter(rng, gradients.Query)
+		for i := range gradients.layers {
+			l := &gradients.layers[i]
 			for _, data := range [][]float32{l.relation, l.maps[0], l.maps[1], l.maps[2], l.bias, l.scale, l.shift, l.degree} {
 				quarter(rng, data)
 			}
 		}
-		b.slots = append(b.slots, slot)
+		b.batch = append(b.batch, gradients)
 		b.queries = append(b.queries, int32(rng.IntN(2*relations)))
 	}
 	b.queries[count-1] = b.queries[0] // two ask for the same
@@ -76,11 +76,11 @@ func (b *batch) want() *parameters.Set[float64] {
 			into[i] += float64(v)
 		}
 	}
-	for i, slot := range b.slots {
+	for i, gradients := range b.batch {
 		q := int(b.queries[i])
 		asked := want.Data("query.weight")[q*d : (q+1)*d]
-		plus(asked, slot.Query)
-		for t, g := range slot.layers {
+		plus(asked, gradients.Query)
+		for t, g := range gradients.layers {
 			plus(want.Layer(t+1, "linear.bias"), g.bias)
 			plus(want.Layer(t+1, "layer_norm.weight"), g.scale)
 			plus(want.Layer(t+1, "layer_norm.bias"), g.shift)
@@ -132,9 +132,9 @@ func TestSum(t *testing.T) {
 					b := newBatch(t, c, count)
 					want := b.want()
 					for range 2 { // again, in another order: the buffers hold the first's numbers
-						slices.Reverse(b.slots)
+						slices.Reverse(b.batch)
 						slices.Reverse(b.queries)
-						if err := Sum(k, b.weights, b.slots, b.queries, b.into); err != nil {
+						if err := Sum(k, b.weights, b.batch, b.queries, b.into); err != nil {
 							t.Fatal(err)
 						}
 						for i, tensor := range b.into.Tensors {
@@ -156,14 +156,14 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	b := newBatch(t, sumCases()["dependent"], 9)
 	rng := rand.New(rand.NewPCG(63, 64))
-	for _, slot := range b.slots {
-		for t := range slot.layers {
-			for i := range slot.layers[t].relation {
-				slot.layers[t].relation[i] = float32(rng.NormFloat64())
+	for _, gradients := range b.batch {
+		for t := range gradients.layers {
+			for i := range gradients.layers[t].relation {
+				gradients.layers[t].relation[i] = float32(rng.NormFloat64())
 			}
-			for _, part := range slot.layers[t].maps {
-				for i := range part {
-					part[i] = float32(rng.NormFloat64())
+			for _, matrix := range gradients.layers[t].maps {
+				for i := range matrix {
+					matrix[i] = float32(rng.NormFloat64())
 				}
 			}
 		}
@@ -171,7 +171,7 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 	var want []uint32
 	for _, threads := range []int{1, 2, 3, 8} {
 		runtime.GOMAXPROCS(threads)
-		if err := Sum(kernel.Available()[0], b.weights, b.slots, b.queries, b.into); err != nil {
+		if err := Sum(kernel.Available()[0], b.weights, b.batch, b.queries, b.into); err != nil {
 			t.Fatal(err)
 		}
 		var bits []uint32
@@ -191,8 +191,8 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 
 func TestSumRefusesAnotherNumberOfQueries(t *testing.T) {
 	b := newBatch(t, sumCases()["plain"], 2)
-	if err := Sum(kernel.Available()[0], b.weights, b.slots, b.queries[:1], b.into); err == nil {
-		t.Error("two slots for one query were taken")
+	if err := Sum(kernel.Available()[0], b.weights, b.batch, b.queries[:1], b.into); err == nil {
+		t.Error("two batch for one query were taken")
 	}
 	if err := Sum(kernel.Available()[0], b.weights, nil, nil, b.into); err == nil {
 		t.Error("a batch without queries was taken")
@@ -220,7 +220,7 @@ func TestEmbed(t *testing.T) {
 	size := b.weights.relations * c.Dim
 	for _, k := range kernel.Available() {
 		for _, queries := range [][]int32{{5}, {1, 1, 139, 7, -1, 140}, {3, 2, 1, 0, 9, 8, 4, 100, 101}} {
-			b.weights.forget()
+			b.weights.batch.forget()
 			var alone [][]float32
 			for _, q := range queries {
 				for t := range c.Layers {
@@ -278,7 +278,7 @@ func TestBatchesDoNotAllocateBuffers(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.weights.Embed(k, b.queries)
-		if err := Sum(k, b.weights, b.slots, b.queries, b.into); err != nil {
+		if err := Sum(k, b.weights, b.batch, b.queries, b.into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -301,8 +301,8 @@ func BenchmarkSum(b *testing.B) {
 			c := configuration.Default()
 			batch := newBatch(b, c, count)
 			bytes := 0
-			for _, slot := range batch.slots {
-				for _, l := range slot.layers {
+			for _, gradients := range batch.batch {
+				for _, l := range gradients.layers {
 					bytes += 4 * (len(l.relation) + len(l.maps[0]) + len(l.maps[1]) + len(l.maps[2]))
 				}
 			}
@@ -310,7 +310,7 @@ func BenchmarkSum(b *testing.B) {
 			k := kernel.Available()[len(kernel.Available())-1]
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Sum(k, batch.weights, batch.slots, batch.queries, batch.into); err != nil {
+				if err := Sum(k, batch.weights, batch.batch, batch.queries, batch.into); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -32,7 +32,7 @@ func TestMemoryBoundsALayout(t *testing.T) {
 		l := NewLayout(g, k, nil)
 		for source := range int32(20) {
 			l.Fill(source, 6, test.delta, 0, graph.Removal{})
-			l.FindAlike(Distinction{})
+			l.FindEquivalent(Criteria{})
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)

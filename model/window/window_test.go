@@ -24,7 +24,7 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	return g
 }
 
-// edge is one that enters an entity.
+// edge is an edge into an entity.
 type edge struct{ sender, relation int32 }
 
 // admitted lists the edges into o that the paper's edge constraint admits, in terms of the
@@ -51,13 +51,14 @@ func sorted(edges []edge) []edge {
 }
 
 func TestFillAdmitsWhatThePaperDoes(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2))
 	for i := range 300 {
 		g := randomGraph(t, rng)
 		variants := kernel.Available()
 		l := NewLayout(g, variants[i%len(variants)], nil)
 		distances := make([]uint8, g.Entities)
-		for range 3 { // one layout serves several sources
+		for range 3 { // a layout serves several sources
 			source, hops, delta := int32(rng.IntN(g.Entities)), rng.IntN(6), rng.IntN(4)
 			var removal graph.Removal
 			if senders, relations := g.In(source); len(senders) > 0 && rng.IntN(2) == 0 {
@@ -81,7 +82,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 		if distance != search.Unreached {
 			reached++
 		}
-		row := l.Find(int32(o))
+		row := l.Row(int32(o))
 		if reached := row != kernel.Unreached; reached != (distance != search.Unreached) || reached && l.Distance(row) != int(distance) {
 			t.Fatalf("entity %d is in row %d, want distance %d", o, row, distance)
 		}
@@ -93,8 +94,8 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 		var senders [3]int64
 		for j, i := range l.Level(level) {
 			o := l.Entities[i]
-			if int(distances[o]) != level || l.Find(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
-				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Find(o), level, distances[o])
+			if int(distances[o]) != level || l.Row(o) != i || j > 0 && l.Degrees[i-1] > int32(g.Degree(o)) {
+				t.Fatalf("entity %d in row %d (%d), level %d, has distance %d", o, i, l.Row(o), level, distances[o])
 			}
 			if int(l.Degrees[i]) != g.DegreeWithout(o, removal) {
 				t.Fatalf("degree of %d is %d, want %d", o, l.Degrees[i], g.DegreeWithout(o, removal))
@@ -104,7 +105,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 				for e := l.Senders.Bounds[3*int(i)+kind]; e < l.Senders.Bounds[3*int(i)+kind+1]; e++ {
 					row := l.Senders.Rows[e] + int32(kind)*table
 					u := l.Entities[row]
-					if int(distances[u])-level != kind-1 || l.Find(u) != row || l.Row(l.Senders.Rows[e], kind) != row {
+					if int(distances[u])-level != kind-1 || l.Row(u) != row || l.SenderRow(l.Senders.Rows[e], kind) != row {
 						t.Fatalf("sender %d of %d is of kind %d, listed as %d, at distances %d and %d", u, o, kind, l.Senders.Rows[e], distances[u], level)
 					}
 					got = append(got, edge{u, l.Senders.Relations[e]})
@@ -118,13 +119,14 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 				t.Fatalf("entity %d admits %d senders, want %d", o, l.Admitted(i), len(got))
 			}
 		}
-		if got, want := [3]int64{l.Heard(level, 1), l.Heard(level, 2), l.Heard(level, 3)}, [3]int64{senders[0], senders[0] + senders[1], senders[0] + senders[1] + senders[2]}; got != want {
+		if got, want := [3]int64{l.Messages(level, 1), l.Messages(level, 2), l.Messages(level, 3)}, [3]int64{senders[0], senders[0] + senders[1], senders[0] + senders[1] + senders[2]}; got != want {
 			t.Fatalf("level %d has %d senders of the first kinds, want %d", level, got, want)
 		}
 	}
 }
 
 func TestFillAll(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 3))
 	for range 100 {
 		g := randomGraph(t, rng)
@@ -148,8 +150,8 @@ func TestFillAll(t *testing.T) {
 						want = append(want, edge{u, relations[i]})
 					}
 				}
-				if !slices.Equal(got, want) || int(l.Degrees[row]) != len(want) || l.Find(o) != row {
-					t.Fatalf("entity %d hears %v, want %v; its degree is %d", o, got, want, l.Degrees[row])
+				if !slices.Equal(got, want) || int(l.Degrees[row]) != len(want) || l.Row(o) != row {
+					t.Fatalf("entity %d has senders %v, want %v; its degree is %d", o, got, want, l.Degrees[row])
 				}
 			}
 		}
@@ -177,10 +179,11 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// TestFewAreCompared has thousands of neighbours of one entity that differ in what they hear of
-// one another only, or in their degree and relation together: no two that are found to differ
-// may have the same hash, or all would be compared with all.
+// TestFewAreCompared has thousands of neighbours of one entity that differ only in the messages
+// they get from one another, or in their degree and relation together. No two rows found to differ
+// may have the same hash, or every row would be compared with every other.
 func TestFewAreCompared(t *testing.T) {
+	t.Parallel()
 	const leaves = 4000
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, relations := range []int{1, 64} { // to the one entity
@@ -195,25 +198,25 @@ func TestFewAreCompared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range []Distinction{{}, {Empties: true}} {
+		for _, criteria := range []Criteria{{}, {Empties: true}} {
 			l := NewLayout(g, kernel.Available()[0], nil)
 			l.Fill(0, 3, 2, 0, graph.Removal{})
-			l.FindAlike(d)
+			l.FindEquivalent(criteria)
 			compared := 0
 			for age := range l.Ages {
 				seen := map[uint64]bool{}
 				a := &l.Ages[age]
-				for _, row := range a.Leaders[a.LeaderLevels[1]:a.LeaderLevels[2]] {
-					hash := l.hash(row, age, d)
-					if hash != alone && seen[hash] {
-						t.Fatalf("%d relations, %+v, age %d: two that are not alike have the same hash", relations, d, age)
+				for _, row := range a.Representatives[a.RepresentativeLevels[1]:a.RepresentativeLevels[2]] {
+					hash := l.hash(row, age, criteria)
+					if hash != incomparable && seen[hash] {
+						t.Fatalf("%d relations, %+v, age %d: two rows that are not equivalent have the same hash", relations, criteria, age)
 					}
 					seen[hash] = true
 				}
 				compared += len(seen) - 1
 			}
 			if compared < 50 {
-				t.Errorf("%d relations, %+v: only %d hashes", relations, d, compared)
+				t.Errorf("%d relations, %+v: only %d hashes", relations, criteria, compared)
 			}
 		}
 	}

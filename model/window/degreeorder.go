@@ -7,21 +7,21 @@ import (
 	"tagnet/model/graph"
 )
 
-// ranked is a graph whose entities are renumbered by ascending degree, so that those whose
-// update shares a matrix stand together, and those that everybody reads stand together too.
-// Layouts for one graph share it.
-type ranked struct {
+// degreeOrder is a graph whose entities are renumbered by ascending degree, ties by id: an entity's
+// number is its rank. Entities that share a degree become neighbours, and so do the hubs that
+// nearly every search reads. Layouts of one graph share it.
+type degreeOrder struct {
 	entities []int32 // by rank
-	ranks    []int32 // of each entity
+	ranks    []int32 // by entity
 	degrees  []int32 // by rank
 
-	// The edges by receiver, in the graph's order, as ranks.
+	// The edges by receiver, in the graph's order, with ranks for entities.
 	offsets            []int64
 	senders, relations []int32
 }
 
-func newRanked(g *graph.Graph) *ranked {
-	r := &ranked{
+func newDegreeOrder(g *graph.Graph) *degreeOrder {
+	r := &degreeOrder{
 		entities: make([]int32, g.Entities), ranks: make([]int32, g.Entities), degrees: make([]int32, g.Entities),
 		offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges()), relations: make([]int32, 0, g.Edges()),
 	}
@@ -45,8 +45,8 @@ func newRanked(g *graph.Graph) *ranked {
 	return r
 }
 
-// in are the edges that enter an entity.
-func (r *ranked) in(rank int32) (senders, relations []int32) {
+// in returns the senders, as ranks, and the relations of the edges into the entity of a rank.
+func (r *degreeOrder) in(rank int32) (senders, relations []int32) {
 	from, to := r.offsets[rank], r.offsets[rank+1]
 	return r.senders[from:to], r.relations[from:to]
 }

@@ -1,0 +1,26 @@
+package buffer
+
+import "slices"
+
+// Resize returns a slice of n entries whose values are arbitrary. It reuses s where s is large
+// enough.
+func Resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// Extend returns s with n entries, of which those that s has keep their values. It grows as append
+// does.
+func Extend[T any](s []T, n int) []T {
+	kept := min(len(s), n)
+	return slices.Grow(s[:kept], n-kept)[:n]
+}
+
+// Cleared returns a slice of n zeros. It reuses s where s is large enough.
+func Cleared[T any](s []T, n int) []T {
+	s = Resize(s, n)
+	clear(s)
+	return s
+}

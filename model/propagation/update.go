@@ -1,0 +1,229 @@
+package propagation
+
+import (
+	"tagnet/model/internal/buffer"
+	"tagnet/model/kernel"
+)
+
+// layerUpdate describes the update of all entities that one layer updates.
+type layerUpdate struct {
+	layer    int // from 0
+	groups   []receiverGroup
+	entities []int32 // by row of the groups' tables
+	degrees  []int32 // likewise
+	firstRow int     // where the layer begins in the propagator's activations
+	count    int     // number of updated entities
+}
+
+// receiverGroup is a set of receivers that read the same state tables and write the same one. In a
+// window there is a group for each age.
+type receiverGroup struct {
+	receivers kernel.Receivers // except for Rows and At
+	rows      []int32          // of the receivers, by ascending degree
+	previous  []float32        // the residual: states before the update, [rows, dim], or nil for zeros
+	output    []float32        // states after it, [rows, dim]
+	age       int              // of the states in output, in a window
+
+	// For the backward pass: where the gradients of the inputs go, the gradient of output, and
+	// where the gradient of previous goes (nil: nowhere), each shaped like its table.
+	gradients kernel.Gradients
+	gradient  []float32
+	residual  []float32
+}
+
+// setGradients sets where the gradients of the group's senders and embeddings go.
+func (x *receiverGroup) setGradients(states []float32, layer *layerGradients, into *Gradients) {
+	x.gradients = kernel.Gradients{States: states, RelationEmbeddings: layer.relation}
+	if x.receivers.Initial != nil {
+		x.gradients.Initial = into.Query
+	}
+	if x.receivers.DegreeMessage != nil {
+		x.gradients.DegreeMessage = layer.degree
+	}
+}
+
+// messages returns the number of messages that the group's receivers read.
+func (x *receiverGroup) messages() (count int64) {
+	for _, row := range x.rows {
+		count += x.messagesOf(row)
+	}
+	return count
+}
+
+// messagesOf returns the number of messages that the receiver in a row reads.
+func (x *receiverGroup) messagesOf(row int32) int64 {
+	begin, end := x.receivers.Senders.Of(row, x.receivers.Heard)
+	return int64(end - begin)
+}
+
+// activations are what the backward pass needs of every row that a query updated.
+type activations struct {
+	features  []float32 // the aggregated messages, [rows, width]
+	linear    []float32 // output of the linear map, normalized, [rows, dim]
+	deviation []float32 // 1 / standard deviation of the linear map's output, [rows]
+	masks     []uint32  // of dropout, [rows, words]
+}
+
+// resize allocates a number of rows, with arbitrary contents.
+func (m *activations) resize(rows, width, dim, words int) {
+	m.features = buffer.Resize(m.features, rows*width)
+	m.linear = buffer.Resize(m.linear, rows*dim)
+	m.deviation = buffer.Resize(m.deviation, rows)
+	m.masks = buffer.Resize(m.masks, rows*words)
+}
+
+// extend allocates a number of rows and keeps the contents of those there are.
+func (m *activations) extend(rows, width, dim, words int) {
+	m.features = buffer.Extend(m.features, rows*width)
+	m.linear = buffer.Extend(m.linear, rows*dim)
+	m.deviation = buffer.Extend(m.deviation, rows)
+	m.masks = buffer.Extend(m.masks, rows*words)
+}
+
+// scratch is reused by every chunk of rows.
+type scratch struct {
+	chunk       chunk
+	activations activations // of a chunk, where none are kept
+	features    []float32   // gradient of a chunk's features, [chunk, width]
+	update      []float32   // gradient of its linear map's output, [chunk, dim]
+	entities    []int32     // of a chunk, in the order of its features
+
+	// Arguments that kernels take by address, kept here so that a call allocates nothing.
+	receivers       kernel.Receivers
+	normalize       kernel.Update
+	updateGradients kernel.UpdateGradients
+}
+
+// maskWords returns the number of words of a row's dropout mask.
+func (p *Propagator) maskWords() int { return (p.configuration.Dim + 31) / 32 }
+
+// forward updates the receivers of a layer: aggregation, linear map, layer norm, residual.
+func (p *Propagator) forward(x *layerUpdate) {
+	p.updated += int64(x.count * p.lanes())
+	c := p.chunks(x)
+	for c.next() {
+		begin := p.clock()
+		m := p.activationsOf(x, c)
+		for i := range x.groups {
+			if rows := c.rows(i); len(rows) > 0 {
+				r := &p.scratch.receivers
+				*r = x.groups[i].receivers
+				r.Rows, r.At = rows, c.positions[i]
+				p.kernel.Aggregate(r, m.features)
+			}
+		}
+		begin = p.since(begin, messagesPhase)
+		p.multiply(x, c, m)
+		p.drawMasks(x, c, m)
+		for i := range x.groups {
+			if rows := c.rows(i); len(rows) > 0 {
+				p.normalize(x, i, rows, c.positions[i], m)
+			}
+		}
+		p.since(begin, densePhase)
+	}
+}
+
+// normalize completes the update of some rows of a group.
+func (p *Propagator) normalize(x *layerUpdate, group int, rows, positions []int32, m activations) {
+	u := &p.scratch.normalize
+	*u = p.nodeUpdate(x, group, rows, positions, m)
+	if !p.query.Training {
+		u.Deviation = nil
+	}
+	p.kernel.Normalize(u)
+}
+
+// activationsOf returns the activations of a chunk, one lane after the other: those that are kept
+// while training, else scratch.
+func (p *Propagator) activationsOf(x *layerUpdate, c *chunk) activations {
+	d, width, words := p.configuration.Dim, p.weights.width(), p.maskWords()
+	from, rows, first := &p.activations, c.count*p.lanes(), x.firstRow+c.first
+	if !p.query.Training {
+		p.scratch.activations.resize(chunkRows*p.lanes(), width, d, words)
+		from, first = &p.scratch.activations, 0
+	}
+	return activations{
+		features:  from.features[first*width : (first+rows)*width],
+		linear:    from.linear[first*d : (first+rows)*d],
+		deviation: from.deviation[first : first+rows],
+		masks:     from.masks[first*words : (first+rows)*words],
+	}
+}
+
+// drawMasks draws a chunk's dropout masks.
+func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
+	if !p.drops() {
+		return
+	}
+	p.scratch.entities = buffer.Resize(p.scratch.entities, chunkRows)
+	for i := range x.groups {
+		positions := c.positions[i]
+		for j, row := range c.rows(i) {
+			p.scratch.entities[positions[j]] = x.entities[row]
+		}
+	}
+	p.kernel.Keep(m.masks, p.scratch.entities[:c.count], p.maskWords(), p.dropout.of(p.query.Seed, x.layer))
+}
+
+func (p *Propagator) drops() bool { return p.query.Training && p.dropout.threshold > 0 }
+
+// nodeUpdate describes the last step of some rows' update to the kernel.
+func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.Update {
+	layer := &p.weights.layers[x.layer]
+	update := kernel.Update{
+		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, At: positions, Linear: m.linear, Bias: layer.bias, Deviation: m.deviation,
+		Scale: layer.scale, Shift: layer.shift, Own: x.groups[group].previous, Output: x.groups[group].output,
+	}
+	if p.drops() {
+		update.Kept, update.KeptScale = m.masks, p.dropout.scale
+	}
+	return update
+}
+
+// backward propagates the gradient of a layer's outputs to all of its inputs. into receives the
+// gradients of the layer's parameters.
+func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
+	d, width := p.configuration.Dim, p.weights.width()
+	p.scratch.features = buffer.Resize(p.scratch.features, chunkRows*width)
+	p.scratch.update = buffer.Resize(p.scratch.update, chunkRows*d)
+	c := p.chunks(x)
+	for c.next() {
+		m := p.activationsOf(x, c)
+		linear := p.scratch.update[:c.count*d]
+		p.normalizeBackward(x, c, m, linear, into)
+		features := p.scratch.features[:c.count*width]
+		p.multiplyBackward(x, c, m, linear, features, into)
+		for i := range x.groups {
+			if rows := c.rows(i); len(rows) > 0 {
+				r := &p.scratch.receivers
+				*r = x.groups[i].receivers
+				r.Rows, r.At = rows, c.positions[i]
+				p.kernel.AggregateBackward(r, m.features, features, &x.groups[i].gradients)
+			}
+		}
+	}
+}
+
+// normalizeBackward sets linear to the gradient of the linear map's output, and adds to the gradients
+// of the residuals.
+func (p *Propagator) normalizeBackward(x *layerUpdate, c *chunk, m activations, linear []float32, into *layerGradients) {
+	p.scratch.updateGradients = kernel.UpdateGradients{Linear: linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
+	for i := range x.groups {
+		rows := c.rows(i)
+		if len(rows) == 0 {
+			continue
+		}
+		group := &x.groups[i]
+		p.scratch.normalize = p.nodeUpdate(x, i, rows, c.positions[i], m)
+		p.kernel.NormalizeBackward(&p.scratch.normalize, group.gradient, &p.scratch.updateGradients)
+		if group.residual == nil {
+			continue
+		}
+		d := p.configuration.Dim
+		for _, row := range rows {
+			from := int(row) * d
+			p.kernel.Add(group.residual[from:from+d], group.gradient[from:from+d])
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package propagation
+
+import (
+	"tagnet/model/internal/buffer"
+	"tagnet/model/kernel"
+	"tagnet/model/window"
+)
+
+// forwardWindow is TAGNet's propagation. The state of age k of an entity is the one after layer
+// dist + k. Layer t computes, for every k, the states of age k of the entities at distance t - k: from
+// their parents' states of age k, their siblings' of age k-1 and their children's of age k-2. These
+// are all the messages that are not empty, and the edge constraint admits each of them.
+func (p *Propagator) forwardWindow(laidOut bool) {
+	c := p.configuration
+	if !laidOut {
+		begin := p.clock()
+		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.tableRows(), p.query.Removal)
+		p.weighReceivers()
+		p.since(begin, layoutPhase)
+	}
+	ages := min(c.Delta, c.Layers) + 1
+	p.startStates(ages)
+	p.findNeeded(p.query.Candidates, ages)
+	if p.sharesStates() {
+		begin := p.clock()
+		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages})
+		p.since(begin, layoutPhase)
+	}
+	if p.query.Training {
+		p.activations.resize(p.maxUpdates(ages), p.weights.width(), c.Dim, p.maskWords())
+	}
+	for t := 1; t <= c.Layers; t++ {
+		p.windowUpdate(t)
+		for i := range p.update.groups {
+			p.sent += p.countMessages(&p.update.groups[i], t) * int64(p.lanes())
+		}
+		p.forward(&p.update)
+		if p.sharesStates() {
+			p.copyDuplicates(t)
+		}
+	}
+}
+
+// startStates allocates the states of a number of ages and sets those before any layer.
+func (p *Propagator) startStates(ages int) {
+	before, count := 0, ages
+	switch {
+	case p.message == kernel.TransE:
+		before = emptyTables
+	case !p.separatesAges():
+		count = 2
+	}
+	p.states.resize(count, before, p.graph.Entities, p.rowLength())
+	p.states.clearBefore(p.layout.Count(), p.rowLength())
+	copy(p.states.each[0], p.embeddings.query) // the source has row 0
+}
+
+// separatesAges reports whether each age has a state table: where states before an entity's last are
+// read again, and for TransE, which reads states of ages before 0.
+func (p *Propagator) separatesAges() bool {
+	return p.query.Training || p.configuration.Specific() || p.message == kernel.TransE
+}
+
+// tableRows returns the number of rows of an age's table, or 0 where ages have none of their own.
+func (p *Propagator) tableRows() int32 {
+	if p.separatesAges() {
+		return int32(p.graph.Entities)
+	}
+	return 0
+}
+
+// table returns the index of the table for the states of an age after layer t.
+func (p *Propagator) table(t, age int) int {
+	if p.separatesAges() {
+		return age
+	}
+	return t & 1
+}
+
+// sharesStates reports whether equivalent states are computed once. While training each state has its
+// own dropout mask and its own gradient.
+func (p *Propagator) sharesStates() bool { return !p.query.Training && p.needed.all }
+
+// copyDuplicates copies the states that layer t computed to the rows with equivalent ones.
+func (p *Propagator) copyDuplicates(t int) {
+	length := p.rowLength()
+	for i := range p.update.groups {
+		x := &p.update.groups[i]
+		ofAge, level := &p.layout.Ages[x.age], t-x.age
+		duplicates := ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]]
+		for _, d := range duplicates {
+			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
+		}
+		p.updated += int64(p.lanes() * len(duplicates))
+		if p.phases != nil {
+			p.phases.Copied += int64(p.lanes() * len(duplicates))
+			for _, d := range duplicates {
+				p.phases.Spared += int64(p.lanes()) * x.messagesOf(d.Row)
+			}
+		}
+	}
+}
+
+// weighReceivers computes each row's divisor of a mean, and its number of degree messages.
+func (p *Propagator) weighReceivers() {
+	p.divisor = buffer.Resize(p.divisor, p.layout.Count())
+	for row, degree := range p.layout.Degrees {
+		p.divisor[row] = 1 / (float32(degree) + 1)
+	}
+	if !p.configuration.DegreeMessages {
+		return
+	}
+	p.copies = buffer.Resize(p.copies, p.layout.Count())
+	for row, degree := range p.layout.Degrees {
+		p.copies[row] = float32(degree - p.layout.Admitted(int32(row)))
+	}
+}
+
+// windowUpdate describes layer t: a group for each level that it updates, which is the level at
+// distance t - k for age k.
+func (p *Propagator) windowUpdate(t int) {
+	x := &p.update
+	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1]}
+	for age := 0; age <= min(p.configuration.Delta, t); age++ {
+		if rows := p.rowsToCompute(age, t-age); len(rows) > 0 {
+			x.groups = append(x.groups, p.windowGroup(t, age))
+			x.groups[len(x.groups)-1].rows = rows
+			x.count += len(rows)
+		}
+	}
+	p.firstRows[t] = x.firstRow + x.count
+}
+
+// windowGroup describes the update of a level's states of an age, except for its rows.
+func (p *Propagator) windowGroup(t, age int) receiverGroup {
+	x := receiverGroup{output: p.states.each[p.table(t, age)], age: age, receivers: p.receivers(t - 1)}
+	if age > 0 {
+		x.previous = p.states.each[p.table(t-1, age-1)]
+		x.receivers.Own = x.previous
+	}
+	x.receivers.First, x.receivers.Heard = p.states.first(p.table(t-1, age)), min(age+1, 3)
+	if p.message == kernel.TransE {
+		x.receivers.Heard = 3 // an empty message is the relation's embedding
+	}
+	if t == age {
+		x.receivers.Initial = p.embeddings.query
+		// At age 1 the source's children, if admitted, send empty messages. Every other entity has
+		// the zero of an empty message in its set already, as its boundary.
+		bounds := p.layout.Senders.Bounds
+		children := bounds[2] < bounds[3]
+		x.receivers.InitialWithZero = age == 1 && children && p.message != kernel.TransE
+	}
+	return x
+}
+
+// receivers describes the layout's rows to the kernel, except for the states their senders have.
+func (p *Propagator) receivers(layer int) kernel.Receivers {
+	r := kernel.Receivers{
+		Dim: p.rowLength(), Lanes: p.lanes(), Message: p.message, Reduction: p.reduction,
+		Senders: p.layout.Senders, States: p.states.all,
+		RelationEmbeddings: p.embeddings.relations[layer], Divisor: p.divisor,
+	}
+	if degree := p.embeddings.degrees[layer]; degree != nil {
+		r.DegreeMessage, r.Copies = degree, p.copies
+	}
+	return r
+}
+
+// countMessages returns the number of messages to a group's receivers in layer t, duplicates
+// included.
+func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
+	if !p.needed.all {
+		return x.messages()
+	}
+	return p.layout.Messages(t-x.age, x.receivers.Heard)
+}
+
+// backwardWindow runs the layers in reverse. A layer reads states of the layer before and writes its
+// own, so the order within it does not matter.
+func (p *Propagator) backwardWindow(into *Gradients) {
+	for t := p.configuration.Layers; t >= 1; t-- {
+		layer := &into.layers[t-1]
+		p.windowUpdate(t)
+		for i := range p.update.groups {
+			p.windowGradients(&p.update.groups[i], layer, into)
+		}
+		p.backward(&p.update, layer)
+	}
+	p.kernel.Add(into.Query, p.gradients.each[0][:p.configuration.Dim]) // the source's first state is the query's embedding
+}
+
+// windowGradients sets where a group's gradients are read and written.
+func (p *Propagator) windowGradients(x *receiverGroup, layer *layerGradients, into *Gradients) {
+	x.gradient = p.gradients.each[x.age]
+	x.setGradients(p.gradients.all, layer, into)
+	if x.age > 0 {
+		x.gradients.Own = p.gradients.each[x.age-1]
+		x.residual = x.gradients.Own
+	}
+}
