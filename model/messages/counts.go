@@ -1,17 +1,20 @@
 package messages
 
-// Counts are the messages of one query in one layer. Edges is what is sent without
-// truncation; it is the sum of Kept, PrunedEmpty and PrunedRedundant.
+// Counts are the numbers of messages of one query in one layer. Edges is the sum of Kept, PrunedEmpty
+// and PrunedRedundant.
 type Counts struct {
-	// Edges is one message for each edge of the query's graph (nbfnet).
+	// Edges is the number of messages without a window (NBFNet): one for each edge of the query's
+	// graph.
 	Edges int64
-	// Kept is what the window lets through, KeptEmpty those of it whose sender is not reached yet.
+	// Kept is the number of messages that the window admits, KeptEmpty the number of those whose
+	// sender is not reached yet.
 	Kept, KeptEmpty int64
-	// PrunedEmpty and PrunedRedundant are what it does not, by whether the sender is reached.
+	// PrunedEmpty is the number of messages that the window does not admit and whose sender is not
+	// reached yet, PrunedRedundant that of the others it does not admit.
 	PrunedEmpty, PrunedRedundant int64
 }
 
-// Plus is the sum of two counts.
+// Plus returns the sum of two counts.
 func (c Counts) Plus(d Counts) Counts {
 	return Counts{
 		Edges: c.Edges + d.Edges, Kept: c.Kept + d.Kept, KeptEmpty: c.KeptEmpty + d.KeptEmpty,
@@ -19,7 +22,7 @@ func (c Counts) Plus(d Counts) Counts {
 	}
 }
 
-// Times is the counts of n queries that are alike.
+// Times returns the counts of n queries with counts c each.
 func (c Counts) Times(n int64) Counts {
 	return Counts{
 		Edges: n * c.Edges, Kept: n * c.Kept, KeptEmpty: n * c.KeptEmpty,
@@ -27,8 +30,8 @@ func (c Counts) Times(n int64) Counts {
 	}
 }
 
-// Layer counts layer 1, ..., layers of a propagation of that many layers: what lies beyond
-// layers counts as unreached. It wants layers to be at most the hops of CountLevels.
+// Layer returns the counts of a layer, from 1, in a propagation of a number of layers; entities farther
+// away than layers count as unreached. layers must be at most the hops of CountLevels.
 func (l Levels) Layer(layers, layer, delta int) Counts {
 	c := Counts{Edges: l.Edges}
 	for distance := max(0, layer-delta); distance <= min(layer, layers); distance++ {
@@ -40,14 +43,14 @@ func (l Levels) Layer(layers, layer, delta int) Counts {
 			c.Kept += l.below(distance, layers) // children
 		}
 	}
-	// Kept though empty: senders on this layer's level or beyond.
+	// Kept though empty: the sender is on this layer's level or beyond.
 	if delta >= 1 {
 		c.KeptEmpty += l.Within[layer]
 	}
 	if delta >= 2 {
 		c.KeptEmpty += l.Between[layer] + l.below(layer, layers)
 	}
-	// Not empty in all: every edge that leaves a level before this layer's.
+	// Not empty, kept or not: every edge that leaves a level before this layer's.
 	sent := int64(0)
 	for distance := range layer {
 		sent += l.Between[distance] + l.Within[distance] + l.below(distance, layers)
@@ -57,8 +60,8 @@ func (l Levels) Layer(layers, layer, delta int) Counts {
 	return c
 }
 
-// below is the number of edges from the level after a distance to that distance, 0 where
-// that level is unreached.
+// below returns the number of edges from the level after a distance to the level at that distance, 0
+// where the former is beyond the layers.
 func (l Levels) below(distance, layers int) int64 {
 	if distance+1 > layers {
 		return 0

@@ -15,12 +15,12 @@ import (
 	"tagnet/model/search"
 )
 
-// dataset reads the training facts of a dataset that lies beside the project.
+// dataset reads the training facts of a dataset beside the project.
 func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
 	t.Helper()
 	const data = "../../../shared/data"
 	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the datasets are not at %s", data)
+		t.Skipf("no datasets in %s", data)
 	}
 	file, err := os.Open(filepath.Join(data, name, "train.txt"))
 	if err != nil {
@@ -49,17 +49,17 @@ func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
 	return g, facts
 }
 
-// anew searches a query's graph with a queue and counts its edges one by one: plain, but for graphs
-// of some size.
-type anew struct {
+// bruteForce searches a query's graph with a queue and counts its edges one by one, fast enough for
+// real data.
+type bruteForce struct {
 	graph *graph.Graph
-	level []uint8 // of each entity; unreachable where it is not reached
+	level []uint8 // of each entity, or unreachable
 	queue []int32
 }
 
 const unreachable = 31
 
-func (a *anew) levels(hops int, removal graph.Removal) Levels {
+func (a *bruteForce) levels(hops int, removal graph.Removal) Levels {
 	for o := range a.level {
 		a.level[o] = unreachable
 	}
@@ -131,14 +131,14 @@ func TestTrainingQueriesOfRealData(t *testing.T) {
 				random.Shuffle(len(removals), func(i, j int) { removals[i], removals[j] = removals[j], removals[i] })
 				removals = removals[:sample]
 			}
-			// Those of a source together, as the stage has them.
+			// Queries of one source follow each other, as in the stage.
 			slices.SortStableFunc(removals, func(a, b graph.Removal) int { return cmp.Compare(a.Source, b.Source) })
 			corrector, searcher, distances := NewCorrector(g), search.NewSearcher(g), make([]uint8, g.Entities)
-			brute := anew{graph: g, level: make([]uint8, g.Entities)}
+			brute := bruteForce{graph: g, level: make([]uint8, g.Entities)}
 			for i, removal := range removals {
 				if i == 0 || removals[i-1].Source != removal.Source {
 					searcher.Search(removal.Source, hops, graph.Removal{}, distances)
-					corrector.Of(removal.Source, distances, hops, CountLevels(g, distances, hops))
+					corrector.Reset(removal.Source, distances, hops, CountLevels(g, distances, hops))
 				}
 				if got, want := corrector.Without(removal), brute.levels(hops, removal); got != want {
 					t.Fatalf("%+v:\n%+v, want\n%+v", removal, got, want)
@@ -148,8 +148,8 @@ func TestTrainingQueriesOfRealData(t *testing.T) {
 	}
 }
 
-// BenchmarkTrainingQueries takes the training queries of a source an iteration: the correction of all
-// of them, and beside it, for some, a search and a count of the query's graph.
+// BenchmarkTrainingQueries corrects all training queries of a source in each iteration, and for some of
+// them searches and counts the query's graph instead.
 func BenchmarkTrainingQueries(b *testing.B) {
 	const hops, some = 6, 3
 	for _, name := range []string{"fb15k-237", "wn18rr"} {
@@ -165,11 +165,11 @@ func BenchmarkTrainingQueries(b *testing.B) {
 				corrected, searched := 0, 0
 				random := rand.New(rand.NewPCG(1, 2))
 				for range b.N {
-					removals := bySource[random.IntN(g.Entities)] // none is without
+					removals := bySource[random.IntN(g.Entities)] // every entity has a fact
 					searcher.Search(removals[0].Source, hops, graph.Removal{}, distances)
 					whole := CountLevels(g, distances, hops)
 					begin := time.Now()
-					corrector.Of(removals[0].Source, distances, hops, whole)
+					corrector.Reset(removals[0].Source, distances, hops, whole)
 					for _, removal := range removals {
 						corrector.Without(removal)
 					}
@@ -184,10 +184,10 @@ func BenchmarkTrainingQueries(b *testing.B) {
 					searching += time.Since(begin)
 					searched += some
 				}
-				correct, anew := float64(correcting.Nanoseconds())/float64(corrected), float64(searching.Nanoseconds())/float64(searched)
+				correct, brute := float64(correcting.Nanoseconds())/float64(corrected), float64(searching.Nanoseconds())/float64(searched)
 				b.ReportMetric(correct, "ns/corrected")
-				b.ReportMetric(anew, "ns/searched")
-				b.ReportMetric(anew/correct, "ratio")
+				b.ReportMetric(brute, "ns/searched")
+				b.ReportMetric(brute/correct, "ratio")
 			})
 		}
 	}

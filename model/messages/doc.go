@@ -1,5 +1,33 @@
-// Package messages counts, exactly and without propagating, what a propagation sends: in all,
-// and per layer what the window keeps, what it keeps though it is empty, and what it prunes.
-// A source's counts for every number of layers and every delta follow from how many edges
-// join and lie inside its levels of distance, 2T + 1 numbers.
+// Package messages counts, exactly and without propagating, the messages that a propagation sends:
+// in all, and by layer those that the window keeps, those it keeps though they are empty, and those
+// it prunes. The 2T+1 numbers of edges between and inside the levels of distance from a source give
+// its counts for every number of layers and every delta.
+//
+// # Training queries
+//
+// A training query removes the edges between its source and its answer, which changes the levels. A
+// Corrector derives them from those of the whole graph without another search. An entity moves away
+// only if all its shortest paths go through the answer, that is if the answer is the neighbour of the
+// source that dominates it. An example, with the facts a-b, a-c, b-c, b-d, b-e, c-f, f-g (relations left
+// out), the source a and three hops:
+//
+//	distance  entities  dominated by
+//	1         b, c      b: b        c: c
+//	2         d, e, f   d, e: b     f: c
+//	3         g         g: c
+//
+//	edges 14  between levels 0-1: 2, 1-2: 3, 2-3: 1  inside level 1: 2 (b-c and its inverse)
+//
+// The training query with answer c removes the edge a-c and its inverse. Of the entities dominated
+// by c, which are c, f and g, each leaves its level with all its edges:
+//
+//	edges 12  between levels 0-1: 1, 1-2: 2  inside: none
+//
+// Then they get their new distances, one level after the other: c is next to b, which stays, so its
+// distance is 2; f follows at 3, and g at 4, beyond the hops. Their edges b-c and c-f are added:
+//
+//	edges 12  between levels 0-1: 1, 1-2: 3, 2-3: 1
+//
+// Every entity is dominated by at most one neighbour of the source, so all training queries of a
+// source together visit each edge at most a few times.
 package messages

@@ -5,25 +5,26 @@ import (
 	"tagnet/model/graph"
 )
 
-// Levels is what the counts of a source need: how its graph's edges lie to the levels of
-// distance from the source. It is comparable: sources with equal Levels have equal counts.
+// Levels counts the edges of a graph between and inside the levels of distance from a source. It is
+// comparable: sources with equal Levels have equal Counts.
 type Levels struct {
-	// Edges is the number E of edges in all, reciprocals included.
+	// Edges is the number E of all edges, inverses included.
 	Edges int64
-	// Between[D] is the number of edges from level D-1 to level D; as many lead back. Between[0] is 0.
+	// Between[D] is the number of edges from level D-1 to level D, and also from D to D-1. Between[0]
+	// is 0.
 	Between [configuration.MaxLayers + 1]int64
-	// Within[D] is the number of edges whose two ends are on level D.
+	// Within[D] is the number of edges with both ends on level D.
 	Within [configuration.MaxLayers + 1]int64
 }
 
-// CountLevels gathers the levels of a search: distances holds, for each of the V entities, the
-// hops from the source, and more than hops (255) where it was not reached. Layer then serves
-// every number of layers up to hops, which is at most configuration.MaxLayers.
+// CountLevels counts the levels of a search: distances, [V], has the hops from the source to every
+// entity, and more than hops (255) where it was not reached. hops above configuration.MaxLayers are
+// taken as that.
 func CountLevels(g *graph.Graph, distances []uint8, hops int) Levels {
 	hops = min(hops, configuration.MaxLayers)
 	l := Levels{Edges: g.Edges()}
-	// Siblings and parents in one table, read without a branch: index 1 is the sender on the
-	// same level, 0 the one before, and 2 all else.
+	// Counted without a branch: index 0 is a sender on the level before, 1 one on the same level, and 2
+	// any other.
 	for o, distance := range distances {
 		if int(distance) > hops {
 			continue
@@ -40,8 +41,8 @@ func CountLevels(g *graph.Graph, distances []uint8, hops int) Levels {
 	return l
 }
 
-// Plus is the levels of two queries, or of two sums of such, in one: the counts that follow
-// from it are the sums of theirs.
+// Plus returns the sum of the levels of two queries, or of two such sums. Its counts are the sums of
+// theirs.
 func (l Levels) Plus(m Levels) Levels {
 	l.Edges += m.Edges
 	for distance := range l.Between {
@@ -51,7 +52,7 @@ func (l Levels) Plus(m Levels) Levels {
 	return l
 }
 
-// Times is the sum of the levels of n queries that are alike.
+// Times returns the sum of the levels of n queries with levels l each.
 func (l Levels) Times(n int64) Levels {
 	l.Edges *= n
 	for distance := range l.Between {

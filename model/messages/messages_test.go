@@ -10,7 +10,7 @@ import (
 	"tagnet/model/search"
 )
 
-// count goes through all edges of a query's graph, one by one, as the definition says.
+// count counts the edges of a query's graph one by one, as the definition says.
 func count(g *graph.Graph, distances []uint8, removal graph.Removal, layers, layer, delta int) Counts {
 	const far = 1 << 20
 	distance := func(o int32) int {
@@ -50,7 +50,7 @@ func randomGraph(t *testing.T, random *rand.Rand, entities, facts int) (*graph.G
 	t.Helper()
 	list := make([]graph.Fact, facts)
 	for i := range list {
-		// Near ids, so that there are long ways; loops and parallel relations come about.
+		// Ids near each other, so that there are long paths; with loops and parallel relations.
 		h := random.Int32N(int32(entities))
 		list[i] = graph.Fact{Head: h, Relation: random.Int32N(2), Tail: (h + random.Int32N(4)) % int32(entities)}
 	}
@@ -90,7 +90,7 @@ func compare(t *testing.T, g *graph.Graph, distances []uint8, removal graph.Remo
 	}
 }
 
-// TestSumsAreWhole holds what must hold for every count.
+// TestSumsAreWhole checks the invariants of every count.
 func TestSumsAreWhole(t *testing.T) {
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(7, 8)), 30, 60)
 	distances := make([]uint8, g.Entities)

@@ -2,92 +2,94 @@ package messages
 
 import "tagnet/model/configuration"
 
-// place is where an entity was in the whole graph and where it is in a query's, as distances of
-// four bits each. They differ where it moves, and only there.
-type place uint8
+// movement packs the distances of an entity in the whole graph and in a query's, four bits each. They
+// differ if and only if the entity moves.
+type movement uint8
 
-// unreached is the distance of a place that is not reached: the four bits of search.Unreached,
-// beyond every other.
+// unreached is the distance of an entity that is not reached: the low four bits of search.Unreached,
+// beyond every other distance.
 const unreached = 15
 
 var _ [unreached - configuration.MaxLayers - 1]struct{}
 
-// stay is the place of an entity that does not move.
-func stay(distance uint8) place { return place(distance&15) * 17 }
+// stay returns the movement of an entity that keeps its distance.
+func stay(distance uint8) movement { return movement(distance&15) * 17 }
 
-func (p place) before() int           { return int(p & 15) }
-func (p place) after() int            { return int(p >> 4) }
-func (p place) moves() bool           { return p.before() != p.after() }
-func (p place) at(distance int) place { return p&15 | place(distance)<<4 }
+func (m movement) before() int              { return int(m & 15) }
+func (m movement) after() int               { return int(m >> 4) }
+func (m movement) moves() bool              { return m.before() != m.after() }
+func (m movement) to(distance int) movement { return m&15 | movement(distance)<<4 }
 
-// around counts what lies around an entity that moves, 12 bits each: halves of edges to the level
-// before, to its own and to the next, and neighbours of two kinds, which matter for where they move.
-// An edge has two halves: both count at the entity if the neighbour stays where it is, else one
-// may count at either end.
-type around uint64
+// edgeCounts packs five counts of an entity's edges, 12 bits each. Counts 0 to 2 are halves of edges
+// to the previous level, to the same and to the next. Counts 3 and 4 are neighbours which decide the
+// distance of the entity or of themselves. Both halves of an edge count at the entity if its other
+// end stays; else one may count at either end.
+type edgeCounts uint64
 
 const (
-	aroundBits = 12
-	chunk      = 1<<(aroundBits-1) - 1 // how many edges an around can count
+	countBits  = 12
+	maxCounted = 1<<(countBits-1) - 1 // edges that edgeCounts hold without overflow
 )
 
-func (a around) count(of uint) int64 { return int64(a >> (aroundBits * of) & (1<<aroundBits - 1)) }
+func (c edgeCounts) get(i uint) int64 { return int64(c >> (countBits * i) & (1<<countBits - 1)) }
 
-// leaving[level][place] is what an edge counts for an entity that leaves a level: one to a neighbour
-// that leaves too counts a half there as well. The two kinds are the neighbours that stay on the
-// same level and on the next.
-var leaving = tabulate(func(level int, p place) (halves, distance, kind int) {
+// leaving[level][m] are the counts of an edge for an entity that leaves a level, to a neighbour of
+// movement m. A neighbour that leaves too counts the other half itself. Counts 3 and 4 are the
+// neighbours that stay on the same level and on the next.
+var leaving = tabulate(func(level int, m movement) (halves, distance, extra int) {
 	switch {
-	case p.moves():
-		return 1, p.before(), 0
-	case p.before() == level:
-		return 2, p.before(), 3
-	case p.before() == level+1:
-		return 2, p.before(), 4
+	case m.moves():
+		return 1, m.before(), 0
+	case m.before() == level:
+		return 2, m.before(), 3
+	case m.before() == level+1:
+		return 2, m.before(), 4
 	}
-	return 2, p.before(), 0
+	return 2, m.before(), 0
 })
 
-// nearest is the distance of the nearest neighbours that stay, seen from a level that is left.
-func (a around) nearest(level int) int {
+// nearest returns the distance of the nearest neighbours that stay, for an entity that leaves a level.
+func (c edgeCounts) nearest(level int) int {
 	switch {
-	case a.count(3) > 0:
+	case c.get(3) > 0:
 		return level
-	case a.count(4) > 0:
+	case c.get(4) > 0:
 		return level + 1
 	}
 	return unreached
 }
 
-// arriving[distance][place] is what an edge counts for an entity that arrives at a distance: one to
-// a neighbour that has still to arrive counts there, and one to a neighbour that arrives together
-// with it a half there as well. The one kind is the neighbours that moved to farther than one more.
-var arriving = tabulate(func(distance int, p place) (halves, at, kind int) {
+// arriving[distance][m] are the counts of an edge for an entity that arrives at a distance, from a
+// neighbour of movement m. A neighbour that arrives later counts the edge itself; one that arrives
+// together counts the other half. Count 3 is the neighbours that moved beyond distance+1.
+var arriving = tabulate(func(distance int, m movement) (halves, level, extra int) {
 	switch {
-	case !p.moves() || p.after() < distance:
-		return 2, p.after(), 0
-	case p.after() == distance:
-		return 1, p.after(), 0
-	case p.after() > distance+1:
-		return 0, p.after(), 3
+	case !m.moves() || m.after() < distance:
+		return 2, m.after(), 0
+	case m.after() == distance:
+		return 1, m.after(), 0
+	case m.after() > distance+1:
+		return 0, m.after(), 3
 	}
-	return 0, p.after(), 0
+	return 0, m.after(), 0
 })
 
-// farther tells whether a neighbour moved to farther than one more than where an entity arrives.
-func (a around) farther() bool { return a.count(3) > 0 }
+// farther reports whether a neighbour moved beyond the next level.
+func (c edgeCounts) farther() bool { return c.get(3) > 0 }
 
-// tabulate makes a table for every level or distance that an entity can move from or to.
-func tabulate(edge func(level int, p place) (halves, distance, kind int)) *[unreached][256]around {
-	var table [unreached][256]around
+// tabulate returns the table of an edge's counts by the level that an entity leaves or arrives at and
+// the neighbour's movement. edge returns the number of halves, the neighbour's level, and which of
+// counts 3 and 4 to increment, or 0.
+func tabulate(edge func(level int, m movement) (halves, distance, extra int)) *[unreached][256]edgeCounts {
+	var table [unreached][256]edgeCounts
 	for level := range table {
-		for p := range table[level] {
-			halves, distance, kind := edge(level, place(p))
+		for m := range table[level] {
+			halves, distance, extra := edge(level, movement(m))
 			if side := distance - level + 1; side >= 0 && side <= 2 {
-				table[level][p] += around(halves) << (aroundBits * side)
+				table[level][m] += edgeCounts(halves) << (countBits * side)
 			}
-			if kind > 0 {
-				table[level][p] += 1 << (aroundBits * kind)
+			if extra > 0 {
+				table[level][m] += 1 << (countBits * extra)
 			}
 		}
 	}

@@ -2,27 +2,27 @@ package messages
 
 import "tagnet/model/configuration"
 
-// tally is by how much the levels of a source change, in halves of edges.
+// tally is the change of a source's levels, in halves of edges.
 type tally struct {
 	between, within [configuration.MaxLayers + 2]int64
 }
 
-// take takes what lies around an entity that leaves a level.
-func (t *tally) take(level int, a around) {
-	t.between[level] -= a.count(0)
-	t.within[level] -= a.count(1)
-	t.between[level+1] -= a.count(2)
+// subtract subtracts the edges of an entity that leaves a level.
+func (t *tally) subtract(level int, c edgeCounts) {
+	t.between[level] -= c.get(0)
+	t.within[level] -= c.get(1)
+	t.between[level+1] -= c.get(2)
 }
 
-// give adds what lies around an entity that arrives at a distance.
-func (t *tally) give(distance int, a around) {
-	t.between[distance] += a.count(0)
-	t.within[distance] += a.count(1)
-	t.between[distance+1] += a.count(2)
+// add adds the edges of an entity that arrives at a distance.
+func (t *tally) add(distance int, c edgeCounts) {
+	t.between[distance] += c.get(0)
+	t.within[distance] += c.get(1)
+	t.between[distance+1] += c.get(2)
 }
 
-// apply changes the levels up to hops accordingly, and clears the tally. An edge within a level
-// is counted with its reciprocal, so that a half of either is one; one between levels is not.
+// apply adds the tally to the levels up to hops, and clears it. An edge within a level is counted with
+// its inverse, so half of either is one; an edge between levels is not.
 func (t *tally) apply(l *Levels, hops int) {
 	for distance := 1; distance <= hops; distance++ {
 		l.Within[distance] += t.within[distance]

@@ -24,7 +24,7 @@ func (f *countFn) countTraining(source int32, hops []uint8, whole messages.Level
 	defer f.trainers.Put(t)
 	queries := distances.QueriesOf(f.queries, source)
 	removals := t.removals(f.graph, queries, f.Params.Remove == configuration.RemoveOneHop)
-	t.corrector.Of(source, hops, slices.Max(f.Params.Layers), whole)
+	t.corrector.Reset(source, hops, slices.Max(f.Params.Layers), whole)
 	sum := messages.Levels{}
 	for removal, n := range removals {
 		sum = sum.Plus(t.corrector.Without(removal).Times(n))
