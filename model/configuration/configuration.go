@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// The choices a configuration names. Their spelling is part of what is written to disk.
+// The values of the fields that are choices. They are written to disk.
 const (
-	PolicyWindow          = "window"       // an entity listens from its distance on, for Delta more layers (TAGNet)
-	PolicyFull            = "full"         // every entity listens in every layer (NBFNet)
-	PolicyAStar           = "astar"        // the best entities send along their best edges (A*Net)
-	PolicyWindowWithAStar = "window+astar" // a message is sent only if both would send it
+	PolicyWindow          = "window"       // an entity is updated from its distance on, for Delta more layers (TAGNet)
+	PolicyFull            = "full"         // every entity is updated in every layer (NBFNet)
+	PolicyAStar           = "astar"        // the entities of highest priority send along their best edges (A*Net)
+	PolicyWindowWithAStar = "window+astar" // a message is sent only if both policies send it
 
 	DeltaFixed    = "fixed"    // the final state is that of the last layer
 	DeltaSpecific = "specific" // the final state is an attention over the states of the window
@@ -32,26 +32,28 @@ const (
 	MessageTransE   = "transe"
 	MessageRotatE   = "rotate"
 
-	RemoveTriple = "triple"  // the fact's edge and its reciprocal
+	RemoveTriple = "triple"  // the fact's edge and its inverse
 	RemoveOneHop = "one_hop" // every edge between the fact's ends
 	RemoveNone   = "none"
 
-	BatchingRandom  = "random"  // each batch drawn over all queries
+	BatchingRandom  = "random"  // each batch is drawn from all queries
 	BatchingGrouped = "grouped" // whole groups of queries that share a source
 )
 
-// Configuration is every choice that decides what is learned. Two runs with equal
-// configurations, equal data and equal seeds end in equal checkpoints.
+// Configuration holds all hyperparameters. Two trainings with equal configurations, data and seeds end
+// in equal checkpoints.
 //
-// The zero value of a field is not always legal: start from Default or a preset.
+// The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Layers is the number of propagation layers T, and the most hops an answer can be away.
+	// Layers is the number of propagation layers T, and the largest distance of an answer that is
+	// found.
 	Layers int `json:"layers"`
 	// Dim is the number of dimensions d of every state.
 	Dim int `json:"dim"`
-	// Policy decides who listens to whom in a layer.
+	// Policy decides which messages a layer sends.
 	Policy string `json:"policy"`
-	// Delta is how many layers after it is first reached an entity still listens. Not used by full and astar.
+	// Delta is the number of layers for which an entity is still updated after it is first reached. Not
+	// used by full and astar.
 	Delta int `json:"delta"`
 	// DeltaMode is fixed or specific.
 	DeltaMode string `json:"delta_mode"`
@@ -59,13 +61,13 @@ type Configuration struct {
 	Attention string `json:"attention"`
 	// AttentionTemperature divides the attention's logits before the softmax.
 	AttentionTemperature float64 `json:"temperature"`
-	// NodeRatio is the share of the entities that may send in a layer (A*Net).
+	// NodeRatio is the share of the entities that send in a layer (A*Net).
 	NodeRatio float64 `json:"node_ratio"`
-	// DegreeRatio scales the number of edges along which they send (A*Net).
+	// DegreeRatio scales the number of edges they send along (A*Net).
 	DegreeRatio float64 `json:"degree_ratio"`
-	// EvaluationNodeRatio replaces NodeRatio when nothing is trained; 0 keeps it.
+	// EvaluationNodeRatio replaces NodeRatio except while training; 0 keeps it.
 	EvaluationNodeRatio float64 `json:"evaluation_node_ratio"`
-	// EvaluationDegreeRatio replaces DegreeRatio when nothing is trained; 0 keeps it.
+	// EvaluationDegreeRatio replaces DegreeRatio except while training; 0 keeps it.
 	EvaluationDegreeRatio float64 `json:"evaluation_degree_ratio"`
 	// Aggregate is how an entity reduces its messages: pna, sum, mean or max.
 	Aggregate string `json:"aggregate"`
@@ -75,35 +77,36 @@ type Configuration struct {
 	Dependent bool `json:"dependent"`
 	// Bias gives the node update a bias, and its layer norm a scale and a shift.
 	Bias bool `json:"bias"`
-	// DegreeMessages stands a learned vector in for each message that the window leaves out.
+	// DegreeMessages replaces each message that the window does not admit by a learned vector.
 	DegreeMessages bool `json:"degree_messages"`
 	// Remove is what leaves the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`
 
 	// Dropout is the probability that a dimension of a node update is dropped while training.
 	Dropout float64 `json:"dropout"`
-	// Negatives is the number K of corrupted answers per training query.
+	// Negatives is the number K of negatives for each training query.
 	Negatives int `json:"negatives"`
 	// StrictNegatives never draws a known answer as a negative.
 	StrictNegatives bool `json:"strict_negatives"`
-	// AdversarialTemperature weights hard negatives more; 0 weights all alike.
+	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
+	// equally.
 	AdversarialTemperature float64 `json:"adversarial_temperature"`
-	// LearningRate is Adam's, in the first epoch.
+	// LearningRate is that of Adam in the first epoch.
 	LearningRate float64 `json:"learning_rate"`
 	// LearningRateDecay multiplies the learning rate after each epoch.
 	LearningRateDecay float64 `json:"learning_rate_decay"`
 	// WeightDecay is added to the gradient, times the weight, as PyTorch's Adam does.
 	WeightDecay float64 `json:"weight_decay"`
-	// BatchSize is the number of queries per step of the solver.
+	// BatchSize is the number of queries for each step of the optimizer.
 	BatchSize int `json:"batch_size"`
-	// Epochs is how often every training fact is asked.
+	// Epochs is the number of passes over the training facts.
 	Epochs int `json:"epochs"`
 	// Batching is random (the paper's) or grouped.
 	Batching string `json:"batching"`
 }
 
-// Default is the configuration that the presets change: the paper's architecture with
-// hyperparameters that learn something on most small graphs.
+// Default returns the configuration that the presets modify: the paper's architecture, with
+// hyperparameters that suit most small graphs.
 func Default() Configuration {
 	return Configuration{
 		Layers: 6, Dim: 32,
@@ -117,21 +120,21 @@ func Default() Configuration {
 	}
 }
 
-// Windowed tells whether distances limit who listens.
+// Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {
 	return c.Policy == PolicyWindow || c.Policy == PolicyWindowWithAStar
 }
 
-// Prioritized tells whether priorities limit who sends (A*Net).
+// Prioritized reports whether priorities decide which messages are sent (A*Net).
 func (c Configuration) Prioritized() bool {
 	return c.Policy == PolicyAStar || c.Policy == PolicyWindowWithAStar
 }
 
-// Specific tells whether the final state is an attention over the window's states.
+// Specific reports whether the final state is an attention over the states of the window.
 func (c Configuration) Specific() bool { return c.DeltaMode == DeltaSpecific }
 
-// States is the most states that a final state is made of: one, or, where delta is specific, one
-// of each age that the layers leave time for.
+// States returns the most states that a final state is made of: one, or, where delta is specific, one
+// for each age that the number of layers allows.
 func (c Configuration) States() int {
 	if c.Specific() {
 		return min(c.Delta, c.Layers) + 1
@@ -139,7 +142,7 @@ func (c Configuration) States() int {
 	return 1
 }
 
-// Ratios returns A*Net's node and degree ratio, while training or not.
+// Ratios returns A*Net's node and degree ratio for training or evaluation.
 func (c Configuration) Ratios(training bool) (node, degree float64) {
 	node, degree = c.NodeRatio, c.DegreeRatio
 	if !training && c.EvaluationNodeRatio > 0 {
@@ -151,8 +154,8 @@ func (c Configuration) Ratios(training bool) (node, degree float64) {
 	return node, degree
 }
 
-// UpdateWidth is the number of entries of a node's update vector in the stored weight:
-// 12 d for PNA (three scalers of four aggregators), d otherwise.
+// UpdateWidth returns the number of entries of a node's update vector in the stored weight: 12 d for
+// PNA (four aggregators under three scalers), else d.
 func (c Configuration) UpdateWidth() int {
 	if c.Aggregate == AggregatePNA {
 		return 12 * c.Dim
@@ -160,7 +163,7 @@ func (c Configuration) UpdateWidth() int {
 	return c.Dim
 }
 
-// Validate returns nil, or an error that names every field that is not legal, with its value.
+// Validate returns an error that names every field that is not valid, with its value.
 func (c Configuration) Validate() error {
 	var violations []error
 	check := func(ok bool, field string, value any, want string) {
@@ -227,10 +230,10 @@ func (c Configuration) reals() []real {
 	}
 }
 
-// MaxLayers bounds Layers: distances travel in 4 bits, of which 15 says unreached.
+// MaxLayers bounds Layers: distances are stored in 4 bits, of which 15 means unreached.
 const MaxLayers = 14
 
-// String is the configuration as indented JSON; Parse reads it back.
+// String returns the configuration as indented JSON, which Parse reads.
 func (c Configuration) String() string {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -239,8 +242,7 @@ func (c Configuration) String() string {
 	return string(text)
 }
 
-// Parse reads a configuration as String writes it, over the values that c holds already.
-// A field that is not of a configuration is an error.
+// Parse sets the fields of c from JSON, and keeps those that are not in it. An unknown field is an error.
 func (c *Configuration) Parse(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -248,7 +250,7 @@ func (c *Configuration) Parse(text []byte) error {
 		return fmt.Errorf("parsing configuration: %w", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("parsing configuration: something follows its end")
+		return errors.New("parsing configuration: unexpected text after its end")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func TestValidateNamesEveryField(t *testing.T) {
 	c.Layers, c.Delta, c.Message, c.LearningRate = 0, -1, "complex", math.NaN()
 	err := c.Validate()
 	if err == nil {
-		t.Fatal("four illegal fields are no error")
+		t.Fatal("four invalid fields give no error")
 	}
 	for _, want := range []string{"layers is 0", "delta is -1", `message is "complex"`, "distmult, transe, rotate", "learning_rate is NaN"} {
 		if !strings.Contains(err.Error(), want) {
@@ -19,13 +19,13 @@ func TestValidateNamesEveryField(t *testing.T) {
 		}
 	}
 	if strings.Contains(err.Error(), "dropout") {
-		t.Errorf("dropout is legal, but is named by:\n%v", err)
+		t.Errorf("dropout is valid, but is named in:\n%v", err)
 	}
 }
 
 func TestValidateFieldByField(t *testing.T) {
 	if err := Default().Validate(); err != nil {
-		t.Fatalf("the default is not legal: %v", err)
+		t.Fatalf("the default is not valid: %v", err)
 	}
 	for field, change := range map[string]func(*Configuration){
 		"layers":     func(c *Configuration) { c.Layers = MaxLayers + 1 },
@@ -59,9 +59,9 @@ func TestValidateFieldByField(t *testing.T) {
 		change(&c)
 		err := c.Validate()
 		if err == nil || !strings.HasPrefix(err.Error(), field+" is ") {
-			t.Errorf("%s illegal: error is %v", field, err)
+			t.Errorf("invalid %s: error is %v", field, err)
 		} else if strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s illegal: more than one field is named: %v", field, err)
+			t.Errorf("invalid %s: more than one field is named: %v", field, err)
 		}
 	}
 }
@@ -95,11 +95,11 @@ func TestParseRefusesUnknownFields(t *testing.T) {
 		t.Errorf("an unknown field: error is %v", err)
 	}
 	if err := c.Parse([]byte(`{"layers": "three"}`)); err == nil {
-		t.Error("a word for a number is no error")
+		t.Error("a string for a number gives no error")
 	}
 }
 
-func TestParseKeepsWhatIsNotSaid(t *testing.T) {
+func TestParseKeepsOtherFields(t *testing.T) {
 	c := Default()
 	if err := c.Parse([]byte(`{"layers": 3}`)); err != nil {
 		t.Fatal(err)

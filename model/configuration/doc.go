@@ -1,4 +1,3 @@
-// Package configuration holds every choice that decides what a model is and how it learns,
-// with the named presets of the paper's authors. It is the first room of the model: all
-// others read it, and it knows none of them.
+// Package configuration holds every hyperparameter of a model and of its training, with the named
+// presets of the paper's authors. All other packages of the model read it; it imports none of them.
 package configuration

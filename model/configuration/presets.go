@@ -7,10 +7,9 @@ import (
 	"tagnet/formats/names"
 )
 
-// Preset returns the configuration that the paper's authors used for a data set, or one of
-// their variants of it. They trained an implementation that also updated inactive entities,
-// so a preset is where tuning starts, not where it ends. An unknown name is an error that
-// names the closest ones.
+// Preset returns the configuration that the paper's authors used for a dataset, or one of their
+// variants of it. Their implementation also updated inactive entities, so a preset is a starting point
+// for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
 	for _, p := range windowPresets {
 		if p.name == name {
@@ -29,7 +28,7 @@ func Preset(name string) (Configuration, error) {
 		name, strings.Join(names.Closest(name, PresetNames(), 3), ", "))
 }
 
-// PresetNames lists every name that Preset knows, in the order of the paper's tables.
+// PresetNames returns the names of all presets, in the order of the paper's tables.
 func PresetNames() []string {
 	var names []string
 	for _, p := range windowPresets {
@@ -41,8 +40,8 @@ func PresetNames() []string {
 	return names
 }
 
-// windowPreset is a row of the paper's table of hyperparameters. What all rows share stands
-// in Default: 6 layers, 32 dimensions, PNA, DistMult, strict negatives.
+// windowPreset is a row of the paper's table of hyperparameters. Default has what all rows share: 6
+// layers, 32 dimensions, PNA, DistMult, strict negatives.
 type windowPreset struct {
 	name          string
 	delta         int
@@ -105,9 +104,9 @@ func (p windowPreset) configuration() Configuration {
 	return c
 }
 
-// prioritizedPreset is what A*Net's authors used; delta and dropout are what the paper adds
-// when it puts its window over A*Net, on the transductive sets. The inductive sets take
-// those of the set they were cut from.
+// prioritizedPreset has the hyperparameters of A*Net's authors, and the delta and dropout that the paper
+// adds for a window over A*Net on the transductive datasets. The inductive datasets use those of the
+// dataset they were derived from.
 type prioritizedPreset struct {
 	name           string
 	aggregate      string

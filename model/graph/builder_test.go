@@ -56,20 +56,21 @@ func TestBuilderMakesTheSameGraph(t *testing.T) {
 }
 
 func TestBuilderRefuses(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		edges []edge
-		says  string
+		want  string
 	}{
-		"a receiver beyond":    {[]edge{{0, 0, 3}}, "entity"},
-		"a negative sender":    {[]edge{{-1, 0, 0}}, "entity"},
-		"a relation beyond":    {[]edge{{0, 2, 1}}, "relation"},
-		"receivers unordered":  {[]edge{{0, 0, 1}, {1, 1, 0}}, "out of order"},
-		"senders unordered":    {[]edge{{2, 0, 1}, {0, 0, 1}}, "out of order"},
-		"an edge twice":        {[]edge{{1, 1, 0}, {1, 1, 0}}, "twice"},
-		"no reciprocal":        {[]edge{{0, 0, 1}}, "reciprocal"},
-		"another's reciprocal": {[]edge{{2, 1, 0}, {0, 0, 1}}, "reciprocal"},
+		"a receiver beyond":   {[]edge{{0, 0, 3}}, "entity"},
+		"a negative sender":   {[]edge{{-1, 0, 0}}, "entity"},
+		"a relation beyond":   {[]edge{{0, 2, 1}}, "relation"},
+		"receivers unordered": {[]edge{{0, 0, 1}, {1, 1, 0}}, "out of order"},
+		"senders unordered":   {[]edge{{2, 0, 1}, {0, 0, 1}}, "out of order"},
+		"an edge twice":       {[]edge{{1, 1, 0}, {1, 1, 0}}, "repeated"},
+		"no inverse":          {[]edge{{0, 0, 1}}, "inverse"},
+		"another's inverse":   {[]edge{{2, 1, 0}, {0, 0, 1}}, "inverse"},
 	} {
-		if _, err := built(3, 1, test.edges); err == nil || !strings.Contains(err.Error(), test.says) {
+		if _, err := built(3, 1, test.edges); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,14 +6,13 @@ import (
 	"sort"
 )
 
-// Fact is one base triple by id; its reciprocal is implied.
+// Fact is a base triple (head, relation, tail) by ids. Its inverse is implied.
 type Fact struct{ Head, Relation, Tail int32 }
 
-// Graph is an immutable knowledge graph in compressed sparse form by destination.
+// Graph is an immutable knowledge graph in compressed sparse form by receiver.
 //
-// Every fact (h, r, t) stands as two edges, h -r-> t and t -(r+R)-> h, so the same arrays
-// serve by source too: the edges that leave u are those that enter it, with each relation
-// replaced by its Inverse. No second copy is kept.
+// Every fact (h, r, t) is two edges, h -r-> t and t -(r+R)-> h, so the same arrays serve by sender: the
+// edges that leave u are those that enter it, each with the Inverse of its relation.
 type Graph struct {
 	// Entities is the number V of entities, ids 0..V-1.
 	Entities int
@@ -21,23 +20,23 @@ type Graph struct {
 	BaseRelations int
 	// Offsets has V+1 entries: the edges that enter o are Offsets[o] to Offsets[o+1].
 	Offsets []int64
-	// Senders and Relations have an entry per edge, in-edges of an entity together,
-	// ordered by (sender, relation).
+	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender,
+	// relation).
 	Senders, Relations []int32
 	// MeanLogDegree is D, the mean over all entities of log(degree + 1).
 	MeanLogDegree float64
 }
 
-// New builds a graph from base facts. A fact that stands twice counts once; loops and
-// parallel relations are kept. Ids outside of their range are an error.
+// New builds a graph from base facts. A repeated fact counts once; loops and parallel relations are
+// kept. An id out of range is an error.
 func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 	g := &Graph{Entities: entities, BaseRelations: baseRelations, Offsets: make([]int64, entities+1)}
 	for i, f := range facts {
 		if f.Head < 0 || int(f.Head) >= entities || f.Tail < 0 || int(f.Tail) >= entities {
-			return nil, fmt.Errorf("fact %d: entity of (%d, %d, %d) is outside 0..%d", i, f.Head, f.Relation, f.Tail, entities-1)
+			return nil, fmt.Errorf("fact %d: entity of (%d, %d, %d) is out of range 0..%d", i, f.Head, f.Relation, f.Tail, entities-1)
 		}
 		if f.Relation < 0 || int(f.Relation) >= baseRelations {
-			return nil, fmt.Errorf("fact %d: relation of (%d, %d, %d) is outside 0..%d", i, f.Head, f.Relation, f.Tail, baseRelations-1)
+			return nil, fmt.Errorf("fact %d: relation of (%d, %d, %d) is out of range 0..%d", i, f.Head, f.Relation, f.Tail, baseRelations-1)
 		}
 		g.Offsets[f.Tail+1]++
 		g.Offsets[f.Head+1]++
@@ -48,22 +47,21 @@ func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 	g.Senders = make([]int32, 2*len(facts))
 	g.Relations = make([]int32, 2*len(facts))
 	next := append([]int64(nil), g.Offsets[:entities]...)
-	place := func(sender, relation, receiver int32) {
-		at := next[receiver]
+	put := func(sender, relation, receiver int32) {
+		i := next[receiver]
 		next[receiver]++
-		g.Senders[at], g.Relations[at] = sender, relation
+		g.Senders[i], g.Relations[i] = sender, relation
 	}
 	for _, f := range facts {
-		place(f.Head, f.Relation, f.Tail)
-		place(f.Tail, f.Relation+int32(baseRelations), f.Head)
+		put(f.Head, f.Relation, f.Tail)
+		put(f.Tail, f.Relation+int32(baseRelations), f.Head)
 	}
 	g.sortAndDeduplicate()
 	g.MeanLogDegree = g.meanLogDegree()
 	return g, nil
 }
 
-// sortAndDeduplicate orders each entity's in-edges by (sender, relation), drops repeats,
-// and closes the gaps.
+// sortAndDeduplicate orders each entity's in-edges by (sender, relation) and removes repeats.
 func (g *Graph) sortAndDeduplicate() {
 	var kept int64
 	start := int64(0)
@@ -111,13 +109,13 @@ func (g *Graph) meanLogDegree() float64 {
 	return sum / float64(g.Entities)
 }
 
-// Edges is the number E of edges, reciprocals included.
+// Edges returns the number E of edges, inverses included.
 func (g *Graph) Edges() int64 { return int64(len(g.Senders)) }
 
-// RelationCount is 2R: base relations and reciprocals.
+// RelationCount returns 2R, the number of relations, inverses included.
 func (g *Graph) RelationCount() int { return 2 * g.BaseRelations }
 
-// HighestDegree is that of the entity with the most neighbours, 0 without entities.
+// HighestDegree returns the highest degree of an entity, or 0 without entities.
 func (g *Graph) HighestDegree() (highest int) {
 	for o := range int32(g.Entities) {
 		highest = max(highest, g.Degree(o))
@@ -125,7 +123,7 @@ func (g *Graph) HighestDegree() (highest int) {
 	return highest
 }
 
-// Degree is the number of edges that enter o (as many leave it).
+// Degree returns the number of edges that enter o. As many leave it.
 func (g *Graph) Degree(o int32) int { return int(g.Offsets[o+1] - g.Offsets[o]) }
 
 // In returns the senders and relations of the edges that enter o. The slices are views.
@@ -133,7 +131,7 @@ func (g *Graph) In(o int32) (senders, relations []int32) {
 	return g.Senders[g.Offsets[o]:g.Offsets[o+1]], g.Relations[g.Offsets[o]:g.Offsets[o+1]]
 }
 
-// Inverse is the reciprocal of a relation: r+R of a base relation r, and the other way round.
+// Inverse returns the inverse of a relation: r+R for a base relation r, and r for r+R.
 func (g *Graph) Inverse(relation int32) int32 {
 	if int(relation) < g.BaseRelations {
 		return relation + int32(g.BaseRelations)

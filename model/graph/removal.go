@@ -2,19 +2,19 @@ package graph
 
 import "slices"
 
-// Removal is what leaves the graph of one training query: nothing (the zero value), the
-// fact's edge with its reciprocal, or every edge between its two ends.
+// Removal is the set of edges that leave the graph of a training query: none (the zero value), the
+// fact's edge and its inverse, or every edge between source and answer.
 type Removal struct {
-	// Active is false where nothing is removed; the other fields then say nothing.
+	// Active is false where nothing is removed. The other fields are then not used.
 	Active bool
 	// OneHop removes every edge between Source and Answer, not only the two of the fact.
 	OneHop bool
-	// Source and Answer are the fact's ends as the query asks them, Relation leads from
-	// Source to Answer, and Inverse back.
+	// Source and Answer are the query's. Relation is that of the edge from Source to Answer, Inverse
+	// that of the edge from Answer to Source.
 	Source, Answer, Relation, Inverse int32
 }
 
-// Removes tells whether the edge sender -relation-> receiver is not in the query's graph.
+// Removes reports whether the edge sender -relation-> receiver is removed.
 func (r Removal) Removes(sender, relation, receiver int32) bool {
 	if !r.Active {
 		return false
@@ -25,12 +25,12 @@ func (r Removal) Removes(sender, relation, receiver int32) bool {
 	return sender == r.Answer && receiver == r.Source && (r.OneHop || relation == r.Inverse)
 }
 
-// Touches tells whether o may have lost an in-edge.
+// Touches reports whether o may have lost an in-edge.
 func (r Removal) Touches(o int32) bool {
 	return r.Active && (o == r.Source || o == r.Answer)
 }
 
-// DegreeWithout is the in-degree of o in the query's graph.
+// DegreeWithout returns the in-degree of o without the removed edges.
 func (g *Graph) DegreeWithout(o int32, r Removal) int {
 	degree := g.Degree(o)
 	if !r.Touches(o) {
@@ -45,9 +45,9 @@ func (g *Graph) DegreeWithout(o int32, r Removal) int {
 	return degree
 }
 
-// Between is the number of edges that lead from a removal's answer to its source: those that
-// leave with the removal, and those that are left. By reciprocity as many lead back, unless the
-// two are the same entity; then its loops are counted, both edges of each.
+// Between returns the number of edges from a removal's answer to its source: those that it removes,
+// and those left. As many lead from source to answer, unless the two are the same entity: then the
+// counts are those of its loops, with both edges of each.
 func (g *Graph) Between(r Removal) (removed, left int64) {
 	if !r.Active {
 		return 0, 0

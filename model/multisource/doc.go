@@ -1,6 +1,6 @@
-// Package multisource searches from up to 512 sources at once, a bit each (MS-BFS: Then and
-// others, VLDB 2014): what one search reads of the graph serves all of them. It packs the
-// distances at 4 bits an entity, and counts the edges between and inside the levels of every
-// source, by which all statistics of messages are known, without going to each edge for each
-// source. model/search is the same search from one source, with edges removed.
+// Package multisource searches from up to 512 sources at once, with a bit for each (MS-BFS: Then and
+// others, VLDB 2014), so that all of them share one pass over the graph. It packs the distances at 4
+// bits an entity, and counts the edges between and inside the levels of every source, from which
+// package messages derives its statistics. Package search is the same search from one source, in a
+// graph with edges removed.
 package multisource

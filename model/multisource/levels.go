@@ -7,17 +7,17 @@ import (
 
 // tally counts edges for all searches at once.
 type tally struct {
-	// between counts those from the frontier to the next level, leaving all that leave it.
+	// between counts the edges from the frontier to the next level, leaving all that leave the frontier.
 	between, leaving *kernel.Counters
-	// byBit has, of some entities, those whose degree has a bit.
+	// byBit has, for each bit, those of some entities whose degree has that bit set.
 	byBit [32][]int32
-	// one is a step of a graph of a single entity, whose senders are those of byBit.
+	// one is a step in a graph of a single entity, whose senders are the entities of a byBit.
 	one   kernel.Hop
 	found []int32
-	sums  []uint64 // what the counters give, by Counters.Take
+	sums  []uint64 // see Counters.Take
 }
 
-// perTally is how many entities are sorted by the bits of their degrees at once.
+// perTally is the number of entities that are sorted by the bits of their degrees at a time.
 const perTally = 4096
 
 func newTally(words int) *tally {
@@ -32,8 +32,8 @@ func newTally(words int) *tally {
 	}
 }
 
-// count enters the edges that a step to a distance went along: all that leave the level before
-// lead to this one, back to the one before, or stay inside.
+// count counts the edges that a step to a distance visited. All edges that leave a level lead to the
+// next, to the one before, or stay inside.
 func (s *Searcher) count(distance, hops int) {
 	t := s.tally
 	t.between.Take(s.kernel, t.sums)
@@ -49,11 +49,11 @@ func (s *Searcher) count(distance, hops int) {
 	}
 }
 
-// sum is what was counted last for the i-th source.
+// sum returns the last count for the i-th source.
 func (t *tally) sum(i int) int64 { return int64(t.sums[i%64*t.one.Words+i/64]) }
 
-// sumDegrees adds up, for every search, the degrees of the entities in its frontier: a row
-// counts 2^k for each bit k of its entity's degree.
+// sumDegrees sums, for every search, the degrees of the entities in its frontier: each bit k of an
+// entity's degree counts its row 2^k times.
 func (s *Searcher) sumDegrees() {
 	t := s.tally
 	t.one.Frontier, t.one.Counters = s.hop.Frontier, t.leaving
@@ -79,8 +79,8 @@ func (s *Searcher) sumDegrees() {
 	t.leaving.Take(s.kernel, t.sums)
 }
 
-// Levels is what the counts of the i-th source need, up to the search's hops; zero where
-// levels are not gathered.
+// Levels returns the levels of the i-th source up to the search's hops, or zero where levels are not
+// gathered.
 func (s *Searcher) Levels(i int) messages.Levels {
 	if !s.gather.Levels {
 		return messages.Levels{}

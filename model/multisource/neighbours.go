@@ -2,14 +2,14 @@ package multisource
 
 import "tagnet/model/graph"
 
-// Neighbours are the edges of a graph without those that stand beside another between the same
-// two entities: all that distances need. On WN18RR they are five of six.
+// Neighbours are the edges of a graph with one edge for all parallel ones, which is all that distances
+// need. On WN18RR they are five sixths of the edges.
 type Neighbours struct {
 	offsets []int64
 	senders []int32
 }
 
-// NewNeighbours takes them out of a graph. They may be shared by searchers of all threads.
+// NewNeighbours returns the neighbours of a graph. Searchers of all workers may share them.
 func NewNeighbours(g *graph.Graph) *Neighbours {
 	n := &Neighbours{offsets: make([]int64, g.Entities+1), senders: make([]int32, 0, g.Edges())}
 	for o := range int32(g.Entities) {
@@ -26,11 +26,11 @@ func NewNeighbours(g *graph.Graph) *Neighbours {
 	return n
 }
 
-// NeighboursMemory bounds the bytes of the neighbours in a graph: 8 an entity, 4 an edge.
+// NeighboursMemory bounds the bytes of a graph's neighbours: 8 an entity, 4 an edge.
 func NeighboursMemory(entities, edges int64) int64 { return 8*(entities+1) + 4*edges }
 
-// Along has the searcher go along the neighbours of its graph in place of all edges. Levels
-// count every edge, so a searcher that gathers them stays as it is.
+// Along makes the searcher visit the neighbours of its graph instead of all edges. It has no effect on
+// a searcher that gathers levels, which count every edge.
 func (s *Searcher) Along(n *Neighbours) {
 	if !s.gather.Levels {
 		s.hop.Offsets, s.hop.Senders = n.offsets, n.senders

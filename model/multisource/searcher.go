@@ -4,33 +4,33 @@ import (
 	"fmt"
 	"math/bits"
 
-	"tagnet/formats/tables"
+	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
 )
 
-// Gather says what is wanted of a search.
+// Gather selects the results of a search.
 type Gather struct {
-	// Distances are those to every entity, packed at 4 bits each.
+	// Distances gathers the distance to every entity, packed at 4 bits each.
 	Distances bool
-	// Levels are the numbers of edges between and inside the levels of distance.
+	// Levels gathers the numbers of edges between and inside the levels of distance.
 	Levels bool
 }
 
-// Searcher searches one graph from 64 words sources at once. Its working memory is that of
-// Memory. It is not for concurrent use: each thread has its own.
+// Searcher searches one graph from up to 64 · words sources at once. It is not for concurrent use: each
+// worker has its own.
 //
-// A step goes from the frontier to all of its neighbours, or, where that is less work, from
-// the entities that some search has not reached to theirs (Beamer, Asanović and Patterson,
-// SC 2012). The frontier is that of all searches together, so that after the first steps
-// nearly every edge leads out of it.
+// A step visits the neighbours of the frontier, or, where that is less work, the neighbours of the
+// entities that some search has not reached (Beamer, Asanović and Patterson, SC 2012). The searches
+// share one frontier, so that after the first steps nearly every edge leaves it.
 type Searcher struct {
 	graph  *graph.Graph
 	kernel kernel.Kernel
 	gather Gather
-	// hop has the rows of bits. Before a step those of the active are not zero in Frontier, and
-	// at most those found two steps ago in Next; between searches none are, nor in Distances.
+	// hop has the rows of bits. Before a step, the rows of active entities are not zero in Frontier,
+	// and in Next at most those of the entities found two steps ago. Between searches all rows of
+	// Frontier, Next and Distances are zero.
 	hop           kernel.Hop
 	active, found []int32
 	packed        []byte // [64 words, stride]
@@ -39,7 +39,7 @@ type Searcher struct {
 	levels        []messages.Levels
 }
 
-// NewSearcher returns a searcher over g with rows of so many words, one of k.Widths().
+// NewSearcher returns a searcher over g with rows of words words, one of k.Widths().
 func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Searcher {
 	entities := perBlock * blocks(g.Entities)
 	rows := func(count int) []uint64 { return make([]uint64, count*words) }
@@ -63,22 +63,22 @@ func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Sea
 	return s
 }
 
-// Width is the most sources that one search takes.
+// Width returns the most sources that one search takes.
 func (s *Searcher) Width() int { return 64 * s.hop.Words }
 
-// Search finds the fewest edges from each source to every entity, where these are not more
-// than hops, 0 to tables.MaxHops. The same source may stand twice. What it gathers can be
-// asked for by the place of a source until the next search.
+// Search finds the fewest edges from each source to every entity, up to hops (0 to
+// configuration.MaxLayers). A source may be repeated. Packed and Levels return the results by index of
+// the source, until the next search.
 func (s *Searcher) Search(sources []int32, hops int) error {
 	if len(sources) > s.Width() {
 		return fmt.Errorf("%d sources: want at most %d", len(sources), s.Width())
 	}
-	if hops < 0 || hops > tables.MaxHops {
-		return fmt.Errorf("hops is %d: want 0 to %d", hops, tables.MaxHops)
+	if hops < 0 || hops > configuration.MaxLayers {
+		return fmt.Errorf("hops is %d: want 0 to %d", hops, configuration.MaxLayers)
 	}
 	for _, source := range sources {
 		if source < 0 || int(source) >= s.graph.Entities {
-			return fmt.Errorf("source %d is outside 0..%d", source, s.graph.Entities-1)
+			return fmt.Errorf("source %d is out of range 0..%d", source, s.graph.Entities-1)
 		}
 	}
 	s.levels = s.levels[:0]
@@ -89,7 +89,7 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 	s.hop.Planes = bits.Len(uint(hops))
 	steps := hops
 	if s.gather.Levels {
-		steps++ // who adjoins the last level: its other edges are inside
+		steps++ // finds the edges that leave the last level: its other edges are inside
 	}
 	s.hop.Distance = 0
 	for distance := 1; distance <= steps; distance++ {
@@ -109,7 +109,7 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 	return nil
 }
 
-// end packs the distances and leaves the tables zero.
+// end packs the distances and clears the tables.
 func (s *Searcher) end(hops int) {
 	entered := s.gather.Levels || s.hop.Distance < hops // whatever is in Frontier and Next
 	if entered || !s.gather.Distances {
@@ -122,8 +122,8 @@ func (s *Searcher) end(hops int) {
 	}
 }
 
-// enter says where a step enters what it finds: the last two not in the distances, if these are
-// packed from where they leave it.
+// enter returns which tables a step writes. The last two steps do not write distances where packing
+// derives them from the other tables.
 func (s *Searcher) enter(distance, hops int) kernel.Enter {
 	switch {
 	case s.gather.Levels && distance > hops, !s.gather.Levels && distance == hops:
@@ -134,19 +134,19 @@ func (s *Searcher) enter(distance, hops int) kernel.Enter {
 	return kernel.Everywhere
 }
 
-// begin puts every source at distance 0 of its own search. Bits without a source count as
-// reached everywhere, so that nobody looks for them.
+// begin sets the distance of every source in its own search to 0. Bits without a source count as
+// reached everywhere, so that no step searches for them.
 func (s *Searcher) begin(sources []int32) {
 	words := s.hop.Words
 	fill(s.hop.Reached, words, len(sources))
 	s.active = s.active[:0]
 	for i, source := range sources {
-		at, bit := int(source)*words+i/64, uint64(1)<<(i%64)
+		word, bit := int(source)*words+i/64, uint64(1)<<(i%64)
 		if isZero(s.hop.Frontier[int(source)*words:][:words]) {
 			s.active = append(s.active, source)
 		}
-		s.hop.Frontier[at] |= bit
-		s.hop.Reached[at] |= bit
+		s.hop.Frontier[word] |= bit
+		s.hop.Reached[word] |= bit
 	}
 	if s.gather.Levels {
 		for range sources {
@@ -155,11 +155,11 @@ func (s *Searcher) begin(sources []int32) {
 	}
 }
 
-// pushGain is how many edges of the graph a step from the side of the unreached looks at in
-// the time that one of the frontier takes.
+// pushGain is the number of edges that a step from the unreached entities visits in the time that a
+// step from the frontier takes for one.
 const pushGain = 3
 
-// step finds who is reached next.
+// step finds the entities of the next level.
 func (s *Searcher) step() {
 	leaving := int64(0)
 	for _, u := range s.active {
@@ -173,13 +173,13 @@ func (s *Searcher) step() {
 	}
 }
 
-// advance makes those found the frontier.
+// advance makes the entities found the frontier.
 func (s *Searcher) advance() {
 	s.hop.Frontier, s.hop.Next = s.hop.Next, s.hop.Frontier
 	s.active, s.found = s.found, s.active
 }
 
-// clearRows makes the rows of a list zero again.
+// clearRows zeroes the rows of listed entities.
 func clearRows(table []uint64, list []int32, words int) {
 	if 4*len(list)*words > len(table) {
 		clear(table)
@@ -190,7 +190,7 @@ func clearRows(table []uint64, list []int32, words int) {
 	}
 }
 
-// fill sets the bits of every row from the count-th on.
+// fill sets bit count and all after it in every row, and clears the others.
 func fill(table []uint64, words, count int) {
 	if count == 64*words {
 		clear(table)

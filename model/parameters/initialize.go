@@ -5,33 +5,35 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"tagnet/model/random"
 )
 
 // Initialize returns fresh weights in the given layout, drawn as PyTorch's modules draw
 // theirs: linear maps and their biases uniform in ±1/√fan_in, embeddings and the degree
 // vectors standard normal, layer norms one and zero.
 //
-// What a tensor receives depends on the seed and on its name alone, so that a layer, an
-// option or a tensor more leaves all others as they were.
+// The values of a tensor depend on the seed and on its name alone, so that adding a layer or an option
+// does not change the other tensors.
 func Initialize(layout []Shape, seed uint64) *Set[float32] {
 	s := NewSet[float32](layout)
 	for _, t := range s.Tensors {
-		random := rand.New(source(seed, t.Name))
+		draw := rand.New(source(seed, t.Name))
 		switch bound := s.bound(t); {
 		case strings.HasSuffix(t.Name, "layer_norm.weight"):
 			fill(t.Data, func() float64 { return 1 })
 		case strings.HasSuffix(t.Name, "layer_norm.bias"):
-			// Zero as it is.
+			// It is zero already.
 		case bound > 0:
-			fill(t.Data, func() float64 { return bound * (2*random.Float64() - 1) })
+			fill(t.Data, func() float64 { return bound * (2*draw.Float64() - 1) })
 		default:
-			fill(t.Data, random.NormFloat64)
+			fill(t.Data, draw.NormFloat64)
 		}
 	}
 	return s
 }
 
-// bound is 1/√fan_in for a linear map's weight or bias, and 0 for every other tensor.
+// bound returns 1/√fan_in for a linear map's weight or bias, and 0 for every other tensor.
 func (s *Set[F]) bound(t Tensor[F]) float64 {
 	module, _, _ := cutLast(t.Name, ".")
 	_, kind, _ := cutLast(module, ".")
@@ -47,7 +49,7 @@ func (s *Set[F]) bound(t Tensor[F]) float64 {
 	return 1 / math.Sqrt(float64(shape[len(shape)-1]))
 }
 
-// cutLast splits at the last separator; without one, all of it is the last part.
+// cutLast splits text at the last separator. Without one, before is the whole text.
 func cutLast(text, separator string) (before, after string, found bool) {
 	if i := strings.LastIndex(text, separator); i >= 0 {
 		return text[:i], text[i+len(separator):], true
@@ -61,17 +63,9 @@ func fill[F Float](data []F, draw func() float64) {
 	}
 }
 
-// source is the random sequence of one tensor.
+// source returns the random sequence of one tensor.
 func source(seed uint64, name string) *rand.PCG {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // a hash's Write never fails
-	return rand.NewPCG(scramble(seed), scramble(seed^h.Sum64()))
-}
-
-// scramble is splitmix64's output function: seeds that differ in one bit end far apart.
-func scramble(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return rand.NewPCG(random.Mix(seed), random.Mix(seed^h.Sum64()))
 }

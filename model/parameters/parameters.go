@@ -7,7 +7,7 @@ import (
 	"tagnet/model/configuration"
 )
 
-// Float is what a tensor holds: float64 for the specification, float32 for the kernels.
+// Float is the type of a tensor's entries: float64 for the specification, float32 for the kernels.
 type Float interface{ ~float32 | ~float64 }
 
 // Tensor is a named array, row-major.
@@ -17,7 +17,7 @@ type Tensor[F Float] struct {
 	Data  []F
 }
 
-// Set is all tensors of one model (or all gradients of them), in the order of Layout.
+// Set holds all tensors of a model, or their gradients, in the order of Layout.
 type Set[F Float] struct {
 	Tensors []Tensor[F]
 	byName  map[string]int
@@ -33,8 +33,8 @@ func NewSet[F Float](layout []Shape) *Set[F] {
 	return s
 }
 
-// Data returns the values of the tensor of that name, or nil where the model has none:
-// a model without bias, say, has no layers.0.linear.bias.
+// Data returns the values of a tensor by name, or nil where the model has no such tensor: a model
+// without bias has no layers.0.linear.bias.
 func (s *Set[F]) Data(name string) []F {
 	if i, ok := s.byName[name]; ok {
 		return s.Tensors[i].Data
@@ -48,13 +48,13 @@ func (s *Set[F]) Layer(t int, name string) []F {
 	return s.Data(fmt.Sprintf("layers.%d.%s", t-1, name))
 }
 
-// Shape is the name and the dimensions of one tensor.
+// Shape is the name and the dimensions of a tensor.
 type Shape struct {
 	Name  string
 	Shape []int
 }
 
-// Size is the number of values in the tensor.
+// Size returns the number of values in the tensor.
 func (s Shape) Size() int {
 	size := 1
 	for _, n := range s.Shape {
@@ -63,8 +63,8 @@ func (s Shape) Size() int {
 	return size
 }
 
-// Layout lists every tensor of a configuration's model over a number of relations
-// (2R, reciprocals included), in the order of NBFNet-PyG's state_dict.
+// Layout lists the tensors of a configuration's model over a number of relations (2R, inverses
+// included), in the order of NBFNet-PyG's state_dict.
 func Layout(c configuration.Configuration, relations int) []Shape {
 	d := c.Dim
 	var layout []Shape

@@ -1,3 +1,3 @@
-// Package search finds how many edges away from a source every entity is, in the graph of
-// one query. Windows, bundles and statistics are all made of its distances.
+// Package search finds the distance from one source to every entity, in a graph that may have edges
+// removed. Package multisource searches from many sources at once.
 package search

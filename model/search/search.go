@@ -2,22 +2,22 @@ package search
 
 import "tagnet/model/graph"
 
-// Unreached is the distance of an entity that a search did not reach within its hops.
+// Unreached is the distance of an entity that a search does not reach within its hops.
 const Unreached = 255
 
-// Searcher runs breadth-first searches over one graph. It keeps its lists between searches
-// and is not for concurrent use: each worker has its own.
+// Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
+// use: each worker has its own.
 //
-// A step goes from the frontier to all of its neighbours, or, where that is less work, from
-// the entities that are not reached yet to their neighbours until one is in the frontier
-// (Beamer, Asanović and Patterson, SC 2012). In a knowledge graph the second step from a
-// source often reaches the hubs; the third then would look at nearly every edge.
+// A step visits the neighbours of the frontier (top-down), or, where that is less work, those of every
+// unreached entity until one is in the frontier (bottom-up; Beamer, Asanović and Patterson, SC 2012). In
+// a knowledge graph the second step often reaches the hubs; the third would then visit nearly every
+// edge.
 //
 // Memory: 8 bytes per entity.
 type Searcher struct {
 	graph     *graph.Graph
-	reached   []int32 // in the order in which they were, the frontier last
-	unreached []int32 // some steps ago
+	reached   []int32 // in the order of the search, the frontier last
+	unreached []int32 // as of some earlier step
 }
 
 // NewSearcher returns a searcher over g.
@@ -25,10 +25,8 @@ func NewSearcher(g *graph.Graph) *Searcher {
 	return &Searcher{graph: g, reached: make([]int32, 0, g.Entities)}
 }
 
-// Search sets distances[o], for each of the V entities, to the fewest edges from source to
-// o in the graph without what removal takes away, or to Unreached where that is more than
-// hops. It follows the edges that leave an entity, which by reciprocity lead to the senders
-// of those that enter it.
+// Search sets distances[o], for each of the V entities, to the fewest edges from source to o in the
+// graph without the removal, or to Unreached where that is more than hops.
 func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distances []uint8) {
 	for o := range distances {
 		distances[o] = Unreached
@@ -46,9 +44,9 @@ func (s *Searcher) Search(source int32, hops int, removal graph.Removal, distanc
 	}
 }
 
-// bottomUpGain is how many unreached entities a step from their side does in the time of one
-// of the frontier: it stops at the first neighbour that serves, and those that are reached
-// late have few.
+// bottomUpGain is the number of unreached entities that a bottom-up step processes in the time that a
+// top-down step takes for one of the frontier: it stops at the first neighbour in the frontier, and
+// entities that are reached late have few neighbours.
 const bottomUpGain = 8
 
 // topDown reaches the neighbours of the frontier.
@@ -58,7 +56,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 		neighbours, relations := s.graph.In(u)
 		if removal.Touches(u) {
 			for i, o := range neighbours {
-				// An edge leaves the graph with its reciprocal, so the one that enters u tells.
+				// An edge is removed together with its inverse, the one that enters u.
 				if distances[o] == Unreached && !removal.Removes(o, relations[i], u) {
 					distances[o] = distance
 					reached = append(reached, o)
@@ -76,7 +74,7 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 	s.reached = reached
 }
 
-// bottomUp reaches the unreached that have a neighbour in the frontier.
+// bottomUp reaches the unreached entities that have a neighbour in the frontier.
 func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []uint8) {
 	if len(s.unreached) == 0 {
 		for o, known := range distances {
@@ -88,7 +86,7 @@ func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []u
 	rest := s.unreached[:0]
 	for _, o := range s.unreached {
 		switch {
-		case distances[o] != Unreached: // a step from the frontier's side came between
+		case distances[o] != Unreached: // reached by a top-down step since
 		case s.adjoins(o, distance-1, removal, distances):
 			distances[o] = distance
 			s.reached = append(s.reached, o)
@@ -99,7 +97,7 @@ func (s *Searcher) bottomUp(distance uint8, removal graph.Removal, distances []u
 	s.unreached = rest
 }
 
-// adjoins tells whether a neighbour of o has that distance.
+// adjoins reports whether o has a neighbour at a distance.
 func (s *Searcher) adjoins(o int32, distance uint8, removal graph.Removal, distances []uint8) bool {
 	neighbours, relations := s.graph.In(o)
 	if removal.Touches(o) {
