@@ -35,7 +35,7 @@ func classify(err error) error {
 	switch {
 	case errors.As(err, &damaged), errors.Is(err, manifest.ErrDamaged), errors.Is(err, safetensors.ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	case errors.Is(err, checkpoint.ErrNone), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, checkpoint.ErrNone), errors.Is(err, checkpoint.ErrUnknown), errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
 	return err

@@ -20,8 +20,12 @@ const FolderName = "checkpoints"
 // Folder is the URL of a folder of checkpoints.
 type Folder string
 
-// ErrNone is the error where a folder holds no checkpoint.
-var ErrNone = errors.New("there is no checkpoint")
+// ErrNone is wrapped by the error of a folder without checkpoints, ErrUnknown by that of a name which none of a
+// folder's checkpoints has.
+var (
+	ErrNone    = errors.New("there is no checkpoint")
+	ErrUnknown = errors.New("there is no checkpoint")
+)
 
 // Damaged is a checkpoint that cannot be used: cut short, changed, or with a file missing.
 type Damaged struct {
@@ -295,7 +299,7 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 	r, err := f.record(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if names, e := f.names(ctx); e == nil && len(names) > 0 {
-			return Record{}, fmt.Errorf("there is no checkpoint %q in %s; there are best, last, %s", name, f, strings.Join(names, ", "))
+			return Record{}, fmt.Errorf("%w %q in %s; there are best, last, %s", ErrUnknown, name, f, strings.Join(names, ", "))
 		}
 		return Record{}, fmt.Errorf("%w in %s", ErrNone, f)
 	}

@@ -1,0 +1,150 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tagnet/model"
+	"tagnet/model/configuration"
+)
+
+// family returns the facts of 30 generations: who is whose parent and grandparent. The grandparents of every
+// fifth person are left to be predicted.
+func family() (facts []model.Triple) {
+	person := func(i int) string { return fmt.Sprintf("person %02d", i) }
+	for i := range 30 {
+		facts = append(facts, model.Triple{Head: person(i), Relation: "parent_of", Tail: person(i + 1)})
+		if i > 0 && i%5 != 0 {
+			facts = append(facts, model.Triple{Head: person(i), Relation: "grandparent_of", Tail: person(i + 2)})
+		}
+	}
+	return facts
+}
+
+// train trains a small model of the family, in less than a second.
+func train(ctx context.Context) (*model.Model, error) {
+	c := configuration.Default()
+	c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives, c.LearningRate = 3, 8, 30, 8, 8, 0.02
+	return model.Train(ctx, model.Facts{Train: family()}, c, 1, nil)
+}
+
+// Open takes a workspace that the pipelines wrote.
+func ExampleOpen() {
+	ctx := context.Background()
+	m, err := model.Open(ctx, "./workspace")
+	switch {
+	case errors.Is(err, model.ErrNotFound), errors.Is(err, model.ErrNotComplete):
+		log.Fatalf("%v; run go run ./pipelines/quickstart first", err)
+	case err != nil:
+		log.Fatal(err)
+	}
+	answers, err := m.Ask(ctx, model.Query{Source: "Joan Eibe", Relation: "cousin_of"}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range answers {
+		fmt.Printf("%.3f %s\n", a.Probability, a.Entity)
+	}
+}
+
+// Train needs facts in memory alone.
+func ExampleTrain() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(m.Entities()), "entities,", strings.Join(m.Relations(), " and "))
+	fmt.Println(m.Checkpoint())
+	// Output:
+	// 32 entities, grandparent_of and parent_of
+	// epoch-030
+}
+
+func ExampleModel_Ask() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Whose grandparent is person 05? No fact says so.
+	answers, err := m.Ask(ctx, model.Query{Source: "person 05", Relation: "grandparent_of"}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range answers {
+		fmt.Printf("%s, %d hops away, known: %v\n", a.Entity, a.Hops, a.Known)
+	}
+	_, err = m.Ask(ctx, model.Query{Source: "person 5", Relation: "grandparent_of"}, 1)
+	var unknown *model.UnknownNameError
+	if errors.As(err, &unknown) {
+		fmt.Printf("no %s %q, but %q\n", unknown.Kind, unknown.Name, unknown.Closest[0])
+	}
+	// Output:
+	// person 07, 2 hops away, known: false
+	// no entity "person 5", but "person 05"
+}
+
+func ExampleModel_AskAll() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	queries := []model.Query{
+		{Source: "person 10", Relation: "grandparent_of"},
+		{Source: "person 12", Relation: "~grandparent_of"}, // who is a grandparent of person 12?
+	}
+	answers, err := m.AskAll(ctx, queries, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, q := range queries {
+		fmt.Println(q.Source, q.Relation, answers[i][0].Entity)
+	}
+	// Output:
+	// person 10 grandparent_of person 12
+	// person 12 ~grandparent_of person 10
+}
+
+// Load needs the training facts, in a text file, and a checkpoint.
+func ExampleLoad() {
+	ctx := context.Background()
+	folder, err := os.MkdirTemp("", "tagnet-example-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	trained, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := trained.Save(ctx, filepath.Join(folder, "checkpoints")); err != nil {
+		log.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range family() {
+		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
+	}
+	facts := filepath.Join(folder, "train.txt")
+	if err := os.WriteFile(facts, []byte(text.String()), 0o644); err != nil {
+		log.Fatal(err)
+	}
+
+	m, err := model.Load(ctx, model.Files{Train: facts}, filepath.Join(folder, "checkpoints", "best"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	answers, err := m.Ask(ctx, model.Query{Source: "person 05", Relation: "grandparent_of"}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answers[0].Entity)
+	// Output:
+	// person 07
+}
