@@ -104,7 +104,7 @@ func (b *Builder) searchRows(ctx context.Context, groups []Group) error {
 			left, sources = append(left, &groups[i]), append(sources, groups[i].Source)
 		}
 	}
-	encode := func(s *distances.Searched) ([]byte, error) { return EncodeRow(s.Packed) }
+	encode := func(s *distances.Result) ([]byte, error) { return EncodeRow(s.Packed) }
 	return distances.Sweep(ctx, b.sweep(sources, multisource.Gather{Distances: true}), encode, func(_ int32, row []byte) error {
 		left[0].Distances, left = row, left[1:]
 		return nil
@@ -127,7 +127,7 @@ func (b *Builder) Measure(ctx context.Context, units []Unit, layers, delta int) 
 			sources = append(sources, units[i].Source)
 		}
 	}
-	cost := func(s *distances.Searched) (int64, error) {
+	cost := func(s *distances.Result) (int64, error) {
 		cost := int64(1) // of the question itself, so that no cost is zero
 		for layer := 1; layer <= layers; layer++ {
 			c := s.Levels.Layer(layers, layer, delta)

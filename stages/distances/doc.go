@@ -1,34 +1,39 @@
-// Package distances is the stage that searches: sources in, tables of their distances to every
-// entity out. There are two ways to the same bytes.
+// Package distances is the stage that searches a graph: it takes sources and writes tables of
+// their distances to every entity. Two transforms write the same bytes.
 //
-// Search is for a graph that a worker holds. An element carries source ids only. Workers load
-// the graph once per process; one element is searched by several threads of its worker, up to 512
-// sources at once in each. A worker takes WorkerNeed.
+// Search is for a graph that fits into a worker. Each worker process loads the graph once; several
+// of its threads search the sources of an element (Sweep), up to 512 at once in each. Elements
+// carry source ids only.
 //
-// Join is for a graph that no worker holds: rounds of a Beam join over the shards of its edges,
-// one for each hop. Sources are searched in blocks of up to 512, entities are cut into equal
-// ranges, and a pair of a block and a range is a key. What crosses a barrier is
+// Join is for a graph that does not. It is a Beam join over the shards of edges, one round per hop.
+// Sources are searched in blocks of up to 512, entities are split into equal ranges, and a block and
+// a range are a key. Two kinds of elements cross a barrier:
 //
-//   - what a hop reached: a row of 13 bytes for each entity and 64 sources that are not none,
-//     merged by entity before it is sent, and only from entities that were new in that hop;
-//   - the state: a row of 37 bytes for each entity and 64 sources of which any reaches it, 4
-//     bits a distance.
+//   - the frontier: which sources reached which entities in the last hop, a row of 13 bytes for
+//     each entity and 64 sources, merged by entity before it is sent;
+//   - the state: the distances so far, 4 bits each, a row of 37 bytes for each entity and 64
+//     sources of which any reaches it.
 //
-// A worker's thread has one range of a block in memory, and of the range's edges a run of
-// record batches (see threadMemory). Join leaves rows in files, of which Tables makes tables.
-// Plan chooses ranges, blocks and runs by a budget. Beam's local runner has what crosses a
-// barrier in the process several times, so for it Plan also chooses how many blocks are searched
-// in one go; other runners have it elsewhere, and search all at once.
+// A thread has one range of a block in memory, and a chunk of the range's edges (threadMemory).
+// After the last round the states are transposed to rows by source in spill files, from which
+// Tables makes the tables. Example: a path 0 - 1 - 2 - 3, source 0, ranges {0, 1} and {2, 3}.
+// The seed is the frontier {0} of the first range. Round 0 stores distance 0 for entity 0 and
+// emits its neighbour 1 to the first range. Round 1 stores 1 for entity 1; of its neighbours, 0 is
+// reached already, and 2 goes to the second range. Round 2 stores 2 for entity 2, and so on.
 //
-// What both take, for the sources of the test split and 6 hops, on two cores of an EPYC (Zen 4)
-// with the local runner; memory is the process's peak:
+// Plan chooses the ranges, blocks and chunks by a memory budget. Beam's local runner has what
+// crosses a barrier in its own process several times, so for it Plan also chooses how many blocks
+// are searched in one pipeline; other runners search all at once.
+//
+// Time and peak memory of the process, for the sources of the test split and 6 hops, on two cores of
+// an EPYC (Zen 4) with the local runner:
 //
 //	                                         worker           join            join, --memory 300
 //	FB15k-237, 10,348 sources, 544,230 edges 0.9 s, 269 MB   11.2 s, 1,021 MB  18.5 s, 256 MB
 //	WN18RR, 5,323 sources, 173,670 edges     0.9 s, 508 MB    7.9 s,   858 MB  11.8 s, 261 MB
 //
-// FB15k-237 in one go (--memory 4096) takes 8.3 s and 2,241 MB, so one of its 7 rounds over all
-// sources takes 1.2 s, most of it in the local runner. On Flink 1.19, inside of its job server and
-// in the loopback environment, beside other work, the test split's sources: WN18RR 21 s, FB15k-237 41 s, and 422 and 386 MB
-// of the worker's process, which does not have what crosses a barrier.
+// FB15k-237 in one pipeline (--memory 4096) takes 8.3 s and 2,241 MB: 1.2 s for each of 7 rounds,
+// most of it in the local runner. On Flink 1.19 (loopback workers, a busy machine) the join takes
+// 21 s for WN18RR and 41 s for FB15k-237, and 422 and 386 MB in the worker's process, which does
+// not hold what crosses a barrier.
 package distances

@@ -10,35 +10,46 @@ import (
 	"tagnet/formats/tables"
 )
 
-// frontier marks the sources of a block that reach the entities of a range: for each entity as
-// many words as the block has, a bit for each source.
+// frontier marks which sources of a block reach which entities of a range.
 type frontier struct {
-	from  int32
-	words int
-	bits  []uint64 // entity by entity
+	from  int32 // first entity of the range
+	width int   // words of each entity, those of a block
+	bits  []uint64
 }
 
-func newFrontier(from, to int32, words int) *frontier {
-	return &frontier{from, words, make([]uint64, int(to-from)*words)}
+func newFrontier(from, to int32, width int) *frontier {
+	return &frontier{from, width, make([]uint64, int(to-from)*width)}
 }
 
-// of is the words of an entity, a view.
-func (f *frontier) of(entity int32) []uint64 {
-	at := int(entity-f.from) * f.words
-	return f.bits[at : at+f.words : at+f.words]
+// words returns the words of an entity, a view: a bit for each source.
+func (f *frontier) words(entity int32) []uint64 {
+	i := int(entity-f.from) * f.width
+	return f.bits[i : i+f.width : i+f.width]
 }
 
-// at is the place of an entity's word, or an error where there is none.
-func (f *frontier) at(entity int32, word uint8) (int, error) {
-	at := int(entity-f.from)*f.words + int(word)
-	if entity < f.from || int(word) >= f.words || at >= len(f.bits) {
-		return 0, fmt.Errorf("decoding a frontier: it has word %d of entity %d, of %d words from entity %d on", word, entity, f.words, f.from)
+// index returns the index of an entity's word in bits, or an error if it is out of range.
+func (f *frontier) index(entity int32, word uint8) (int, error) {
+	i := int(entity-f.from)*f.width + int(word)
+	if entity < f.from || int(word) >= f.width || i >= len(f.bits) {
+		return 0, fmt.Errorf("decoding a frontier: word %d of entity %d is out of range (%d words from entity %d on)", word, entity, f.width, f.from)
 	}
-	return at, nil
+	return i, nil
 }
 
-// frontierSchema is that of the elements that carry a frontier: a row for each word that is not
-// 0, 13 bytes.
+// empty reports whether no source reaches any entity.
+func (f *frontier) empty() bool { return allZero(f.bits) }
+
+func allZero(words []uint64) bool {
+	for _, w := range words {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// frontierSchema is the schema of elements that carry a frontier: a row of 13 bytes for each word
+// that is not 0.
 var frontierSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "entity", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "word", Type: arrow.PrimitiveTypes.Uint8},
@@ -47,7 +58,7 @@ var frontierSchema = arrow.NewSchema([]arrow.Field{
 
 const frontierRow = 13
 
-// rowsPerElement bounds the rows of an element: of a frontier it has 852 kB, of a state 2.4 MB.
+// rowsPerElement limits the rows of an element: 852 kB of a frontier, 2.4 MB of a state.
 const rowsPerElement = 1 << 16
 
 // encode sends the frontier's rows in elements.
@@ -78,14 +89,14 @@ func (f *frontier) encode(send func(element []byte)) error {
 				}
 			}
 		}
-		if word++; word == f.words {
+		if word++; word == f.width {
 			entity, word = entity+1, 0
 		}
 	}
 	return flush()
 }
 
-// add marks what an element has.
+// add marks the rows of an element.
 func (f *frontier) add(element []byte) error {
 	record, err := decodeColumns(element, frontierSchema)
 	if err != nil {
@@ -93,17 +104,17 @@ func (f *frontier) add(element []byte) error {
 	}
 	entities := record.Column(0).(*array.Int32).Int32Values()
 	words := record.Column(1).(*array.Uint8).Uint8Values()
-	for i, bits := range record.Column(2).(*array.Uint64).Uint64Values() {
-		at, err := f.at(entities[i], words[i])
+	for row, bits := range record.Column(2).(*array.Uint64).Uint64Values() {
+		i, err := f.index(entities[row], words[row])
 		if err != nil {
 			return err
 		}
-		f.bits[at] |= bits
+		f.bits[i] |= bits
 	}
 	return nil
 }
 
-// encodeColumns makes an element of columns of fixed width, which it does not keep.
+// encodeColumns encodes columns of fixed width, and does not keep them.
 func encodeColumns(schema *arrow.Schema, rows int, columns ...[]byte) ([]byte, error) {
 	arrays := make([]arrow.Array, len(columns))
 	for i, bytes := range columns {
@@ -113,14 +124,14 @@ func encodeColumns(schema *arrow.Schema, rows int, columns ...[]byte) ([]byte, e
 	return tables.EncodeBatch(array.NewRecord(schema, arrays, int64(rows)))
 }
 
-// decodeColumns decodes an element that has these columns.
+// decodeColumns decodes an element of the schema.
 func decodeColumns(element []byte, schema *arrow.Schema) (arrow.Record, error) {
 	record, err := tables.DecodeBatch(element)
 	if err != nil {
 		return nil, err
 	}
 	if !record.Schema().Equal(schema) {
-		return nil, fmt.Errorf("decoding an element: it has the columns %s", record.Schema())
+		return nil, fmt.Errorf("decoding an element: its columns are %s, want %s", record.Schema(), schema)
 	}
 	return record, nil
 }

@@ -3,89 +3,75 @@ package distances
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/stages/counter"
 )
 
-// sourceRounds counts, for each round, the sources that went through it.
+// sourceRounds counts, for each round, the sources whose round is complete.
 var sourceRounds = counter.New("distance", "source_rounds")
 
-// Join is the search of Search for a graph that no worker holds: rounds of a join between what
-// a hop reaches and the edges that lead on from there. Input: blocks of sources, as Blocks
-// makes them, all or some. Output: the number of rows in the files below PartsFolder that it
-// wrote, of which Tables then makes tables with the same bytes as those of Search.
+// Join is Search for a graph that no worker holds. Input: blocks of sources as Blocks makes them,
+// all or some. Output: the number of rows that it wrote to files in SpillFolder, from which Tables
+// makes the same bytes that Search writes.
 //
-// Each of the Hops + 1 rounds joins, by block of sources and range of entities: (1) what the
-// last hop reached, a word of sources for each entity, and (2) the state, the distances so far,
-// 4 bits each for the entities that are reached. What is reached for the first time gives (3)
-// what it reaches next, merged by entity, and goes into (4) the new state. After the last round
-// the states become (5) rows by source, a piece for each range, which are put together and
-// written. An element is 2.4 MB at most.
+// Each of the Hops + 1 rounds joins, by block of sources and range of entities, (1) the frontier:
+// which sources reached which entities in the last hop, and (2) the state: the distances so far. It
+// emits (3) the frontier of the next hop, the neighbours of the newly reached entities, and (4) the
+// new state. After the last round the states are (5) transposed to rows by source, which are
+// assembled from all ranges and written. An element is 2.4 MB at most.
 func Join(s beam.Scope, blocks beam.PCollection, p JoinParams) beam.PCollection {
 	s = s.Scope("distance.Join")
-	reached, state, sources := beam.ParDo3(s, &seedFn{Params: p}, blocks)
+	frontiers, states, sources := beam.ParDo3(s, &seedFn{Params: p}, blocks)
 	for hop := range p.Hops {
 		r := s.Scope(fmt.Sprintf("round-%02d", hop))
-		reached, state = beam.ParDo2(r, &roundFn{Params: p, Hop: hop}, beam.CoGroupByKey(r, reached, state))
+		frontiers, states = beam.ParDo2(r, &roundFn{Params: p, Hop: hop}, beam.CoGroupByKey(r, frontiers, states))
 	}
-	pieces := beam.ParDo(s, &lastRoundFn{Params: p}, beam.CoGroupByKey(s, reached, state))
-	written := beam.ParDo(s, &partFn{Params: p}, beam.CoGroupByKey(s, sources, pieces))
+	rows := beam.ParDo(s, &transposeFn{Params: p}, beam.CoGroupByKey(s, frontiers, states))
+	written := beam.ParDo(s, &assembleFn{Params: p}, beam.CoGroupByKey(s, sources, rows))
 	return beam.ParDo(s, sumFn, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
 }
 
 func init() {
 	beam.RegisterDoFn(&seedFn{})
 	beam.RegisterDoFn(&roundFn{})
-	beam.RegisterDoFn(&lastRoundFn{})
-	beam.RegisterDoFn(&partFn{})
 	beam.RegisterDoFn(sumFn)
-	beam.RegisterType(reflect.TypeOf((*Piece)(nil)).Elem())
 }
 
-// Blocks are the elements that Join takes: all sources, in increasing order, cut into blocks.
-func (p JoinParams) Blocks(sources []int32) ([][]byte, error) {
-	shards := make([]Shard, p.blocks())
-	for i := range shards {
-		from, to := p.sourcesOf(i)
-		shards[i] = Shard{Number: i, Of: len(shards), Sources: sources[from:to]}
+// Blocks splits all sources, in increasing order, into the blocks that Join takes.
+func (p JoinParams) Blocks(sources []int32) []Shard {
+	blocks := make([]Shard, p.blocks())
+	for i := range blocks {
+		b := p.block(i)
+		blocks[i] = Shard{Number: i, Of: len(blocks), Sources: sources[b.from:b.to]}
 	}
-	return EncodeShards(shards)
+	return blocks
 }
 
 // seedFn starts every search at its source.
 type seedFn struct{ Params JoinParams }
 
-// ProcessElement reaches a block's sources, gives every range an empty state, and sends the
-// sources to the parts that their rows will be written in.
-func (f *seedFn) ProcessElement(element []byte, emit, emitState, emitSources func(int, []byte)) error {
-	var block Shard
-	if err := block.Decode(element); err != nil {
-		return err
-	}
-	for of := range f.Params.Ranges {
-		from, to := f.Params.Range(of)
-		key := f.Params.key(block.Number, of)
+// ProcessElement emits a block's sources as the first frontier, an empty state for every range, and
+// the sources of each span, keyed by its first position.
+func (f *seedFn) ProcessElement(block Shard, emitFrontier, emitState func(int, []byte), emitSources func(int, Shard)) error {
+	for r := range f.Params.Ranges {
+		from, to := f.Params.Range(r)
+		key := f.Params.key(block.Number, r)
 		seeds := newFrontier(from, to, f.Params.Words)
 		for i, source := range block.Sources {
 			if source >= from && source < to {
-				seeds.of(source)[i/SourcesPerWord] |= 1 << (i % SourcesPerWord)
+				seeds.words(source)[i/SourcesPerWord] |= 1 << (i % SourcesPerWord)
 			}
 		}
-		if err := seeds.encode(func(element []byte) { emit(key, element) }); err != nil {
+		if err := seeds.encode(func(element []byte) { emitFrontier(key, element) }); err != nil {
 			return err
 		}
 		emitState(key, []byte{})
 	}
-	first, last := f.Params.sourcesOf(block.Number)
-	for _, part := range f.Params.parts(first, last) {
-		sources, err := Shard{Number: part.from, Of: f.Params.Sources, Sources: block.Sources[part.from-first : part.to-first]}.Encode()
-		if err != nil {
-			return err
-		}
-		emitSources(part.from, sources)
+	all := f.Params.block(block.Number)
+	for _, s := range f.Params.spans(all) {
+		emitSources(s.from, Shard{Number: s.from, Of: f.Params.Sources, Sources: block.Sources[s.from-all.from : s.to-all.from]})
 	}
 	return nil
 }
@@ -96,14 +82,14 @@ type roundFn struct {
 	Hop    int
 }
 
-// Setup keeps the worker within its budget.
+// Setup limits the memory of the worker.
 func (f *roundFn) Setup() { limitMemory(f.Params.Memory) }
 
-// ProcessElement notes what is reached for the first time, and sends on where that leads.
-func (f *roundFn) ProcessElement(ctx context.Context, key int, arrivals, states func(*[]byte) bool, emit, emitState func(int, []byte)) error {
-	defer takeSeat(f.Params.Threads)()
-	block, of := f.Params.blockAndRange(key)
-	fresh, err := f.Params.gather(of, arrivals)
+// ProcessElement records what is reached for the first time, and emits its neighbours.
+func (f *roundFn) ProcessElement(ctx context.Context, key int, frontiers, states func(*[]byte) bool, emitFrontier, emitState func(int, []byte)) error {
+	defer acquire(f.Params.Threads)()
+	block, r := f.Params.splitKey(key)
+	fresh, err := f.Params.readFrontier(r, frontiers)
 	if err != nil {
 		return err
 	}
@@ -114,19 +100,19 @@ func (f *roundFn) ProcessElement(ctx context.Context, key int, arrivals, states 
 	if err := state.close(); err != nil {
 		return err
 	}
-	if err := f.Params.lead(ctx, block, of, fresh, emit); err != nil {
+	if err := f.Params.expand(ctx, block, r, fresh, emitFrontier); err != nil {
 		return err
 	}
-	f.Params.count(ctx, block, of)
+	f.Params.count(ctx, block, r)
 	return nil
 }
 
-// gather reads what a hop reached in a range.
-func (p JoinParams) gather(of int, arrivals func(*[]byte) bool) (*frontier, error) {
-	from, to := p.Range(of)
+// readFrontier merges the elements of a range's frontier.
+func (p JoinParams) readFrontier(r int, elements func(*[]byte) bool) (*frontier, error) {
+	from, to := p.Range(r)
 	reached := newFrontier(from, to, p.Words)
 	var element []byte
-	for arrivals(&element) {
+	for elements(&element) {
 		if err := reached.add(element); err != nil {
 			return nil, err
 		}
@@ -134,11 +120,11 @@ func (p JoinParams) gather(of int, arrivals func(*[]byte) bool) (*frontier, erro
 	return reached, nil
 }
 
-// count notes that a block went through a round, once for all of its ranges.
-func (p JoinParams) count(ctx context.Context, block, of int) {
-	if of == 0 {
-		from, to := p.sourcesOf(block)
-		sourceRounds.Inc(ctx, int64(to-from))
+// count counts the sources of a block once per round, with its first range.
+func (p JoinParams) count(ctx context.Context, block, r int) {
+	if r == 0 {
+		b := p.block(block)
+		sourceRounds.Inc(ctx, int64(b.to-b.from))
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"tagnet/model/budget"
 )
 
-// TestHopsArePackedDistances compares with the packing of the tables.
+// TestHopsArePackedDistances compares hops with tables.Pack.
 func TestHopsArePackedDistances(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
-		h, distances := nothing, slices.Repeat([]uint8{tables.Unreached}, SourcesPerWord)
+		h, distances := noHops, slices.Repeat([]uint8{tables.Unreached}, SourcesPerWord)
 		var want uint64
 		for hop := range uint8(tables.MaxHops + 1) {
 			sources := random.Uint64() & random.Uint64() & random.Uint64() &^ want
@@ -35,9 +35,9 @@ func TestHopsArePackedDistances(t *testing.T) {
 	}
 }
 
-// TestFrontierInElements holds that elements carry a frontier, several where it is large, and
-// that what is not of a range is refused.
-func TestFrontierInElements(t *testing.T) {
+// TestFrontierElements checks that elements carry a frontier, several if it is large, and that rows
+// out of range are an error.
+func TestFrontierElements(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	const from, to, words = 1000, 1000 + rowsPerElement, 3
 	want := newFrontier(from, to, words)
@@ -66,23 +66,23 @@ func TestFrontierInElements(t *testing.T) {
 		t.Error("the frontiers differ")
 	}
 	for name, other := range map[string]*frontier{
-		"from later on": newFrontier(from+1, to, words), "to sooner": newFrontier(from, to-1, words), "fewer words": newFrontier(from, to, words-1),
+		"later start": newFrontier(from+1, to, words), "earlier end": newFrontier(from, to-1, words), "fewer words": newFrontier(from, to, words-1),
 	} {
 		failed := false
 		for _, element := range elements {
 			failed = failed || other.add(element) != nil
 		}
 		if !failed {
-			t.Errorf("%s: what is outside of a range is taken", name)
+			t.Errorf("%s: no error for rows out of range", name)
 		}
 	}
 	if err := got.add([]byte("nonsense")); err == nil {
-		t.Error("nonsense is taken")
+		t.Error("no error for an element of another format")
 	}
 }
 
-// TestAdvance holds that only what is reached for the first time stays in the frontier, and
-// that the state has every hop, whichever rows it came in.
+// TestAdvance checks that only what is reached for the first time stays in the frontier, and that
+// the state has every hop.
 func TestAdvance(t *testing.T) {
 	const from, to, words = 7, 17, 2
 	var state [][]byte
@@ -132,7 +132,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// iterate is an iterator of elements as Beam gives it.
+// iterate returns an iterator over elements, such as Beam's.
 func iterate(elements [][]byte) func(*[]byte) bool {
 	return func(element *[]byte) bool {
 		if len(elements) == 0 {
@@ -143,8 +143,8 @@ func iterate(elements [][]byte) func(*[]byte) bool {
 	}
 }
 
-// TestRunsHaveEveryEdge reads ranges of shards in runs of any size, and again from what is kept.
-func TestRunsHaveEveryEdge(t *testing.T) {
+// TestChunksHaveEveryEdge reads ranges of shards in chunks of any size, and again from the cache.
+func TestChunksHaveEveryEdge(t *testing.T) {
 	ctx := t.Context()
 	random := rand.New(rand.NewPCG(4, 4))
 	const entities = 500
@@ -156,11 +156,11 @@ func TestRunsHaveEveryEdge(t *testing.T) {
 	p := JoinParams{Entities: entities, Edges: make([]EdgeShard, 4)}
 	for k := range p.Edges {
 		var e tables.Edges
-		for o := p.first(k, 4); o < p.first(k+1, 4); o++ {
+		for o := p.rangeStart(k, 4); o < p.rangeStart(k+1, 4); o++ {
 			for head := range int32(entities) {
-				for r := range int32(2) { // parallel relations are one way
+				for relation := range int32(2) { // parallel edges count once
 					if want[edge{o, head}] {
-						e.Tails, e.Heads, e.Relations = append(e.Tails, o), append(e.Heads, head), append(e.Relations, r)
+						e.Tails, e.Heads, e.Relations = append(e.Tails, o), append(e.Heads, head), append(e.Relations, relation)
 					}
 				}
 			}
@@ -171,22 +171,22 @@ func TestRunsHaveEveryEdge(t *testing.T) {
 		}
 	}
 	for _, p.Ranges = range []int{1, 3, 4, 11, 500} {
-		for _, p.RunBytes = range []int64{0, 300, 4000, 1 << 20} {
-			for _, p.KeptBytes = range []int64{0, 5000, 1 << 20} {
-				got := map[edge]*run{}
-				for of := range p.Ranges {
-					from, to := p.Range(of)
-					err := eachRun(ctx, p, of, func(r *run) error {
-						if n := int64(len(r.senders)); n > 1 && bytesOfRun(n, int64(len(r.offsets)-1)) > p.RunBytes {
-							t.Fatalf("%d ranges, %d bytes: a run of %d edges", p.Ranges, p.RunBytes, n)
+		for _, p.ChunkBytes = range []int64{0, 300, 4000, 1 << 20} {
+			for _, p.CacheBytes = range []int64{0, 5000, 1 << 20} {
+				got := map[edge]*edgeChunk{}
+				for r := range p.Ranges {
+					from, to := p.Range(r)
+					err := eachChunk(ctx, p, r, func(c *edgeChunk) error {
+						if n := int64(len(c.neighbours)); n > 1 && chunkBytes(n, int64(len(c.offsets)-1)) > p.ChunkBytes {
+							t.Fatalf("%d ranges, %d bytes: a chunk of %d edges", p.Ranges, p.ChunkBytes, n)
 						}
-						for i := range len(r.offsets) - 1 {
-							for _, head := range r.senders[r.offsets[i]:r.offsets[i+1]] {
-								e := edge{r.first + int32(i), head}
-								if got[e] == r || e.tail < from || e.tail >= to {
-									t.Fatalf("edge %+v comes twice in a run, or in range %d", e, of)
+						for i := range len(c.offsets) - 1 {
+							for _, head := range c.neighbours[c.offsets[i]:c.offsets[i+1]] {
+								e := edge{c.first + int32(i), head}
+								if got[e] == c || e.tail < from || e.tail >= to {
+									t.Fatalf("edge %+v comes twice in a chunk, or in range %d", e, r)
 								}
-								got[e] = r
+								got[e] = c
 							}
 						}
 						return nil
@@ -196,10 +196,10 @@ func TestRunsHaveEveryEdge(t *testing.T) {
 					}
 				}
 				if len(got) != len(want) || !contains(want, got) {
-					t.Errorf("%d ranges of %d bytes: %d edges, want %d", p.Ranges, p.RunBytes, len(got), len(want))
+					t.Errorf("%d ranges of %d bytes: %d edges, want %d", p.Ranges, p.ChunkBytes, len(got), len(want))
 				}
-				if kept.bytes > max(p.KeptBytes, 1<<20) {
-					t.Errorf("%d bytes are kept", kept.bytes)
+				if chunkCache.bytes > max(p.CacheBytes, 1<<20) {
+					t.Errorf("the cache has %d bytes", chunkCache.bytes)
 				}
 			}
 		}
@@ -215,43 +215,43 @@ func contains[K comparable, A, B any](whole map[K]A, some map[K]B) bool {
 	return true
 }
 
-// TestPartsCoverTables holds that parts are all sources, each once and in order, none in two
-// blocks or tables.
-func TestPartsCoverTables(t *testing.T) {
+// TestSpansCoverTables checks that spans have each source once and in order, and that none crosses the
+// border of a block or a table.
+func TestSpansCoverTables(t *testing.T) {
 	for _, p := range []JoinParams{
-		{Entities: 10, Sources: 1000, PerFile: 300, Words: 2},
-		{Entities: bytesPerPart / 7, Sources: 701, PerFile: 64, Words: 8},
-		{Entities: 3 * bytesPerPart, Sources: 130, PerFile: 64, Words: 1},
+		{Entities: 10, Sources: 1000, PerTable: 300, Words: 2},
+		{Entities: maxSpanBytes / 7, Sources: 701, PerTable: 64, Words: 8},
+		{Entities: 3 * maxSpanBytes, Sources: 130, PerTable: 64, Words: 1},
 	} {
-		var byBlock, byTable []part
+		var byBlock, byTable []span
 		for block := range p.blocks() {
-			byBlock = append(byBlock, p.parts(p.sourcesOf(block))...)
+			byBlock = append(byBlock, p.spans(p.block(block))...)
 		}
-		for table := range (p.Sources + p.PerFile - 1) / p.PerFile {
-			byTable = append(byTable, p.partsOf(table)...)
+		for table := range (p.Sources + p.PerTable - 1) / p.PerTable {
+			byTable = append(byTable, p.tableSpans(table)...)
 		}
 		if !slices.Equal(byBlock, byTable) {
-			t.Errorf("%+v: parts by block %v, by table %v", p, byBlock, byTable)
+			t.Errorf("%+v: spans by block %v, by table %v", p, byBlock, byTable)
 		}
 		next := 0
-		for _, part := range byBlock {
-			last := part.to - 1
-			if part.from != next || part.from/p.PerFile != last/p.PerFile || part.from/p.block() != last/p.block() {
-				t.Errorf("%+v: part %v after %d", p, part, next)
+		for _, s := range byBlock {
+			last := s.to - 1
+			if s.from != next || s.from/p.PerTable != last/p.PerTable || s.from/p.blockSources() != last/p.blockSources() {
+				t.Errorf("%+v: span %v after %d", p, s, next)
 			}
-			if rows := part.to - part.from; rows > 1 && rows*p.Entities > bytesPerPart {
-				t.Errorf("%+v: part %v is too large", p, part)
+			if rows := s.to - s.from; rows > 1 && rows*p.Entities > maxSpanBytes {
+				t.Errorf("%+v: span %v is too large", p, s)
 			}
-			next = part.to
+			next = s.to
 		}
 		if next != p.Sources {
-			t.Errorf("%+v: the parts end at %d", p, next)
+			t.Errorf("%+v: the spans end at %d", p, next)
 		}
 	}
 }
 
-// TestPlan holds that a plan is within its budget and within what a barrier takes, and that the
-// least which an error names does.
+// TestPlan checks that a plan keeps within its memory budget and the limit of a barrier, and that
+// the least budget which an error names is enough.
 func TestPlan(t *testing.T) {
 	for _, s := range []Size{
 		{1, 2, 1, 1, 1}, {14541, 544230, 10348, 40932, 1}, {40943, 173670, 5323, 6268, 1},
@@ -259,12 +259,12 @@ func TestPlan(t *testing.T) {
 	} {
 		for _, local := range []bool{true, false} {
 			for _, mib := range []int64{1, 230, 300, 1024, 12288} {
-				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerFile: PerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeShards)}
+				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeShards)}
 				plan, wave, err := p.Plan(s, mib*budget.MiB, 2, local)
 				var small *budget.TooSmall
 				if errors.As(err, &small) {
 					if small.Least <= mib*budget.MiB {
-						t.Errorf("%+v: %d MiB are refused, %d would do", s, mib, small.Least/budget.MiB)
+						t.Errorf("%+v: %d MiB are an error, but %d are enough", s, mib, small.Least/budget.MiB)
 					}
 					if plan, wave, err = p.Plan(s, small.Least, 2, local); err == nil {
 						continue
@@ -277,7 +277,7 @@ func TestPlan(t *testing.T) {
 				if _, err := plan.Need(s, wave*plan.Words, local).Divide(mib*budget.MiB, plan.Threads, 2); err != nil {
 					t.Errorf("%+v: the plan %+v exceeds %d MiB: %v", s, plan, mib, err)
 				}
-				if bytes := plan.Barrier(wave*plan.Words, s.Edges); local && bytes > bytesPerBarrier {
+				if bytes := plan.Barrier(wave*plan.Words, s.Edges); local && bytes > maxBarrierBytes {
 					t.Errorf("%+v: a barrier of %d bytes", s, bytes)
 				}
 				if plan.Ranges < 1 || plan.Ranges > plan.Entities || wave < 1 || wave > plan.blocks() || !local && wave != plan.blocks() {
@@ -287,16 +287,16 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	big := Size{1 << 28, 1 << 31, 10, 10, 1000}
-	p := JoinParams{Entities: 1 << 28, Sources: 10, PerFile: 64, Edges: make([]EdgeShard, 1000)}
+	p := JoinParams{Entities: 1 << 28, Sources: 10, PerTable: 64, Edges: make([]EdgeShard, 1000)}
 	if _, _, err := p.Plan(big, 1<<50, 2, true); err == nil || errors.As(err, new(*budget.TooSmall)) {
-		t.Errorf("what the local runner cannot take is planned: %v", err)
+		t.Errorf("a plan for more than the local runner takes: %v", err)
 	}
 	if _, _, err := p.Plan(big, 12<<30, 2, false); err != nil {
 		t.Errorf("elsewhere: %v", err)
 	}
 }
 
-// TestBarrierIsABound compares what a round sends with what was planned for it.
+// TestBarrierIsABound compares the bytes that a round emits with the estimate.
 func TestBarrierIsABound(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	ctx, url := context.Background(), "mem://"+t.Name()+"/edges"
@@ -313,26 +313,26 @@ func TestBarrierIsABound(t *testing.T) {
 	if err := writeEdges(ctx, url, e); err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range []int64{0, 3000, 1 << 20} {
-		p := JoinParams{Entities: entities, Sources: 128, PerFile: 1000, Edges: []EdgeShard{{URL: url, SHA256: t.Name()}}, Ranges: 3, Words: 2, RunBytes: run}
+	for _, chunk := range []int64{0, 3000, 1 << 20} {
+		p := JoinParams{Entities: entities, Sources: 128, PerTable: 1000, Edges: []EdgeShard{{URL: url, SHA256: t.Name()}}, Ranges: 3, Words: 2, ChunkBytes: chunk}
 		sent := int64(0)
-		for of := range p.Ranges {
-			from, to := p.Range(of)
+		for r := range p.Ranges {
+			from, to := p.Range(r)
 			fresh := newFrontier(from, to, p.Words)
 			for i := range fresh.bits {
 				fresh.bits[i] = 1
 			}
-			if err := p.lead(ctx, 0, of, fresh, func(_ int, element []byte) { sent += int64(len(element)) }); err != nil {
+			if err := p.expand(ctx, 0, r, fresh, func(_ int, element []byte) { sent += int64(len(element)) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if bound := p.Barrier(p.Words, int64(e.Len())); sent == 0 || sent > bound-stateRow*entities*2 {
-			t.Errorf("runs of %d bytes: %d bytes are sent, the bound is %d", run, sent, bound)
+			t.Errorf("chunks of %d bytes: %d bytes are sent, the bound is %d", chunk, sent, bound)
 		}
 	}
 }
 
-// writeEdges writes edges as preprocess does.
+// writeEdges writes edges in the format of preprocess.
 func writeEdges(ctx context.Context, url string, e tables.Edges) error {
 	w, err := tables.CreateEdges(ctx, url)
 	if err != nil {

@@ -29,12 +29,12 @@ func (s Size) queriesMemory() budget.Part {
 	return budget.Part{Name: "queries", Bytes: 32*s.Queries + 12*s.Sources}
 }
 
-// mostNeighbours is how many edges a graph may have for a copy of it without those that stand
+// maxNeighbourEdges is how many edges a graph may have for a copy of it without those that stand
 // beside another: 256 MiB of them. Beyond, memory has more use elsewhere.
-const mostNeighbours = 64 << 20
+const maxNeighbourEdges = 64 << 20
 
 func neighboursMemory(s Size) int64 {
-	if s.Edges > mostNeighbours {
+	if s.Edges > maxNeighbourEdges {
 		return 0
 	}
 	return multisource.NeighboursMemory(s.Entities, s.Edges)
@@ -76,21 +76,21 @@ func LoadedMemory(s graph.Summary, bytesOfNames int64) int64 {
 // it is sent, joined, kept and handed on.
 const copiesOfBarrier = 6
 
-// bytesPerBarrier is how much of a barrier the local runner can be given.
-const bytesPerBarrier = 500 << 20
+// maxBarrierBytes is how much of a barrier the local runner can be given.
+const maxBarrierBytes = 500 << 20
 
-// most is how many edges a run may have.
-func (p JoinParams) most() int64 {
-	return max(1, (p.RunBytes-bytesOfRun(0, int64(p.widest())))/4)
+// chunkEdges returns the most edges of a chunk.
+func (p JoinParams) chunkEdges() int64 {
+	return max(1, (p.ChunkBytes-chunkBytes(0, int64(p.maxRange())))/4)
 }
 
 // Barrier bounds the bytes that cross a barrier for so many words of sources: 13 for each entity
 // and word that a run of edges leads to, 37 for each that is reached. There are as many runs as
-// ranges, or more where a range's edges exceed RunBytes.
+// ranges, or more where a range's edges exceed ChunkBytes.
 func (p JoinParams) Barrier(words int, edges int64) int64 {
 	const element = 1 << 10 // beside its rows
 	v, ranges := int64(p.Entities), int64(p.Ranges)
-	runs := ranges + edges/p.most()
+	runs := ranges + edges/p.chunkEdges()
 	elements := int64((words+p.Words-1)/p.Words) * runs * (ranges + 1)
 	return int64(words)*(frontierRow*min(edges, runs*v)+stateRow*v) + elements*element
 }
@@ -102,18 +102,18 @@ func (p JoinParams) Barrier(words int, edges int64) int64 {
 // an entity and source.
 func (p JoinParams) threadMemory(edges int64) int64 {
 	const elements = 16 * budget.MiB
-	v, n := int64(p.Entities), int64(p.widest())
+	v, n := int64(p.Entities), int64(p.maxRange())
 	frontier := 8 * n * int64(p.Words)
-	round := 2*frontier + frontier/64 + 2*min(p.RunBytes, bytesOfRun(edges, n)) + 32*n
+	round := 2*frontier + frontier/64 + 2*min(p.ChunkBytes, chunkBytes(edges, n)) + 32*n
 	last := frontier + 2*32*n*int64(p.Words)
-	part := max(bytesPerPart, v) + writerMemory(v)
+	part := max(maxSpanBytes, v) + writerMemory(v)
 	return max(round, last, part) + elements
 }
 
 // Need states what a worker of Join and Tables takes; where it is the process of Beam's local
 // runner, too, with what crosses a barrier for so many words of sources.
 func (p JoinParams) Need(s Size, words int, local bool) budget.Need {
-	need := budget.Need{Fixed: []budget.Part{s.queriesMemory(), {Name: "edges", Bytes: p.KeptBytes}}, Thread: p.threadMemory(s.Edges)}
+	need := budget.Need{Fixed: []budget.Part{s.queriesMemory(), {Name: "edges", Bytes: p.CacheBytes}}, Thread: p.threadMemory(s.Edges)}
 	if local {
 		need.Fixed = append(need.Fixed, budget.Part{Name: fmt.Sprintf("rounds of %d sources", min(words*SourcesPerWord, int(s.Sources))), Bytes: copiesOfBarrier * p.Barrier(words, s.Edges)})
 	}

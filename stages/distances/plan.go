@@ -8,25 +8,25 @@ import (
 	"tagnet/model/budget"
 )
 
-// mostWords is how many words of sources are searched together, where memory allows: edges are
+// maxWords is how many words of sources are searched together, where memory allows: edges are
 // read once for all of them.
-const mostWords = 8
+const maxWords = 8
 
-// goodKeys is how many pairs of a block and a range there are, where memory allows: what can be
+// targetKeys is how many pairs of a block and a range there are, where memory allows: what can be
 // worked on at a time. More ranges than that would send more, since each sends its own rows.
-const goodKeys = 32
+const targetKeys = 32
 
 // Bounds of the edges that a thread has in memory: more merges more of what it sends.
 const (
-	leastRun = 1 << 20
-	mostRun  = 256 << 20
+	minChunkBytes = 1 << 20
+	maxChunkBytes = 256 << 20
 )
 
 // runs are the bounds that may be tried, better ones first: those that take no more than a
 // quarter of the budget, each thread having two while one grows, larger ones first.
 func runs(bytes int64, cores int) []int64 {
 	var list []int64
-	for run := int64(leastRun); run <= mostRun; run *= 2 {
+	for run := int64(minChunkBytes); run <= maxChunkBytes; run *= 2 {
 		list = append(list, run)
 	}
 	slices.Reverse(list)
@@ -43,16 +43,16 @@ func runs(bytes int64, cores int) []int64 {
 	return list
 }
 
-// Plan chooses Ranges, Words, RunBytes, KeptBytes and Threads by a budget of bytes, and how many
+// Plan chooses Ranges, Words, ChunkBytes, CacheBytes and Threads by a budget of bytes, and how many
 // blocks of sources are searched in one go: all of them, unless Beam's local runner is to have
 // what crosses a barrier in its memory. Where a budget is too small the error is a
 // budget.TooSmall with the least that would do.
 func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned JoinParams, blocks int, err error) {
 	var least *budget.TooSmall
-	for _, p.RunBytes = range runs(bytes, cores) {
-		for p.Words = mostWords; p.Words > 0; p.Words /= 2 {
+	for _, p.ChunkBytes = range runs(bytes, cores) {
+		for p.Words = maxWords; p.Words > 0; p.Words /= 2 {
 			for _, p.Ranges = range ranges(p.Entities, p.blocks()) {
-				if local && p.Barrier(p.Words, s.Edges) > bytesPerBarrier {
+				if local && p.Barrier(p.Words, s.Edges) > maxBarrierBytes {
 					continue
 				}
 				share, err := p.Need(s, p.Words, local).Divide(bytes, 0, cores)
@@ -60,7 +60,7 @@ func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned Jo
 				switch {
 				case err == nil:
 					p.Threads = share.Threads
-					p.KeptBytes = p.keep(s, bytes, local)
+					p.CacheBytes = p.keep(s, bytes, local)
 					return p, p.wave(s, bytes, local), nil
 				case errors.As(err, &small) && (least == nil || small.Least < least.Least):
 					least = small
@@ -69,7 +69,7 @@ func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned Jo
 		}
 	}
 	if least == nil {
-		return p, 0, fmt.Errorf("a round over %d entities and %d edges sends more than the %d MB that Beam's local runner takes: give another --runner", s.Entities, s.Edges, bytesPerBarrier>>20)
+		return p, 0, fmt.Errorf("a round over %d entities and %d edges sends more than the %d MB that Beam's local runner takes: give another --runner", s.Entities, s.Edges, maxBarrierBytes>>20)
 	}
 	return p, 0, least
 }
@@ -78,7 +78,7 @@ func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned Jo
 // have less of each in memory.
 func ranges(entities, blocks int) []int {
 	const leastEntities = 1 << 10
-	good := (goodKeys + blocks - 1) / blocks
+	good := (targetKeys + blocks - 1) / blocks
 	var list []int
 	for n := good; n <= max(good, entities/leastEntities); n *= 2 {
 		list = append(list, min(n, entities))
@@ -92,15 +92,15 @@ func ranges(entities, blocks int) []int {
 // fits tells whether a budget holds the plan for so many words of sources at a time.
 func (p JoinParams) fits(s Size, bytes int64, words int, local bool) bool {
 	_, err := p.Need(s, words, local).Divide(bytes, p.Threads, p.Threads)
-	return err == nil && (!local || p.Barrier(words, s.Edges) <= bytesPerBarrier)
+	return err == nil && (!local || p.Barrier(words, s.Edges) <= maxBarrierBytes)
 }
 
 // keep is how much of the edges stays in memory from round to round: all, or a part of them.
 func (p JoinParams) keep(s Size, bytes int64, local bool) int64 {
-	all := bytesOfRun(s.Edges, s.Entities+int64(p.Ranges))
-	for p.KeptBytes = all; p.KeptBytes > all/16; p.KeptBytes /= 2 {
+	all := chunkBytes(s.Edges, s.Entities+int64(p.Ranges))
+	for p.CacheBytes = all; p.CacheBytes > all/16; p.CacheBytes /= 2 {
 		if p.fits(s, bytes, p.Words, local) {
-			return p.KeptBytes
+			return p.CacheBytes
 		}
 	}
 	return 0

@@ -8,19 +8,19 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// hops are the distances of an entity from the 64 sources of a word, 4 bits each and 15 where
-// it is not reached: source 2i in the low half of byte i, as formats/tables packs them.
+// hops are the distances of an entity from the 64 sources of a word, 4 bits each, 15 if
+// unreached: source 2i in the low half of byte i, as formats/tables packs them.
 type hops [SourcesPerWord / 2]byte
 
-// nothing is hops of which none is reached.
-var nothing = func() (h hops) {
+// noHops is hops of which every source is unreached.
+var noHops = func() (h hops) {
 	for i := range h {
 		h[i] = 0xff
 	}
 	return h
 }()
 
-// reached has a bit for each source that reaches the entity.
+// reached returns a bit for each source that reaches the entity.
 func (h *hops) reached() (sources uint64) {
 	for i := 0; i < len(h); i += 8 {
 		x := binary.LittleEndian.Uint64(h[i:])
@@ -36,7 +36,10 @@ func (h *hops) reached() (sources uint64) {
 	return sources
 }
 
-// set notes the hop at which sources reach the entity for the first time.
+// get returns the distance from the i-th source.
+func (h *hops) get(i int) uint8 { return h[i/2] >> (4 * (i & 1)) & 15 }
+
+// set stores the hop at which sources reach the entity for the first time.
 func (h *hops) set(sources uint64, hop uint8) {
 	for ; sources != 0; sources &= sources - 1 {
 		i := bits.TrailingZeros64(sources)
@@ -45,8 +48,8 @@ func (h *hops) set(sources uint64, hop uint8) {
 	}
 }
 
-// stateSchema is that of the elements that carry what is found: a row for each entity and word
-// of which anything is, 37 bytes.
+// stateSchema is the schema of elements that carry a state: a row of 37 bytes for each entity and
+// word of which some source reaches the entity.
 var stateSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "entity", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "word", Type: arrow.PrimitiveTypes.Uint8},
@@ -57,15 +60,15 @@ const stateRow = 37
 
 // stateWriter collects rows of a state and sends them in elements.
 type stateWriter struct {
-	send     func(element []byte)
-	sent     bool
-	entities []int32
-	words    []uint8
-	found    []byte
+	send      func(element []byte)
+	sent      bool
+	entities  []int32
+	words     []uint8
+	distances []byte
 }
 
 func (w *stateWriter) add(entity int32, word uint8, h *hops) error {
-	w.entities, w.words, w.found = append(w.entities, entity), append(w.words, word), append(w.found, h[:]...)
+	w.entities, w.words, w.distances = append(w.entities, entity), append(w.words, word), append(w.distances, h[:]...)
 	if len(w.entities) < rowsPerElement {
 		return nil
 	}
@@ -73,18 +76,18 @@ func (w *stateWriter) add(entity int32, word uint8, h *hops) error {
 }
 
 func (w *stateWriter) flush() error {
-	element, err := encodeColumns(stateSchema, len(w.entities), arrow.Int32Traits.CastToBytes(w.entities), w.words, w.found)
+	element, err := encodeColumns(stateSchema, len(w.entities), arrow.Int32Traits.CastToBytes(w.entities), w.words, w.distances)
 	if err != nil {
 		return err
 	}
 	w.send(element)
 	w.sent = true
-	w.entities, w.words, w.found = w.entities[:0], w.words[:0], w.found[:0]
+	w.entities, w.words, w.distances = w.entities[:0], w.words[:0], w.distances[:0]
 	return nil
 }
 
-// close sends what is left. A state without rows is an element without bytes, so that each
-// block and range comes in every round.
+// close sends the remaining rows. A state without rows is an empty element, so that every block and
+// range is present in every round.
 func (w *stateWriter) close() error {
 	if len(w.entities) > 0 {
 		return w.flush()
@@ -95,11 +98,10 @@ func (w *stateWriter) close() error {
 	return nil
 }
 
-// advance joins what a hop reached with the state: it leaves in the frontier what is reached
-// for the first time, and hands on every row of the state with that noted. The row is only
-// lent.
+// advance joins what a hop reached with the state. It leaves in reached what is reached for the
+// first time, and calls each with every row of the new state, a view.
 func advance(reached *frontier, hop uint8, states func(*[]byte) bool, each func(entity int32, word uint8, h *hops) error) error {
-	held := make([]uint64, (len(reached.bits)+63)/64)
+	inState := make([]uint64, (len(reached.bits)+63)/64)
 	var element []byte
 	for states(&element) {
 		if len(element) == 0 {
@@ -110,28 +112,28 @@ func advance(reached *frontier, hop uint8, states func(*[]byte) bool, each func(
 			return err
 		}
 		words := record.Column(1).(*array.Uint8).Uint8Values()
-		found := record.Column(2).(*array.FixedSizeBinary)
-		for i, entity := range record.Column(0).(*array.Int32).Int32Values() {
-			at, err := reached.at(entity, words[i])
+		distances := record.Column(2).(*array.FixedSizeBinary)
+		for row, entity := range record.Column(0).(*array.Int32).Int32Values() {
+			i, err := reached.index(entity, words[row])
 			if err != nil {
 				return err
 			}
-			held[at/64] |= 1 << (at % 64)
-			h := hops(found.Value(i))
-			reached.bits[at] &^= h.reached()
-			h.set(reached.bits[at], hop)
-			if err := each(entity, words[i], &h); err != nil {
+			inState[i/64] |= 1 << (i % 64)
+			h := hops(distances.Value(row))
+			reached.bits[i] &^= h.reached()
+			h.set(reached.bits[i], hop)
+			if err := each(entity, words[row], &h); err != nil {
 				return err
 			}
 		}
 	}
-	for at, sources := range reached.bits {
-		if sources == 0 || held[at/64]>>(at%64)&1 == 1 {
+	for i, sources := range reached.bits {
+		if sources == 0 || inState[i/64]>>(i%64)&1 == 1 {
 			continue
 		}
-		h := nothing
+		h := noHops
 		h.set(sources, hop)
-		if err := each(reached.from+int32(at/reached.words), uint8(at%reached.words), &h); err != nil {
+		if err := each(reached.from+int32(i/reached.width), uint8(i%reached.width), &h); err != nil {
 			return err
 		}
 	}

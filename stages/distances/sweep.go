@@ -12,109 +12,106 @@ import (
 	"tagnet/model/multisource"
 )
 
-// bytesPerThread bounds the searcher of one thread where nothing else does. On very large graphs
-// it takes fewer sources at once: never fewer than 64.
-const bytesPerThread = 256 << 20
+// defaultPerThread limits the searcher of a thread if SweepParams does not. On very large graphs it
+// searches from fewer sources at once, but never from fewer than 64.
+const defaultPerThread = 256 << 20
 
-// SweepParams says what is searched, and what for.
+// SweepParams are the parameters of Sweep.
 type SweepParams struct {
 	// Graph is what is searched.
 	Graph *graph.Graph
-	// Sources are where from, in the order in which each is to get them.
+	// Sources are searched from, and results delivered, in this order.
 	Sources []int32
-	// Hops is how far, at most tables.MaxHops.
+	// Hops is the largest distance, at most tables.MaxHops.
 	Hops int
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string
-	// Gather says what work is given. What is not asked for takes no time.
+	// Gather selects what a Result has. What is not selected takes no time.
 	Gather multisource.Gather
-	// Threads bounds the threads; 0 is as many as there are cores, which are the most.
+	// Threads is the most threads; 0 is one per core, which is also the limit.
 	Threads int
-	// PerThread is the most bytes that a thread's searcher may take; 0 is 256 MiB.
+	// PerThread is the most bytes of a thread's searcher; 0 is 256 MiB.
 	PerThread int64
-	// Neighbours, if not nil, are those of the graph: distances come sooner by them.
+	// Neighbours, if not nil, are those of the graph, which make the search for distances faster.
 	Neighbours *multisource.Neighbours
 }
 
-// SweepMemory is the bytes of one thread of Sweep that searches so many words of 64 sources at
-// once in a graph of so many entities: the searcher of multisource.Memory, and a byte an entity
-// for distances that are unpacked.
+// SweepMemory returns the bytes of one thread of Sweep that searches from 64 words sources at
+// once: the searcher of multisource.Memory, and a byte an entity for unpacked distances.
 func SweepMemory(entities int64, words int, gather multisource.Gather) int64 {
 	return multisource.Memory(int(entities), words, gather) + entities
 }
 
-// Searched is what a search from one source gathered. It is valid while work uses it.
-type Searched struct {
+// Result is what a search from one source found. It is valid during the call that receives it.
+type Result struct {
 	Source int32
-	// Packed is the distances to all entities, as tables.Pack packs them; nil if not gathered.
+	// Packed are the distances to all entities, as tables.Pack packs them; nil if not gathered.
 	Packed []byte
-	// Levels is how the edges lie to the levels of distance; zero if not gathered.
+	// Levels are the numbers of edges between and inside the levels of distance; zero if not
+	// gathered.
 	Levels messages.Levels
 
 	unpacked *[]uint8
 	entities int
 }
 
-// Distances unpacks the distances: hops to every entity, or tables.Unreached.
-func (s *Searched) Distances() []uint8 {
-	if *s.unpacked == nil {
-		*s.unpacked = make([]uint8, s.entities)
+// Distances returns the unpacked distances: hops to every entity, or tables.Unreached.
+func (r *Result) Distances() []uint8 {
+	if *r.unpacked == nil {
+		*r.unpacked = make([]uint8, r.entities)
 	}
-	tables.Unpack(s.Packed, *s.unpacked)
-	return *s.unpacked
+	tables.Unpack(r.Packed, *r.unpacked)
+	return *r.unpacked
 }
 
-// Sweep searches from sources, up to 512 at once in each of several threads. work makes
-// something of what each source's search gathered, in one of the threads; each then gets what
-// it made, in the order of the sources, in the calling goroutine. An error of either ends the
-// sweep and is returned.
-func Sweep[T any](ctx context.Context, p SweepParams, work func(*Searched) (T, error), each func(source int32, made T) error) error {
+// Sweep searches from many sources, up to 512 at once in each of several threads. Each result goes
+// to work in the thread that found it. What work returns goes to each in the calling goroutine, in
+// the order of the sources. The first error of either ends the sweep and is returned.
+func Sweep[T any](ctx context.Context, p SweepParams, work func(*Result) (T, error), each func(source int32, made T) error) error {
 	k, err := kernel.Named(p.Kernel)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	seats := seatsFor(p.Threads)
-	lent := newSearchers(p, k, cap(seats))
+	semaphore := semaphoreFor(p.Threads)
+	pool := newSearcherPool(p, k, cap(semaphore))
 	type group struct {
 		sources []int32
 		made    []T
 		err     error
 	}
-	waiting := make(chan chan group, cap(seats)) // in order; as many are searched ahead
+	search := func(sources []int32) group {
+		select {
+		case semaphore <- struct{}{}:
+		case <-ctx.Done():
+			return group{err: ctx.Err()}
+		}
+		defer func() { <-semaphore }()
+		made := make([]T, len(sources))
+		err := pool.search(sources, func(i int, r *Result) (err error) {
+			made[i], err = work(r)
+			return err
+		})
+		return group{sources, made, err}
+	}
+	pending := make(chan chan group, cap(semaphore)) // in order; limits how far searches run ahead of each
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Add(1)
-	go func() {
-		defer running.Done()
-		defer close(waiting)
-		for from := 0; from < len(p.Sources); from += lent.width {
+	running.Go(func() {
+		defer close(pending)
+		for from := 0; from < len(p.Sources); from += pool.width {
 			out := make(chan group, 1)
 			select {
-			case waiting <- out:
+			case pending <- out:
 			case <-ctx.Done():
 				return
 			}
-			running.Add(1)
-			go func(sources []int32) {
-				defer running.Done()
-				select {
-				case seats <- struct{}{}:
-				case <-ctx.Done():
-					out <- group{err: ctx.Err()}
-					return
-				}
-				defer func() { <-seats }()
-				made := make([]T, len(sources))
-				out <- group{sources, made, lent.search(sources, func(i int, s *Searched) (err error) {
-					made[i], err = work(s)
-					return err
-				})}
-			}(p.Sources[from:min(from+lent.width, len(p.Sources))])
+			sources := p.Sources[from:min(from+pool.width, len(p.Sources))]
+			running.Go(func() { out <- search(sources) })
 		}
-	}()
-	for out := range waiting {
+	})
+	for out := range pending {
 		g := <-out
 		if g.err != nil {
 			return g.err
@@ -128,13 +125,12 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Searched) (T, e
 	return ctx.Err()
 }
 
-// searchers are lent, so that a long sweep allocates them once a thread.
-type searchers struct {
+// searcherPool keeps idle searchers, so that a long sweep allocates one per thread.
+type searcherPool struct {
 	params       SweepParams
 	kernel       kernel.Kernel
-	words, width int // of a searcher, and how many sources it is given
-	mu           sync.Mutex
-	free         []*searcher
+	words, width int // words of a searcher, and how many sources it gets at once
+	idle         chan *searcher
 }
 
 type searcher struct {
@@ -142,46 +138,37 @@ type searcher struct {
 	unpacked []uint8
 }
 
-// newSearchers divides few sources evenly among the threads.
-func newSearchers(p SweepParams, k kernel.Kernel, threads int) *searchers {
+// newSearcherPool divides few sources evenly among the threads.
+func newSearcherPool(p SweepParams, k kernel.Kernel, threads int) *searcherPool {
 	each := (len(p.Sources) + threads - 1) / threads
-	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, bytesPerThread))
-	return &searchers{params: p, kernel: k, words: words, width: max(1, min(64*words, each))}
+	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, defaultPerThread))
+	return &searcherPool{params: p, kernel: k, words: words, width: max(1, min(64*words, each)), idle: make(chan *searcher, threads)}
 }
 
-// search searches from at most width sources and calls each for every one of them.
-func (l *searchers) search(sources []int32, each func(i int, s *Searched) error) error {
-	one := l.take()
-	defer l.giveBack(one)
-	if err := one.Search(sources, l.params.Hops); err != nil {
+// search searches from at most width sources and calls each with every result.
+func (p *searcherPool) search(sources []int32, each func(i int, r *Result) error) error {
+	s := p.get()
+	defer func() { p.idle <- s }()
+	if err := s.Search(sources, p.params.Hops); err != nil {
 		return err
 	}
 	for i, source := range sources {
-		found := Searched{source, one.Packed(i), one.Levels(i), &one.unpacked, l.params.Graph.Entities}
-		if err := each(i, &found); err != nil {
+		if err := each(i, &Result{source, s.Packed(i), s.Levels(i), &s.unpacked, p.params.Graph.Entities}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *searchers) take() *searcher {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.free); n > 0 {
-		one := l.free[n-1]
-		l.free = l.free[:n-1]
-		return one
+func (p *searcherPool) get() *searcher {
+	select {
+	case s := <-p.idle:
+		return s
+	default:
 	}
-	one := multisource.NewSearcher(l.params.Graph, l.kernel, l.words, l.params.Gather)
-	if l.params.Neighbours != nil {
-		one.Along(l.params.Neighbours)
+	s := multisource.NewSearcher(p.params.Graph, p.kernel, p.words, p.params.Gather)
+	if p.params.Neighbours != nil {
+		s.Along(p.params.Neighbours)
 	}
-	return &searcher{Searcher: one}
-}
-
-func (l *searchers) giveBack(one *searcher) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.free = append(l.free, one)
+	return &searcher{Searcher: s}
 }

@@ -10,7 +10,7 @@ import (
 // searches so many words of 64 sources at once.
 type Width struct{ Threads, Words int }
 
-// Widths are the words of 64 sources that a thread may search at once, the widest first.
+// Widths are the words of 64 sources that a thread may search at once, the maxRange first.
 var Widths = []int{8, 4, 2, 1}
 
 // Widest chooses how a worker searches within a budget of bytes, given what it needs for each of

@@ -147,11 +147,7 @@ func (f *chooseFn) questions(sources []int32) []question {
 }
 
 // ProcessElement counts a shard of sources.
-func (f *chooseFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	var shard distances.Shard
-	if err := shard.Decode(element); err != nil {
-		return err
-	}
+func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func([]byte)) error {
 	choosing.Lock()
 	defer choosing.Unlock()
 	questions := f.questions(shard.Sources)

@@ -96,11 +96,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 }
 
 // ProcessElement counts a shard of sources.
-func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func([]byte)) error {
-	var shard distances.Shard
-	if err := shard.Decode(element); err != nil {
-		return err
-	}
+func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func([]byte)) error {
 	params := distances.SweepParams{
 		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
 		Gather: f.Params.Gather(), Threads: f.Params.Threads, PerThread: f.Params.PerThread,
@@ -123,7 +119,7 @@ func (f *countFn) ProcessElement(ctx context.Context, element []byte, emit func(
 }
 
 // count counts the queries of one source, whose levels are those of the whole graph.
-func (f *countFn) count(s *distances.Searched) (Counted, error) {
+func (f *countFn) count(s *distances.Result) (Counted, error) {
 	if f.Params.Remove != configuration.RemoveNone {
 		return f.countTraining(s.Source, s.Distances(), s.Levels), nil
 	}

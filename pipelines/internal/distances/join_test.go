@@ -89,7 +89,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			}
 			p.Folder = filepath.Join(root, "join")
 			params := Params(m, len(sources), p)
-			params.Ranges, params.Words, params.RunBytes = test.ranges, test.words, test.run
+			params.Ranges, params.Words, params.ChunkBytes = test.ranges, test.words, test.run
 			if err := searchByJoin(context.Background(), environment(), sources, params, test.wave); err != nil {
 				t.Fatal(err)
 			}

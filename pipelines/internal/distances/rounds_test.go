@@ -67,7 +67,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 	}
 	root := "mem://" + strings.ReplaceAll(t.Name(), "#", "-")
 	s := sample{want: map[string][]byte{}}
-	s.params = distances.JoinParams{Entities: int(entities), PerFile: distances.PerShard(int(entities)), RunBytes: 1 << 20}
+	s.params = distances.JoinParams{Entities: int(entities), PerTable: distances.SourcesPerShard(int(entities)), ChunkBytes: 1 << 20}
 	s.params.Hops, s.params.Split, s.params.Graph, s.params.Folder = hops, "test", root+"/graph", root+"/distances"
 	for k := range shards {
 		var e tables.Edges
@@ -110,7 +110,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	for hop := 1; hop <= s.params.Hops; hop++ {
 		d.ByDistance[strconv.Itoa(hop)] = 0
 	}
-	for _, shard := range distances.Cut(s.sources, g.Entities) {
+	for _, shard := range distances.Shards(s.sources, g.Entities) {
 		url := storage.Join(s.params.Graph, "want", shard.File())
 		w, err := tables.CreateDistances(ctx, url, g.Entities, s.params.Hops)
 		if err != nil {
@@ -197,7 +197,7 @@ func TestRoundsEqualSearches(t *testing.T) {
 			if len(s.sources) == 0 {
 				t.Fatal("no sources")
 			}
-			s.params.Ranges, s.params.Words, s.params.RunBytes, s.params.KeptBytes = test.ranges, test.words, test.run, 1<<20
+			s.params.Ranges, s.params.Words, s.params.ChunkBytes, s.params.CacheBytes = test.ranges, test.words, test.run, 1<<20
 			s.check(t, test.wave)
 		})
 	}
@@ -230,13 +230,13 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 		}, "cut short or damaged"},
 		"another's range": {func(url string) error {
 			return writeEdges(ctx, url, tables.Edges{Tails: []int32{30, 60}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
-		}, "an edge to entity 30, outside of its range 50 to 99"},
+		}, "an edge to entity 30 is out of the file's range 50 to 99"},
 		"behind its range": {func(url string) error {
 			return writeEdges(ctx, url, tables.Edges{Tails: []int32{60, 130}, Relations: []int32{0, 0}, Heads: []int32{1, 1}})
-		}, "an edge to entity 130, outside of its range 50 to 99"},
+		}, "an edge to entity 130 is out of the file's range 50 to 99"},
 		"from nowhere": {func(url string) error {
 			return writeEdges(ctx, url, tables.Edges{Tails: []int32{60}, Relations: []int32{0}, Heads: []int32{100}})
-		}, "from entity 100 of 100"},
+		}, "from entity 100, the graph has 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t, 3, "random", 100, 2, 3, .5)

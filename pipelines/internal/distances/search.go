@@ -15,7 +15,7 @@ import (
 	"tagnet/stages/distances"
 )
 
-// search searches from sources, in increasing order, by the method that was chosen.
+// search searches from sources, in increasing order, by the chosen method.
 func (f *flags) search(ctx context.Context, e *command.Environment, sources []int32, c choice) error {
 	if c.why != "" {
 		e.Say("%s", c.why)
@@ -41,16 +41,13 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	return nil
 }
 
-// searchByJoin runs the rounds of a join, for so many blocks of sources at a time, and makes
-// tables of what they found.
+// searchByJoin runs the rounds of the join, one pipeline for each wave of so many blocks of sources,
+// and then makes the tables.
 func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distances.JoinParams, wave int) error {
 	rounds := int64(params.Hops + 1)
 	bar := e.Progress.Begin("distances", int64(len(sources))*rounds, "rounds of a source")
 	defer bar.End()
-	blocks, err := params.Blocks(sources)
-	if err != nil {
-		return err
-	}
+	blocks := params.Blocks(sources)
 	for from := 0; from < len(blocks); from += wave {
 		to := min(from+wave, len(blocks))
 		done := int64(from*params.Words*distances.SourcesPerWord) * rounds
@@ -69,57 +66,46 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 		return err
 	}
 	bar.Set(int64(len(sources)) * rounds)
-	return storage.RemoveAll(ctx, storage.Join(params.Folder, distances.PartsFolder))
+	return storage.RemoveAll(ctx, storage.Join(params.Folder, distances.SpillFolder))
 }
 
-// errNoSources is of a search that would write nothing.
+// errNoSources is the error of Build and BuildTables for an empty list of sources.
 var errNoSources = errors.New("there are no sources to search from")
 
-// shardsOf are the elements that make the tables of sources.
-func shardsOf(sources []int32, entities int) ([][]byte, error) {
+// Build returns the Beam pipeline of the method worker: it searches from sources, in increasing
+// order, on workers that hold the graph.
+func Build(sources []int32, entities int, p distances.SearchParams) (*beam.Pipeline, error) {
 	if len(sources) == 0 {
 		return nil, errNoSources
 	}
-	return distances.EncodeShards(distances.Cut(sources, entities))
-}
-
-// Build makes the Beam pipeline that searches from sources, in increasing order, on workers
-// that hold the graph.
-func Build(sources []int32, entities int, p distances.SearchParams) (*beam.Pipeline, error) {
-	elements, err := shardsOf(sources, entities)
-	if err != nil {
-		return nil, err
-	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Search(s, beam.CreateList(s, elements), p)
+	distances.Search(s, beam.CreateList(s, distances.Shards(sources, entities)), p)
 	return pipeline, nil
 }
 
-// BuildJoin makes the Beam pipeline that searches from some blocks of sources by rounds of a
-// join.
-func BuildJoin(blocks [][]byte, p distances.JoinParams) *beam.Pipeline {
+// BuildJoin returns the Beam pipeline of the method join: it searches from some blocks of sources.
+func BuildJoin(blocks []distances.Shard, p distances.JoinParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	distances.Join(s, beam.CreateList(s, blocks), p)
 	return pipeline
 }
 
-// BuildTables makes the Beam pipeline that makes tables of what BuildJoin's found, once all
-// blocks are searched.
+// BuildTables returns the Beam pipeline that makes tables when the pipelines of BuildJoin have
+// searched from all blocks.
 func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error) {
-	elements, err := shardsOf(sources, p.Entities)
-	if err != nil {
-		return nil, err
+	if len(sources) == 0 {
+		return nil, errNoSources
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Tables(s, beam.CreateList(s, elements), p)
+	distances.Tables(s, beam.CreateList(s, distances.Shards(sources, p.Entities)), p)
 	return pipeline, nil
 }
 
-// Params are those of a join over the graph that a split asks, whose graph/ folder has that
-// manifest, but for what a plan chooses.
+// Params returns the parameters of a join over the graph of a split, except those that Plan
+// chooses. m is the manifest of the graph/ folder.
 func Params(m manifest.Manifest, sources int, p distances.SearchParams) distances.JoinParams {
 	entities := kg.EntitiesOf(m, p.Split)
-	params := distances.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerFile: distances.PerShard(entities)}
+	params := distances.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerTable: distances.SourcesPerShard(entities)}
 	for _, f := range kg.EdgeFiles(m, p.Split) {
 		params.Edges = append(params.Edges, distances.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
 	}

@@ -146,10 +146,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 // count runs the Beam pipeline.
 func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, params messages.CountParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
-	p, err := Build(sources, entities, params)
-	if err != nil {
-		return err
-	}
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
 	if params.AStar != nil { // propagating takes longer than counting
 		s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
@@ -161,7 +157,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, counter)()
-	if _, err := e.RunBeam(ctx, p); err != nil {
+	if _, err := e.RunBeam(ctx, Build(sources, entities, params)); err != nil {
 		return err
 	}
 	bar.Set(total)
@@ -188,13 +184,10 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	}, nil
 }
 
-// Build makes the Beam pipeline that counts for sources in increasing order.
-func Build(sources []int32, entities int, p messages.CountParams) (*beam.Pipeline, error) {
-	elements, err := distances.EncodeShards(distances.Cut(sources, entities))
-	if err != nil {
-		return nil, err
-	}
+// Build returns the Beam pipeline that counts the messages of queries from sources, in increasing
+// order.
+func Build(sources []int32, entities int, p messages.CountParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	messages.Count(s, beam.CreateList(s, elements), p)
-	return pipeline, nil
+	messages.Count(s, beam.CreateList(s, distances.Shards(sources, entities)), p)
+	return pipeline
 }

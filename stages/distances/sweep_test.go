@@ -14,26 +14,18 @@ import (
 	"tagnet/model/search"
 )
 
-func TestCut(t *testing.T) {
+func TestShards(t *testing.T) {
 	sources := make([]int32, 2000)
 	for i := range sources {
 		sources[i] = int32(3 * i)
 	}
 	for _, test := range []struct{ entities, shards int }{{6000, 1}, {1 << 28, 4}} {
-		shards := Cut(sources, test.entities)
+		shards := Shards(sources, test.entities)
 		if len(shards) != test.shards {
 			t.Fatalf("%d entities: %d shards, want %d", test.entities, len(shards), test.shards)
 		}
-		elements, err := EncodeShards(shards)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var all []int32
-		for i, element := range elements {
-			var s Shard
-			if err := s.Decode(element); err != nil {
-				t.Fatal(err)
-			}
+		for i, s := range shards {
 			if s.Number != i || s.Of != test.shards {
 				t.Errorf("shard %d of %d, want %d of %d", s.Number, s.Of, i, test.shards)
 			}
@@ -43,12 +35,8 @@ func TestCut(t *testing.T) {
 			t.Errorf("%d entities: %v", test.entities, all)
 		}
 	}
-	if len(Cut(nil, 5)) != 0 {
+	if len(Shards(nil, 5)) != 0 {
 		t.Error("no sources make a shard")
-	}
-	var s Shard
-	if err := s.Decode([]byte("nonsense")); err == nil {
-		t.Error("nonsense is decoded")
 	}
 }
 
@@ -69,22 +57,22 @@ func TestSweep(t *testing.T) {
 	searcher, want := search.NewSearcher(g), make([]uint8, 300)
 	sweep := func(ctx context.Context, sources []int32, each func(source int32, packed []byte) error) error {
 		gather := multisource.Gather{Distances: true, Levels: true}
-		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(s *Searched) ([]byte, error) {
-			if want := messages.CountLevels(g, s.Distances(), 5); s.Levels != want {
-				t.Errorf("source %d has levels %+v, want %+v", s.Source, s.Levels, want)
+		return Sweep(ctx, SweepParams{Graph: g, Sources: sources, Hops: 5, Gather: gather}, func(r *Result) ([]byte, error) {
+			if want := messages.CountLevels(g, r.Distances(), 5); r.Levels != want {
+				t.Errorf("source %d has levels %+v, want %+v", r.Source, r.Levels, want)
 			}
-			return tables.Pack(s.Distances()), nil
+			return tables.Pack(r.Distances()), nil
 		}, each)
 	}
 	next := 0
 	err = sweep(t.Context(), sources, func(source int32, packed []byte) error {
 		if source != sources[next] {
-			t.Fatalf("source %d comes at place %d", source, next)
+			t.Fatalf("source %d comes as number %d", source, next)
 		}
 		next++
 		searcher.Search(source, 5, graph.Removal{}, want)
 		if !slices.Equal(packed, tables.Pack(want)) {
-			t.Fatalf("source %d has other distances", source)
+			t.Fatalf("source %d has wrong distances", source)
 		}
 		return nil
 	})
@@ -92,7 +80,7 @@ func TestSweep(t *testing.T) {
 		t.Fatalf("%d sources, %v", next, err)
 	}
 
-	stop := errors.New("enough")
+	stop := errors.New("stop")
 	err = sweep(t.Context(), sources, func(source int32, _ []byte) error {
 		if source < 100 {
 			return stop
@@ -103,7 +91,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("the error of each is %v", err)
 	}
 	every := SweepParams{Graph: g, Sources: sources, Hops: 5}
-	err = Sweep(t.Context(), every, func(*Searched) (int, error) { return 0, stop }, func(int32, int) error { return nil })
+	err = Sweep(t.Context(), every, func(*Result) (int, error) { return 0, stop }, func(int32, int) error { return nil })
 	if !errors.Is(err, stop) {
 		t.Errorf("the error of work is %v", err)
 	}

@@ -1,0 +1,227 @@
+package distances
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"tagnet/formats/tables"
+)
+
+// edgeChunk is the adjacency lists of consecutive entities of a range, or a part of them: the
+// neighbours of entity first+i are neighbours[offsets[i]:offsets[i+1]], increasing and distinct.
+// They are read from the edges that lead to first+i; the inverse relations make them those that
+// its own edges lead to.
+type edgeChunk struct {
+	first      int32
+	offsets    []int32
+	neighbours []int32
+}
+
+// chunkBytes returns the memory of a chunk of so many edges to so many entities.
+func chunkBytes(edges, entities int64) int64 { return 4*edges + 4*(entities+1) }
+
+func (c *edgeChunk) bytes() int64 {
+	return chunkBytes(int64(cap(c.neighbours)), int64(cap(c.offsets)))
+}
+
+// add appends an edge. Edges come in the order of tail and head.
+func (c *edgeChunk) add(tail, head int32) {
+	if len(c.neighbours) == 0 {
+		c.first = tail
+		c.offsets = append(c.offsets, 0, 0)
+	}
+	i := int(tail - c.first)
+	for len(c.offsets) <= i+1 {
+		c.offsets = append(c.offsets, int32(len(c.neighbours)))
+	}
+	if last := len(c.neighbours); last > int(c.offsets[i]) && c.neighbours[last-1] == head {
+		return // another relation between the same entities
+	}
+	c.neighbours = append(c.neighbours, head)
+	c.offsets[i+1] = int32(len(c.neighbours))
+}
+
+// chunkCache holds chunks that are whole ranges, for the next block and the next round. It is
+// shared by all elements of the process.
+var chunkCache struct {
+	sync.Mutex
+	bytes  int64
+	chunks map[string]*edgeChunk
+}
+
+// cachedChunk returns the chunk of that name, or nil.
+func cachedChunk(name string) *edgeChunk {
+	chunkCache.Lock()
+	defer chunkCache.Unlock()
+	return chunkCache.chunks[name]
+}
+
+// cacheChunk puts a chunk into the cache, which holds at most so many bytes, and removes others if
+// there is not enough memory left.
+func cacheChunk(name string, c *edgeChunk, limit int64) {
+	c.neighbours, c.offsets = slices.Clip(c.neighbours), slices.Clip(c.offsets)
+	if c.bytes() > limit {
+		return
+	}
+	chunkCache.Lock()
+	defer chunkCache.Unlock()
+	if chunkCache.chunks == nil {
+		chunkCache.chunks = map[string]*edgeChunk{}
+	}
+	if chunkCache.chunks[name] != nil {
+		return
+	}
+	for other, old := range chunkCache.chunks {
+		if chunkCache.bytes+c.bytes() <= limit {
+			break
+		}
+		chunkCache.bytes -= old.bytes()
+		delete(chunkCache.chunks, other)
+	}
+	chunkCache.chunks[name] = c
+	chunkCache.bytes += c.bytes()
+}
+
+// eachChunk calls each with the edges of a range, in chunks of at most ChunkBytes. A range that is
+// one chunk is cached. A range without edges has no chunk.
+func eachChunk(ctx context.Context, p JoinParams, entityRange int, each func(*edgeChunk) error) error {
+	var name strings.Builder
+	fmt.Fprint(&name, entityRange, " ", p.Ranges, " ", p.Entities, " ", p.ChunkBytes)
+	for _, k := range p.shardsOf(entityRange) {
+		fmt.Fprint(&name, " ", k, " ", p.Edges[k].SHA256, " ", p.Edges[k].URL)
+	}
+	if c := cachedChunk(name.String()); c != nil {
+		return each(c)
+	}
+	reader := &chunkReader{params: p, each: each}
+	reader.from, reader.to = p.Range(entityRange)
+	reader.maxEdges = int(max(1, (p.ChunkBytes-chunkBytes(0, int64(reader.to-reader.from)))/4))
+	for _, k := range p.shardsOf(entityRange) {
+		if err := reader.readShard(ctx, k); err != nil {
+			return err
+		}
+	}
+	if err := reader.flush(); err != nil {
+		return err
+	}
+	if reader.chunks == 1 {
+		cacheChunk(name.String(), reader.last, p.CacheBytes)
+	}
+	return nil
+}
+
+// shardsOf returns the shards that have edges to a range.
+func (p JoinParams) shardsOf(entityRange int) []int {
+	from, to := p.Range(entityRange)
+	var shards []int
+	for k := range p.Edges {
+		if p.rangeStart(k, len(p.Edges)) < to && p.rangeStart(k+1, len(p.Edges)) > from {
+			shards = append(shards, k)
+		}
+	}
+	return shards
+}
+
+// chunkReader makes chunks of the edges to a range, batch by batch.
+type chunkReader struct {
+	params   JoinParams
+	from, to int32
+	maxEdges int // edges of a chunk
+	each     func(*edgeChunk) error
+
+	current, last *edgeChunk
+	chunks        int
+}
+
+// flush passes the current chunk on.
+func (r *chunkReader) flush() error {
+	if r.current == nil {
+		return nil
+	}
+	r.chunks, r.last, r.current = r.chunks+1, r.current, nil
+	return r.each(r.last)
+}
+
+// readShard adds the edges of a shard.
+func (r *chunkReader) readShard(ctx context.Context, k int) error {
+	shard := edgeShard{url: r.params.Edges[k].URL, entities: r.params.Entities, last: -1}
+	shard.from, shard.to = r.params.rangeStart(k, len(r.params.Edges)), r.params.rangeStart(k+1, len(r.params.Edges))
+	reader, err := tables.OpenEdges(ctx, shard.url)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	first := 0 // a range that begins with the shard checks that no edges precede it
+	if r.from > shard.from {
+		if first, err = reader.Find(r.from); err != nil {
+			return err
+		}
+	}
+	for i := first; i < reader.Batches(); i++ {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("reading %s: %w", shard.url, err)
+		}
+		e, err := reader.Batch(i)
+		if err != nil {
+			return err
+		}
+		if err := shard.check(e); err != nil {
+			return err
+		}
+		if e.Tails[0] >= r.to {
+			break
+		}
+		if err := r.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds those edges of a batch that lead to the range.
+func (r *chunkReader) add(e tables.Edges) error {
+	from, _ := slices.BinarySearch(e.Tails, r.from)
+	to, _ := slices.BinarySearch(e.Tails, r.to)
+	for i := from; i < to; i++ {
+		if r.current == nil {
+			r.current = &edgeChunk{neighbours: make([]int32, 0, min(r.maxEdges, to-i))}
+		}
+		r.current.add(e.Tails[i], e.Heads[i])
+		if len(r.current.neighbours) >= r.maxEdges {
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// edgeShard is what is known of a shard while it is read.
+type edgeShard struct {
+	url      string
+	from, to int32 // the entities that its edges lead to, from..to-1
+	entities int
+	last     int32 // tail of the last edge, -1 before the first
+}
+
+// check returns an error unless a batch's edges belong to the graph and to the shard.
+func (s *edgeShard) check(e tables.Edges) error {
+	if e.Tails[0] < s.last {
+		return fmt.Errorf("reading %s: an edge to entity %d follows one to entity %d: the file is damaged; run preprocess --force", s.url, e.Tails[0], s.last)
+	}
+	s.last = e.Tails[e.Len()-1]
+	for _, tail := range []int32{e.Tails[0], s.last} {
+		if tail < s.from || tail >= s.to {
+			return fmt.Errorf("reading %s: an edge to entity %d is out of the file's range %d to %d; run preprocess --force", s.url, tail, s.from, s.to-1)
+		}
+	}
+	for i, head := range e.Heads {
+		if int(head) >= s.entities {
+			return fmt.Errorf("reading %s: an edge to entity %d comes from entity %d, the graph has %d; run preprocess --force", s.url, e.Tails[i], head, s.entities)
+		}
+	}
+	return nil
+}
