@@ -29,7 +29,7 @@ type Adam struct {
 	// WeightDecay is coupled: it passes through the moments.
 	WeightDecay float64
 
-	kernel  kernel.Kernel
+	kernel  kernel.Vectors
 	steps   int64
 	tensors []moments
 	chunks  []chunk
@@ -51,7 +51,7 @@ const chunkSize = 1 << 14
 
 // New returns a solver for parameters of the given layout that has not made a step. Every
 // variant of the kernel gives the same bits.
-func New(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Kernel) *Adam {
+func New(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Vectors) *Adam {
 	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay, kernel: k}
 	for i, shape := range layout {
 		size := shape.Size()
@@ -145,10 +145,10 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 func (a *Adam) step() kernel.AdamStep {
 	t := float64(a.steps)
 	return kernel.AdamStep{
-		Decay: float32(a.WeightDecay),
-		First: 1 - beta1,
-		Keep:  beta2, Second: 1 - beta2,
-		Size:       float32(a.LearningRate / (1 - math.Pow(beta1, t))),
+		Decay:         float32(a.WeightDecay),
+		OneMinusBeta1: 1 - beta1,
+		Beta2:         beta2, OneMinusBeta2: 1 - beta2,
+		StepSize:   float32(a.LearningRate / (1 - math.Pow(beta1, t))),
 		Correction: float32(math.Sqrt(1 - math.Pow(beta2, t))),
 		Epsilon:    epsilon,
 	}

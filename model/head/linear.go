@@ -11,10 +11,10 @@ type Products[F parameters.Float] interface {
 	MultiplyTransposed(c, a, b []F, n, k, m int, add bool)
 	// Add computes sum += a for a [n] and the first n entries of sum.
 	Add(sum, a []F)
-	// Rectify computes out = max(a, 0), [n] each.
-	Rectify(out, a []F)
-	// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
-	RectifyBackward(out, a, gradient []F)
+	// ReLU computes out = max(a, 0), [n] each.
+	ReLU(out, a []F)
+	// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
+	ReLUBackward(out, a, gradient []F)
 }
 
 // Plain multiplies in plain loops.
@@ -49,15 +49,15 @@ func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int, add bool) {
 // Add computes sum += a.
 func (Plain[F]) Add(sum, a []F) { axpy(sum[:len(a)], 1, a) }
 
-// Rectify computes out = max(a, 0).
-func (Plain[F]) Rectify(out, a []F) {
+// ReLU computes out = max(a, 0).
+func (Plain[F]) ReLU(out, a []F) {
 	for i, v := range a {
 		out[i] = max(v, 0)
 	}
 }
 
-// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere.
-func (Plain[F]) RectifyBackward(out, a, gradient []F) {
+// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere.
+func (Plain[F]) ReLUBackward(out, a, gradient []F) {
 	for i, v := range a {
 		out[i] = 0
 		if v > 0 {

@@ -73,12 +73,12 @@ func (w *weigh[F]) backward([][]F, []F, []F, [][]F) error { return nil }
 type rectify[F parameters.Float] struct{ products Products[F] }
 
 func (r rectify[F]) forward(in [][]F, out []F) error {
-	r.products.Rectify(out, in[0])
+	r.products.ReLU(out, in[0])
 	return nil
 }
 
 func (r rectify[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
-	r.products.RectifyBackward(gradients[0], in[0], gradient)
+	r.products.ReLUBackward(gradients[0], in[0], gradient)
 	return nil
 }
 

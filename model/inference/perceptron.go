@@ -36,7 +36,7 @@ type layerOfQuery struct {
 	shift []float32 // [2 dim]
 }
 
-func (l *layerOfQuery) prepare(k kernel.Kernel, m *perceptron, embedding []float32) {
+func (l *layerOfQuery) prepare(k kernel.Multiplier, m *perceptron, embedding []float32) {
 	l.perceptron = m
 	l.shift = append(l.shift[:0], m.bias...)
 	k.Multiply(l.shift, embedding, m.query, 1, len(embedding), len(m.bias), true)
@@ -44,7 +44,7 @@ func (l *layerOfQuery) prepare(k kernel.Kernel, m *perceptron, embedding []float
 
 // rows sets values, [n], to the perceptron of states, [n, dim]. It returns hidden, a buffer
 // that may have grown.
-func (l *layerOfQuery) rows(k kernel.Kernel, states, values, hidden []float32) []float32 {
+func (l *layerOfQuery) rows(k kernel.Multiplier, states, values, hidden []float32) []float32 {
 	n, width := len(values), len(l.shift)
 	hidden = grow(hidden, n*width)
 	for rest := hidden; len(rest) > 0; {

@@ -66,7 +66,7 @@ func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
 		checks = append(checks, check)
 		return out
 	}
-	g := &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
+	g := &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Previous: like(r.Previous), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
 	return g, checks
 }
 
@@ -81,7 +81,7 @@ func compareGradients(t *testing.T, what string, g *Gradients, sum, size *exact)
 	}
 	one("states", g.States, sum.states, size.states)
 	one("relations", g.RelationEmbeddings, sum.relations, size.relations)
-	one("own", g.Own, sum.own, size.own)
+	one("own", g.Previous, sum.own, size.own)
 	one("initial", g.Initial, sum.initial, size.initial)
 	one("degree", g.DegreeMessage, sum.degree, size.degree)
 }
@@ -158,7 +158,7 @@ func TestAggregateNotANumber(t *testing.T) {
 						r.States[rng.IntN(3*20*32)] = bad
 						r.RelationEmbeddings[rng.IntN(5*32)] = bad
 					}
-					r.DegreeMessage[rng.IntN(32)], r.Own[40] = bad, bad
+					r.DegreeMessage[rng.IntN(32)], r.Previous[40] = bad, bad
 					if o.initial {
 						r.Initial[7] = bad
 					}
@@ -250,7 +250,7 @@ func oneLane(r *Receivers, lane, dim int) *Receivers {
 	}
 	alone := *r
 	alone.Dim, alone.Lanes = dim, 1
-	alone.RelationEmbeddings, alone.Own = cut(r.RelationEmbeddings), cut(r.Own)
+	alone.RelationEmbeddings, alone.Previous = cut(r.RelationEmbeddings), cut(r.Previous)
 	alone.Initial, alone.DegreeMessage = cut(r.Initial), cut(r.DegreeMessage)
 	alone.States = cut(r.States)
 	return &alone
@@ -263,7 +263,7 @@ func TestPairsWhereOneStripeTakesBoth(t *testing.T) {
 			for _, reduction := range []Reduction{PNA, Sum, Mean, Max} {
 				for _, dim := range []int{16, 32, 48, 64} {
 					want := k.Name() == "avx512" && message == DistMult && reduction == PNA && dim == 32
-					if got := k.Pairs(message, reduction, dim); got != want {
+					if got := k.FusesLanes(message, reduction, dim); got != want {
 						t.Errorf("Pairs(%v, %v, %d) is %v, want %v", message, reduction, dim, got, want)
 					}
 				}

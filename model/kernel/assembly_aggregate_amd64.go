@@ -12,7 +12,7 @@ func (s *assembly) takes(r *Receivers) bool {
 }
 
 // Pairs is true where a stripe takes both lanes.
-func (s *assembly) Pairs(message Message, reduction Reduction, dim int) bool {
+func (s *assembly) FusesLanes(message Message, reduction Reduction, dim int) bool {
 	return message == DistMult && reduction == PNA && 2*dim == bothLanes && s.stripes[0].columns == bothLanes
 }
 
@@ -49,7 +49,7 @@ func (r *Receivers) boundary(at int) (initial, second *float32) {
 	if r.Initial == nil {
 		return &zeros[0], &zeros[0]
 	}
-	if r.InitialWithZero {
+	if r.EmptyMessages {
 		return &r.Initial[at], &zeros[0]
 	}
 	return &r.Initial[at], &r.Initial[at]
@@ -77,16 +77,16 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		if p.columns > lane {
 			half = size
 		}
-		own, stride := from(r.Own, at), 4*r.Dim
+		own, stride := from(r.Previous, at), 4*r.Dim
 		if own == nil {
 			own, stride = &zeros[0], 0
 		}
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
-		p.aggregate(n, &r.Rows[0], &r.At[:n][0], &senders.Bounds[0], &senders.Bounds[r.Heard], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
-			from(r.States, r.First*r.Dim+at), from(r.RelationEmbeddings, at), own, stride,
-			initial, second, degree, copies, &r.Divisor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
+		p.aggregate(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+			from(r.States, r.StateOffset*r.Dim+at), from(r.RelationEmbeddings, at), own, stride,
+			initial, second, degree, copies, &r.MeanFactor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
 	})
 }
 
@@ -102,10 +102,10 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
-		p.backward(n, &r.Rows[0], &r.At[:n][0], &senders.Bounds[0], &senders.Bounds[r.Heard], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
-			from(r.States, r.First*r.Dim+at), from(r.RelationEmbeddings, at),
-			like(g.States, r.States, r.First*r.Dim+at), like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Own, at),
-			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &r.Divisor[0],
+		p.backward(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+			from(r.States, r.StateOffset*r.Dim+at), from(r.RelationEmbeddings, at),
+			like(g.States, r.States, r.StateOffset*r.Dim+at), like(g.RelationEmbeddings, r.RelationEmbeddings, at), from(g.Previous, at),
+			initial, second, degree, like(g.DegreeMessage, r.DegreeMessage, at), copies, &r.MeanFactor[0],
 			&features[at], &gradient[at], 4*r.Dim, smallestDeviation)
 	})
 	if r.Initial != nil && g.Initial != nil {
@@ -122,9 +122,9 @@ func backInitials(r *Receivers, features, gradient, into []float32) {
 	defer sharesPool.Put(s)
 	s.resize(r.Dim)
 	width := r.Width()
-	for i, at := range r.At {
+	for i, at := range r.FeatureRows {
 		row := int(at) * width
-		s.start(r, features[row:row+width], gradient[row:row+width], r.Divisor[r.Rows[i]])
+		s.start(r, features[row:row+width], gradient[row:row+width], r.MeanFactor[r.Rows[i]])
 		s.backInitial(r, into)
 	}
 }

@@ -28,7 +28,6 @@ type assembly struct {
 		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
 		bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
 	score func(count, width int, values, hidden, output *float32, bias float32)
-	peak  func(rounds int)
 	// widths are the rows that normalizations take.
 	widths []width
 	// bits are the widths of rows of bits beyond a word.
@@ -47,7 +46,7 @@ type stripe struct {
 var avx512 = &assembly{
 	name: "avx512", lanes: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
-	fold: foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, peak: peakAVX512, part: partitionAVX512,
+	fold: foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, part: partitionAVX512,
 	stripes: []stripe{
 		{64, aggregate64AVX512, aggregateBackward64AVX512},
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
@@ -63,7 +62,7 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", lanes: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
-	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, peak: peakAVX2, part: partitionAVX2,
+	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, part: partitionAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
 		{32, normalize32AVX2, normalizePair32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
@@ -88,9 +87,3 @@ func accelerated() []Kernel {
 
 // Name is "avx512" or "avx2".
 func (s *assembly) Name() string { return s.name }
-
-// spin makes twelve fused products and sums of vectors a round.
-func (s *assembly) spin(rounds int) (operations int) {
-	s.peak(rounds)
-	return 2 * 12 * s.lanes * rounds
-}

@@ -19,8 +19,8 @@ var (
 )
 
 // Widths adds those of a vector to those of a word.
-func (s *assembly) Widths() []int {
-	widths := s.portable.Widths()
+func (s *assembly) RowWidths() []int {
+	widths := s.portable.RowWidths()
 	for _, b := range s.bits {
 		widths = append(widths, b.words)
 	}
@@ -99,17 +99,17 @@ func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
 	}
 	rows := 128 * h.Words
 	reached, frontier, next := h.Reached[at:at+rows], h.Frontier[at:at+rows], h.Next[at:at+rows]
-	_, _, _ = h.Distances[:4*len(h.Reached)], h.Squares[:4*rows], out[(64*h.Words-1)*stride+63]
-	b.squares(&reached[0], &frontier[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, max(0, h.Distance-1), h.Distance, &h.Squares[0])
-	b.lines(&h.Squares[0], &out[0], stride)
+	_, _, _ = h.Distances[:4*len(h.Reached)], h.Scratch[:4*rows], out[(64*h.Words-1)*stride+63]
+	b.squares(&reached[0], &frontier[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, max(0, h.Distance-1), h.Distance, &h.Scratch[0])
+	b.lines(&h.Scratch[0], &out[0], stride)
 }
 
 // entered is the distance whose bits are entered, negative where nothing is.
 func (h *Hop) entered() int {
-	switch h.Enter {
-	case Nowhere:
+	switch h.Record {
+	case RecordNothing:
 		return -1
-	case ReachedOnly:
+	case RecordReached:
 		return 0 // which has no bits
 	}
 	return h.Distance

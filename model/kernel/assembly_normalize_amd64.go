@@ -34,23 +34,23 @@ func (s *assembly) forDim(dim int) *width {
 }
 
 // affineRows and keptRows are the fields of an update, or what leaves numbers as they are.
-func (u *Update) affineRows() (scale, shift *float32) {
+func (u *NodeUpdate) affineRows() (scale, shift *float32) {
 	if u.Scale == nil {
 		return &ones[0], &zeros[0]
 	}
 	return &u.Scale[:u.Dim][0], &u.Shift[:u.Dim][0]
 }
 
-func (u *Update) keptRows() (kept *uint32, stride int, scale float32) {
-	if u.Kept == nil {
+func (u *NodeUpdate) keptRows() (kept *uint32, stride int, scale float32) {
+	if u.Mask == nil {
 		return &allKept[0], 0, 1
 	}
 	words := (u.Dim + 31) / 32
-	return &u.Kept[0], 4 * words, u.KeptScale
+	return &u.Mask[0], 4 * words, u.MaskScale
 }
 
 // Normalize has a row in registers from reading it to writing the output.
-func (s *assembly) Normalize(u *Update) {
+func (s *assembly) Normalize(u *NodeUpdate) {
 	w, n := s.forDim(u.Dim), len(u.Rows)
 	if w == nil || n == 0 {
 		s.portable.Normalize(u)
@@ -59,14 +59,14 @@ func (s *assembly) Normalize(u *Update) {
 	var deviation *float32
 	normalize, lanes := w.normalize, u.lanes()
 	switch {
-	case u.Deviation != nil:
-		normalize, deviation = w.training, &u.Deviation[0]
+	case u.InverseDeviation != nil:
+		normalize, deviation = w.training, &u.InverseDeviation[0]
 	case lanes == 2:
 		normalize = w.pair
 	}
 	own, ownMask := &zeros[0], 0
-	if u.Own != nil {
-		own, ownMask = &u.Own[0], -1
+	if u.Residual != nil {
+		own, ownMask = &u.Residual[0], -1
 	}
 	bias := whole(u.Bias, u.Dim)
 	if bias == nil {
@@ -74,12 +74,12 @@ func (s *assembly) Normalize(u *Update) {
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	normalize(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], 4*(len(u.Linear)/lanes), bias, deviation, scale, shift,
+	normalize(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], 4*(len(u.Linear)/lanes), bias, deviation, scale, shift,
 		kept, keptStride, keptScale, own, ownMask, &u.Output[0])
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.
-func (s *assembly) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients) {
+func (s *assembly) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients) {
 	w, n := s.forDim(u.Dim), len(u.Rows)
 	if w == nil || n == 0 {
 		s.portable.NormalizeBackward(u, gradient, g)
@@ -87,7 +87,7 @@ func (s *assembly) NormalizeBackward(u *Update, gradient []float32, g *UpdateGra
 	}
 	scale, shift := u.affineRows()
 	kept, keptStride, keptScale := u.keptRows()
-	w.backward(n, &u.Rows[0], &u.At[:n][0], &u.Linear[0], &u.Deviation[0], scale, shift, kept, keptStride, keptScale,
+	w.backward(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], &u.InverseDeviation[0], scale, shift, kept, keptStride, keptScale,
 		&gradient[0], &g.Linear[0], whole(g.Bias, u.Dim), whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
 }
 

@@ -1,7 +1,7 @@
 package kernel
 
 // Part reads a vector of senders at once, and compresses those of each kind.
-func (s *assembly) Part(p *Partition, into *Senders) {
+func (s *assembly) PartitionSenders(p *Partition, into *Senders) {
 	n := len(p.Receivers)
 	if n == 0 {
 		return
@@ -10,19 +10,19 @@ func (s *assembly) Part(p *Partition, into *Senders) {
 	p.count = int64(len(into.Rows))
 	parents, siblings, children, unreached := p.limits()
 	s.part(n, &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
-		&p.Rows[0], &p.Reached[0], int32(parents), int32(siblings), int32(children), int32(unreached), p.Table,
-		&into.Bounds[3*int(p.First):][:3*n+1][0], &rows[0], &relations[0], &aside[0][0], &aside[1][0], &aside[2][0], &aside[3][0], &p.count)
+		&p.Rows[0], &p.Reached[0], int32(parents), int32(siblings), int32(children), int32(unreached), p.TableRows,
+		&into.Offsets[3*int(p.FirstRow):][:3*n+1][0], &rows[0], &relations[0], &aside[0][0], &aside[1][0], &aside[2][0], &aside[3][0], &p.count)
 	into.Rows, into.Relations = rows[:p.count], relations[:p.count]
 }
 
 // room is what may be written of into, and of what waits.
 func (p *Partition) room(into *Senders) (rows, relations []int32, aside *[4][]int32) {
-	if len(p.aside[0]) < p.Most+PartitionSlack {
-		for i := range p.aside {
-			p.aside[i] = make([]int32, p.Most+PartitionSlack)
+	if len(p.waiting[0]) < p.MaxSenders+PartitionSlack {
+		for i := range p.waiting {
+			p.waiting[i] = make([]int32, p.MaxSenders+PartitionSlack)
 		}
 	}
-	return into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)], &p.aside
+	return into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)], &p.waiting
 }
 
 // Fold does whole vectors in assembly, the rest in Go.

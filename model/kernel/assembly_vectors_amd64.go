@@ -3,9 +3,9 @@ package kernel
 // vectors are the assembly's loops over arrays. count is a multiple of the lanes; what is
 // left over is done by portable, whose bits are the same.
 type vectors struct {
-	add             func(sum, a *float32, count int)
-	rectify         func(out, a *float32, count int)
-	rectifyBackward func(out, a, gradient *float32, count int)
+	add          func(sum, a *float32, count int)
+	relu         func(out, a *float32, count int)
+	reluBackward func(out, a, gradient *float32, count int)
 
 	finite func(a *float32, count int) bool
 	adam   func(weight, gradient, first, second *float32, count int,
@@ -17,11 +17,11 @@ type vectors struct {
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, rectify: rectifyAVX512, rectifyBackward: rectifyBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
+	add: addAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, rectify: rectifyAVX2, rectifyBackward: rectifyBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
+	add: addAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
 }
 
 // Add adds whole vectors in assembly.
@@ -34,24 +34,24 @@ func (s *assembly) Add(sum, a []float32) {
 	s.portable.Add(sum[n:], a[n:])
 }
 
-// Rectify does whole vectors in assembly.
-func (s *assembly) Rectify(out, a []float32) {
+// ReLU does whole vectors in assembly.
+func (s *assembly) ReLU(out, a []float32) {
 	out = out[:len(a)]
 	n := len(a) - len(a)%s.lanes
 	if n > 0 {
-		s.rectify(&out[0], &a[0], n)
+		s.relu(&out[0], &a[0], n)
 	}
-	s.portable.Rectify(out[n:], a[n:])
+	s.portable.ReLU(out[n:], a[n:])
 }
 
-// RectifyBackward does whole vectors in assembly.
-func (s *assembly) RectifyBackward(out, a, gradient []float32) {
+// ReLUBackward does whole vectors in assembly.
+func (s *assembly) ReLUBackward(out, a, gradient []float32) {
 	out, gradient = out[:len(a)], gradient[:len(a)]
 	n := len(a) - len(a)%s.lanes
 	if n > 0 {
-		s.rectifyBackward(&out[0], &a[0], &gradient[0], n)
+		s.reluBackward(&out[0], &a[0], &gradient[0], n)
 	}
-	s.portable.RectifyBackward(out[n:], a[n:], gradient[n:])
+	s.portable.ReLUBackward(out[n:], a[n:], gradient[n:])
 }
 
 // Finite ends at the first stretch that holds what is not finite.
@@ -73,13 +73,13 @@ func (s *assembly) Adam(weight, gradient, first, second []float32, step AdamStep
 	n := len(weight) - len(weight)%s.lanes
 	if n > 0 {
 		s.adam(&weight[0], &gradient[0], &first[0], &second[0], n,
-			step.Decay, step.First, step.Keep, step.Second, step.Size, step.Correction, step.Epsilon)
+			step.Decay, step.OneMinusBeta1, step.Beta2, step.OneMinusBeta2, step.StepSize, step.Correction, step.Epsilon)
 	}
 	s.portable.Adam(weight[n:], gradient[n:], first[n:], second[n:], step)
 }
 
 // Keep draws all in assembly.
-func (s *assembly) Keep(kept []uint32, entities []int32, words int, d Dropout) {
+func (s *assembly) DropoutMasks(kept []uint32, entities []int32, words int, d Dropout) {
 	n := len(entities)
 	if n == 0 || words == 0 {
 		return

@@ -3429,46 +3429,6 @@ end120:
 	VZEROUPPER
 	RET
 
-// func peakAVX2(rounds int)
-// Requires: AVX, FMA3
-TEXT ·peakAVX2(SB), NOSPLIT, $0-8
-	MOVQ   rounds+0(FP), AX
-	VXORPS Y12, Y12, Y12
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-
-next121:
-	TESTQ       AX, AX
-	JLE         end122
-	VFMADD231PS Y12, Y12, Y0
-	VFMADD231PS Y12, Y12, Y1
-	VFMADD231PS Y12, Y12, Y2
-	VFMADD231PS Y12, Y12, Y3
-	VFMADD231PS Y12, Y12, Y4
-	VFMADD231PS Y12, Y12, Y5
-	VFMADD231PS Y12, Y12, Y6
-	VFMADD231PS Y12, Y12, Y7
-	VFMADD231PS Y12, Y12, Y8
-	VFMADD231PS Y12, Y12, Y9
-	VFMADD231PS Y12, Y12, Y10
-	VFMADD231PS Y12, Y12, Y11
-	DECQ        AX
-	JMP         next121
-
-end122:
-	VZEROUPPER
-	RET
-
 // func addAVX2(sum *float32, a *float32, count int)
 // Requires: AVX
 TEXT ·addAVX2(SB), NOSPLIT, $0-24
@@ -3476,9 +3436,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors123:
+vectors121:
 	CMPQ    DX, $0x00000020
-	JL      rest124
+	JL      rest122
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3494,15 +3454,38 @@ vectors123:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors123
+	JMP     vectors121
 
-rest124:
-vectors125:
+rest122:
+vectors123:
 	CMPQ    DX, $0x00000008
-	JL      rest126
+	JL      rest124
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	JMP     vectors123
+
+rest124:
+	VZEROUPPER
+	RET
+
+// func reluAVX2(out *float32, a *float32, count int)
+// Requires: AVX
+TEXT ·reluAVX2(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VXORPS Y0, Y0, Y0
+
+vectors125:
+	CMPQ    DX, $0x00000008
+	JL      rest126
+	VMOVUPS (CX), Y1
+	VMAXPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
@@ -3512,41 +3495,18 @@ rest126:
 	VZEROUPPER
 	RET
 
-// func rectifyAVX2(out *float32, a *float32, count int)
+// func reluBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
 // Requires: AVX
-TEXT ·rectifyAVX2(SB), NOSPLIT, $0-24
-	MOVQ   out+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   count+16(FP), DX
-	VXORPS Y0, Y0, Y0
-
-vectors127:
-	CMPQ    DX, $0x00000008
-	JL      rest128
-	VMOVUPS (CX), Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x00000020, AX
-	ADDQ    $0x00000020, CX
-	SUBQ    $0x00000008, DX
-	JMP     vectors127
-
-rest128:
-	VZEROUPPER
-	RET
-
-// func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
-// Requires: AVX
-TEXT ·rectifyBackwardAVX2(SB), NOSPLIT, $0-32
+TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   gradient+16(FP), DX
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors129:
+vectors127:
 	CMPQ    BX, $0x00000008
-	JL      rest130
+	JL      rest128
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -3556,9 +3516,9 @@ vectors129:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors129
+	JMP     vectors127
 
-rest130:
+rest128:
 	VZEROUPPER
 	RET
 
@@ -3572,9 +3532,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors131:
+vectors129:
 	CMPQ    CX, $0x00000020
-	JL      rest132
+	JL      rest130
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -3589,20 +3549,20 @@ vectors131:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors131
+	JMP     vectors129
 
-rest132:
-vectors133:
+rest130:
+vectors131:
 	CMPQ    CX, $0x00000008
-	JL      rest134
+	JL      rest132
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors133
+	JMP     vectors131
 
-rest134:
+rest132:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -3628,9 +3588,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors135:
+vectors133:
 	CMPQ    SI, $0x00000008
-	JL      rest136
+	JL      rest134
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -3656,9 +3616,9 @@ vectors135:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors135
+	JMP     vectors133
 
-rest136:
+rest134:
 	VZEROUPPER
 	RET
 
@@ -3686,7 +3646,7 @@ TEXT ·keepAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row137:
+row135:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -3714,7 +3674,7 @@ row137:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word138:
+word136:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -3770,10 +3730,10 @@ word138:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word138
+	JNZ          word136
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row137
+	JNZ          row135
 	VZEROUPPER
 	RET
 
@@ -3797,12 +3757,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down139:
+down137:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across140:
+across138:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -3854,11 +3814,11 @@ across140:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across140
+	JNZ         across138
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down139
+	JNZ         down137
 	VZEROUPPER
 	RET
 
@@ -3869,29 +3829,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity141:
+entity139:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end145
+	JGE      end143
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing142
+	JEQ      nothing140
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing142
+	JEQ      nothing140
 	LEAQ     (SI)(DI*4), DI
 
-fours146:
+fours144:
 	CMPQ    BX, $0x04
-	JLE     last147
+	JLE     last145
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -3905,12 +3865,12 @@ fours146:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full144
+	JCS     full142
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours146
+	JMP     fours144
 
-last147:
+last145:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -3937,10 +3897,10 @@ last147:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full144:
+full142:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing142
+	JEQ     nothing140
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -3951,57 +3911,57 @@ full144:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next143
+	JLT     next141
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next143
+	JEQ     next141
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
+	JCC     without146
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without146:
+	ADDQ    DI, BX
+	BTQ     $0x01, SI
+	JCC     without147
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without147:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
 	JCC     without148
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without148:
 	ADDQ    DI, BX
-	BTQ     $0x01, SI
+	BTQ     $0x03, SI
 	JCC     without149
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without149:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
-	JCC     without150
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without150:
-	ADDQ    DI, BX
-	BTQ     $0x03, SI
-	JCC     without151
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without151:
 	ADDQ DI, BX
 
-next143:
+next141:
 	INCQ CX
-	JMP  entity141
+	JMP  entity139
 
-nothing142:
+nothing140:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity141
+	JMP     entity139
 
-end145:
+end143:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4014,10 +3974,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity152:
+entity150:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end154
+	JGE     end152
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4029,12 +3989,12 @@ entity152:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none153
+	JEQ     none151
 	LEAQ    (R8)(R9*4), R9
 
-fours155:
+fours153:
 	CMPQ    SI, $0x04
-	JLE     last156
+	JLE     last154
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4105,9 +4065,9 @@ fours155:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours155
+	JMP     fours153
 
-last156:
+last154:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4190,11 +4150,11 @@ last156:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none153:
+none151:
 	INCQ DX
-	JMP  entity152
+	JMP  entity150
 
-end154:
+end152:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4210,31 +4170,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity157:
+entity155:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end161
+	JGE      end159
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing158
+	JEQ      nothing156
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing158
+	JEQ      nothing156
 	LEAQ     (DI)(R8*4), R8
 
-fours162:
+fours160:
 	CMPQ    AX, $0x00002000
-	JGE     full164
+	JGE     full162
 	CMPQ    SI, $0x04
-	JLE     last163
+	JLE     last161
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4271,9 +4231,9 @@ fours162:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours162
+	JMP     fours160
 
-last163:
+last161:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4332,7 +4292,7 @@ last163:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing158
+	JEQ          nothing156
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4343,57 +4303,57 @@ last163:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next159
+	JLT          next157
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next159
+	JEQ          next157
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without165
+	JCC          without163
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without165:
+without163:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
+	JCC     without164
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without164:
+	ADDQ    R8, SI
+	BTQ     $0x02, DI
+	JCC     without165
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without165:
+	ADDQ    R8, SI
+	BTQ     $0x03, DI
 	JCC     without166
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without166:
-	ADDQ    R8, SI
-	BTQ     $0x02, DI
-	JCC     without167
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without167:
-	ADDQ    R8, SI
-	BTQ     $0x03, DI
-	JCC     without168
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without168:
 	ADDQ R8, SI
 
-next159:
+next157:
 	INCQ DX
-	JMP  entity157
+	JMP  entity155
 
-nothing158:
+nothing156:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity157
+	JMP     entity155
 
-end161:
+end159:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4409,9 +4369,9 @@ end161:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight169:
+eight167:
 	CMPQ    AX, $0x00
-	JLE     drained172
+	JLE     drained170
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4453,22 +4413,22 @@ eight169:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry170:
+carry168:
 	VPTEST  Y7, Y7
-	JEQ     carried171
+	JEQ     carried169
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry170
+	JMP     carry168
 
-carried171:
+carried169:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight169
+	JMP  eight167
 
-drained172:
+drained170:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4480,7 +4440,7 @@ drained172:
 	VZEROUPPER
 	RET
 
-full164:
+full162:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -4496,9 +4456,9 @@ full164:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight173:
+eight171:
 	CMPQ    AX, $0x00
-	JLE     drained176
+	JLE     drained174
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4540,27 +4500,27 @@ eight173:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry174:
+carry172:
 	VPTEST  Y7, Y7
-	JEQ     carried175
+	JEQ     carried173
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry174
+	JMP     carry172
 
-carried175:
+carried173:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight173
+	JMP  eight171
 
-drained176:
+drained174:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours162
+	JMP     fours160
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -4583,10 +4543,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity177:
+entity175:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end179
+	JGE     end177
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4598,14 +4558,14 @@ entity177:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none178
+	JEQ     none176
 	LEAQ    (R9)(R10*4), R10
 
-fours180:
+fours178:
 	CMPQ    AX, $0x00002000
-	JGE     full182
+	JGE     full180
 	CMPQ    DI, $0x04
-	JLE     last181
+	JLE     last179
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -4694,9 +4654,9 @@ fours180:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours180
+	JMP     fours178
 
-last181:
+last179:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -4806,11 +4766,11 @@ last181:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none178:
+none176:
 	INCQ BX
-	JMP  entity177
+	JMP  entity175
 
-end179:
+end177:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -4826,9 +4786,9 @@ end179:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight183:
+eight181:
 	CMPQ    AX, $0x00
-	JLE     drained186
+	JLE     drained184
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4870,22 +4830,22 @@ eight183:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry184:
+carry182:
 	VPTEST  Y7, Y7
-	JEQ     carried185
+	JEQ     carried183
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry184
+	JMP     carry182
 
-carried185:
+carried183:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight183
+	JMP  eight181
 
-drained186:
+drained184:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4897,7 +4857,7 @@ drained186:
 	VZEROUPPER
 	RET
 
-full182:
+full180:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -4913,9 +4873,9 @@ full182:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight187:
+eight185:
 	CMPQ    AX, $0x00
-	JLE     drained190
+	JLE     drained188
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4957,27 +4917,27 @@ eight187:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry188:
+carry186:
 	VPTEST  Y7, Y7
-	JEQ     carried189
+	JEQ     carried187
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry188
+	JMP     carry186
 
-carried189:
+carried187:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight187
+	JMP  eight185
 
-drained190:
+drained188:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours180
+	JMP     fours178
 
 // func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -4986,58 +4946,58 @@ TEXT ·markAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity191:
+entity189:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end193
+	JGE     end191
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip192
+	JLT     skip190
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip192
+	JEQ     skip190
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
+	JCC     without192
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without192:
+	ADDQ    DI, BX
+	BTQ     $0x01, SI
+	JCC     without193
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without193:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
 	JCC     without194
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without194:
 	ADDQ    DI, BX
-	BTQ     $0x01, SI
+	BTQ     $0x03, SI
 	JCC     without195
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without195:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
-	JCC     without196
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without196:
-	ADDQ    DI, BX
-	BTQ     $0x03, SI
-	JCC     without197
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without197:
 	ADDQ DI, BX
 
-skip192:
+skip190:
 	INCQ DX
-	JMP  entity191
+	JMP  entity189
 
-end193:
+end191:
 	VZEROUPPER
 	RET
 
@@ -5056,7 +5016,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again198:
+again196:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5147,7 +5107,7 @@ again198:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again198
+	JNE          again196
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5160,7 +5120,7 @@ again198:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again199:
+again197:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5251,7 +5211,7 @@ again199:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again199
+	JNE     again197
 	VZEROUPPER
 	RET
 
@@ -5283,12 +5243,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square200:
+square198:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane201:
+plane199:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5316,7 +5276,7 @@ plane201:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent202
+	JGE      absent200
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5335,10 +5295,10 @@ plane201:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent202:
+absent200:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without203
+	JCC  without201
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5348,10 +5308,10 @@ absent202:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without203:
+without201:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without204
+	JCC  without202
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5361,7 +5321,7 @@ without203:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without204:
+without202:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5447,7 +5407,7 @@ without204:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane201
+	JL      plane199
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5469,7 +5429,7 @@ without204:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane205:
+plane203:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -5497,7 +5457,7 @@ plane205:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent206
+	JGE      absent204
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -5516,10 +5476,10 @@ plane205:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent206:
+absent204:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without207
+	JCC  without205
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -5529,10 +5489,10 @@ absent206:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without207:
+without205:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without208
+	JCC  without206
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -5542,7 +5502,7 @@ without207:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without208:
+without206:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5628,7 +5588,7 @@ without208:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane205
+	JL      plane203
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -5648,7 +5608,7 @@ without208:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again209:
+again207:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -5739,13 +5699,13 @@ again209:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again209
+	JNE     again207
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square200
+	JNE     square198
 	VZEROUPPER
 	RET
 
@@ -5767,7 +5727,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again210:
+again208:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -5807,6 +5767,6 @@ again210:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again210
+	JNE         again208
 	VZEROUPPER
 	RET

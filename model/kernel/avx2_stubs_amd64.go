@@ -79,7 +79,7 @@ func foldTwoAVX2(count int, out *float32, other *float32, a *float32, b *float32
 //go:noescape
 func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
 
-// partitionAVX2 is portable.Part, 8 senders at once.
+// partitionAVX2 is portable.PartitionSenders, 8 senders at once.
 //
 //go:noescape
 func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
@@ -89,23 +89,20 @@ func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, 
 //go:noescape
 func scoreAVX2(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
 
-// peakAVX2 makes twelve fused additions of whole vectors a round.
-func peakAVX2(rounds int)
-
 // addAVX2 is portable.Add for whole vectors.
 //
 //go:noescape
 func addAVX2(sum *float32, a *float32, count int)
 
-// rectifyAVX2 is portable.Rectify for whole vectors.
+// reluAVX2 is portable.ReLU for whole vectors.
 //
 //go:noescape
-func rectifyAVX2(out *float32, a *float32, count int)
+func reluAVX2(out *float32, a *float32, count int)
 
-// rectifyBackwardAVX2 is portable.RectifyBackward for whole vectors.
+// reluBackwardAVX2 is portable.ReLUBackward for whole vectors.
 //
 //go:noescape
-func rectifyBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
+func reluBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
 
 // finiteAVX2 is portable.Finite for whole vectors.
 //
@@ -117,7 +114,7 @@ func finiteAVX2(a *float32, count int) bool
 //go:noescape
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 
-// keepAVX2 is portable.Keep.
+// keepAVX2 is portable.DropoutMasks.
 //
 //go:noescape
 func keepAVX2(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)

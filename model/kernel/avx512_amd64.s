@@ -6514,46 +6514,6 @@ end202:
 	VZEROUPPER
 	RET
 
-// func peakAVX512(rounds int)
-// Requires: AVX, AVX512F
-TEXT ·peakAVX512(SB), NOSPLIT, $0-8
-	MOVQ   rounds+0(FP), AX
-	VPXORD Z12, Z12, Z12
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-
-next203:
-	TESTQ       AX, AX
-	JLE         end204
-	VFMADD231PS Z12, Z12, Z0
-	VFMADD231PS Z12, Z12, Z1
-	VFMADD231PS Z12, Z12, Z2
-	VFMADD231PS Z12, Z12, Z3
-	VFMADD231PS Z12, Z12, Z4
-	VFMADD231PS Z12, Z12, Z5
-	VFMADD231PS Z12, Z12, Z6
-	VFMADD231PS Z12, Z12, Z7
-	VFMADD231PS Z12, Z12, Z8
-	VFMADD231PS Z12, Z12, Z9
-	VFMADD231PS Z12, Z12, Z10
-	VFMADD231PS Z12, Z12, Z11
-	DECQ        AX
-	JMP         next203
-
-end204:
-	VZEROUPPER
-	RET
-
 // func addAVX512(sum *float32, a *float32, count int)
 // Requires: AVX, AVX512F
 TEXT ·addAVX512(SB), NOSPLIT, $0-24
@@ -6561,9 +6521,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors205:
+vectors203:
 	CMPQ    DX, $0x00000040
-	JL      rest206
+	JL      rest204
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6579,15 +6539,38 @@ vectors205:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors205
+	JMP     vectors203
 
-rest206:
-vectors207:
+rest204:
+vectors205:
 	CMPQ    DX, $0x00000010
-	JL      rest208
+	JL      rest206
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	JMP     vectors205
+
+rest206:
+	VZEROUPPER
+	RET
+
+// func reluAVX512(out *float32, a *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·reluAVX512(SB), NOSPLIT, $0-24
+	MOVQ   out+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VPXORD Z0, Z0, Z0
+
+vectors207:
+	CMPQ    DX, $0x00000010
+	JL      rest208
+	VMOVUPS (CX), Z1
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
@@ -6597,41 +6580,18 @@ rest208:
 	VZEROUPPER
 	RET
 
-// func rectifyAVX512(out *float32, a *float32, count int)
+// func reluBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
 // Requires: AVX, AVX512F
-TEXT ·rectifyAVX512(SB), NOSPLIT, $0-24
-	MOVQ   out+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   count+16(FP), DX
-	VPXORD Z0, Z0, Z0
-
-vectors209:
-	CMPQ    DX, $0x00000010
-	JL      rest210
-	VMOVUPS (CX), Z1
-	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000010, DX
-	JMP     vectors209
-
-rest210:
-	VZEROUPPER
-	RET
-
-// func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
-// Requires: AVX, AVX512F
-TEXT ·rectifyBackwardAVX512(SB), NOSPLIT, $0-32
+TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   out+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   gradient+16(FP), DX
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors211:
+vectors209:
 	CMPQ      BX, $0x00000010
-	JL        rest212
+	JL        rest210
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -6641,9 +6601,9 @@ vectors211:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors211
+	JMP       vectors209
 
-rest212:
+rest210:
 	VZEROUPPER
 	RET
 
@@ -6657,9 +6617,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors213:
+vectors211:
 	CMPQ    CX, $0x00000040
-	JL      rest214
+	JL      rest212
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -6674,20 +6634,20 @@ vectors213:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors213
+	JMP     vectors211
 
-rest214:
-vectors215:
+rest212:
+vectors213:
 	CMPQ    CX, $0x00000010
-	JL      rest216
+	JL      rest214
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors215
+	JMP     vectors213
 
-rest216:
+rest214:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -6715,9 +6675,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors217:
+vectors215:
 	CMPQ    SI, $0x00000010
-	JL      rest218
+	JL      rest216
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -6743,9 +6703,9 @@ vectors217:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors217
+	JMP     vectors215
 
-rest218:
+rest216:
 	VZEROUPPER
 	RET
 
@@ -6770,7 +6730,7 @@ TEXT ·keepAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row219:
+row217:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -6798,7 +6758,7 @@ row219:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word220:
+word218:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -6816,10 +6776,10 @@ word220:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word220
+	JNZ          word218
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row219
+	JNZ          row217
 	VZEROUPPER
 	RET
 
@@ -6843,12 +6803,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down221:
+down219:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across222:
+across220:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6900,11 +6860,11 @@ across222:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across222
+	JNZ         across220
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down221
+	JNZ         down219
 	VZEROUPPER
 	RET
 
@@ -6915,10 +6875,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity223:
+entity221:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end227
+	JGE        end225
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6926,19 +6886,19 @@ entity223:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing224
+	JEQ        nothing222
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing224
+	JEQ        nothing222
 	LEAQ       (SI)(DI*4), DI
 
-fours228:
+fours226:
 	CMPQ     BX, $0x04
-	JLE      last229
+	JLE      last227
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6954,12 +6914,12 @@ fours228:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full226
+	JEQ      full224
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours228
+	JMP      fours226
 
-last229:
+last227:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6986,11 +6946,11 @@ last229:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full226:
+full224:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing224
+	JEQ       nothing222
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7001,57 +6961,57 @@ full226:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next225
+	JLT       next223
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next225
+	JEQ       next223
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
+	JCC       without228
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without228:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without229
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without229:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without230
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without230:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without231
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without231:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without232
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without232:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without233
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without233:
 	ADDQ DI, BX
 
-next225:
+next223:
 	INCQ CX
-	JMP  entity223
+	JMP  entity221
 
-nothing224:
+nothing222:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity223
+	JMP       entity221
 
-end227:
+end225:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7064,10 +7024,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity234:
+entity232:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end236
+	JGE       end234
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7079,12 +7039,12 @@ entity234:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none235
+	JEQ       none233
 	LEAQ      (R8)(R9*4), R9
 
-fours237:
+fours235:
 	CMPQ      SI, $0x04
-	JLE       last238
+	JLE       last236
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7163,9 +7123,9 @@ fours237:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours237
+	JMP       fours235
 
-last238:
+last236:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7256,11 +7216,11 @@ last238:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none235:
+none233:
 	INCQ DX
-	JMP  entity234
+	JMP  entity232
 
-end236:
+end234:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7276,10 +7236,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity239:
+entity237:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end243
+	JGE        end241
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7287,21 +7247,21 @@ entity239:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing240
+	JEQ        nothing238
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing240
+	JEQ        nothing238
 	LEAQ       (DI)(R8*4), R8
 
-fours244:
+fours242:
 	CMPQ       AX, $0x00004000
-	JGE        full246
+	JGE        full244
 	CMPQ       SI, $0x04
-	JLE        last245
+	JLE        last243
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7332,9 +7292,9 @@ fours244:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours244
+	JMP        fours242
 
-last245:
+last243:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7388,7 +7348,7 @@ last245:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing240
+	JEQ          nothing238
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7399,57 +7359,57 @@ last245:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next241
+	JLT          next239
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next241
+	JEQ          next239
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without247
+	JCC          without245
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without247:
+without245:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
+	JCC       without246
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without246:
+	ADDQ      R8, SI
+	BTQ       $0x02, DI
+	JCC       without247
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without247:
+	ADDQ      R8, SI
+	BTQ       $0x03, DI
 	JCC       without248
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
 without248:
-	ADDQ      R8, SI
-	BTQ       $0x02, DI
-	JCC       without249
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without249:
-	ADDQ      R8, SI
-	BTQ       $0x03, DI
-	JCC       without250
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without250:
 	ADDQ R8, SI
 
-next241:
+next239:
 	INCQ DX
-	JMP  entity239
+	JMP  entity237
 
-nothing240:
+nothing238:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity239
+	JMP       entity237
 
-end243:
+end241:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7465,9 +7425,9 @@ end243:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight251:
+eight249:
 	CMPQ       AX, $0x00
-	JLE        drained254
+	JLE        drained252
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7495,23 +7455,23 @@ eight251:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry252:
+carry250:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried253
+	JEQ       carried251
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry252
+	JMP       carry250
 
-carried253:
+carried251:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight251
+	JMP  eight249
 
-drained254:
+drained252:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7523,7 +7483,7 @@ drained254:
 	VZEROUPPER
 	RET
 
-full246:
+full244:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7539,9 +7499,9 @@ full246:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight255:
+eight253:
 	CMPQ       AX, $0x00
-	JLE        drained258
+	JLE        drained256
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7569,28 +7529,28 @@ eight255:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry256:
+carry254:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried257
+	JEQ       carried255
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry256
+	JMP       carry254
 
-carried257:
+carried255:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight255
+	JMP  eight253
 
-drained258:
+drained256:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours244
+	JMP       fours242
 
 DATA kept<>+0(SB)/8, $0xffffffffffffffff
 DATA kept<>+8(SB)/8, $0xffffffffffffffff
@@ -7613,10 +7573,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity259:
+entity257:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end261
+	JGE       end259
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -7628,14 +7588,14 @@ entity259:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none260
+	JEQ       none258
 	LEAQ      (R9)(R10*4), R10
 
-fours262:
+fours260:
 	CMPQ       AX, $0x00004000
-	JGE        full264
+	JGE        full262
 	CMPQ       DI, $0x04
-	JLE        last263
+	JLE        last261
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -7726,9 +7686,9 @@ fours262:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours262
+	JMP        fours260
 
-last263:
+last261:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -7840,11 +7800,11 @@ last263:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none260:
+none258:
 	INCQ BX
-	JMP  entity259
+	JMP  entity257
 
-end261:
+end259:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -7860,9 +7820,9 @@ end261:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight265:
+eight263:
 	CMPQ       AX, $0x00
-	JLE        drained268
+	JLE        drained266
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7890,23 +7850,23 @@ eight265:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry266:
+carry264:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried267
+	JEQ       carried265
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry266
+	JMP       carry264
 
-carried267:
+carried265:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight265
+	JMP  eight263
 
-drained268:
+drained266:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7918,7 +7878,7 @@ drained268:
 	VZEROUPPER
 	RET
 
-full264:
+full262:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7934,9 +7894,9 @@ full264:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight269:
+eight267:
 	CMPQ       AX, $0x00
-	JLE        drained272
+	JLE        drained270
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7964,28 +7924,28 @@ eight269:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry270:
+carry268:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried271
+	JEQ       carried269
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry270
+	JMP       carry268
 
-carried271:
+carried269:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight269
+	JMP  eight267
 
-drained272:
+drained270:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours262
+	JMP       fours260
 
 // func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7994,58 +7954,58 @@ TEXT ·markAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity273:
+entity271:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end275
+	JGE       end273
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip274
+	JLT       skip272
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip274
+	JEQ       skip272
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
+	JCC       without274
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without274:
+	ADDQ      DI, BX
+	BTQ       $0x01, SI
+	JCC       without275
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without275:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
 	JCC       without276
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without276:
 	ADDQ      DI, BX
-	BTQ       $0x01, SI
+	BTQ       $0x03, SI
 	JCC       without277
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without277:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
-	JCC       without278
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without278:
-	ADDQ      DI, BX
-	BTQ       $0x03, SI
-	JCC       without279
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without279:
 	ADDQ DI, BX
 
-skip274:
+skip272:
 	INCQ DX
-	JMP  entity273
+	JMP  entity271
 
-end275:
+end273:
 	VZEROUPPER
 	RET
 
@@ -8064,7 +8024,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again280:
+again278:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8143,7 +8103,7 @@ again280:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again280
+	JNE          again278
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8156,7 +8116,7 @@ again280:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again281:
+again279:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8235,7 +8195,7 @@ again281:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again281
+	JNE        again279
 	VZEROUPPER
 	RET
 
@@ -8267,12 +8227,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square282:
+square280:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane283:
+plane281:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8300,7 +8260,7 @@ plane283:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent284
+	JGE        absent282
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8319,10 +8279,10 @@ plane283:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent284:
+absent282:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without285
+	JCC   without283
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8332,10 +8292,10 @@ absent284:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without285:
+without283:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without286
+	JCC   without284
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8345,7 +8305,7 @@ without285:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without286:
+without284:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8419,7 +8379,7 @@ without286:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane283
+	JL         plane281
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8441,7 +8401,7 @@ without286:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane287:
+plane285:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8469,7 +8429,7 @@ plane287:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent288
+	JGE        absent286
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8488,10 +8448,10 @@ plane287:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent288:
+absent286:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without289
+	JCC   without287
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8501,10 +8461,10 @@ absent288:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without289:
+without287:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without290
+	JCC   without288
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8514,7 +8474,7 @@ without289:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without290:
+without288:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8588,7 +8548,7 @@ without290:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane287
+	JL         plane285
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8608,7 +8568,7 @@ without290:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again291:
+again289:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -8687,13 +8647,13 @@ again291:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again291
+	JNE        again289
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square282
+	JNE        square280
 	VZEROUPPER
 	RET
 
@@ -8704,7 +8664,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned292
+	JNE   unaligned290
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -8732,7 +8692,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again293:
+again291:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -8776,12 +8736,12 @@ again293:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again293
+	JNE         again291
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned292:
+unaligned290:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -8809,7 +8769,7 @@ unaligned292:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again294:
+again292:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -8861,6 +8821,6 @@ again294:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again294
+	JNE         again292
 	VZEROUPPER
 	RET

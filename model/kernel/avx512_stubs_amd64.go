@@ -99,7 +99,7 @@ func foldTwoAVX512(count int, out *float32, other *float32, a *float32, b *float
 //go:noescape
 func unfoldAVX512(count int, a *float32, b *float32, c *float32, gradient *float32, x float32, y float32)
 
-// partitionAVX512 is portable.Part, 16 senders at once.
+// partitionAVX512 is portable.PartitionSenders, 16 senders at once.
 //
 //go:noescape
 func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
@@ -109,23 +109,20 @@ func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32
 //go:noescape
 func scoreAVX512(count int, width int, values *float32, hidden *float32, output *float32, bias float32)
 
-// peakAVX512 makes twelve fused additions of whole vectors a round.
-func peakAVX512(rounds int)
-
 // addAVX512 is portable.Add for whole vectors.
 //
 //go:noescape
 func addAVX512(sum *float32, a *float32, count int)
 
-// rectifyAVX512 is portable.Rectify for whole vectors.
+// reluAVX512 is portable.ReLU for whole vectors.
 //
 //go:noescape
-func rectifyAVX512(out *float32, a *float32, count int)
+func reluAVX512(out *float32, a *float32, count int)
 
-// rectifyBackwardAVX512 is portable.RectifyBackward for whole vectors.
+// reluBackwardAVX512 is portable.ReLUBackward for whole vectors.
 //
 //go:noescape
-func rectifyBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
+func reluBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
 
 // finiteAVX512 is portable.Finite for whole vectors.
 //
@@ -137,7 +134,7 @@ func finiteAVX512(a *float32, count int) bool
 //go:noescape
 func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 
-// keepAVX512 is portable.Keep.
+// keepAVX512 is portable.DropoutMasks.
 //
 //go:noescape
 func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)

@@ -55,20 +55,20 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 // rows.
 func benchRun(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
-	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Own: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), First: 2 * entities, Heard: 3}
+	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Previous: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), StateOffset: 2 * entities, Kinds: 3}
 	senders := &r.Senders
 	for i := range n {
 		for k := range 3 {
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
+			senders.Offsets = append(senders.Offsets, int32(len(senders.Rows)))
 			for range (each + 2 - k) / 3 {
 				senders.Rows = append(senders.Rows, int32(rng.IntN(entities)-k*entities))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
 			}
 		}
-		r.Divisor = append(r.Divisor, 1/float32(each+1))
-		r.Rows, r.At = append(r.Rows, int32(i)), append(r.At, int32(i))
+		r.MeanFactor = append(r.MeanFactor, 1/float32(each+1))
+		r.Rows, r.FeatureRows = append(r.Rows, int32(i)), append(r.FeatureRows, int32(i))
 	}
-	senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
+	senders.Offsets = append(senders.Offsets, int32(len(senders.Rows)))
 	return r
 }
 
@@ -106,7 +106,7 @@ func BenchmarkAggregate(b *testing.B) {
 
 func zeroGradients(r *Receivers) *Gradients {
 	like := func(x []float32) []float32 { return make([]float32, len(x)) }
-	return &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Own: like(r.Own)}
+	return &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Previous: like(r.Previous)}
 }
 
 func BenchmarkAggregateBackward(b *testing.B) {
@@ -132,9 +132,9 @@ func BenchmarkNormalize(b *testing.B) {
 		u := newUpdate(rng, dim, n, 7)
 		for lanes, name := range []string{"one", "two"} {
 			scoring := newUpdate(rng, dim, n, 13)
-			scoring.Lanes, scoring.Deviation = lanes+1, nil
+			scoring.Lanes, scoring.InverseDeviation = lanes+1, nil
 			size := scoring.Lanes * n * dim
-			scoring.Linear, scoring.Own, scoring.Output = aligned(rng, size), aligned(rng, size), aligned(rng, size)
+			scoring.Linear, scoring.Residual, scoring.Output = aligned(rng, size), aligned(rng, size), aligned(rng, size)
 			eachVariantBench(b, fmt.Sprintf("dim%d/%s", dim, name), func(b *testing.B, k Kernel) {
 				for b.Loop() {
 					k.Normalize(scoring)
@@ -144,7 +144,7 @@ func BenchmarkNormalize(b *testing.B) {
 			})
 		}
 		gradient := aligned(rng, n*dim)
-		g := &UpdateGradients{Linear: make([]float32, n*dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
+		g := &NodeUpdateGradients{Linear: make([]float32, n*dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
 		eachVariantBench(b, fmt.Sprintf("dim%d/forward", dim), func(b *testing.B, k Kernel) {
 			for b.Loop() {
 				k.Normalize(u)
@@ -160,15 +160,4 @@ func BenchmarkNormalize(b *testing.B) {
 			perSecond(b, 14*n*float64(dim), "GFLOP/s")
 		})
 	}
-}
-
-// BenchmarkPeak is what the other figures are to be compared with.
-func BenchmarkPeak(b *testing.B) {
-	eachVariantBench(b, "operations", func(b *testing.B, k Kernel) {
-		best := 0.0
-		for b.Loop() {
-			best = max(best, Peak(k))
-		}
-		b.ReportMetric(best/1e9, "GFLOP/s")
-	})
 }

@@ -3,10 +3,10 @@ package kernel
 // Bits is the arithmetic of searches from many sources at once. Every source has a bit of
 // its own, and every entity a row of so many words. Its results have the same bits in every
 // variant.
-type Bits interface {
+type BitSearch interface {
 	// Widths are the numbers of words a row that the variant takes, narrowest first: 1 for 64
 	// sources, up to 8 for 512.
-	Widths() []int
+	RowWidths() []int
 
 	// Pull is a step of all searches from the side of those entities that some search has not
 	// reached: each looks for senders in the frontier. It sets all rows of h.Next, appends to
@@ -43,14 +43,14 @@ type Hop struct {
 	// Distance, 0 to 14, is that of what is found.
 	Distance int
 	// Enter is where what is found is entered.
-	Enter Enter
+	Record Record
 	// Distances has the bits of the distances, [4, rows of Reached, Words]: plane k has the
 	// searches that reached an entity at a distance with bit k. It may be nil.
 	Distances []uint64
 	// Planes is how many bits a distance has at most, 0 to 4: the others are not read.
 	Planes int
 	// Squares is what PackBits works in, [8, 64, Words].
-	Squares []uint64
+	Scratch []uint64
 	// Counters count, for every search, the edges from its frontier to what it had not reached
 	// before. Nil for none.
 	Counters *Counters
@@ -58,12 +58,12 @@ type Hop struct {
 
 // Enter says where a step enters what it finds. What the last steps find need not be: it stands
 // in Frontier and Next.
-type Enter int
+type Record int
 
 const (
-	Everywhere  Enter = iota // in Reached and Distances
-	ReachedOnly              // not in Distances
-	Nowhere
+	RecordAll     Record = iota // in Reached and Distances
+	RecordReached               // not in Distances
+	RecordNothing
 )
 
 // Counters are a number for each bit of a row, held in slices: row k has their bits of 2^k. Adding
@@ -92,7 +92,7 @@ func (s *Counters) Scale(shift int) { s.shift = shift }
 
 // Take returns the numbers, [64, words], and the counters to zeros: the number of bit c is in
 // the row c%64, at word c/64. The numbers hold until more is counted.
-func (s *Counters) Take(k Kernel, numbers []uint64) {
+func (s *Counters) Take(k BitSearch, numbers []uint64) {
 	copy(numbers, s.planes)
 	clear(s.planes)
 	s.shift = 0
@@ -174,13 +174,13 @@ func (portable) Push(h *Hop, active, found []int32) []int32 {
 
 // mark enters what was found, for rows of one word.
 func (h *Hop) mark(found []int32) {
-	if h.Enter == Nowhere {
+	if h.Record == RecordNothing {
 		return
 	}
 	for _, o := range found {
 		x := h.Next[o]
 		h.Reached[o] |= x
-		if h.Enter == ReachedOnly || h.Distances == nil {
+		if h.Record == RecordReached || h.Distances == nil {
 			continue
 		}
 		for k := 0; h.Distance>>k != 0; k++ {
@@ -214,4 +214,4 @@ func (s *Counters) addFour(a, b, c, d uint64) {
 }
 
 // Widths is 1: a word is what Go computes with.
-func (portable) Widths() []int { return []int{1} }
+func (portable) RowWidths() []int { return []int{1} }

@@ -10,7 +10,7 @@ import (
 // eachWidth runs a test once for every variant and every width of its rows.
 func eachWidth(t *testing.T, test func(t *testing.T, k Kernel, words int)) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
-		for _, words := range k.Widths() {
+		for _, words := range k.RowWidths() {
 			t.Run(fmt.Sprint(64*words, " sources"), func(t *testing.T) { test(t, k, words) })
 		}
 	})
@@ -115,9 +115,9 @@ func TestHop(t *testing.T) {
 			next, found, sums := h.step()
 			for _, counts := range []*Counters{nil, counters} {
 				for _, push := range []bool{false, true} {
-					for _, enter := range []Enter{Everywhere, ReachedOnly, Nowhere} {
+					for _, enter := range []Record{RecordAll, RecordReached, RecordNothing} {
 						h := h.copy()
-						h.Counters, h.Distance, h.Enter = counts, trial%15, enter
+						h.Counters, h.Distance, h.Record = counts, trial%15, enter
 						before := h.copy()
 						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
 						if push {
@@ -148,7 +148,7 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 	for o := range len(h.Offsets) - 1 {
 		for w := range h.Words {
 			fresh := h.Next[o*h.Words+w]
-			if h.Enter == Nowhere {
+			if h.Record == RecordNothing {
 				fresh = 0
 			}
 			at := o*h.Words + w
@@ -157,7 +157,7 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 			}
 			for plane := range 4 {
 				at, want := plane*len(h.Reached)+o*h.Words+w, fresh
-				if h.Enter != Everywhere || h.Distance>>plane&1 == 0 {
+				if h.Record != RecordAll || h.Distance>>plane&1 == 0 {
 					want = 0
 				}
 				if h.Distances[at] != before.Distances[at]|want {
@@ -199,7 +199,7 @@ func TestCountersScale(t *testing.T) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		h := newHop(rng, 40, words, func(int) int { return 6 })
 		_, _, sums := h.step()
-		h.Counters, h.Enter = NewCounters(words), Nowhere
+		h.Counters, h.Record = NewCounters(words), RecordNothing
 		want := make([]uint64, len(sums))
 		for _, shift := range []int{0, 3, 0, 31, 31, 5, 31, 31} {
 			h.Counters.Scale(shift)
@@ -266,7 +266,7 @@ func TestPackBits(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		for planes := range 5 {
 			rng := rand.New(rand.NewPCG(59, uint64(planes)))
-			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes), Squares: make([]uint64, 4*128*words)}
+			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes), Scratch: make([]uint64, 4*128*words)}
 			for range entities * words {
 				h.Reached = append(h.Reached, rng.Uint64()|rng.Uint64())
 				reached := h.Reached[len(h.Reached)-1]

@@ -24,7 +24,7 @@ func widen(x []float32) []float64 {
 }
 
 func newExact(r *Receivers) *exact {
-	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), own: widen(r.Own), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
+	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), own: widen(r.Previous), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
 }
 
 // zeros is a gradient of e's shape.
@@ -62,15 +62,15 @@ func (e *exact) members(i int) []member {
 		out = append(out, member{make([]float64, d), 1, false, nothing})
 	} else {
 		out = append(out, member{e.initial, 1, false, func(g []float64, into *exact) { plus(into.initial, g) }})
-		if r.InitialWithZero {
+		if r.EmptyMessages {
 			out = append(out, member{make([]float64, d), 0, true, nothing})
 		}
 	}
 	if r.DegreeMessage != nil && r.Copies[i] > 0 {
 		out = append(out, member{e.degree, float64(r.Copies[i]), false, func(g []float64, into *exact) { plus(into.degree, g) }})
 	}
-	for at := r.Senders.Bounds[3*i]; at < r.Senders.Bounds[3*i+r.Heard]; at++ {
-		u, q := (r.First+int(r.Senders.Rows[at]))*d, int(r.Senders.Relations[at])*d
+	for at := r.Senders.Offsets[3*i]; at < r.Senders.Offsets[3*i+r.Kinds]; at++ {
+		u, q := (r.StateOffset+int(r.Senders.Rows[at]))*d, int(r.Senders.Relations[at])*d
 		x, w := e.states[u:u+d], e.relations[q:q+d]
 		out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
 			gx, gw := into.states[u:u+d], into.relations[q:q+d]
@@ -160,12 +160,12 @@ func (e *exact) features() (out, tolerance []float64) {
 	const unit = 4e-6
 	out, tolerance = make([]float64, r.Count()*r.Width()), make([]float64, r.Count()*r.Width())
 	for n, i := range r.Rows {
-		set, at := e.members(int(i)), int(r.At[n])*r.Width()
+		set, at := e.members(int(i)), int(r.FeatureRows[n])*r.Width()
 		row, tol := out[at:at+r.Width()], tolerance[at:at+r.Width()]
 		if e.own != nil {
 			copy(row, e.own[int(i)*d:int(i+1)*d])
 		}
-		divisor := float64(r.Divisor[i])
+		divisor := float64(r.MeanFactor[i])
 		for j := range d {
 			size := 0.0
 			for _, s := range set {
@@ -197,7 +197,7 @@ func (e *exact) backward(gradient []float64) (sum, size *exact) {
 	sum, size = e.zeros(), e.zeros()
 	absolute := newExactAbs(e)
 	for n := range r.Rows {
-		i, at := int(r.Rows[n]), int(r.At[n])
+		i, at := int(r.Rows[n]), int(r.FeatureRows[n])
 		set := e.members(i)
 		sizes := absolute.members(i)
 		row := gradient[at*r.Width() : (at+1)*r.Width()]
@@ -209,9 +209,9 @@ func (e *exact) backward(gradient []float64) (sum, size *exact) {
 			by[k], bySize[k] = make([]float64, d), make([]float64, d)
 		}
 		for j := range d {
-			m := momentsOf(set, j, float64(r.Divisor[i]))
+			m := momentsOf(set, j, float64(r.MeanFactor[i]))
 			for k, s := range set {
-				by[k][j], bySize[k][j] = memberGradient(r, row, j, k, s, m, float64(r.Divisor[i]))
+				by[k][j], bySize[k][j] = memberGradient(r, row, j, k, s, m, float64(r.MeanFactor[i]))
 			}
 		}
 		for k := range set {

@@ -87,13 +87,13 @@ func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o 
 	const entities, relations = 23, 7
 	r := &Receivers{
 		Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim),
-		Heard: 3 - o.unheard, States: o.draw(rng, 3*entities*dim), First: 2 * entities,
+		Kinds: 3 - o.unheard, States: o.draw(rng, 3*entities*dim), StateOffset: 2 * entities,
 	}
 	senders := &r.Senders
 	for i := range n {
 		count := 0
 		for k := range 3 {
-			senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
+			senders.Offsets = append(senders.Offsets, int32(len(senders.Rows)))
 			for range lengths(i, k) {
 				senders.Rows = append(senders.Rows, int32(rng.IntN(entities)-k*entities))
 				senders.Relations = append(senders.Relations, int32(rng.IntN(relations)))
@@ -101,15 +101,15 @@ func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o 
 			}
 		}
 		r.Copies = append(r.Copies, float32(rng.IntN(3)))
-		r.Divisor = append(r.Divisor, 1/float32(count+1+int(r.Copies[i])))
+		r.MeanFactor = append(r.MeanFactor, 1/float32(count+1+int(r.Copies[i])))
 	}
-	senders.Bounds = append(senders.Bounds, int32(len(senders.Rows)))
-	r.Rows, r.At = permutation(rng, n), permutation(rng, n)
+	senders.Offsets = append(senders.Offsets, int32(len(senders.Rows)))
+	r.Rows, r.FeatureRows = permutation(rng, n), permutation(rng, n)
 	if o.initial {
-		r.Initial, r.InitialWithZero = o.draw(rng, dim), o.zero
+		r.Initial, r.EmptyMessages = o.draw(rng, dim), o.zero
 	}
 	if o.own {
-		r.Own = o.draw(rng, n*dim)
+		r.Previous = o.draw(rng, n*dim)
 	}
 	if o.degree {
 		r.DegreeMessage = o.draw(rng, dim)

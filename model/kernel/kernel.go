@@ -1,80 +1,104 @@
 package kernel
 
-// Kernel is one variant of the arithmetic. All variants give the same results within
-// float32 rounding, and each gives the same bits for the same arguments every time.
-// A Kernel has no state: one value serves any number of goroutines.
+// Kernel is one variant of all the arithmetic. The interfaces it is made of serve one purpose
+// each; a consumer asks for those it needs. All variants give the same results within float32
+// rounding (those of Vectors and BitSearch bit for bit), and each gives the same bits for the
+// same arguments every time. A Kernel has no state, so any number of goroutines can share it.
 //
 // Matrices are dense and row-major. No method allocates.
 type Kernel interface {
-	// Name is what selects the variant: "portable", "avx2" or "avx512".
+	// Name returns the name that selects the variant: "portable", "avx2" or "avx512".
 	Name() string
 
-	// Aggregate reduces the messages of every receiver and writes a row of features each, in
-	// the places that At says. features is [lanes, .., Width()]: for PNA the receiver's own
-	// state, then mean, max, min and std; for the others the own state, then the aggregate.
+	Aggregator
+	NodeUpdater
+	Multiplier
+	WeightFolder
+	Partitioner
+	Vectors
+	BitSearch
+}
+
+// Aggregator reduces the messages that receivers hear, and propagates gradients through that.
+type Aggregator interface {
+	// Aggregate reduces the messages of every receiver and writes its features into the row
+	// that r.FeatureRows names. features is [lanes, .., r.Width()]: for PNA the receiver's
+	// previous state, then mean, max, min and standard deviation; for the other reductions
+	// the previous state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
 
-	// Pairs tells whether two lanes of dim dimensions each are reduced together in less time than
-	// one after the other, which takes no more memory than one.
-	Pairs(message Message, reduction Reduction, dim int) bool
-
 	// AggregateBackward adds, for every receiver, the gradient of its features to the
-	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient by it; the
-	// first entries of a row, those of the own state, are not read where g.Own is nil. Where
-	// several members of the set attain a maximum (or minimum), the first takes its gradient:
-	// Initial, then the degree message, then the messages in order.
+	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient with
+	// respect to it; the first entries of a row, those of the previous state, are read only
+	// where g.Previous is not nil. Where several members of the set attain the maximum (or
+	// minimum), the first one receives its gradient, in the order Initial, DegreeMessage,
+	// messages.
 	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
 
+	// FusesLanes reports whether aggregating a batch of two lanes of dim dimensions each is
+	// faster than aggregating the lanes one after the other, which takes no more memory than
+	// one.
+	FusesLanes(message Message, reduction Reduction, dim int) bool
+}
+
+// NodeUpdater finishes the update of entities' states, and propagates gradients through that.
+type NodeUpdater interface {
+	// Normalize applies layer norm (epsilon 1e-5), scale and shift, ReLU, dropout, and the
+	// residual.
+	Normalize(u *NodeUpdate)
+
+	// NormalizeBackward computes the gradient with respect to an update's input from that of
+	// its output, [rows, Dim] like Output. The gradient of the residual is gradient itself and
+	// is left to the caller.
+	NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients)
+}
+
+// Multiplier computes dense layers.
+type Multiplier interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []float32, n, k, m int, add bool)
 
-	// MultiplyRows is Multiply for an a whose rows begin stride numbers apart.
+	// MultiplyRows is Multiply for an a whose rows begin stride entries apart.
 	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
-	// MultiplyColumns is Multiply for the columns of c from first on. It leaves the others alone.
+	// MultiplyColumns is Multiply for the columns of c from first on. It leaves the other
+	// columns unchanged.
 	MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool)
 
 	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int, add bool)
 
-	// MultiplyRowsTransposed is MultiplyTransposed for an a whose rows begin stride numbers apart.
+	// MultiplyRowsTransposed is MultiplyTransposed for an a whose rows begin stride entries
+	// apart.
 	MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
-	// Fold sets out = a + x b + y c, all of one length: the linear map of a degree, from those
-	// of its three scalers.
+	// Score computes the last layer of an MLP, with the ReLU before it: it sets values[i] to
+	// bias plus the sum of max(hidden, 0) times output over row i, for hidden [n, m],
+	// output [m] and values [n].
+	Score(values, hidden, output []float32, bias float32)
+}
+
+// WeightFolder folds PNA's three degree scalers into the weights: receivers of equal degree
+// share one matrix a + x b + y c, where x and y are the degree's amplification and attenuation.
+type WeightFolder interface {
+	// Fold computes out = a + x b + y c, all of one length.
 	Fold(out, a, b, c []float32, x, y float32)
 
-	// FoldTwo is Fold into out by x and y, and into other by otherX and otherY: to read the
+	// FoldTwo is Fold into out by x and y, and into other by otherX and otherY: reading the
 	// three terms takes most of the time. The outputs may not overlap anything.
 	FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32)
 
-	// Unfold adds a gradient of what Fold gave to those of its three terms: a += gradient,
+	// Unfold adds the gradient of Fold's result to those of its terms: a += gradient,
 	// b += x gradient, c += y gradient.
 	Unfold(a, b, c, gradient []float32, x, y float32)
+}
 
-	// Part parts the senders of some receivers into three kinds, which it appends to into, and
-	// reaches those that were not reached yet. Within a kind they keep the order that they have
-	// in the graph.
-	Part(p *Partition, into *Senders)
-
-	// Score is the last layer of an MLP, for hidden [n, m] and output [m]: it sets values, [n],
-	// to bias plus the sum of max(hidden, 0) times output of each row.
-	Score(values, hidden, output []float32, bias float32)
-
-	// Normalize finishes a node update: layer norm (eps 1e-5), its scale and shift, ReLU,
-	// dropout, and the residual.
-	Normalize(u *Update)
-
-	// NormalizeBackward takes the gradient of an update's output, [rows, Dim] like Output,
-	// back to its input. It leaves the residual's share to the caller (it is the gradient
-	// itself).
-	NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients)
-
-	// spin makes floating-point operations of no use, and says how many; see Peak.
-	spin(rounds int) (operations int)
-
-	Vectors
-	Bits
+// Partitioner sorts the edges of a window by the distance of their senders.
+type Partitioner interface {
+	// PartitionSenders partitions the senders of p's receivers into parents, siblings and
+	// children, appends them to into, and marks entities that were unreached as newly
+	// reached. Senders of one kind keep the order that they have in the graph.
+	PartitionSenders(p *Partition, into *Senders)
 }
 
 // Message says how a sender's state x and a relation's embedding w make a message.
@@ -111,31 +135,31 @@ type Receivers struct {
 
 	// Rows are the receivers, [n]: each is a row of the tables below. At are their rows in
 	// the features, [n].
-	Rows, At []int32
+	Rows, FeatureRows []int32
 
 	// Senders are those of all receivers that there are. Those of the first Heard kinds are
 	// heard, the others send nothing.
 	Senders Senders
-	Heard   int
+	Kinds   int
 	// States are what the senders are read from, [.., Dim]. Their rows are counted from First.
-	States []float32
-	First  int
+	States      []float32
+	StateOffset int
 	// RelationEmbeddings is [2R, Dim].
 	RelationEmbeddings []float32
 
 	// Own has the receivers' own previous states, [rows, Dim], or is nil for zeros.
-	Own []float32
+	Previous []float32
 	// Initial is the boundary x0 of every receiver in the run, [Dim], or nil for zeros.
 	// Only the source has another boundary than zero, and it is a run of its own.
 	Initial []float32
 	// InitialWithZero adds a zero to the set for max and min (not for sum, or squares): the
 	// source's set holds empty messages that are not sent. Nothing to do where Initial is nil.
-	InitialWithZero bool
+	EmptyMessages bool
 	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32
 	Copies        []float32
 	// Divisor is [rows]: 1 / (degree + 1), the share of a member in the mean.
-	Divisor []float32
+	MeanFactor []float32
 }
 
 // Senders are those of receivers in rows 0, 1, 2, .., in compressed sparse form. A receiver's
@@ -144,15 +168,15 @@ type Receivers struct {
 type Senders struct {
 	// Bounds is [3 rows + 1]: the senders of kind k of receiver o are Bounds[3 o + k] to
 	// Bounds[3 o + k + 1].
-	Bounds []int32
+	Offsets []int32
 	// Rows are where the senders' states stand, counted from the receivers' table and maybe
 	// before it, Relations rows of the relation embeddings.
 	Rows, Relations []int32
 }
 
 // Of are the bounds of the first kinds of a receiver's senders.
-func (s *Senders) Of(receiver int32, kinds int) (begin, end int32) {
-	return s.Bounds[3*receiver], s.Bounds[3*receiver+int32(kinds)]
+func (s *Senders) Range(receiver int32, kinds int) (begin, end int32) {
+	return s.Offsets[3*receiver], s.Offsets[3*receiver+int32(kinds)]
 }
 
 // Count is the number n of receivers.
@@ -177,18 +201,18 @@ func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 type Gradients struct {
 	States             []float32
 	RelationEmbeddings []float32
-	Own                []float32
+	Previous           []float32
 	Initial            []float32
 	DegreeMessage      []float32
 }
 
 // Update is the last part of a node update, for n rows of Dim:
 // output = own + dropout(relu(scale * layer_norm(linear + bias) + shift)).
-type Update struct {
+type NodeUpdate struct {
 	Dim int
 	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
 	// Deviation and Kept.
-	Rows, At []int32
+	Rows, LinearRows []int32
 	// Lanes is how many queries stand side by side in every row of Own and Output, 1 or 2, 0
 	// meaning 1. Each lane's Linear is a table of its own.
 	Lanes int
@@ -198,23 +222,23 @@ type Update struct {
 	Linear, Bias []float32
 	// Deviation receives 1 / sqrt(variance + eps) of each row, [..]. It is nil where there is
 	// no way back, as for more than one lane, and nothing dropped.
-	Deviation []float32
+	InverseDeviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
 	// Kept has a bit per dimension, ceil(Dim/32) words a row, dimension j in bit j%32 of
 	// word j/32; KeptScale multiplies what is kept. Nil where nothing is dropped.
-	Kept      []uint32
-	KeptScale float32
+	Mask      []uint32
+	MaskScale float32
 	// Own is the residual, [rows, Lanes, Dim], or nil for zeros. Output, [rows, Lanes, Dim],
 	// may not overlap it.
-	Own, Output []float32
+	Residual, Output []float32
 }
 
-func (u *Update) lanes() int { return max(u.Lanes, 1) }
+func (u *NodeUpdate) lanes() int { return max(u.Lanes, 1) }
 
 // UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
 // rows of At; Bias, Scale and Shift, [Dim], are added to where they are not nil.
-type UpdateGradients struct {
+type NodeUpdateGradients struct {
 	Linear             []float32
 	Bias, Scale, Shift []float32
 }

@@ -9,19 +9,19 @@ import (
 )
 
 // newUpdate makes an update of n rows; bits say what it has: affine, dropout, own, bias.
-func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
-	u := &Update{Dim: dim, Rows: permutation(rng, n), At: permutation(rng, n), Linear: normal(rng, n*dim), Deviation: make([]float32, n), Output: make([]float32, n*dim)}
+func newUpdate(rng *rand.Rand, dim, n, bits int) *NodeUpdate {
+	u := &NodeUpdate{Dim: dim, Rows: permutation(rng, n), LinearRows: permutation(rng, n), Linear: normal(rng, n*dim), InverseDeviation: make([]float32, n), Output: make([]float32, n*dim)}
 	if bits&1 != 0 {
 		u.Scale, u.Shift = normal(rng, dim), normal(rng, dim)
 	}
 	if bits&2 != 0 {
-		u.Kept, u.KeptScale = make([]uint32, n*((dim+31)/32)), 1.25
-		for i := range u.Kept {
-			u.Kept[i] = rng.Uint32()
+		u.Mask, u.MaskScale = make([]uint32, n*((dim+31)/32)), 1.25
+		for i := range u.Mask {
+			u.Mask[i] = rng.Uint32()
 		}
 	}
 	if bits&4 != 0 {
-		u.Own = normal(rng, n*dim)
+		u.Residual = normal(rng, n*dim)
 	}
 	if bits&8 != 0 {
 		u.Bias = normal(rng, dim)
@@ -30,20 +30,20 @@ func newUpdate(rng *rand.Rand, dim, n, bits int) *Update {
 }
 
 // rowOf is the row of Own and Output that goes with row i of Linear.
-func (u *Update) rowOf(i int) int { return int(u.Rows[slices.Index(u.At, int32(i))]) }
+func (u *NodeUpdate) rowOf(i int) int { return int(u.Rows[slices.Index(u.LinearRows, int32(i))]) }
 
-func (u *Update) factor(i, j int) float64 {
-	if u.Kept == nil {
+func (u *NodeUpdate) factor(i, j int) float64 {
+	if u.Mask == nil {
 		return 1
 	}
-	if u.Kept[i*((u.Dim+31)/32)+j/32]&(1<<(j%32)) == 0 {
+	if u.Mask[i*((u.Dim+31)/32)+j/32]&(1<<(j%32)) == 0 {
 		return 0
 	}
-	return float64(u.KeptScale)
+	return float64(u.MaskScale)
 }
 
 // forward64 computes one row of an update: 1/deviation, normalized values and output.
-func forward64(u *Update, linear, scale, shift []float64, i int) (inverse float64, normalized, pre, output []float64) {
+func forward64(u *NodeUpdate, linear, scale, shift []float64, i int) (inverse float64, normalized, pre, output []float64) {
 	d := u.Dim
 	row := linear[i*d : (i+1)*d]
 	mean, variance := 0.0, 0.0
@@ -65,8 +65,8 @@ func forward64(u *Update, linear, scale, shift []float64, i int) (inverse float6
 		if f := u.factor(i, j); f != 0 {
 			out = max(v, 0) * f
 		}
-		if u.Own != nil {
-			out += float64(u.Own[u.rowOf(i)*d+j])
+		if u.Residual != nil {
+			out += float64(u.Residual[u.rowOf(i)*d+j])
 		}
 		output = append(output, out)
 	}
@@ -74,10 +74,10 @@ func forward64(u *Update, linear, scale, shift []float64, i int) (inverse float6
 }
 
 // backward64 computes the gradients of all rows.
-func backward64(u *Update, linear, scale, shift, gradient []float64) (byLinear, byScale, byShift []float64) {
+func backward64(u *NodeUpdate, linear, scale, shift, gradient []float64) (byLinear, byScale, byShift []float64) {
 	d := u.Dim
 	byLinear, byScale, byShift = make([]float64, len(linear)), make([]float64, d), make([]float64, d)
-	for i := range u.Deviation {
+	for i := range u.InverseDeviation {
 		inverse, normalized, pre, _ := forward64(u, linear, scale, shift, i)
 		by := make([]float64, d)
 		mean, along := 0.0, 0.0
@@ -123,12 +123,12 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	u.Linear = values
 	var checkOutput, checkDeviation func(*testing.T, string)
 	u.Output, checkOutput = guarded(n * dim)
-	u.Deviation, checkDeviation = guarded(n)
+	u.InverseDeviation, checkDeviation = guarded(n)
 	k.Normalize(u)
 	checkLinear(t, what)
 	checkOutput(t, what)
 	checkDeviation(t, what)
-	compare(t, what+": deviation", u.Deviation, inverse, func(i int) float64 { return 1e-5 * inverse[i] })
+	compare(t, what+": deviation", u.InverseDeviation, inverse, func(i int) float64 { return 1e-5 * inverse[i] })
 	compare(t, what+": normalized", u.Linear, normalized, func(int) float64 { return 3e-5 })
 	compare(t, what+": output", u.Output, output, func(int) float64 { return 1e-4 })
 
@@ -138,7 +138,7 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	for i, v := range byLinear {
 		byBias[i%dim] += v
 	}
-	g := &UpdateGradients{Bias: make([]float32, dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
+	g := &NodeUpdateGradients{Bias: make([]float32, dim), Scale: make([]float32, dim), Shift: make([]float32, dim)}
 	var check func(*testing.T, string)
 	g.Linear, check = guarded(n * dim)
 	k.NormalizeBackward(u, gradient, g)
@@ -152,9 +152,9 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 	})
 
 	// In place, and without the sums.
-	u.At = u.Rows
+	u.LinearRows = u.Rows
 	k.NormalizeBackward(u, gradient, g)
-	k.NormalizeBackward(u, gradient, &UpdateGradients{Linear: gradient})
+	k.NormalizeBackward(u, gradient, &NodeUpdateGradients{Linear: gradient})
 	compare(t, what+": in place", gradient, widen(g.Linear), func(int) float64 { return 0 })
 }
 
@@ -195,22 +195,22 @@ func TestNormalizeForScoring(t *testing.T) {
 func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n, lanes int) {
 	t.Helper()
 	both := newUpdate(rng, dim, n, rng.IntN(16)&^2)
-	both.Lanes, both.Deviation = lanes, nil
+	both.Lanes, both.InverseDeviation = lanes, nil
 	both.Linear = normal(rng, lanes*n*dim)
 	if n > 0 {
 		both.Linear[rng.IntN(len(both.Linear))] = float32([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0}[rng.IntN(4)])
 	}
-	if both.Own != nil {
-		both.Own = normal(rng, lanes*n*dim)
+	if both.Residual != nil {
+		both.Residual = normal(rng, lanes*n*dim)
 	}
 	want := make([]float32, lanes*n*dim)
 	for lane := range lanes {
 		one := *both
 		one.Lanes, one.Linear = 1, slices.Clone(both.Linear[lane*n*dim:(lane+1)*n*dim])
-		one.Deviation, one.Output = make([]float32, n), make([]float32, n*dim)
-		one.Own = nil
-		for row := 0; row < n && both.Own != nil; row++ {
-			one.Own = append(one.Own, both.Own[(row*lanes+lane)*dim:][:dim]...)
+		one.InverseDeviation, one.Output = make([]float32, n), make([]float32, n*dim)
+		one.Residual = nil
+		for row := 0; row < n && both.Residual != nil; row++ {
+			one.Residual = append(one.Residual, both.Residual[(row*lanes+lane)*dim:][:dim]...)
 		}
 		k.Normalize(&one)
 		for row := range n {
@@ -238,18 +238,18 @@ func TestNormalizeEdges(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(23, 24))
 		u := newUpdate(rng, 32, 4, 3)
-		u.Rows = u.At
+		u.Rows = u.LinearRows
 		for j := range 32 {
 			u.Linear[j] = 2.5
 		}
 		u.Linear[32+3], u.Linear[64+31] = float32(math.NaN()), float32(math.Inf(1))
-		u.Kept[1] = 0xf0f0f0f0
+		u.Mask[1] = 0xf0f0f0f0
 		k.Normalize(u)
 		for j := range 32 {
 			if u.Linear[j] != 0 || u.Output[j] != 0 && u.Output[j] != max(0, u.Shift[j])*1.25 {
 				t.Fatalf("a row of equals: %v gives %v", u.Linear[j], u.Output[j])
 			}
-			kept := u.Kept[1]>>j&1 == 1
+			kept := u.Mask[1]>>j&1 == 1
 			if got := u.Output[32+j]; kept != (got != got) {
 				t.Fatalf("a row with NaN: output %d is %v, kept %v", j, got, kept)
 			}

@@ -45,27 +45,27 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
 			r := newRun(rng, dim, 9, DistMult, PNA, options{degree: true, own: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
-			r.Rows, r.At = pageEnd(t, r.Rows), pageEnd(t, r.At)
-			r.RelationEmbeddings, r.Own, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Own), pageEnd(t, r.Initial)
-			r.DegreeMessage, r.Copies, r.Divisor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.Divisor)
+			r.Rows, r.FeatureRows = pageEnd(t, r.Rows), pageEnd(t, r.FeatureRows)
+			r.RelationEmbeddings, r.Previous, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Previous), pageEnd(t, r.Initial)
+			r.DegreeMessage, r.Copies, r.MeanFactor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.MeanFactor)
 			g, _ := startGradients(r)
 			senders := &r.Senders
-			senders.Bounds, senders.Rows, senders.Relations = pageEnd(t, senders.Bounds), pageEnd(t, senders.Rows), pageEnd(t, senders.Relations)
+			senders.Offsets, senders.Rows, senders.Relations = pageEnd(t, senders.Offsets), pageEnd(t, senders.Rows), pageEnd(t, senders.Relations)
 			r.States, g.States = pageEnd(t, r.States), pageEnd(t, g.States)
 			features := pageEnd(t, make([]float32, 9*r.Width()))
 			k.Aggregate(r, features)
 			k.AggregateBackward(r, features, pageEnd(t, normal(rng, len(features))), g)
 
 			u := newUpdate(rng, dim, 5, 15)
-			u.Linear, u.Deviation, u.Output, u.Own = pageEnd(t, u.Linear), pageEnd(t, u.Deviation), pageEnd(t, u.Output), pageEnd(t, u.Own)
-			u.Rows, u.At = pageEnd(t, u.Rows), pageEnd(t, u.At)
-			u.Bias, u.Scale, u.Shift, u.Kept = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Kept)
+			u.Linear, u.InverseDeviation, u.Output, u.Residual = pageEnd(t, u.Linear), pageEnd(t, u.InverseDeviation), pageEnd(t, u.Output), pageEnd(t, u.Residual)
+			u.Rows, u.LinearRows = pageEnd(t, u.Rows), pageEnd(t, u.LinearRows)
+			u.Bias, u.Scale, u.Shift, u.Mask = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Mask)
 			k.Normalize(u)
 			pair := *u
-			pair.Lanes, pair.Deviation, pair.Kept, pair.Rows, pair.At = 2, nil, nil, pageEnd(t, u.Rows), pageEnd(t, u.At)
-			pair.Linear, pair.Own, pair.Output = pageEnd(t, normal(rng, 10*dim)), pageEnd(t, normal(rng, 10*dim)), pageEnd(t, make([]float32, 10*dim))
+			pair.Lanes, pair.InverseDeviation, pair.Mask, pair.Rows, pair.LinearRows = 2, nil, nil, pageEnd(t, u.Rows), pageEnd(t, u.LinearRows)
+			pair.Linear, pair.Residual, pair.Output = pageEnd(t, normal(rng, 10*dim)), pageEnd(t, normal(rng, 10*dim)), pageEnd(t, make([]float32, 10*dim))
 			k.Normalize(&pair)
-			k.NormalizeBackward(u, u.Output, &UpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
+			k.NormalizeBackward(u, u.Output, &NodeUpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
 		}
 	})
 }
@@ -77,12 +77,12 @@ func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
 			p := newPartition(rng, 3, 3, func(int) int { return length })
 			p.Senders, p.Relations, p.Reached = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Reached)
 			p.Rows = pageEnd(t, p.Rows)
-			p.Receivers, p.First = pageEnd(t, []int32{0, 1, 2}), 0
+			p.Receivers, p.FirstRow = pageEnd(t, []int32{0, 1, 2}), 0
 			into := beforeParting(rng, p)
 			used := len(into.Rows)
 			into.Rows, into.Relations = pageEnd(t, into.Rows[:cap(into.Rows)])[:used], pageEnd(t, into.Relations[:cap(into.Relations)])[:used]
-			into.Bounds = pageEnd(t, into.Bounds[:3*3+1])
-			k.Part(p, into)
+			into.Offsets = pageEnd(t, into.Offsets[:3*3+1])
+			k.PartitionSenders(p, into)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 // that it has not reached; Fresh for that of one which it has just reached, whose row is not
 // known before all at its distance are.
 const (
-	Unreached = math.MaxInt32
-	Fresh     = math.MaxInt32 - 1
+	Unreached    = math.MaxInt32
+	NewlyReached = math.MaxInt32 - 1
 )
 
 // PartitionSlack is how many entries beyond the last Part may overwrite.
@@ -30,24 +30,24 @@ type Partition struct {
 	Reached []uint64
 	// Receivers are the entities whose senders are parted. Their rows are First and on.
 	Receivers []int32
-	First     int32
+	FirstRow  int32
 	// Begin and End are the rows at the receivers' distance. Parents, in earlier rows, are
 	// kind 0, siblings kind 1, children, one step farther, kind 2.
-	Begin, End int32
+	LevelBegin, LevelEnd int32
 	// Table is how many rows a table of states has. Siblings are listed so many rows before
 	// their own: they are read from the table before the one that parents are read from.
-	Table int32
+	TableRows int32
 	// Most bounds the senders of a receiver.
-	Most int
+	MaxSenders int
 	// Admitted is how many kinds there are, of the 3. Senders of others are not listed.
-	Admitted int
+	Kinds int
 	// Onward says whether what is unreached is reached from here.
-	Onward bool
+	Expand bool
 
 	// aside is where assembly lets siblings and children of one receiver wait for its last
 	// parent: the siblings' rows and relations, then the children's.
-	aside [4][]int32
-	count int64 // of all senders; here, so that a call allocates nothing
+	waiting [4][]int32
+	count   int64 // of all senders; here, so that a call allocates nothing
 }
 
 // none is what no row is equal to.
@@ -56,35 +56,35 @@ const none = -1
 // limits are the rows that parents and siblings stand before, and what children are marked
 // with, and who is to be reached.
 func (p *Partition) limits() (parents, siblings, children, unreached int) {
-	parents, siblings, children, unreached = int(p.Begin), int(p.End), Fresh, Unreached
-	if p.Admitted < 2 {
+	parents, siblings, children, unreached = int(p.LevelBegin), int(p.LevelEnd), NewlyReached, Unreached
+	if p.Kinds < 2 {
 		siblings = parents
 	}
-	if p.Admitted < 3 {
+	if p.Kinds < 3 {
 		children = none
 	}
-	if !p.Onward {
+	if !p.Expand {
 		unreached = none
 	}
 	return parents, siblings, children, unreached
 }
 
 // Reach makes an entity that was unreached fresh.
-func (p *Partition) Reach(entity int32) {
-	p.Rows[entity] = Fresh
+func (p *Partition) MarkReached(entity int32) {
+	p.Rows[entity] = NewlyReached
 	p.Reached[entity>>6] |= 1 << (entity & 63)
 }
 
 // Kind is that of a sender, 3 where it is unreached, and what stands for it among those of its
 // kind: a row or, of children, the entity.
-func (p *Partition) Kind(sender int32) (kind int, who int32) {
+func (p *Partition) Classify(sender int32) (kind int, who int32) {
 	row := p.Rows[sender]
 	switch {
-	case row < p.Begin:
+	case row < p.LevelBegin:
 		return 0, row
-	case row < p.End:
-		return 1, row - p.Table
-	case row == Fresh:
+	case row < p.LevelEnd:
+		return 1, row - p.TableRows
+	case row == NewlyReached:
 		return 2, sender
 	}
 	return 3, row
@@ -96,7 +96,7 @@ func (p *Partition) Kind(sender int32) (kind int, who int32) {
 //
 // into has PartitionSlack of capacity beyond all that the receivers may add, and Bounds of all
 // of them. Of parents and siblings it receives the rows, of children the entities.
-func (portable) Part(p *Partition, into *Senders) {
+func (portable) PartitionSenders(p *Partition, into *Senders) {
 	to, toRelations := into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)]
 	n := len(into.Rows)
 	for i, o := range p.Receivers {
@@ -104,7 +104,7 @@ func (portable) Part(p *Partition, into *Senders) {
 		senders := p.Senders[begin:end]
 		parents, siblings := p.countKinds(senders)
 		ends := [3]int{n, n + parents, n + parents + siblings}
-		bounds := into.Bounds[3*(int(p.First)+i):][:4]
+		bounds := into.Offsets[3*(int(p.FirstRow)+i):][:4]
 		bounds[0], bounds[1], bounds[2] = int32(ends[0]), int32(ends[1]), int32(ends[2])
 		p.put(senders, p.Relations[begin:end], to, toRelations, &ends)
 		n = ends[2]
@@ -120,7 +120,7 @@ func (p *Partition) countKinds(senders []int32) (parents, siblings int) {
 	for _, u := range senders {
 		row := int(rows[u])
 		if row == unreached {
-			p.Reach(u)
+			p.MarkReached(u)
 		}
 		parents += below(row, beforeParents)
 		siblings += below(row, beforeSiblings)
@@ -130,7 +130,7 @@ func (p *Partition) countKinds(senders []int32) (parents, siblings int) {
 
 // put writes each sender to the end of its kind, and moves that.
 func (p *Partition) put(senders, relations, to, toRelations []int32, ends *[3]int) {
-	rows, table := p.Rows, int(p.Table)
+	rows, table := p.Rows, int(p.TableRows)
 	beforeParents, beforeSiblings, child, _ := p.limits()
 	relations, toRelations = relations[:len(senders)], toRelations[:len(to)]
 	n0, n1, n2 := ends[0], ends[1], ends[2]

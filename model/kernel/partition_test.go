@@ -10,17 +10,17 @@ import (
 // newPartition makes entities of which each has lengths(i) senders, some of them reached.
 func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) int) *Partition {
 	p := &Partition{Offsets: []int64{0}, Reached: make([]uint64, entities/64+1), Rows: make([]int32, entities)}
-	p.Admitted, p.Onward = 1+rng.IntN(3), rng.IntN(2) == 0
-	p.Begin = int32(rng.IntN(entities))
-	p.End = p.Begin + int32(rng.IntN(entities))
+	p.Kinds, p.Expand = 1+rng.IntN(3), rng.IntN(2) == 0
+	p.LevelBegin = int32(rng.IntN(entities))
+	p.LevelEnd = p.LevelBegin + int32(rng.IntN(entities))
 	for o := range p.Rows {
 		switch rng.IntN(4) {
 		case 0:
 			p.Rows[o] = Unreached
 		case 1:
-			p.Rows[o] = Fresh
+			p.Rows[o] = NewlyReached
 		default:
-			p.Rows[o] = rng.Int32N(p.End + 1)
+			p.Rows[o] = rng.Int32N(p.LevelEnd + 1)
 		}
 	}
 	for i := range entities {
@@ -33,10 +33,10 @@ func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) i
 	for _, o := range rng.Perm(entities)[:min(receivers, entities)] {
 		p.Receivers = append(p.Receivers, int32(o))
 	}
-	p.First = int32(rng.IntN(entities - len(p.Receivers) + 1))
-	p.Table = p.End + int32(rng.IntN(entities))
+	p.FirstRow = int32(rng.IntN(entities - len(p.Receivers) + 1))
+	p.TableRows = p.LevelEnd + int32(rng.IntN(entities))
 	for o := range entities {
-		p.Most = max(p.Most, int(p.Offsets[o+1]-p.Offsets[o]))
+		p.MaxSenders = max(p.MaxSenders, int(p.Offsets[o+1]-p.Offsets[o]))
 	}
 	return p
 }
@@ -49,8 +49,8 @@ func beforeParting(rng *rand.Rand, p *Partition) *Senders {
 	}
 	before := rng.IntN(20)
 	into := &Senders{
-		Bounds: make([]int32, 3*len(p.Rows)+1),
-		Rows:   make([]int32, before, before+most+PartitionSlack), Relations: make([]int32, before, before+most+PartitionSlack),
+		Offsets: make([]int32, 3*len(p.Rows)+1),
+		Rows:    make([]int32, before, before+most+PartitionSlack), Relations: make([]int32, before, before+most+PartitionSlack),
 	}
 	for i := range before {
 		into.Rows[i], into.Relations[i] = int32(-i), int32(-2*i)
@@ -61,31 +61,31 @@ func beforeParting(rng *rand.Rand, p *Partition) *Senders {
 // partedPlainly is what Part must leave in the list, in the rows and in what is reached.
 func partedPlainly(p *Partition, into *Senders) (out Senders, rows []int32, reached []uint64) {
 	rows, reached = slices.Clone(p.Rows), slices.Clone(p.Reached)
-	out = Senders{slices.Clone(into.Bounds), slices.Clone(into.Rows), slices.Clone(into.Relations)}
+	out = Senders{slices.Clone(into.Offsets), slices.Clone(into.Rows), slices.Clone(into.Relations)}
 	for i, o := range p.Receivers {
 		var kinds [4][][2]int32 // what stands for a sender, and its relation
 		for e := p.Offsets[o]; e < p.Offsets[o+1]; e++ {
 			u := p.Senders[e]
-			if rows[u] == Unreached && p.Onward {
-				rows[u] = Fresh
+			if rows[u] == Unreached && p.Expand {
+				rows[u] = NewlyReached
 				reached[u/64] |= 1 << (u % 64)
 			}
 			kind, sender := 3, rows[u]
 			switch {
-			case rows[u] < p.Begin:
+			case rows[u] < p.LevelBegin:
 				kind = 0
-			case rows[u] < p.End:
-				kind, sender = 1, rows[u]-p.Table
-			case rows[u] == Fresh:
+			case rows[u] < p.LevelEnd:
+				kind, sender = 1, rows[u]-p.TableRows
+			case rows[u] == NewlyReached:
 				kind, sender = 2, u
 			}
 			kinds[kind] = append(kinds[kind], [2]int32{sender, p.Relations[e]})
 		}
-		bounds := out.Bounds[3*(int(p.First)+i):]
+		bounds := out.Offsets[3*(int(p.FirstRow)+i):]
 		bounds[0] = int32(len(out.Rows))
 		for kind := range 3 {
 			for _, sender := range kinds[kind] {
-				if kind < p.Admitted {
+				if kind < p.Kinds {
 					out.Rows, out.Relations = append(out.Rows, sender[0]), append(out.Relations, sender[1])
 				}
 			}
@@ -101,8 +101,8 @@ func TestPart(t *testing.T) {
 		check := func(what string, p *Partition) {
 			got := beforeParting(rng, p)
 			want, rows, reached := partedPlainly(p, got)
-			k.Part(p, got)
-			if !slices.Equal(got.Bounds, want.Bounds) || !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Relations, want.Relations) {
+			k.PartitionSenders(p, got)
+			if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Relations, want.Relations) {
 				t.Fatalf("%s: the senders are %v, want %v", what, got, want)
 			}
 			if !slices.Equal(p.Rows, rows) || !slices.Equal(p.Reached, reached) {
@@ -162,10 +162,10 @@ func BenchmarkPart(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, degree := range []int{4, 37} {
 		p := newPartition(rng, 15000, 10000, func(int) int { return degree })
-		p.Begin, p.End, p.Admitted, p.Onward = 2000, 10000, 3, true
+		p.LevelBegin, p.LevelEnd, p.Kinds, p.Expand = 2000, 10000, 3, true
 		for o := range p.Rows {
-			if p.Rows[o] = rng.Int32N(15000); p.Rows[o] >= p.End {
-				p.Rows[o] = Fresh
+			if p.Rows[o] = rng.Int32N(15000); p.Rows[o] >= p.LevelEnd {
+				p.Rows[o] = NewlyReached
 			}
 		}
 		into := beforeParting(rng, p)
@@ -173,7 +173,7 @@ func BenchmarkPart(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				into.Rows, into.Relations = into.Rows[:0], into.Relations[:0]
-				k.Part(p, into)
+				k.PartitionSenders(p, into)
 			}
 			edges := 10000 * degree
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(edges), "ns/edge")

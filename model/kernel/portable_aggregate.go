@@ -18,7 +18,7 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 }
 
 // Pairs is false: lanes are reduced one after the other here.
-func (portable) Pairs(Message, Reduction, int) bool { return false }
+func (portable) FusesLanes(Message, Reduction, int) bool { return false }
 
 // aggregateLane does the lane that begins at an entry of every row.
 func (r *Receivers) aggregateLane(lane int, features []float32) {
@@ -27,7 +27,7 @@ func (r *Receivers) aggregateLane(lane int, features []float32) {
 		return
 	}
 	width := r.Width()
-	for i, at := range r.At {
+	for i, at := range r.FeatureRows {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
 		r.gatherRow(o, lane, row)
 		r.copyOwn(o, lane, row)
@@ -37,11 +37,11 @@ func (r *Receivers) aggregateLane(lane int, features []float32) {
 // copyOwn writes the own state of the receiver in row o to its features, or zeros.
 func (r *Receivers) copyOwn(o, lane int, row []float32) {
 	own := row[:r.laneDim()]
-	if r.Own == nil {
+	if r.Previous == nil {
 		clear(own)
 		return
 	}
-	copy(own, r.Own[o*r.Dim+lane:])
+	copy(own, r.Previous[o*r.Dim+lane:])
 }
 
 // gatherRow reduces one receiver's messages, of any kind and with any boundary.
@@ -52,7 +52,7 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
 	}
 	r.gather(&set, lane, row[:d], int32(o))
-	set.finish(r.Reduction, r.Divisor[o])
+	set.finish(r.Reduction, r.MeanFactor[o])
 }
 
 // copies is how many degree messages the set of the receiver in row o holds.
@@ -93,7 +93,7 @@ func (r *Receivers) start(lane int, row []float32) set {
 	for j := range s.squares {
 		s.squares[j] = initial[j] * initial[j]
 	}
-	if r.InitialWithZero {
+	if r.EmptyMessages {
 		for j := range s.high {
 			s.high[j] = max(s.high[j], 0)
 		}
@@ -107,9 +107,9 @@ func (r *Receivers) start(lane int, row []float32) set {
 // gather adds the messages that the receiver in row o hears.
 func (r *Receivers) gather(s *set, lane int, scratch []float32, o int32) {
 	d := r.laneDim()
-	begin, end := r.Senders.Of(o, r.Heard)
+	begin, end := r.Senders.Range(o, r.Kinds)
 	for e := begin; e < end; e++ {
-		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
+		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		message(r.Message, scratch, x, w)
 		s.addCopies(scratch, 1)

@@ -41,10 +41,10 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 	s.resize(r.Dim)
 	width, d := r.Width(), r.Dim
 	shared := r.Message == DistMult && r.Reduction == PNA && r.Initial == nil
-	for i, at := range r.At {
+	for i, at := range r.FeatureRows {
 		o, row := int(r.Rows[i]), gradient[int(at)*width:][:width]
-		if g.Own != nil {
-			add(g.Own[o*d:(o+1)*d], row[:d])
+		if g.Previous != nil {
+			add(g.Previous[o*d:(o+1)*d], row[:d])
 		}
 		if shared {
 			r.shareRow(o, features[int(at)*width:][:width], row, g)
@@ -57,7 +57,7 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 // scatterRow takes the gradient of the features in row o back, of any kind of message and
 // with any boundary.
 func (s *shares) scatterRow(r *Receivers, o int, features, gradient []float32, g *Gradients) {
-	s.start(r, features, gradient, r.Divisor[o])
+	s.start(r, features, gradient, r.MeanFactor[o])
 	s.backInitial(r, g.Initial)
 	if copies := r.copies(o); copies > 0 {
 		s.take(r.DegreeMessage, copies)
@@ -128,7 +128,7 @@ func (s *shares) backInitial(r *Receivers, into []float32) {
 	if into != nil {
 		add(into, s.gradient)
 	}
-	if r.InitialWithZero {
+	if r.EmptyMessages {
 		s.take(s.zeros, 1)
 	}
 }
@@ -164,9 +164,9 @@ func (s *shares) take(member []float32, count float32) {
 // scatter gives the senders that are heard in row o, and their relations, their shares.
 func (s *shares) scatter(r *Receivers, g *Gradients, o int32) {
 	d := r.Dim
-	begin, end := r.Senders.Of(o, r.Heard)
+	begin, end := r.Senders.Range(o, r.Kinds)
 	for e := begin; e < end; e++ {
-		u, q := (r.First+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
+		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		gx, gw := g.States[u:u+d], g.RelationEmbeddings[q:q+d]
 		message(r.Message, s.message, x, w)

@@ -11,25 +11,25 @@ const normalizedRows = 16
 
 // Normalize goes over a row three times: for its mean, for its mean square around that, and
 // for what comes of it.
-func (portable) Normalize(u *Update) {
+func (portable) Normalize(u *NodeUpdate) {
 	lanes := u.lanes()
 	for lane := range lanes {
 		linear := u.Linear[lane*(len(u.Linear)/lanes):]
-		for first := 0; first < len(u.At); first += normalizedRows {
-			last := min(first+normalizedRows, len(u.At))
-			u.normalizeRows(lane, linear, u.At[first:last], u.Rows[first:last])
+		for first := 0; first < len(u.LinearRows); first += normalizedRows {
+			last := min(first+normalizedRows, len(u.LinearRows))
+			u.normalizeRows(lane, linear, u.LinearRows[first:last], u.Rows[first:last])
 		}
 	}
 }
 
 // normalizeRows does a lane of at most normalizedRows, at places in its table linear.
-func (u *Update) normalizeRows(lane int, linear []float32, at, rows []int32) {
+func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32) {
 	var inverses [normalizedRows]float32
 	u.center(linear, at, &inverses)
 	d := u.Dim
 	for k, i := range at {
-		if u.Deviation != nil {
-			u.Deviation[i] = inverses[k]
+		if u.InverseDeviation != nil {
+			u.InverseDeviation[i] = inverses[k]
 		}
 		o := (int(rows[k])*u.lanes() + lane) * d
 		u.activate(linear[int(i)*d:][:d], int(i), o, inverses[k])
@@ -38,7 +38,7 @@ func (u *Update) normalizeRows(lane int, linear []float32, at, rows []int32) {
 
 // center adds the bias to rows of linear, takes their means out of them, and sets inverses to
 // 1 / sqrt(variance + epsilon).
-func (u *Update) center(linear []float32, at []int32, inverses *[normalizedRows]float32) {
+func (u *NodeUpdate) center(linear []float32, at []int32, inverses *[normalizedRows]float32) {
 	var means [normalizedRows]float32
 	d, n := u.Dim, float32(u.Dim)
 	for k, i := range at {
@@ -56,23 +56,23 @@ func (u *Update) center(linear []float32, at []int32, inverses *[normalizedRows]
 }
 
 // activate does what is left to do for a centered row, at place i, whose output is at o.
-func (u *Update) activate(row []float32, i, o int, inverse float32) {
+func (u *NodeUpdate) activate(row []float32, i, o int, inverse float32) {
 	d := u.Dim
 	out := u.Output[o : o+d]
 	switch {
 	case u.Scale == nil:
 		activate(out, row, inverse)
-	case u.Kept == nil && u.Own != nil:
-		activateOnto(out, u.Own[o:o+d], row, inverse, u.Scale, u.Shift)
+	case u.Mask == nil && u.Residual != nil:
+		activateOnto(out, u.Residual[o:o+d], row, inverse, u.Scale, u.Shift)
 		return
 	default:
 		activateAffine(out, row, inverse, u.Scale, u.Shift)
 	}
-	if u.Kept != nil {
-		dropout(out, u.keptWords(i), u.KeptScale)
+	if u.Mask != nil {
+		dropout(out, u.keptWords(i), u.MaskScale)
 	}
-	if u.Own != nil {
-		add(out, u.Own[o:o+d])
+	if u.Residual != nil {
+		add(out, u.Residual[o:o+d])
 	}
 }
 
@@ -193,9 +193,9 @@ func rectified(bits uint32) uint32 {
 }
 
 // keptWords are the bits of what is kept of row i.
-func (u *Update) keptWords(i int) []uint32 {
+func (u *NodeUpdate) keptWords(i int) []uint32 {
 	words := (u.Dim + 31) / 32
-	return u.Kept[i*words : (i+1)*words]
+	return u.Mask[i*words : (i+1)*words]
 }
 
 // dropout scales what is kept of a row and sets the rest to 0, whatever it was.
@@ -209,14 +209,14 @@ func dropout(row []float32, kept []uint32, scale float32) {
 // NormalizeBackward leaves the gradient by the normalized values in g.Linear first, then
 // takes out of it what a change of the row's mean and deviation undoes. gradient may be
 // g.Linear itself where Rows and At are the same.
-func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradients) {
+func (portable) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients) {
 	d := u.Dim
-	for n, at := range u.At {
+	for n, at := range u.LinearRows {
 		i, o := int(at), int(u.Rows[n])
 		row, into := u.Linear[i*d:(i+1)*d], g.Linear[i*d:(i+1)*d]
 		u.rectifyBackward(into, gradient[o*d:(o+1)*d], row)
-		if u.Kept != nil {
-			dropout(into, u.keptWords(i), u.KeptScale)
+		if u.Mask != nil {
+			dropout(into, u.keptWords(i), u.MaskScale)
 		}
 		if g.Scale != nil {
 			addProducts(g.Scale, into, row)
@@ -227,7 +227,7 @@ func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradie
 		if u.Scale != nil {
 			scaleRow(into, u.Scale)
 		}
-		normalizeRowBackward(into, row, u.Deviation[i])
+		normalizeRowBackward(into, row, u.InverseDeviation[i])
 		if g.Bias != nil {
 			add(g.Bias[:d], into)
 		}
@@ -235,7 +235,7 @@ func (portable) NormalizeBackward(u *Update, gradient []float32, g *UpdateGradie
 }
 
 // rectifyBackward lets the gradient pass where what was rectified is not at most 0.
-func (u *Update) rectifyBackward(into, gradient, row []float32) {
+func (u *NodeUpdate) rectifyBackward(into, gradient, row []float32) {
 	into, gradient = into[:len(row)], gradient[:len(row)]
 	if u.Scale == nil {
 		for j, x := range row {

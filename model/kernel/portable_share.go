@@ -19,7 +19,7 @@ func (r *Receivers) shareRow(o int, features, gradient []float32, g *Gradients) 
 	var storage [dealt]share
 	for at := 0; at < r.Dim; at += dealt {
 		shares := storage[:min(dealt, r.Dim-at)]
-		r.startShares(shares, at, features, gradient, r.Divisor[o])
+		r.startShares(shares, at, features, gradient, r.MeanFactor[o])
 		if copies := r.copies(o); copies > 0 {
 			shareCopies(shares, r.DegreeMessage[at:], g.DegreeMessage, at, copies)
 		}
@@ -81,9 +81,9 @@ func (s *share) take(m, count float32) float32 {
 // shareSenders gives the senders that are heard, and their relations, their shares.
 func (r *Receivers) shareSenders(shares []share, o, at int, g *Gradients) {
 	n := len(shares)
-	begin, end := r.Senders.Of(int32(o), r.Heard)
+	begin, end := r.Senders.Range(int32(o), r.Kinds)
 	for e := begin; e < end; e++ {
-		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
+		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
 		shareProduct(shares, r.States[u:u+n], r.RelationEmbeddings[q:q+n], g.States[u:u+n], g.RelationEmbeddings[q:q+n])
 	}
 }

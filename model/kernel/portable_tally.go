@@ -43,7 +43,7 @@ func (r *Receivers) tallyLane(lane int, features []float32) {
 		sent.tallies[j] = zeroTally
 	}
 	width, d := r.Width(), r.laneDim()
-	for i, place := range r.At {
+	for i, place := range r.FeatureRows {
 		o, row := int(r.Rows[i]), features[int(place)*width:][:width:width]
 		for j := 0; j < d; j += tallied {
 			tallies, at := sent.tallies[:min(tallied, d-j)], lane+j
@@ -51,13 +51,13 @@ func (r *Receivers) tallyLane(lane int, features []float32) {
 			if len(tallies) < tallied {
 				r.tallySenders(tallies, o, at)
 			} else {
-				for begin, end := r.Senders.Of(int32(o), r.Heard); begin < end; begin += int32(len(sent.x)) {
+				for begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end; begin += int32(len(sent.x)) {
 					next := min(begin+int32(len(sent.x)), end)
-					sent.list(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.First*r.Dim+at, r.RelationEmbeddings, at, r.Dim)
+					sent.list(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.StateOffset*r.Dim+at, r.RelationEmbeddings, at, r.Dim)
 					sent.add()
 				}
 			}
-			finishTallies(tallies, r.Divisor[o], row[d+j:2*d], row[2*d+j:3*d], row[3*d+j:4*d], row[4*d+j:5*d])
+			finishTallies(tallies, r.MeanFactor[o], row[d+j:2*d], row[2*d+j:3*d], row[3*d+j:4*d], row[4*d+j:5*d])
 		}
 		r.copyOwn(o, lane, row)
 	}
@@ -81,9 +81,9 @@ func (r *Receivers) startTallies(tallies []tally, o, at int) {
 // at on, one by one: they are fewer than can be added in one go.
 func (r *Receivers) tallySenders(tallies []tally, o, at int) {
 	n := len(tallies)
-	begin, end := r.Senders.Of(int32(o), r.Heard)
+	begin, end := r.Senders.Range(int32(o), r.Kinds)
 	for e := begin; e < end; e++ {
-		u, q := (r.First+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
+		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+at, int(r.Senders.Relations[e])*r.Dim+at
 		addMessage(tallies, r.States[u:u+n], r.RelationEmbeddings[q:q+n])
 	}
 }

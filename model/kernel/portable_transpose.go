@@ -22,7 +22,7 @@ func (portable) TransposeBits(rows []uint64, words int) {
 // PackBits sets out the bits of every entity's distances as four rows, transposes squares of
 // these, and gathers the lines of every source. An entity that was not reached has all bits.
 func (k portable) PackBits(h *Hop, first int, out []byte, stride int) {
-	squares := h.Squares[:8*64]
+	squares := h.Scratch[:8*64]
 	for i := range squares {
 		o, plane := first+i/4, i%4
 		squares[i] = ^(h.Reached[o] | h.Next[o])

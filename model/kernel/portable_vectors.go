@@ -5,8 +5,8 @@ import "math"
 // Add is plain.
 func (portable) Add(sum, a []float32) { add(sum[:len(a)], a) }
 
-// Rectify leaves -0 as it is, too.
-func (portable) Rectify(out, a []float32) {
+// ReLU leaves -0 as it is, too.
+func (portable) ReLU(out, a []float32) {
 	out = out[:len(a)]
 	for i, v := range a {
 		if v < 0 {
@@ -16,8 +16,8 @@ func (portable) Rectify(out, a []float32) {
 	}
 }
 
-// RectifyBackward is plain.
-func (portable) RectifyBackward(out, a, gradient []float32) {
+// ReLUBackward is plain.
+func (portable) ReLUBackward(out, a, gradient []float32) {
 	out, gradient = out[:len(a)], gradient[:len(a)]
 	for i, v := range a {
 		by := float32(0)
@@ -44,16 +44,16 @@ func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
 	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
 	for i, w := range weight {
 		g := gradient[i] + float32(s.Decay*w)
-		m := first[i] + float32(s.First*(g-first[i]))
-		v := float32(s.Keep*second[i]) + float32(s.Second*float32(g*g))
+		m := first[i] + float32(s.OneMinusBeta1*(g-first[i]))
+		v := float32(s.Beta2*second[i]) + float32(s.OneMinusBeta2*float32(g*g))
 		root := float32(math.Sqrt(float64(v)))
-		weight[i] = w - float32(s.Size*(m/(root/s.Correction+s.Epsilon)))
+		weight[i] = w - float32(s.StepSize*(m/(root/s.Correction+s.Epsilon)))
 		first[i], second[i] = m, v
 	}
 }
 
 // Keep draws row by row.
-func (portable) Keep(kept []uint32, entities []int32, words int, d Dropout) {
+func (portable) DropoutMasks(kept []uint32, entities []int32, words int, d Dropout) {
 	for i, entity := range entities {
 		d.keepRow(kept[i*words:(i+1)*words], entity)
 	}

@@ -87,9 +87,9 @@ func TestNoAllocation(t *testing.T) {
 		g, _ := startGradients(r)
 		u := newUpdate(rng, 32, 50, 7)
 		pair := newUpdate(rng, 32, 50, 5)
-		pair.Lanes, pair.Deviation = 2, nil
-		pair.Linear, pair.Own, pair.Output = normal(rng, 2*50*32), normal(rng, 2*50*32), make([]float32, 2*50*32)
-		by := &UpdateGradients{Linear: make([]float32, 50*32)}
+		pair.Lanes, pair.InverseDeviation = 2, nil
+		pair.Linear, pair.Residual, pair.Output = normal(rng, 2*50*32), normal(rng, 2*50*32), make([]float32, 2*50*32)
+		by := &NodeUpdateGradients{Linear: make([]float32, 50*32)}
 		a, b, c := normal(rng, 50*50), normal(rng, 50*50), make([]float32, 50*50)
 		if count := testing.AllocsPerRun(50, func() {
 			k.Aggregate(r, features)

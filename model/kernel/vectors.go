@@ -8,11 +8,11 @@ type Vectors interface {
 	// Add computes sum += a for a [n] and the first n entries of sum. An empty a adds nothing.
 	Add(sum, a []float32)
 
-	// Rectify computes out = max(a, 0), [n] each. A NaN stays.
-	Rectify(out, a []float32)
+	// ReLU computes out = max(a, 0), [n] each. A NaN stays.
+	ReLU(out, a []float32)
 
-	// RectifyBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
-	RectifyBackward(out, a, gradient []float32)
+	// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
+	ReLUBackward(out, a, gradient []float32)
 
 	// Finite says that no entry of a is NaN or an infinity.
 	Finite(a []float32) bool
@@ -24,7 +24,7 @@ type Vectors interface {
 	// Keep draws the dropout masks of n rows: kept is [n, words], with dimension j of a row in
 	// bit j%32 of word j/32, set where it is kept. A row's mask depends on d and on its
 	// entity alone, and a narrower mask is the beginning of a wider one.
-	Keep(kept []uint32, entities []int32, words int, d Dropout)
+	DropoutMasks(kept []uint32, entities []int32, words int, d Dropout)
 
 	// Transpose computes out = aᵀ for a [rows, columns].
 	Transpose(out, a []float32, rows, columns int)
@@ -38,7 +38,7 @@ type Vectors interface {
 //	v = Keep v + Second (g g)
 //	w = w - Size (m / (sqrt(v) / Correction + Epsilon))
 type AdamStep struct {
-	Decay, First, Keep, Second, Size, Correction, Epsilon float32
+	Decay, OneMinusBeta1, Beta2, OneMinusBeta2, StepSize, Correction, Epsilon float32
 }
 
 // Dropout says how masks are drawn. Each 64 bits of a SplitMix64 sequence decide four

@@ -60,7 +60,7 @@ func BenchmarkKeep(b *testing.B) {
 		eachVariantBench(b, fmt.Sprintf("dim%d", 32*words), func(b *testing.B, k Kernel) {
 			b.SetBytes(int64(64 * n * words))
 			for b.Loop() {
-				k.Keep(kept, entities, words, Dropout{Seed: 1, Layer: 2, Threshold: 40000})
+				k.DropoutMasks(kept, entities, words, Dropout{Seed: 1, Layer: 2, Threshold: 40000})
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 		})

@@ -12,11 +12,11 @@ func TestNoVectorBeyondTheEndIsRead(t *testing.T) {
 			a, b, c, d := pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n)), pageEnd(t, normal(rng, n))
 			k.Add(a, b)
 			k.Finite(a)
-			k.Rectify(a, b)
-			k.RectifyBackward(a, b, c)
+			k.ReLU(a, b)
+			k.ReLUBackward(a, b, c)
 			k.Adam(a, b, c, d, adamSteps[0])
 			words := 1 + n%3
-			k.Keep(pageEnd(t, make([]uint32, n*words)), pageEnd(t, make([]int32, n)), words, Dropout{})
+			k.DropoutMasks(pageEnd(t, make([]uint32, n*words)), pageEnd(t, make([]int32, n)), words, Dropout{})
 			k.Transpose(pageEnd(t, make([]float32, 9*n)), pageEnd(t, make([]float32, 9*n)), 9, n)
 		}
 	})

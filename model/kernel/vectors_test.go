@@ -81,11 +81,11 @@ func TestRectify(t *testing.T) {
 				}
 			}
 			out, check := guarded(n)
-			k.Rectify(out, a)
+			k.ReLU(out, a)
 			check(t, "rectify")
 			sameBits(t, "rectify", out, want)
 			by, check := guarded(n)
-			k.RectifyBackward(by, a, gradient)
+			k.ReLUBackward(by, a, gradient)
 			check(t, "gradient")
 			sameBits(t, "gradient", by, wantBy)
 		}
@@ -133,9 +133,9 @@ func TestFinite(t *testing.T) {
 }
 
 var adamSteps = []AdamStep{
-	{Decay: 0, First: .1, Keep: .999, Second: .001, Size: .05, Correction: .0316, Epsilon: 1e-8},
-	{Decay: 1e-2, First: .1, Keep: .999, Second: .001, Size: 3e-3, Correction: .7, Epsilon: 1e-8},
-	{Decay: .5, First: .25, Keep: .5, Second: .5, Size: -1, Correction: 1, Epsilon: 0},
+	{Decay: 0, OneMinusBeta1: .1, Beta2: .999, OneMinusBeta2: .001, StepSize: .05, Correction: .0316, Epsilon: 1e-8},
+	{Decay: 1e-2, OneMinusBeta1: .1, Beta2: .999, OneMinusBeta2: .001, StepSize: 3e-3, Correction: .7, Epsilon: 1e-8},
+	{Decay: .5, OneMinusBeta1: .25, Beta2: .5, OneMinusBeta2: .5, StepSize: -1, Correction: 1, Epsilon: 0},
 }
 
 // The formula, one rounding after another: every number is widened, one operation done in
@@ -146,10 +146,10 @@ func adamByHand(w, g, m, v float32, s AdamStep) (weight, first, second float32) 
 	plus := func(a, b float32) float32 { return round(float64(a) + float64(b)) }
 	over := func(a, b float32) float32 { return round(float64(a) / float64(b)) }
 	g = plus(g, times(s.Decay, w))
-	m = plus(m, times(s.First, plus(g, -m)))
-	v = plus(times(s.Keep, v), times(s.Second, times(g, g)))
+	m = plus(m, times(s.OneMinusBeta1, plus(g, -m)))
+	v = plus(times(s.Beta2, v), times(s.OneMinusBeta2, times(g, g)))
 	below := plus(over(round(math.Sqrt(float64(v))), s.Correction), s.Epsilon)
-	return plus(w, -times(s.Size, over(m, below))), m, v
+	return plus(w, -times(s.StepSize, over(m, below))), m, v
 }
 
 func TestAdam(t *testing.T) {
@@ -215,7 +215,7 @@ func TestKeep(t *testing.T) {
 					}
 					const zone, mark = 19, 0xdeadbeef
 					all := slices.Repeat([]uint32{mark}, n*words+2*zone)
-					k.Keep(all[zone:zone+n*words], entities, words, d)
+					k.DropoutMasks(all[zone:zone+n*words], entities, words, d)
 					for i, word := range all {
 						if outside := i < zone || i >= zone+n*words; outside {
 							if word != mark {
@@ -253,7 +253,7 @@ func TestKeepStaysAsItWas(t *testing.T) {
 			{Dropout{1<<63 | 77, 0, 45875}, 0, [3]uint32{0x34019118, 0x08458f08, 0x0128240c}},
 		} {
 			var got [3]uint32
-			k.Keep(got[:], []int32{c.entity}, 3, c.d)
+			k.DropoutMasks(got[:], []int32{c.entity}, 3, c.d)
 			if got != c.want {
 				t.Errorf("%+v, entity %d: %#08x, want %#08x", c.d, c.entity, got, c.want)
 			}
@@ -292,10 +292,10 @@ func TestVectorsDoNotAllocate(t *testing.T) {
 		kept, entities := make([]uint32, 22), make([]int32, 11)
 		if count := testing.AllocsPerRun(50, func() {
 			k.Add(a, b)
-			k.Rectify(a, b)
-			k.RectifyBackward(a, b, c)
+			k.ReLU(a, b)
+			k.ReLUBackward(a, b, c)
 			k.Adam(a, b, c, d, adamSteps[1])
-			k.Keep(kept, entities, 2, Dropout{Seed: 5, Layer: 1, Threshold: 999})
+			k.DropoutMasks(kept, entities, 2, Dropout{Seed: 5, Layer: 1, Threshold: 999})
 			k.Transpose(a, b, 11, 7)
 			if !k.Finite(c) {
 				t.Error("zeros are not finite")

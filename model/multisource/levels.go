@@ -24,7 +24,7 @@ func newTally(words int) *tally {
 	return &tally{
 		between: kernel.NewCounters(words), leaving: kernel.NewCounters(words),
 		one: kernel.Hop{
-			Words: words, Offsets: make([]int64, 2), Enter: kernel.Nowhere,
+			Words: words, Offsets: make([]int64, 2), Record: kernel.RecordNothing,
 			Reached: make([]uint64, words), Next: make([]uint64, words),
 		},
 		found: make([]int32, 0, 2),

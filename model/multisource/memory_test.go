@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	for i := range sources {
 		sources[i] = int32(1000 * i)
 	}
-	for _, words := range k.Widths() {
+	for _, words := range k.RowWidths() {
 		for _, gather := range []Gather{{}, {Distances: true}, {Levels: true}, both} {
 			var before, after runtime.MemStats
 			runtime.GC()

@@ -26,7 +26,7 @@ type Gather struct {
 // share one frontier, so that after the first steps nearly every edge leaves it.
 type Searcher struct {
 	graph  *graph.Graph
-	kernel kernel.Kernel
+	kernel kernel.BitSearch
 	gather Gather
 	// hop has the rows of bits. Before a step, the rows of active entities are not zero in Frontier,
 	// and in Next at most those of the entities found two steps ago. Between searches all rows of
@@ -39,8 +39,8 @@ type Searcher struct {
 	levels        []messages.Levels
 }
 
-// NewSearcher returns a searcher over g with rows of words words, one of k.Widths().
-func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Searcher {
+// NewSearcher returns a searcher over g with rows of words words, one of k.RowWidths().
+func NewSearcher(g *graph.Graph, k kernel.BitSearch, words int, gather Gather) *Searcher {
 	entities := perBlock * blocks(g.Entities)
 	rows := func(count int) []uint64 { return make([]uint64, count*words) }
 	s := &Searcher{
@@ -52,7 +52,7 @@ func NewSearcher(g *graph.Graph, k kernel.Kernel, words int, gather Gather) *Sea
 		active: make([]int32, 0, g.Entities+1), found: make([]int32, 0, g.Entities+1),
 	}
 	if gather.Distances {
-		s.hop.Distances, s.hop.Squares = rows(4*entities), rows(4*perBlock)
+		s.hop.Distances, s.hop.Scratch = rows(4*entities), rows(4*perBlock)
 		s.stride = packedStride(g.Entities)
 		s.packed = make([]byte, 64*words*s.stride)
 	}
@@ -99,7 +99,7 @@ func (s *Searcher) Search(sources []int32, hops int) error {
 		if len(s.active) == 0 {
 			break
 		}
-		s.hop.Distance, s.hop.Enter = distance, s.enter(distance, hops)
+		s.hop.Distance, s.hop.Record = distance, s.enter(distance, hops)
 		s.step()
 		if s.gather.Levels {
 			s.count(distance, hops)
@@ -124,14 +124,14 @@ func (s *Searcher) end(hops int) {
 
 // enter returns which tables a step writes. The last two steps do not write distances where packing
 // derives them from the other tables.
-func (s *Searcher) enter(distance, hops int) kernel.Enter {
+func (s *Searcher) enter(distance, hops int) kernel.Record {
 	switch {
 	case s.gather.Levels && distance > hops, !s.gather.Levels && distance == hops:
-		return kernel.Nowhere
+		return kernel.RecordNothing
 	case !s.gather.Levels && distance == hops-1:
-		return kernel.ReachedOnly
+		return kernel.RecordReached
 	}
-	return kernel.Everywhere
+	return kernel.RecordAll
 }
 
 // begin sets the distance of every source in its own search to 0. Bits without a source count as

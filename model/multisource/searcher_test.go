@@ -16,7 +16,7 @@ import (
 // eachWidth runs a test once for every variant and every width of its rows.
 func eachWidth(t *testing.T, test func(t *testing.T, k kernel.Kernel, words int)) {
 	for _, k := range kernel.Available() {
-		for _, words := range k.Widths() {
+		for _, words := range k.RowWidths() {
 			t.Run(fmt.Sprintf("%s/%d sources", k.Name(), 64*words), func(t *testing.T) { test(t, k, words) })
 		}
 	}
@@ -120,7 +120,7 @@ func TestHub(t *testing.T) {
 	for _, k := range []kernel.Kernel{available[0], available[len(available)-1]} {
 		t.Run(k.Name(), func(t *testing.T) {
 			sources := []int32{0, 7, leaves + 1, leaves + 3, leaves, 0}
-			widths := k.Widths()
+			widths := k.RowWidths()
 			s := NewSearcher(g, k, widths[len(widths)-1], both)
 			compare(t, s, g, sources, 3)
 			if l := s.Levels(0); l.Between[1] != 2*leaves || l.Within[0] != 2 || l.Within[1] != 0 {
@@ -139,7 +139,7 @@ func TestEveryNumberOfSources(t *testing.T) {
 		sources[i] = random.Int32N(40)
 	}
 	for _, k := range kernel.Available() {
-		widths := k.Widths()
+		widths := k.RowWidths()
 		s := NewSearcher(g, k, widths[len(widths)-1], both)
 		for n := range s.Width() + 1 {
 			compare(t, s, g, sources[:n], 4)

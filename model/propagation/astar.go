@@ -193,8 +193,8 @@ func (a *astar) update(t int) {
 		group := receiverGroup{rows: a.rows[rows[0]:rows[1]], previous: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
 		group.receivers = kernel.Receivers{
 			Dim: d, Message: p.message, Reduction: p.reduction,
-			Senders: layer.edges, Heard: 1, States: layer.sent,
-			RelationEmbeddings: p.embeddings.relations[t], Own: layer.kept, Divisor: layer.divisor,
+			Senders: layer.edges, Kinds: 1, States: layer.sent,
+			RelationEmbeddings: p.embeddings.relations[t], Previous: layer.kept, MeanFactor: layer.divisor,
 		}
 		if source >= 0 && rows[0] == source {
 			group.receivers.Initial = p.embeddings.query
@@ -252,7 +252,7 @@ func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 		x := &p.update.groups[i]
 		x.gradient, x.residual = a.stateGradients[layer.first*d:(layer.first+n)*d], a.residualGradient
 		x.setGradients(a.sentGradient, &into.layers[t], into)
-		x.gradients.Own = a.keptGradient
+		x.gradients.Previous = a.keptGradient
 	}
 	p.backward(&p.update, &into.layers[t])
 	for i, version := range layer.previous {

@@ -20,7 +20,7 @@ func TestDropout(t *testing.T) {
 	}
 	draw := func(p float64, seed uint64, layer int) (kept []uint32, share float64) {
 		kept = make([]uint32, rows)
-		kernel.Available()[0].Keep(kept, entities, 1, newDropout(p).of(seed, layer))
+		kernel.Available()[0].DropoutMasks(kept, entities, 1, newDropout(p).of(seed, layer))
 		count := 0
 		for _, word := range kept {
 			count += bits.OnesCount32(word)
@@ -73,7 +73,7 @@ func TestEveryRowHasItsMask(t *testing.T) {
 				for i, row := range chunk.rows(group) {
 					first := (x.firstRow + chunk.first + int(chunk.positions[group][i])) * words
 					entity := x.entities[row]
-					kernel.Available()[0].Keep(want, []int32{entity}, words, p.dropout.of(q.Seed, layer-1))
+					kernel.Available()[0].DropoutMasks(want, []int32{entity}, words, p.dropout.of(q.Seed, layer-1))
 					if got := p.activations.masks[first : first+words]; !slices.Equal(got, want) {
 						t.Fatalf("layer %d, entity %d: mask %#x, want %#x", layer, entity, got, want)
 					}

@@ -43,8 +43,8 @@ func (p *Propagator) fullUpdate(t int) {
 	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
 	for _, rows := range aroundSource(source, n) {
 		group := receiverGroup{rows: p.layout.All()[rows[0]:rows[1]], previous: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
-		group.receivers.Own = group.previous
-		group.receivers.First, group.receivers.Heard = p.states.first(t-1), 1
+		group.receivers.Previous = group.previous
+		group.receivers.StateOffset, group.receivers.Kinds = p.states.first(t-1), 1
 		if rows[0] == source {
 			group.receivers.Initial = p.embeddings.query
 		}
@@ -62,7 +62,7 @@ func (p *Propagator) backwardFull(into *Gradients) {
 			x := &p.update.groups[i]
 			x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
 			x.setGradients(p.gradients.all, layer, into)
-			x.gradients.Own = p.gradients.each[t-1]
+			x.gradients.Previous = p.gradients.each[t-1]
 		}
 		p.backward(&p.update, layer)
 	}

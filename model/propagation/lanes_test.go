@@ -67,7 +67,7 @@ func TestMaxLanes(t *testing.T) {
 				s := newSteady(t, c, 30, 60, false)
 				windowed := policy == configuration.PolicyWindow
 				want := 1
-				if windowed && k.Pairs(kernel.DistMult, kernel.PNA, dim) {
+				if windowed && k.FusesLanes(kernel.DistMult, kernel.PNA, dim) {
 					want = 2
 				}
 				if got := s.propagator.MaxLanes(); got != want {

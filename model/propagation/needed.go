@@ -76,7 +76,7 @@ func (p *Propagator) needSenders(level, age int) {
 		}
 		for k := range int32(min(age+1, 3)) {
 			bit, offset := uint64(1)<<(age-int(k)), p.layout.SenderRow(0, int(k))
-			for _, sender := range senders.Rows[senders.Bounds[3*i+k]:senders.Bounds[3*i+k+1]] {
+			for _, sender := range senders.Rows[senders.Offsets[3*i+k]:senders.Offsets[3*i+k+1]] {
 				masks[sender+offset] |= bit
 			}
 		}

@@ -132,7 +132,7 @@ func (p *Propagator) Forward(w *Weights, q Query) error {
 // MaxLanes returns the most queries that ForwardBatch propagates in less time than Forward does one
 // by one: 2 within a window, where the kernel reduces the messages of two queries together, else 1.
 func (p *Propagator) MaxLanes() int {
-	if p.windowed() && p.kernel.Pairs(p.message, p.reduction, p.configuration.Dim) {
+	if p.windowed() && p.kernel.FusesLanes(p.message, p.reduction, p.configuration.Dim) {
 		return 2
 	}
 	return 1

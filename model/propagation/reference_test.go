@@ -205,7 +205,7 @@ func (p *Propagator) dropoutOf(seed uint64) func(layer int, entity int32, dimens
 			return 1
 		}
 		kept := make([]uint32, p.maskWords())
-		p.kernel.Keep(kept, []int32{entity}, len(kept), p.dropout.of(seed, layer-1))
+		p.kernel.DropoutMasks(kept, []int32{entity}, len(kept), p.dropout.of(seed, layer-1))
 		if kept[dimension/32]>>(dimension%32)&1 == 0 {
 			return 0
 		}

@@ -122,15 +122,15 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 	}
 	slices.SortFunc(layer.entities, func(u, v int32) int { return cmp.Compare(s.rank[u], s.rank[v]) })
 	edges := &layer.edges
-	edges.Bounds, layer.degrees = edges.Bounds[:0], layer.degrees[:0]
+	edges.Offsets, layer.degrees = edges.Offsets[:0], layer.degrees[:0]
 	next := int32(0)
 	for _, o := range layer.entities {
 		end := next + s.count[o]
-		edges.Bounds = append(edges.Bounds, next, end, end)
+		edges.Offsets = append(edges.Offsets, next, end, end)
 		layer.degrees = append(layer.degrees, int32(p.graph.DegreeWithout(o, p.query.Removal)))
 		s.count[o], next = next, end // from here on, the index of the entity's next edge
 	}
-	edges.Bounds = append(edges.Bounds, next)
+	edges.Offsets = append(edges.Offsets, next)
 	edges.Rows, edges.Relations = buffer.Resize(edges.Rows, int(next)), buffer.Resize(edges.Relations, int(next))
 	for _, e := range s.edges {
 		i := s.count[e.head]

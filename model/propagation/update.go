@@ -52,7 +52,7 @@ func (x *receiverGroup) messages() (count int64) {
 
 // messagesOf returns the number of messages that the receiver in a row reads.
 func (x *receiverGroup) messagesOf(row int32) int64 {
-	begin, end := x.receivers.Senders.Of(row, x.receivers.Heard)
+	begin, end := x.receivers.Senders.Range(row, x.receivers.Kinds)
 	return int64(end - begin)
 }
 
@@ -90,8 +90,8 @@ type scratch struct {
 
 	// Arguments that kernels take by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
-	normalize       kernel.Update
-	updateGradients kernel.UpdateGradients
+	normalize       kernel.NodeUpdate
+	updateGradients kernel.NodeUpdateGradients
 }
 
 // maskWords returns the number of words of a row's dropout mask.
@@ -108,7 +108,7 @@ func (p *Propagator) forward(x *layerUpdate) {
 			if rows := c.rows(i); len(rows) > 0 {
 				r := &p.scratch.receivers
 				*r = x.groups[i].receivers
-				r.Rows, r.At = rows, c.positions[i]
+				r.Rows, r.FeatureRows = rows, c.positions[i]
 				p.kernel.Aggregate(r, m.features)
 			}
 		}
@@ -129,7 +129,7 @@ func (p *Propagator) normalize(x *layerUpdate, group int, rows, positions []int3
 	u := &p.scratch.normalize
 	*u = p.nodeUpdate(x, group, rows, positions, m)
 	if !p.query.Training {
-		u.Deviation = nil
+		u.InverseDeviation = nil
 	}
 	p.kernel.Normalize(u)
 }
@@ -163,20 +163,20 @@ func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
 			p.scratch.entities[positions[j]] = x.entities[row]
 		}
 	}
-	p.kernel.Keep(m.masks, p.scratch.entities[:c.count], p.maskWords(), p.dropout.of(p.query.Seed, x.layer))
+	p.kernel.DropoutMasks(m.masks, p.scratch.entities[:c.count], p.maskWords(), p.dropout.of(p.query.Seed, x.layer))
 }
 
 func (p *Propagator) drops() bool { return p.query.Training && p.dropout.threshold > 0 }
 
 // nodeUpdate describes the last step of some rows' update to the kernel.
-func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.Update {
+func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.NodeUpdate {
 	layer := &p.weights.layers[x.layer]
-	update := kernel.Update{
-		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, At: positions, Linear: m.linear, Bias: layer.bias, Deviation: m.deviation,
-		Scale: layer.scale, Shift: layer.shift, Own: x.groups[group].previous, Output: x.groups[group].output,
+	update := kernel.NodeUpdate{
+		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, LinearRows: positions, Linear: m.linear, Bias: layer.bias, InverseDeviation: m.deviation,
+		Scale: layer.scale, Shift: layer.shift, Residual: x.groups[group].previous, Output: x.groups[group].output,
 	}
 	if p.drops() {
-		update.Kept, update.KeptScale = m.masks, p.dropout.scale
+		update.Mask, update.MaskScale = m.masks, p.dropout.scale
 	}
 	return update
 }
@@ -198,7 +198,7 @@ func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
 			if rows := c.rows(i); len(rows) > 0 {
 				r := &p.scratch.receivers
 				*r = x.groups[i].receivers
-				r.Rows, r.At = rows, c.positions[i]
+				r.Rows, r.FeatureRows = rows, c.positions[i]
 				p.kernel.AggregateBackward(r, m.features, features, &x.groups[i].gradients)
 			}
 		}
@@ -208,7 +208,7 @@ func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
 // normalizeBackward sets linear to the gradient of the linear map's output, and adds to the gradients
 // of the residuals.
 func (p *Propagator) normalizeBackward(x *layerUpdate, c *chunk, m activations, linear []float32, into *layerGradients) {
-	p.scratch.updateGradients = kernel.UpdateGradients{Linear: linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
+	p.scratch.updateGradients = kernel.NodeUpdateGradients{Linear: linear, Bias: into.bias, Scale: into.scale, Shift: into.shift}
 	for i := range x.groups {
 		rows := c.rows(i)
 		if len(rows) == 0 {

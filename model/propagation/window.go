@@ -136,19 +136,19 @@ func (p *Propagator) windowGroup(t, age int) receiverGroup {
 	x := receiverGroup{output: p.states.each[p.table(t, age)], age: age, receivers: p.receivers(t - 1)}
 	if age > 0 {
 		x.previous = p.states.each[p.table(t-1, age-1)]
-		x.receivers.Own = x.previous
+		x.receivers.Previous = x.previous
 	}
-	x.receivers.First, x.receivers.Heard = p.states.first(p.table(t-1, age)), min(age+1, 3)
+	x.receivers.StateOffset, x.receivers.Kinds = p.states.first(p.table(t-1, age)), min(age+1, 3)
 	if p.message == kernel.TransE {
-		x.receivers.Heard = 3 // an empty message is the relation's embedding
+		x.receivers.Kinds = 3 // an empty message is the relation's embedding
 	}
 	if t == age {
 		x.receivers.Initial = p.embeddings.query
 		// At age 1 the source's children, if admitted, send empty messages. Every other entity has
 		// the zero of an empty message in its set already, as its boundary.
-		bounds := p.layout.Senders.Bounds
+		bounds := p.layout.Senders.Offsets
 		children := bounds[2] < bounds[3]
-		x.receivers.InitialWithZero = age == 1 && children && p.message != kernel.TransE
+		x.receivers.EmptyMessages = age == 1 && children && p.message != kernel.TransE
 	}
 	return x
 }
@@ -158,7 +158,7 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
 		Dim: p.rowLength(), Lanes: p.lanes(), Message: p.message, Reduction: p.reduction,
 		Senders: p.layout.Senders, States: p.states.all,
-		RelationEmbeddings: p.embeddings.relations[layer], Divisor: p.divisor,
+		RelationEmbeddings: p.embeddings.relations[layer], MeanFactor: p.divisor,
 	}
 	if degree := p.embeddings.degrees[layer]; degree != nil {
 		r.DegreeMessage, r.Copies = degree, p.copies
@@ -172,7 +172,7 @@ func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
 	if !p.needed.all {
 		return x.messages()
 	}
-	return p.layout.Messages(t-x.age, x.receivers.Heard)
+	return p.layout.Messages(t-x.age, x.receivers.Kinds)
 }
 
 // backwardWindow runs the layers in reverse. A layer reads states of the layer before and writes its
@@ -194,7 +194,7 @@ func (p *Propagator) windowGradients(x *receiverGroup, layer *layerGradients, in
 	x.gradient = p.gradients.each[x.age]
 	x.setGradients(p.gradients.all, layer, into)
 	if x.age > 0 {
-		x.gradients.Own = p.gradients.each[x.age-1]
-		x.residual = x.gradients.Own
+		x.gradients.Previous = p.gradients.each[x.age-1]
+		x.residual = x.gradients.Previous
 	}
 }

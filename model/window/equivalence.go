@@ -121,7 +121,7 @@ func (l *Layout) comparable(age int, rows []int32) []int32 {
 		}
 		return out[:n]
 	}
-	bounds := l.Senders.Bounds
+	bounds := l.Senders.Offsets
 	for _, i := range rows {
 		out[n] = i
 		if bounds[3*i+1]-bounds[3*i] <= maxCompared {
@@ -155,11 +155,11 @@ func (l *Layout) hash(i int32, age int, criteria Criteria) uint64 {
 	}
 	hash = random.Mix(hash)
 	kinds := kindsHeard(age, criteria)
-	if begin, end := l.Senders.Of(i, kinds); end-begin > maxCompared {
+	if begin, end := l.Senders.Range(i, kinds); end-begin > maxCompared {
 		return incomparable
 	}
 	for k := range kinds {
-		first, end := l.Senders.Bounds[3*i+int32(k)], l.Senders.Bounds[3*i+int32(k)+1]
+		first, end := l.Senders.Offsets[3*i+int32(k)], l.Senders.Offsets[3*i+int32(k)+1]
 		for e := first; e < end; e++ {
 			message := uint64(l.Senders.Relations[e])
 			if k <= age {
@@ -205,7 +205,7 @@ func (l *Layout) senderClass(e int32, kind, age int) int32 {
 // the same relations, from equivalent senders, or from senders not reached yet. The order must be the
 // same too, so that sums have the same bits.
 func (l *Layout) sameMessages(i, j int32, kind, age int) bool {
-	bounds, relations := l.Senders.Bounds[kind:], l.Senders.Relations
+	bounds, relations := l.Senders.Offsets[kind:], l.Senders.Relations
 	first, other := bounds[3*i], bounds[3*j]
 	count := bounds[3*i+1] - first
 	if bounds[3*j+1]-other != count {

@@ -36,7 +36,7 @@ func Example() {
 		fmt.Fprintf(out, "%d\t%c\t%d\t%d\t", row, entities[o], l.Distance(int32(row)), l.Degrees[row])
 		for kind := range 3 {
 			var senders []string
-			for e := l.Senders.Bounds[3*row+kind]; e < l.Senders.Bounds[3*row+kind+1]; e++ {
+			for e := l.Senders.Offsets[3*row+kind]; e < l.Senders.Offsets[3*row+kind+1]; e++ {
 				sender := l.Entities[l.SenderRow(l.Senders.Rows[e], kind)]
 				senders = append(senders, fmt.Sprintf("%c %s", entities[sender], relations[l.Senders.Relations[e]]))
 			}

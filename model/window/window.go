@@ -30,7 +30,7 @@ type Layout struct {
 
 	graph        *graph.Graph
 	order        *degreeOrder
-	kernel       kernel.Kernel
+	kernel       kernel.Partitioner
 	partition    kernel.Partition
 	ranks        []int32       // by row
 	rows         []int32       // 0, 1, 2, ..: the views that Level and All return
@@ -44,7 +44,7 @@ type Layout struct {
 
 // NewLayout returns an empty layout for sources of g. Its entities are ordered by degree, which
 // takes a copy of the edges; to share that copy pass another layout of g as shared, or else nil.
-func NewLayout(g *graph.Graph, k kernel.Kernel, shared *Layout) *Layout {
+func NewLayout(g *graph.Graph, k kernel.Partitioner, shared *Layout) *Layout {
 	l := &Layout{
 		graph: g, kernel: k,
 		ranks: make([]int32, 0, g.Entities), Entities: make([]int32, 0, g.Entities), Degrees: make([]int32, 0, g.Entities),
@@ -58,7 +58,7 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, shared *Layout) *Layout {
 	l.partition = kernel.Partition{
 		Offsets: r.offsets, Senders: r.senders, Relations: r.relations,
 		Rows: make([]int32, g.Entities), Reached: make([]uint64, (g.Entities+63)/64),
-		Most: g.HighestDegree(),
+		MaxSenders: g.HighestDegree(),
 	}
 	return l
 }
@@ -69,13 +69,13 @@ func NewLayout(g *graph.Graph, k kernel.Kernel, shared *Layout) *Layout {
 // the number of rows of a state table where each age has a table, and 0 where all ages share one.
 func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.Removal) {
 	l.start()
-	l.partition.Table = table
+	l.partition.TableRows = table
 	l.hops, l.delta, l.compared = hops, delta, false
-	l.partition.Admitted = min(delta, 2) + 1
-	l.partition.Reach(l.order.ranks[source])
+	l.partition.Kinds = min(delta, 2) + 1
+	l.partition.MarkReached(l.order.ranks[source])
 	for level := range hops + 1 {
 		l.addLevel()
-		l.partition.Onward = level < hops
+		l.partition.Expand = level < hops
 		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
 		l.endLevel()
 	}
@@ -85,11 +85,11 @@ func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.
 func (l *Layout) FillAll(removal graph.Removal) {
 	l.start()
 	for rank := range int32(l.graph.Entities) {
-		l.partition.Reach(rank)
+		l.partition.MarkReached(rank)
 	}
 	l.addLevel()
-	n := l.partition.End
-	l.partition.Admitted, l.partition.Onward, l.partition.Begin = 1, false, n
+	n := l.partition.LevelEnd
+	l.partition.Kinds, l.partition.Expand, l.partition.LevelBegin = 1, false, n
 	l.sortSenders(0, n, removal)
 	l.endLevel()
 }
@@ -122,8 +122,8 @@ func (l *Layout) addLevel() {
 		}
 	}
 	l.ranks, l.Entities, l.Degrees = ranks[:n], entities[:n], degrees[:n]
-	l.partition.Begin, l.partition.End = l.Levels[len(l.Levels)-1], int32(len(l.ranks))
-	l.Levels = append(l.Levels, l.partition.End)
+	l.partition.LevelBegin, l.partition.LevelEnd = l.Levels[len(l.Levels)-1], int32(len(l.ranks))
+	l.Levels = append(l.Levels, l.partition.LevelEnd)
 	if levels := len(l.Levels); levels > 2 {
 		l.resolveChildren(l.Levels[levels-3], l.Levels[levels-2])
 	}
@@ -131,9 +131,9 @@ func (l *Layout) addLevel() {
 
 // resolveChildren replaces the children of rows lo to hi, listed as ranks until now, by their rows.
 func (l *Layout) resolveChildren(lo, hi int32) {
-	rows, before := l.partition.Rows, 2*l.partition.Table
+	rows, before := l.partition.Rows, 2*l.partition.TableRows
 	for i := lo; i < hi; i++ {
-		children := l.Senders.Rows[l.Senders.Bounds[3*i+2]:l.Senders.Bounds[3*i+3]]
+		children := l.Senders.Rows[l.Senders.Offsets[3*i+2]:l.Senders.Offsets[3*i+3]]
 		for j, child := range children {
 			children[j] = rows[child] - before
 		}
@@ -145,7 +145,7 @@ func (l *Layout) endLevel() {
 	var counts [3]int64
 	levels := len(l.Levels)
 	for i := l.Levels[levels-2]; i < l.Levels[levels-1]; i++ {
-		bounds := l.Senders.Bounds[3*i:][:4]
+		bounds := l.Senders.Offsets[3*i:][:4]
 		for kind := range counts {
 			counts[kind] += int64(bounds[kind+1] - bounds[kind])
 		}
@@ -174,18 +174,18 @@ func (l *Layout) reserve(lo, hi int32) {
 		most += int(degree)
 	}
 	s := &l.Senders
-	s.Rows, s.Relations, s.Bounds = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), buffer.Extend(s.Bounds, 3*int(hi)+1)
+	s.Rows, s.Relations, s.Offsets = slices.Grow(s.Rows, most), slices.Grow(s.Relations, most), buffer.Extend(s.Offsets, 3*int(hi)+1)
 }
 
 func (l *Layout) sortRange(lo, hi int32) {
-	l.partition.Receivers, l.partition.First = l.ranks[lo:hi], lo
-	l.kernel.Part(&l.partition, &l.Senders)
+	l.partition.Receivers, l.partition.FirstRow = l.ranks[lo:hi], lo
+	l.kernel.PartitionSenders(&l.partition, &l.Senders)
 }
 
 // sortTouched sorts the senders of one row, without the removed edges.
 func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 	p, into := &l.partition, &l.Senders
-	bounds := into.Bounds[3*row:][:4]
+	bounds := into.Offsets[3*row:][:4]
 	senders, relations := l.order.in(l.ranks[row])
 	removed := int32(0)
 	for kind := range 3 {
@@ -195,10 +195,10 @@ func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 				removed++
 				continue
 			}
-			if p.Onward && p.Rows[sender] == kernel.Unreached {
-				p.Reach(sender)
+			if p.Expand && p.Rows[sender] == kernel.Unreached {
+				p.MarkReached(sender)
 			}
-			if k, who := p.Kind(sender); k == kind && k < p.Admitted {
+			if k, who := p.Classify(sender); k == kind && k < p.Kinds {
 				into.Rows, into.Relations = append(into.Rows, who), append(into.Relations, relations[j])
 			}
 		}
@@ -237,7 +237,7 @@ func (l *Layout) Count() int { return len(l.ranks) }
 
 // SenderRow returns the row of a sender of a kind from its entry in Senders.Rows.
 func (l *Layout) SenderRow(sender int32, kind int) int32 {
-	return sender + int32(kind)*l.partition.Table
+	return sender + int32(kind)*l.partition.TableRows
 }
 
 // Messages returns how many senders of the first kinds the rows of a level have in all.
@@ -250,6 +250,6 @@ func (l *Layout) Messages(level, kinds int) (count int64) {
 
 // Admitted returns the number of senders that the edge constraint admits for a row.
 func (l *Layout) Admitted(row int32) int32 {
-	begin, end := l.Senders.Of(row, 3)
+	begin, end := l.Senders.Range(row, 3)
 	return end - begin
 }

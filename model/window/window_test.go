@@ -102,7 +102,7 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 			}
 			var got []edge
 			for kind := range 3 {
-				for e := l.Senders.Bounds[3*int(i)+kind]; e < l.Senders.Bounds[3*int(i)+kind+1]; e++ {
+				for e := l.Senders.Offsets[3*int(i)+kind]; e < l.Senders.Offsets[3*int(i)+kind+1]; e++ {
 					row := l.Senders.Rows[e] + int32(kind)*table
 					u := l.Entities[row]
 					if int(distances[u])-level != kind-1 || l.Row(u) != row || l.SenderRow(l.Senders.Rows[e], kind) != row {
@@ -141,7 +141,7 @@ func TestFillAll(t *testing.T) {
 			for row := range int32(g.Entities) {
 				o := l.Entities[row]
 				var got, want []edge
-				for e := l.Senders.Bounds[3*row]; e < l.Senders.Bounds[3*row+1]; e++ {
+				for e := l.Senders.Offsets[3*row]; e < l.Senders.Offsets[3*row+1]; e++ {
 					got = append(got, edge{l.Entities[l.Senders.Rows[e]], l.Senders.Relations[e]})
 				}
 				senders, relations := g.In(o)

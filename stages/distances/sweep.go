@@ -128,7 +128,7 @@ func Sweep[T any](ctx context.Context, p SweepParams, work func(*Result) (T, err
 // searcherPool keeps idle searchers, so that a long sweep allocates one per thread.
 type searcherPool struct {
 	params       SweepParams
-	kernel       kernel.Kernel
+	kernel       kernel.BitSearch
 	words, width int // words of a searcher, and how many sources it gets at once
 	idle         chan *searcher
 }
@@ -139,9 +139,9 @@ type searcher struct {
 }
 
 // newSearcherPool divides few sources evenly among the threads.
-func newSearcherPool(p SweepParams, k kernel.Kernel, threads int) *searcherPool {
+func newSearcherPool(p SweepParams, k kernel.BitSearch, threads int) *searcherPool {
 	each := (len(p.Sources) + threads - 1) / threads
-	words := multisource.Words(k.Widths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, defaultPerThread))
+	words := multisource.Words(k.RowWidths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, defaultPerThread))
 	return &searcherPool{params: p, kernel: k, words: words, width: max(1, min(64*words, each)), idle: make(chan *searcher, threads)}
 }
 

@@ -37,7 +37,6 @@ func main() {
 		m.unfold()
 		m.partition()
 		m.score()
-		m.peak()
 		m.vectors()
 		m.bits()
 	case "avx2":
@@ -57,7 +56,6 @@ func main() {
 		m.unfold()
 		m.partition()
 		m.score()
-		m.peak()
 		m.vectors()
 		m.bits()
 	default:

@@ -15,7 +15,7 @@ func (m *machine) partition() {
 	name := "partition" + m.suffix
 	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.Part, %d senders at once.", name, m.lanes()))
+	Doc(fmt.Sprintf("%s is portable.PartitionSenders, %d senders at once.", name, m.lanes()))
 	p := &parter{machine: m, i: GP64(), end: GP64(), bounds: pointer("bounds"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
 	if m.wide {
 		p.teller = &opmasks{parter: p}

@@ -11,8 +11,8 @@ import (
 // rounding by rounding: their results have the same bits.
 func (m *machine) vectors() {
 	m.add()
-	m.rectify()
-	m.rectifyBackward()
+	m.relu()
+	m.reluBackward()
 	m.finite()
 	m.adam()
 	m.keep()
@@ -67,8 +67,8 @@ func (m *machine) add() {
 	RET()
 }
 
-func (m *machine) rectify() {
-	m.function("rectify", "func(out, a *float32, count int)", "is portable.Rectify for whole vectors.")
+func (m *machine) relu() {
+	m.function("relu", "func(out, a *float32, count int)", "is portable.ReLU for whole vectors.")
 	out, a, count := pointer("out"), pointer("a"), pointer("count")
 	none, x := m.v(0), m.v(1)
 	m.zero(none)
@@ -81,8 +81,8 @@ func (m *machine) rectify() {
 	RET()
 }
 
-func (m *machine) rectifyBackward() {
-	m.function("rectifyBackward", "func(out, a, gradient *float32, count int)", "is portable.RectifyBackward for whole vectors.")
+func (m *machine) reluBackward() {
+	m.function("reluBackward", "func(out, a, gradient *float32, count int)", "is portable.ReLUBackward for whole vectors.")
 	out, a, gradient, count := pointer("out"), pointer("a"), pointer("gradient"), pointer("count")
 	none, x, by := m.v(0), m.v(1), m.v(2)
 	m.zero(none)
@@ -318,7 +318,7 @@ func (k *keeper) bits() reg.GPVirtual {
 }
 
 func (m *machine) keep() {
-	m.function("keep", "func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.Keep.")
+	m.function("keep", "func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.DropoutMasks.")
 	kept, entities, count := pointer("kept"), pointer("entities"), pointer("count")
 	words, seed, layer := pointer("words"), pointer("seed"), pointer("layer")
 	k := m.newKeeper()
