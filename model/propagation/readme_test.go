@@ -66,7 +66,7 @@ func updatesTable(p *Propagator) string {
 				for _, row := range x.rows {
 					names = append(names, name(p.layout.Entities[row]))
 					for kind := range min(x.age+1, 3) {
-						for e := p.layout.Senders.Bounds[3*int(row)+kind]; e < p.layout.Senders.Bounds[3*int(row)+kind+1]; e++ {
+						for e := p.layout.Senders.Offsets[3*int(row)+kind]; e < p.layout.Senders.Offsets[3*int(row)+kind+1]; e++ {
 							sender := p.layout.SenderRow(p.layout.Senders.Rows[e], kind)
 							sent = append(sent, name(p.layout.Entities[sender])+">"+name(p.layout.Entities[row]))
 						}
