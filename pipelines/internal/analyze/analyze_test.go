@@ -2,13 +2,11 @@ package analyze
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,45 +16,12 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
 	"tagnet/stages/messages"
 	"tagnet/stages/statistics"
 )
-
-func run(arguments ...string) (code int, out, stderr string) {
-	var o, e bytes.Buffer
-	code = command.Run(context.Background(), Pipeline(), arguments, &o, &e)
-	return code, o.String(), e.String()
-}
-
-// facts are random facts, where some entities stay far and some relations are parallel.
-func facts(random *rand.Rand, prefix string, n int) string {
-	text := fmt.Sprintf("%s00\tr0\t%s00\n%s00\tr1\t%s01\n", prefix, prefix, prefix, prefix)
-	for range n {
-		h := random.IntN(40)
-		text += fmt.Sprintf("%s%02d\tr%d\t%s%02d\n", prefix, h, random.IntN(2), prefix, (h+random.IntN(4))%40)
-	}
-	return text
-}
-
-// dataset writes a folder of random facts.
-func dataset(t *testing.T, prefix string) string {
-	t.Helper()
-	random := rand.New(rand.NewPCG(3, 9))
-	folder := t.TempDir()
-	for split, n := range map[string]int{"train": 60, "valid": 15, "test": 20} {
-		write(t, filepath.Join(folder, split+".txt"), facts(random, prefix, n))
-	}
-	return folder
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestAnalysisEqualsBruteForce compares every number with counting from the text files alone,
 // and the rows with the numbers.
@@ -64,16 +29,14 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 	for _, inductive := range []bool{false, true} {
 		t.Run(fmt.Sprint("inductive ", inductive), func(t *testing.T) {
 			workspace := t.TempDir()
-			trained := dataset(t, "e")
+			trained := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))
 			asked := trained
 			arguments := []string{"--workspace", workspace, "--dataset", trained, "--layers", "4,2", "--deltas", "0,2,1"}
 			if inductive {
-				asked = dataset(t, "o")
+				asked = pipelinetest.Dataset(t, pipelinetest.Chain(3, "o", 40))
 				arguments = append(arguments, "--inference", asked)
 			}
-			if code, _, stderr := run(arguments...); code != 0 {
-				t.Fatal(stderr)
-			}
+			pipelinetest.Succeed(t, Pipeline(), arguments...)
 			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)
@@ -195,11 +158,9 @@ func compareRows(t *testing.T, workspace string, a statistics.Analysis) {
 // TestAgain holds that a second run makes nothing, that --force makes the same bytes, and that
 // other splits leave what took long as it is.
 func TestAgain(t *testing.T) {
-	folder, workspace := dataset(t, "e"), t.TempDir()
+	folder, workspace := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
 	arguments := []string{"--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0,1", "--splits", "test,valid"}
-	if code, _, stderr := run(arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	content := func() (times, texts map[string]string) {
 		times, texts = map[string]string{}, map[string]string{}
 		err := filepath.WalkDir(workspace, func(path string, d fs.DirEntry, err error) error {
@@ -225,14 +186,14 @@ func TestAgain(t *testing.T) {
 			t.Errorf("left: %s", name)
 		}
 	}
-	code, out, stderr := run(arguments...)
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 	if code != 0 || strings.Count(out, "is complete") != 6 || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 5 || strings.Count(out, "next: ") != 2 {
 		t.Errorf("exit %d, %s%s", code, out, stderr)
 	}
 	if now, _ := content(); fmt.Sprint(now) != fmt.Sprint(times) {
 		t.Error("a second run wrote something")
 	}
-	if code, out, _ := run("--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analysing the graph in") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--layers", "2", "--deltas", "1", "--splits", "test"); code != 0 || strings.Count(out, "is complete") != 2 || !strings.Contains(out, "no --dataset: analysing the graph in") {
 		t.Errorf("one split: exit %d, %s", code, out)
 	}
 	a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
@@ -242,9 +203,7 @@ func TestAgain(t *testing.T) {
 	if now, _ := content(); now[filepath.Join(workspace, "messages", "test", "manifest.json")] != times[filepath.Join(workspace, "messages", "test", "manifest.json")] {
 		t.Error("another analysis counted messages anew")
 	}
-	if code, _, stderr := run(append(arguments, "--force")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--force")...)
 	if _, now := content(); fmt.Sprint(now) != fmt.Sprint(texts) {
 		t.Error("--force made other bytes")
 	}
@@ -252,20 +211,16 @@ func TestAgain(t *testing.T) {
 
 // TestInterrupted holds that what an interrupted or damaged run left is made anew.
 func TestInterrupted(t *testing.T) {
-	folder, workspace := dataset(t, "e"), t.TempDir()
+	folder, workspace := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
 	arguments := []string{"--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits", "valid"}
-	if code, _, stderr := run(arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	path := filepath.Join(workspace, "analysis", statistics.File)
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, string(want[:len(want)/2]))
-	if code, _, stderr := run(arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Write(t, path, string(want[:len(want)/2]))
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, want %d (%v)", len(got), len(want), err)
 	}
@@ -275,10 +230,8 @@ func TestInterrupted(t *testing.T) {
 // layer are refused, with the command that counts them anew.
 func TestCountsOfAnEarlierVersion(t *testing.T) {
 	root := t.TempDir()
-	arguments := []string{"--workspace", root, "--dataset", dataset(t, "e"), "--layers", "2", "--deltas", "0", "--splits", "test"}
-	if code, _, stderr := run(arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	arguments := []string{"--workspace", root, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), "--layers", "2", "--deltas", "0", "--splits", "test"}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	w := workspace.New(root)
 	m, err := manifest.Read(t.Context(), w.Messages("test"))
 	if err != nil {
@@ -293,15 +246,13 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "messages", "test", messages.SummaryFile), string(text))
-	if err := os.Remove(filepath.Join(root, "messages", "test", manifest.FileName)); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Write(t, filepath.Join(root, "messages", "test", messages.SummaryFile), string(text))
+	pipelinetest.Remove(t, filepath.Join(root, "messages", "test", manifest.FileName))
 	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
 	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), m.Rows)); err != nil {
 		t.Fatal(err)
 	}
-	code, _, stderr := run(arguments...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 	if want := "--split test --layers 2 --deltas 0 --force makes it anew"; code != command.ExitFailure || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit %d: %q, want a line that says %q", code, stderr, want)
 	}
@@ -310,10 +261,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 // TestSample holds that without a graph and without --dataset the sample is analysed.
 func TestSample(t *testing.T) {
 	workspace := t.TempDir()
-	code, out, stderr := run("--workspace", workspace, "--splits", "valid", "--deltas", "0,2", "--seed", "3")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--splits", "valid", "--deltas", "0,2", "--seed", "3")
 	for _, want := range []string{"using the built-in sample", "training graph", "analysis.parquet", "index.html"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not said: %s", want, out)
@@ -338,13 +286,11 @@ func TestSample(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	folder, workspace := dataset(t, "e"), t.TempDir()
-	if code, _, stderr := run("--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits", "test"); code != 0 {
-		t.Fatal(stderr)
-	}
-	other := dataset(t, "o")
-	without := dataset(t, "e")
-	write(t, filepath.Join(without, "valid.txt"), "nothing\n")
+	folder, workspace := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits", "test")
+	other := pipelinetest.Dataset(t, pipelinetest.Chain(3, "o", 40))
+	without := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))
+	pipelinetest.Write(t, filepath.Join(without, "valid.txt"), "nothing\n")
 	for name, test := range map[string]struct {
 		arguments []string
 		code      int
@@ -364,18 +310,15 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			arguments := append([]string{"--workspace", t.TempDir()}, test.arguments...)
-			code, _, stderr := run(arguments...)
-			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
-			}
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, arguments...)
 		})
 	}
-	code, out, stderr := run("--workspace", t.TempDir(), "--dataset", without, "--on_bad_line", "reject", "--layers", "2", "--deltas", "0")
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", without, "--on_bad_line", "reject", "--layers", "2", "--deltas", "0")
 	if code != 0 || !strings.Contains(out, "left out: the valid split") {
 		t.Errorf("a split without queries: exit %d, %s%s", code, out, stderr)
 	}
-	write(t, filepath.Join(without, "valid.txt"), "x\tnever trained\ty\n")
-	code, out, stderr = run("--workspace", t.TempDir(), "--dataset", without, "--on_bad_line", "reject", "--layers", "2", "--deltas", "0")
+	pipelinetest.Write(t, filepath.Join(without, "valid.txt"), "x\tnever trained\ty\n")
+	code, out, stderr = pipelinetest.Run(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", without, "--on_bad_line", "reject", "--layers", "2", "--deltas", "0")
 	if code != 0 || !strings.Contains(out, "1 rejected line") || !strings.Contains(out, "left out: the valid split") {
 		t.Errorf("a relation that no training fact has: exit %d, %s%s", code, out, stderr)
 	}

@@ -3,7 +3,6 @@ package analyze
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // interrupter cancels a run when so many lines were said.
@@ -32,18 +32,18 @@ func (i *interrupter) Write(p []byte) (int, error) {
 // Each folder then is complete, or marked as unfinished, or not there; and the next run goes on
 // without --force, to the same bytes.
 func TestInterruptAnywhere(t *testing.T) {
-	folder := dataset(t, "e")
+	folder := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))
 	arguments := func(root string) []string {
 		return []string{"--workspace", root, "--dataset", folder, "--layers", "2", "--deltas", "0,1", "--splits", "test"}
 	}
 	whole := t.TempDir()
 	begun := time.Now()
-	code, out, stderr := run(arguments(whole)...)
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), arguments(whole)...)
 	if code != command.ExitOK {
 		t.Fatal(stderr)
 	}
 	took := time.Since(begun)
-	want := tree(t, whole)
+	want := pipelinetest.Files(t, whole)
 	interrupt := func(t *testing.T, lines int, after time.Duration) (code int) {
 		root := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -55,7 +55,7 @@ func TestInterruptAnywhere(t *testing.T) {
 		if code != command.ExitInterrupted && code != command.ExitOK {
 			t.Errorf("after %d lines or %v: exit %d, %s", lines, after, code, stderr.String())
 		}
-		for name := range tree(t, root) {
+		for name := range pipelinetest.Files(t, root) {
 			if strings.HasPrefix(name, "sample") || strings.HasPrefix(name, "report") {
 				continue
 			}
@@ -63,10 +63,10 @@ func TestInterruptAnywhere(t *testing.T) {
 				t.Errorf("after %d lines or %v: %s is neither of a complete folder nor of one that is marked", lines, after, name)
 			}
 		}
-		if code, _, stderr := run(arguments(root)...); code != command.ExitOK {
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments(root)...); code != command.ExitOK {
 			t.Errorf("after %d lines or %v, the next run: exit %d, %s", lines, after, code, stderr)
 		}
-		got := tree(t, root)
+		got := pipelinetest.Files(t, root)
 		for name, text := range want {
 			if name == "report/index.html" { // which tells commands with the workspace's path
 				got[name] = strings.ReplaceAll(got[name], root, whole)
@@ -99,25 +99,6 @@ func TestInterruptAnywhere(t *testing.T) {
 	}
 }
 
-// tree has all files below a folder by their path.
-func tree(t *testing.T, root string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		name, _ := filepath.Rel(root, path)
-		files[filepath.ToSlash(name)] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // finished tells whether a folder above a file is complete or marked.
 func finished(root, name string) bool {
 	for folder := filepath.Dir(name); folder != "."; folder = filepath.Dir(folder) {
@@ -133,9 +114,9 @@ func finished(root, name string) bool {
 // TestPageIsMadeAfterAnInterrupt holds that the page never shows an analysis before the one that is
 // there: a run that ends between the two leaves no page, and the next makes it.
 func TestPageIsMadeAfterAnInterrupt(t *testing.T) {
-	folder, root := dataset(t, "e"), t.TempDir()
+	folder, root := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
 	arguments := []string{"--workspace", root, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits"}
-	if code, _, stderr := run(append(arguments, "test")...); code != command.ExitOK {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "test")...); code != command.ExitOK {
 		t.Fatal(stderr)
 	}
 	page := filepath.Join(root, "report", "index.html")
@@ -145,19 +126,15 @@ func TestPageIsMadeAfterAnInterrupt(t *testing.T) {
 	}
 	// The page cannot be written: as if the run had ended before.
 	figure := filepath.Join(root, "report", "degrees.svg")
-	if err := os.Remove(figure); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Remove(t, figure)
 	if err := os.MkdirAll(filepath.Join(figure, "in the way"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := run(append(arguments, "test,valid")...); code != command.ExitFailure || !strings.Contains(stderr, "in the way") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "test,valid")...); code != command.ExitFailure || !strings.Contains(stderr, "in the way") {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if err := os.RemoveAll(figure); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, stderr := run(append(arguments, "test,valid")...); code != command.ExitOK || !strings.Contains(out, "wrote "+page) {
+	pipelinetest.Remove(t, figure)
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "test,valid")...); code != command.ExitOK || !strings.Contains(out, "wrote "+page) {
 		t.Errorf("exit %d, %s%s", code, out, stderr)
 	}
 	if second, err := os.ReadFile(page); err != nil || bytes.Equal(second, first) {

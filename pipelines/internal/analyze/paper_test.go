@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/statistics"
 )
 
@@ -31,10 +32,7 @@ func TestWhatThePaperSays(t *testing.T) {
 	} {
 		t.Run(test.dataset, func(t *testing.T) {
 			workspace := t.TempDir()
-			code, _, stderr := run("--workspace", workspace, "--dataset", filepath.Join(data, test.dataset), "--splits", "test", "--deltas", test.delta)
-			if code != 0 {
-				t.Fatal(stderr)
-			}
+			pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, test.dataset), "--splits", "test", "--deltas", test.delta)
 			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
 			if err != nil {
 				t.Fatal(err)

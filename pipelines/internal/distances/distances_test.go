@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,48 +15,22 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 )
 
-func run(p command.Pipeline, arguments ...string) (code int, out, stderr string) {
-	var o, e bytes.Buffer
-	code = command.Run(context.Background(), p, arguments, &o, &e)
-	return code, o.String(), e.String()
-}
-
-// prepared is a workspace with the graph of random facts over a long chain of entities, and an
-// inference graph of others.
+// prepared returns a workspace with a graph of random facts over a chain of entities, in the
+// inductive setting with an inference graph too.
 func prepared(t *testing.T, seed uint64, inductive bool) string {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 9))
-	folder := func(prefix string) string {
-		dir := t.TempDir()
-		for split, n := range map[string]int{"train": 150, "valid": 20, "test": 30} {
-			var text strings.Builder
-			for range n {
-				h := random.IntN(100)
-				fmt.Fprintf(&text, "%s%03d\tr%d\t%s%03d\n", prefix, h, random.IntN(2), prefix, (h+random.IntN(5))%100)
-			}
-			if split == "train" {
-				fmt.Fprintf(&text, "%s000\tr0\t%s000\n%s000\tr1\t%s001\n", prefix, prefix, prefix, prefix)
-			}
-			if err := os.WriteFile(filepath.Join(dir, split+".txt"), []byte(text.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return dir
-	}
 	workspace := t.TempDir()
-	arguments := []string{"--workspace", workspace, "--dataset", folder("e")}
+	arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(seed, "e", 100))}
 	if inductive {
-		arguments = append(arguments, "--inference", folder("o"))
+		arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(seed+100, "o", 100)))
 	}
-	if code, _, stderr := run(preprocess.Pipeline(), arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
 	return workspace
 }
 
@@ -72,10 +45,7 @@ func TestTablesAndDistribution(t *testing.T) {
 		for _, split := range kg.Splits {
 			for _, sources := range []string{"queries", "all"} {
 				t.Run(fmt.Sprint(split, " ", sources, " inductive ", inductive), func(t *testing.T) {
-					code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", split, "--sources", sources, "--max_hops", "4", "--force")
-					if code != 0 {
-						t.Fatal(stderr)
-					}
+					pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", split, "--sources", sources, "--max_hops", "4", "--force")
 					compare(t, loaded, filepath.Join(workspace, "distances", split), split, sources == "all")
 				})
 			}
@@ -139,9 +109,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 func TestMistakes(t *testing.T) {
 	workspace := prepared(t, 2, false)
 	good := []string{"--workspace", workspace, "--split", "test"}
-	if code, _, stderr := run(Pipeline(), good...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), good...)
 	tests := map[string]struct {
 		arguments []string
 		code      int
@@ -158,7 +126,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := run(Pipeline(), test.arguments...)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), test.arguments...)
 			if code != test.code || !strings.Contains(stderr, test.says) || (code != 0 && strings.Count(stderr, "\n") != 1) {
 				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
 			}
@@ -180,18 +148,13 @@ func TestDamagedGraph(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		code, _, stderr := run(Pipeline(), "--workspace", workspace)
-		if code != command.ExitFailure || !strings.Contains(stderr, "entities.arrow") || !strings.Contains(stderr, "go run ./pipelines/preprocess") || !strings.Contains(stderr, "--force") {
-			t.Errorf("exit %d: %s", code, stderr)
-		}
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"entities.arrow", "go run ./pipelines/preprocess", "--force"}}, "--workspace", workspace)
 		if left, err := filepath.Glob(filepath.Join(workspace, "distances", "*")); err != nil || len(left) > 0 {
 			t.Errorf("left: %v %v", left, err)
 		}
 	}
 	check()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Remove(t, path)
 	check()
 }
 
@@ -199,20 +162,13 @@ func TestDamagedGraph(t *testing.T) {
 // for current ones.
 func TestStale(t *testing.T) {
 	workspace, other := prepared(t, 4, false), prepared(t, 5, false)
-	if code, _, stderr := run(Pipeline(), "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
-	if err := os.RemoveAll(filepath.Join(workspace, "graph")); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
+	pipelinetest.Remove(t, filepath.Join(workspace, "graph"))
 	if err := os.Rename(filepath.Join(other, "graph"), filepath.Join(workspace, "graph")); err != nil {
 		t.Fatal(err)
 	}
-	code, _, stderr := run(Pipeline(), "--workspace", workspace)
-	if code != command.ExitFailure || !strings.Contains(stderr, "was made from another") || !strings.Contains(stderr, "--force") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
-	if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--force"); code != 0 {
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another", "--force"}}, "--workspace", workspace)
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--force"); code != 0 {
 		t.Error(stderr)
 	}
 }
@@ -220,14 +176,10 @@ func TestStale(t *testing.T) {
 func TestSplitWithoutQueries(t *testing.T) {
 	folder, workspace := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"train.txt": "a\tr\tb\n", "valid.txt": "nothing\n", "test.txt": "a\tr\tb\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, filepath.Join(folder, name), text)
 	}
-	if code, _, stderr := run(preprocess.Pipeline(), "--workspace", workspace, "--dataset", folder, "--on_bad_line", "reject"); code != 0 {
-		t.Fatal(stderr)
-	}
-	code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "valid")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", folder, "--on_bad_line", "reject")
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--split", "valid")
 	if code != command.ExitFailure || !strings.HasPrefix(stderr, "--split valid has no queries") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -243,8 +195,6 @@ func TestSameBytesInAnyRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	entities := loaded.Train.Graph.Entities
-	var quiet bytes.Buffer
-	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
 	var want []byte
 	for i := range 3 {
 		params.Folder = fmt.Sprintf("%s/%d", t.TempDir(), i)
@@ -252,9 +202,7 @@ func TestSameBytesInAnyRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.RunBeam(context.Background(), p); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.RunBeam(t, p)
 		got, err := os.ReadFile(filepath.Join(params.Folder, "distances-00000-of-00001.arrow"))
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/gcs/gcstest"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
 
@@ -16,18 +17,12 @@ func TestBucketHoldsTheSameBytes(t *testing.T) {
 	bucket := gcstest.Bucket(t)
 	dataset := t.TempDir()
 	for split, text := range map[string]string{"train": "a\tr\tb\nb\tr\tc\n", "valid": "a\tr\tc\n", "test": "c\tr\ta\n"} {
-		if err := os.WriteFile(filepath.Join(dataset, split+".txt"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, filepath.Join(dataset, split+".txt"), text)
 	}
 	local := t.TempDir()
 	for _, workspace := range []string{local, bucket + "/deep/workspace"} {
-		if code, _, stderr := run(preprocess.Pipeline(), "--workspace", workspace, "--dataset", dataset); code != 0 {
-			t.Fatal(stderr)
-		}
-		if code, _, stderr := run(Pipeline(), "--workspace", workspace); code != 0 {
-			t.Fatal(stderr)
-		}
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", dataset)
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
 	}
 	ctx := context.Background()
 	urls, err := storage.List(ctx, bucket+"/deep/workspace")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
 
@@ -29,16 +30,11 @@ func TestJoinOnInductiveGraphs(t *testing.T) {
 		training := strings.TrimSuffix(inference, "_ind")
 		t.Run(filepath.Base(training), func(t *testing.T) {
 			root := t.TempDir()
-			if code, _, stderr := run(preprocess.Pipeline(), "--workspace", root, "--dataset", training, "--inference", inference); code != 0 {
-				t.Fatal(stderr)
-			}
+			pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", root, "--dataset", training, "--inference", inference)
 			for _, split := range []string{"valid", "test"} {
 				manifests := map[string][]byte{}
 				for _, method := range []string{worker, join} {
-					code, _, stderr := run(Pipeline(), "--workspace", root, "--split", split, "--method", method, "--force")
-					if code != 0 {
-						t.Fatal(stderr)
-					}
+					pipelinetest.Succeed(t, Pipeline(), "--workspace", root, "--split", split, "--method", method, "--force")
 					data, err := os.ReadFile(filepath.Join(root, "distances", split, "manifest.json"))
 					if err != nil {
 						t.Fatal(err)

@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
@@ -40,14 +38,10 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 			text += fmt.Sprintf("e%02d\tr\te%02d\n", (h*7+i)%90, (h*7+i)%90/4*4+h%3)
 		}
 		url := filepath.Join(texts, split+".txt")
-		if err := os.WriteFile(url, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, url, text)
 		params.Files = append(params.Files, triples.File{URL: url, Graph: triples.Training, Split: split})
 	}
-	if err := runBeam(t)(preprocess.Build(params), nil); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.RunBeam(t, preprocess.Build(params))
 	s, err := graph.ReadSummary(ctx, w.Graph())
 	if err != nil {
 		t.Fatal(err)
@@ -84,13 +78,15 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			}
 			p := distances.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
 			p.Folder = filepath.Join(root, "worker")
-			if err := runBeam(t)(Build(sources, kg.EntitiesOf(m, "test"), p)); err != nil {
+			worker, err := Build(sources, kg.EntitiesOf(m, "test"), p)
+			if err != nil {
 				t.Fatal(err)
 			}
+			pipelinetest.RunBeam(t, worker)
 			p.Folder = filepath.Join(root, "join")
 			params := Params(m, len(sources), p)
 			params.Ranges, params.Words, params.ChunkBytes = test.ranges, test.words, test.run
-			if err := searchByJoin(context.Background(), environment(), sources, params, test.wave); err != nil {
+			if err := searchByJoin(context.Background(), pipelinetest.Environment(), sources, params, test.wave); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"distances-00000-of-00001.arrow", distances.DistributionFile} {
@@ -113,9 +109,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 // TestMethods holds that the method changes nothing in what a run writes or finds there.
 func TestMethods(t *testing.T) {
 	workspace := prepared(t, 7, true)
-	if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "test", "--method", "join"); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "test", "--method", "join")
 	read := func() []byte {
 		t.Helper()
 		data, err := os.ReadFile(filepath.Join(workspace, "distances", "test", "manifest.json"))
@@ -125,9 +119,7 @@ func TestMethods(t *testing.T) {
 		return data
 	}
 	want := read()
-	if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "test", "--method", "worker", "--force"); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "test", "--method", "worker", "--force")
 	if !bytes.Equal(read(), want) {
 		t.Error("the manifests differ")
 	}
@@ -152,24 +144,5 @@ func TestRangesAreWhole(t *testing.T) {
 		if int(next) != test.entities {
 			t.Errorf("%+v: the ranges end at %d", test, next)
 		}
-	}
-}
-
-// environment is one without a terminal.
-func environment() *command.Environment {
-	var quiet bytes.Buffer
-	return &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
-}
-
-// runBeam runs a pipeline that was just built.
-func runBeam(t *testing.T) func(p *beam.Pipeline, err error) error {
-	t.Helper()
-	e := environment()
-	return func(p *beam.Pipeline, err error) error {
-		if err != nil {
-			return err
-		}
-		_, err = e.RunBeam(context.Background(), p)
-		return err
 	}
 }

@@ -3,7 +3,6 @@ package distances
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
@@ -32,7 +32,7 @@ func leastSaid(t *testing.T, stderr string) int {
 func TestMethodByMemory(t *testing.T) {
 	root := prepared(t, 8, false)
 	asked := func(method string, memory int) (int, string, string) {
-		return run(Pipeline(), "--workspace", root, "--split", "test", "--force", "--method", method, "--memory", fmt.Sprint(memory))
+		return pipelinetest.Run(t, Pipeline(), "--workspace", root, "--split", "test", "--force", "--method", method, "--memory", fmt.Sprint(memory))
 	}
 	leasts := map[string]int{}
 	for _, method := range []string{worker, join, auto} {
@@ -54,9 +54,7 @@ func TestMethodByMemory(t *testing.T) {
 		if says := strings.Contains(out, "method "); says != (method == auto) {
 			t.Errorf("%s: it says %q", method, out)
 		}
-		if err := os.RemoveAll(filepath.Join(root, "distances")); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Remove(t, filepath.Join(root, "distances"))
 	}
 	if leasts[auto] != min(leasts[worker], leasts[join]) {
 		t.Errorf("the leasts are %v", leasts)
@@ -68,11 +66,9 @@ func TestMethodByMemory(t *testing.T) {
 func TestRefusedBudgetKeepsWhatIsThere(t *testing.T) {
 	root := prepared(t, 8, false)
 	arguments := []string{"--workspace", root, "--split", "test"}
-	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	for _, method := range []string{worker, join, auto} {
-		code, _, stderr := run(Pipeline(), append(arguments, "--force", "--memory", "1", "--method", method)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--force", "--memory", "1", "--method", method)...)
 		if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 1: want ") {
 			t.Fatalf("%s: exit %d, %q", method, code, stderr)
 		}
@@ -92,7 +88,7 @@ func TestAutoJoins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := environment()
+	e := pipelinetest.Environment()
 	e.Workspace = w
 	m.Rows["edges"] = 50_000_000
 	for memory, want := range map[int64]string{600: join, 4000: worker} {

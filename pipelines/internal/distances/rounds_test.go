@@ -16,6 +16,7 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/distances"
 )
 
@@ -149,7 +150,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 func (s *sample) check(t *testing.T, wave int) {
 	t.Helper()
 	ctx := context.Background()
-	if err := searchByJoin(ctx, environment(), s.sources, s.params, wave); err != nil {
+	if err := searchByJoin(ctx, pipelinetest.Environment(), s.sources, s.params, wave); err != nil {
 		t.Fatal(err)
 	}
 	urls, err := storage.List(ctx, s.params.Folder)
@@ -245,7 +246,7 @@ func TestJoinOfDamagedEdges(t *testing.T) {
 			if err := test.damage(url); err != nil {
 				t.Fatal(err)
 			}
-			err := searchByJoin(ctx, environment(), s.sources, s.params, 1)
+			err := searchByJoin(ctx, pipelinetest.Environment(), s.sources, s.params, 1)
 			if err == nil || !strings.Contains(err.Error(), url) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the error is %v, want %s and %q", err, url, test.says)
 			}

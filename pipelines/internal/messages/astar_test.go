@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,21 +12,22 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/propagation"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
 
-// trained is a workspace with a small model of a policy.
+// trained returns a workspace with a small model of a policy.
 func trained(t *testing.T, policy string) string {
 	t.Helper()
-	workspace := prepared(t, true)
-	code, _, stderr := run(train.Pipeline(), "--workspace", workspace, "--policy", policy, "--layers", "3", "--delta", "1",
-		"--dim", "4", "--epochs", "1", "--negatives", "4", "--node_ratio", "0.4", "--kernel", "portable")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	return workspace
+	return pipelinetest.Template(t, policy, func(workspace string) {
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace,
+			"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(4, "o", 40)))
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--policy", policy, "--layers", "3", "--delta", "1",
+			"--dim", "4", "--epochs", "1", "--negatives", "4", "--node_ratio", "0.4", "--kernel", "portable")
+	})
 }
 
 // TestChoicesOfACheckpoint compares with a propagation for every single query, one after the
@@ -36,10 +36,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 	for _, policy := range []string{configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
 		t.Run(policy, func(t *testing.T) {
 			workspace := trained(t, policy)
-			code, out, stderr := run(Pipeline(), "--workspace", workspace, "--checkpoint", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
-			if code != 0 {
-				t.Fatal(stderr)
-			}
+			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--checkpoint", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
 			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "not finished") {
 				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
@@ -80,10 +77,8 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 // TestChoicesWhileTrainingGoesOn holds that it is said of whom the choices are.
 func TestChoicesWhileTrainingGoesOn(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
-	if err := os.Remove(filepath.Join(workspace, "checkpoints", "manifest.json")); err != nil {
-		t.Fatal(err)
-	}
-	code, out, stderr := run(Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")
+	pipelinetest.Remove(t, filepath.Join(workspace, "checkpoints", "manifest.json"))
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")
 	if code != 0 || !strings.Contains(out, "the training is not finished, epoch-001 of it is asked") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
@@ -140,10 +135,7 @@ func TestCheckpointMistakes(t *testing.T) {
 		"kernel":         {[]string{"--checkpoint", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := run(Pipeline(), append([]string{"--workspace", workspace}, test.arguments...)...)
-			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
-			}
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }

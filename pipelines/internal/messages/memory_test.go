@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // TestMemory holds that a budget too small is refused with the least that does, before anything is
@@ -17,16 +18,14 @@ func TestMemory(t *testing.T) {
 	for _, split := range []string{"test", "train"} {
 		root := prepared(t, false)
 		arguments := []string{"--workspace", root, "--split", split, "--layers", "3"}
-		if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
-			t.Fatal(stderr)
-		}
+		pipelinetest.Succeed(t, Pipeline(), arguments...)
 		path := filepath.Join(root, "messages", split, "messages.parquet")
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		with := func(memory int) (int, string) {
-			code, _, stderr := run(Pipeline(), append(arguments, "--force", "--memory", fmt.Sprint(memory))...)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--force", "--memory", fmt.Sprint(memory))...)
 			return code, stderr
 		}
 		code, stderr := with(1)
@@ -48,7 +47,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %d bytes with the least memory, %d with the default, %v", split, len(got), len(want), err)
 		}
 	}
-	if code, _, stderr := run(Pipeline(), "--workspace", t.TempDir(), "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 0") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", t.TempDir(), "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory is 0") {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 }

@@ -1,10 +1,8 @@
 package messages
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,44 +14,23 @@ import (
 	"tagnet/model/kg"
 	"tagnet/model/search"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
 
-func run(p command.Pipeline, arguments ...string) (code int, out, stderr string) {
-	var o, e bytes.Buffer
-	code = command.Run(context.Background(), p, arguments, &o, &e)
-	return code, o.String(), e.String()
-}
-
-// prepared is a workspace with a graph of random facts, where some entities stay far.
+// prepared returns a workspace with a graph of random facts over a chain of entities, in the
+// inductive setting with an inference graph too.
 func prepared(t *testing.T, inductive bool) string {
 	t.Helper()
-	random := rand.New(rand.NewPCG(3, 9))
-	folder := func(prefix string) string {
-		dir := t.TempDir()
-		for split, n := range map[string]int{"train": 60, "valid": 15, "test": 20} {
-			text := fmt.Sprintf("%s00\tr0\t%s00\n%s00\tr1\t%s01\n", prefix, prefix, prefix, prefix)
-			for range n {
-				h := random.IntN(40)
-				text += fmt.Sprintf("%s%02d\tr%d\t%s%02d\n", prefix, h, random.IntN(2), prefix, (h+random.IntN(4))%40)
-			}
-			if err := os.WriteFile(filepath.Join(dir, split+".txt"), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+	return pipelinetest.Template(t, fmt.Sprint("inductive-", inductive), func(workspace string) {
+		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))}
+		if inductive {
+			arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(4, "o", 40)))
 		}
-		return dir
-	}
-	workspace := t.TempDir()
-	arguments := []string{"--workspace", workspace, "--dataset", folder("e")}
-	if inductive {
-		arguments = append(arguments, "--inference", folder("o"))
-	}
-	if code, _, stderr := run(preprocess.Pipeline(), arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
-	return workspace
+		pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
+	})
 }
 
 // want counts edge by edge, query by query.
@@ -116,9 +93,7 @@ func TestCountsEqualCountingEdgeByEdge(t *testing.T) {
 			if test.remove != "" {
 				arguments = append(arguments, "--remove", test.remove)
 			}
-			if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
-				t.Fatal(stderr)
-			}
+			pipelinetest.Succeed(t, Pipeline(), arguments...)
 			remove := test.remove
 			if remove == "" {
 				remove = configuration.RemoveNone
@@ -200,10 +175,7 @@ func TestMistakes(t *testing.T) {
 		"no graph":        {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := run(Pipeline(), append([]string{"--workspace", workspace}, test.arguments...)...)
-			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit %d, %q: want %d and a line that says %q", code, stderr, test.code, test.says)
-			}
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }
@@ -213,24 +185,13 @@ func TestMistakes(t *testing.T) {
 func TestAgain(t *testing.T) {
 	workspace := prepared(t, false)
 	arguments := []string{"--workspace", workspace, "--layers", "3"}
-	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	folder := filepath.Join(workspace, "messages", "test")
-	read := func(name string) string {
-		t.Helper()
-		data, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+	want := pipelinetest.Files(t, folder)
+	if len(want) != 3 {
+		t.Errorf("%d files, want counts, a summary and a manifest", len(want))
 	}
-	names := []string{"manifest.json", messages.CountsFile, messages.SummaryFile}
-	want := map[string]string{}
-	for _, name := range names {
-		want[name] = read(name)
-	}
-	code, out, _ := run(Pipeline(), arguments...)
+	code, out, _ := pipelinetest.Run(t, Pipeline(), arguments...)
 	if code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
@@ -238,24 +199,13 @@ func TestAgain(t *testing.T) {
 	if strings.Contains(out, "sent") || !strings.Contains(strings.Join(strings.Fields(out), " "), "layers delta untruncated kept of them empty fewer without empties") {
 		t.Errorf("the table is headed otherwise: %s", out)
 	}
-	code, _, stderr := run(Pipeline(), append(arguments, "--deltas", "1")...)
-	if code != command.ExitFailure || !strings.Contains(stderr, "deltas is [0,1,2,3,4,5] there, [1] here") || !strings.Contains(stderr, " --deltas 1 --layers 3 --force") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, ".unfinished")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, messages.CountsFile), []byte("half"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr := run(Pipeline(), arguments...); code != 0 {
-		t.Fatal(stderr)
-	}
-	for _, name := range names {
-		if read(name) != want[name] {
-			t.Errorf("%s has other bytes", name)
-		}
-	}
+	pipelinetest.Write(t, filepath.Join(folder, messages.CountsFile), "half")
+	pipelinetest.Succeed(t, Pipeline(), arguments...)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 }
 
 // TestCountsOfRealData holds the counts of WN18RR's and FB15k-237's test splits at 6 layers.
@@ -267,12 +217,8 @@ func TestCountsOfRealData(t *testing.T) {
 	count := func(t *testing.T, dataset string) messages.Summary {
 		t.Helper()
 		workspace := t.TempDir()
-		if code, _, stderr := run(preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset)); code != 0 {
-			t.Fatal(stderr)
-		}
-		if code, _, stderr := run(Pipeline(), "--workspace", workspace); code != 0 {
-			t.Fatal(stderr)
-		}
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset))
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
 		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "messages", "test"))
 		if err != nil {
 			t.Fatal(err)
@@ -308,12 +254,8 @@ func TestTrainingOfThePaper(t *testing.T) {
 	}
 	for _, remove := range []string{configuration.RemoveTriple, configuration.RemoveOneHop} {
 		workspace := t.TempDir()
-		if code, _, stderr := run(preprocess.Pipeline(), "--workspace", workspace, "--dataset", data); code != 0 {
-			t.Fatal(stderr)
-		}
-		if code, _, stderr := run(Pipeline(), "--workspace", workspace, "--split", "train", "--remove", remove); code != 0 {
-			t.Fatal(stderr)
-		}
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", data)
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "train", "--remove", remove)
 		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "messages", "train"))
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
 
@@ -32,12 +33,10 @@ func TestHub(t *testing.T) {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
 	want := build(t, "whole", texts, 1<<30, BuildParams{Strict: true})
-	same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, Room: 1 << 17}), want)
+	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, Room: 1 << 17}), want)
 
 	workspace := t.TempDir()
-	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,10 +53,7 @@ func TestHub(t *testing.T) {
 func TestOneEntity(t *testing.T) {
 	workspace := t.TempDir()
 	loop := "me\tknows\tme\n"
-	code, _, stderr := run("--dataset", folderOf(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,23 +67,19 @@ func TestOneEntity(t *testing.T) {
 func TestPackedTextGivesTheSameTables(t *testing.T) {
 	plain, gzip := t.TempDir(), t.TempDir()
 	files := small()
-	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", plain); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", plain)
 	files["train.txt.gz"] = packed(t, files["train.txt"])
 	delete(files, "train.txt")
-	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", gzip); code != 0 {
-		t.Fatal(stderr)
-	}
-	got, want := content(t, filepath.Join(gzip, "graph")), content(t, filepath.Join(plain, "graph"))
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", gzip)
+	got, want := pipelinetest.Files(t, filepath.Join(gzip, "graph")), pipelinetest.Files(t, filepath.Join(plain, "graph"))
 	for _, texts := range []map[string]string{got, want} {
-		delete(texts, "/manifest.json") // has the hash of the text
-		delete(texts, "/summary.json")  // has the name of the folder
+		delete(texts, "manifest.json") // has the hash of the text
+		delete(texts, "summary.json")  // has the name of the folder
 	}
-	same(t, got, want)
+	pipelinetest.Same(t, got, want)
 	files["train.txt.gz"] = packed(t, "a\tr\tb\nbad\n")
-	folder := folderOf(t, files)
-	if code, _, stderr := run("--dataset", folder, "--workspace", t.TempDir()); code == 0 || !strings.HasPrefix(stderr, folder+"/train.txt.gz:2:") {
+	folder := pipelinetest.Dataset(t, files)
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", t.TempDir()); code == 0 || !strings.HasPrefix(stderr, folder+"/train.txt.gz:2:") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -95,20 +87,16 @@ func TestPackedTextGivesTheSameTables(t *testing.T) {
 // TestMemory asks for too little, and then for what the error names; the tables are those of any
 // other budget.
 func TestMemory(t *testing.T) {
-	folder, first, second := folderOf(t, small()), t.TempDir(), t.TempDir()
-	code, _, stderr := run("--dataset", folder, "--workspace", first, "--memory", "100")
+	folder, first, second := pipelinetest.Dataset(t, small()), t.TempDir(), t.TempDir()
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "100")
 	found := regexp.MustCompile(`^--memory is 100: want (\d+) MiB or more: .*ids of names 0, 1 threads 48, bundles 24`).FindStringSubmatch(stderr)
 	if code != command.ExitUsage || found == nil {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr = run("--dataset", folder, "--workspace", first, "--memory", found[1]); code != 0 {
-		t.Fatal(stderr)
-	}
-	if code, _, stderr = run("--dataset", folder, "--workspace", second); code != 0 {
-		t.Fatal(stderr)
-	}
-	same(t, content(t, first), content(t, second))
-	if code, _, stderr = run("--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory") {
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", found[1])
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", second)
+	pipelinetest.Same(t, pipelinetest.Files(t, first), pipelinetest.Files(t, second))
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -116,16 +104,16 @@ func TestMemory(t *testing.T) {
 // TestNamesBeyondTheBudget has more names than the least budget for any has room for, which is
 // known when they are counted.
 func TestNamesBeyondTheBudget(t *testing.T) {
-	folder, workspace := folderOf(t, hub(60_000)), t.TempDir()
-	code, _, stderr := run("--dataset", folder, "--workspace", workspace, "--memory", "242")
+	folder, workspace := pipelinetest.Dataset(t, hub(60_000)), t.TempDir()
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", "242")
 	found := regexp.MustCompile(`(?m)^--memory is 242: want (\d+) MiB or more: .*ids of names 2,.*`).FindStringSubmatch(stderr)
 	if code != command.ExitUsage || found == nil {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if left := content(t, workspace); len(left) != 0 {
+	if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 		t.Errorf("%d files are left", len(left))
 	}
-	if code, _, stderr := run("--dataset", folder, "--workspace", workspace, "--memory", found[1]); code != 0 {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", found[1]); code != 0 {
 		t.Errorf("with the least that would do: exit %d: %s", code, stderr)
 	}
 }
@@ -133,7 +121,7 @@ func TestNamesBeyondTheBudget(t *testing.T) {
 // TestNothingUnsortedIsLeft holds that what is sorted on disk goes with a run, be it complete,
 // refused or killed.
 func TestNothingUnsortedIsLeft(t *testing.T) {
-	workspace, folder := t.TempDir(), folderOf(t, small())
+	workspace, folder := t.TempDir(), pipelinetest.Dataset(t, small())
 	spill := filepath.Join(workspace, "graph", spillFolder)
 	gone := func(after string) {
 		t.Helper()
@@ -141,14 +129,12 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 			t.Errorf("after %s %s is there: %v", after, spill, err)
 		}
 	}
-	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace)
 	gone("a whole run")
-	want := content(t, workspace)
+	want := pipelinetest.Files(t, workspace)
 	bad := small()
 	bad["test.txt"] = "anna\thates\tbert\n"
-	if code, _, _ := run("--dataset", folderOf(t, bad), "--workspace", workspace, "--force"); code == 0 {
+	if code, _, _ := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, bad), "--workspace", workspace, "--force"); code == 0 {
 		t.Fatal("an unknown relation was accepted")
 	}
 	gone("an error")
@@ -156,15 +142,11 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, path, text)
 	}
-	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace)
 	gone("a killed run and a whole one")
-	same(t, content(t, workspace), want)
+	pipelinetest.Same(t, pipelinetest.Files(t, workspace), want)
 }
 
 // TestRepeatedAndKnown counts a fact that stands in several splits, and in some of them twice.
@@ -173,9 +155,7 @@ func TestRepeatedAndKnown(t *testing.T) {
 	files := map[string]string{
 		"train.txt": "a\tr\tb\na\tr\tb\nb\tr\tc\n", "valid.txt": "a\tr\tb\na\tr\tb\nc\tr\ta\n", "test.txt": "c\tr\ta\na\tr\tb\nb\tr\tc\n",
 	}
-	if code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
 	s, err := graph.ReadSummary(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -13,7 +12,7 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/triples"
 )
 
@@ -40,12 +39,8 @@ func build(t *testing.T, name string, texts map[string]string, bytesPerPart int6
 		p.Files = append(p.Files, cut.Parts...)
 	}
 	p.Folder = storage.Join(root, "graph")
-	var quiet bytes.Buffer
-	e := &command.Environment{Out: &quiet, Err: &quiet, Progress: progress.New(&quiet, false)}
-	if _, err := e.RunBeam(ctx, Build(p)); err != nil {
-		t.Fatal(err)
-	}
-	return content(t, p.Folder)
+	pipelinetest.RunBeam(t, Build(p))
+	return pipelinetest.Files(t, p.Folder)
 }
 
 // facts are lines of random facts, some of them repeated; the first of each relation is there.
@@ -88,7 +83,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 			}
 			continue
 		}
-		same(t, got, want)
+		pipelinetest.Same(t, got, want)
 	}
 }
 

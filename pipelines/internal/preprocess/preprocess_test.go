@@ -15,27 +15,9 @@ import (
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
-
-// run runs the pipeline in this process.
-func run(arguments ...string) (code int, out, stderr string) {
-	var o, e bytes.Buffer
-	code = command.Run(context.Background(), Pipeline(), arguments, &o, &e)
-	return code, o.String(), e.String()
-}
-
-// folderOf makes a dataset's folder: file names and their content.
-func folderOf(t *testing.T, files map[string]string) string {
-	t.Helper()
-	folder := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
 
 // small is a dataset with a loop, parallel relations, and entities that train does not have.
 func small() map[string]string {
@@ -59,39 +41,6 @@ func packed(t *testing.T, text string) string {
 	return b.String()
 }
 
-// content reads all files of a folder.
-func content(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	ctx := context.Background()
-	urls, err := storage.List(ctx, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, url := range urls {
-		data, err := storage.ReadFile(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[strings.TrimPrefix(url, folder)] = string(data)
-	}
-	return files
-}
-
-func same(t *testing.T, got, want map[string]string) {
-	t.Helper()
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s: %d bytes, want %d others", name, len(got[name]), len(want[name]))
-		}
-	}
-	for name := range got {
-		if _, ok := want[name]; !ok {
-			t.Errorf("%s is there too", name)
-		}
-	}
-}
-
 // named tells a query by names.
 func named(l *kg.KG, split string, q tables.Query) string {
 	names := l.Of(split).Entities
@@ -113,10 +62,7 @@ func answersOf(t *testing.T, read func(context.Context) (tables.Answers, error))
 
 func TestTransductive(t *testing.T) {
 	workspace := t.TempDir()
-	code, out, stderr := run("--dataset", folderOf(t, small()), "--workspace", workspace)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
+	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--workspace", workspace)
 	if !strings.Contains(out, "wrote "+filepath.Join(workspace, "graph")) || !strings.Contains(out, "next: go run ./pipelines/") {
 		t.Errorf("closing lines are missing: %s", out)
 	}
@@ -161,13 +107,10 @@ func TestTransductive(t *testing.T) {
 
 func TestInductive(t *testing.T) {
 	workspace := t.TempDir()
-	inference := folderOf(t, map[string]string{
+	inference := pipelinetest.Dataset(t, map[string]string{
 		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
 	})
-	code, out, stderr := run("--dataset", folderOf(t, small()), "--inference", inference, "--workspace", workspace)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
+	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
 	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "1 fact of test that the graph they are asked of holds already") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
@@ -233,8 +176,8 @@ func TestBadInputs(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			workspace, folder := t.TempDir(), folderOf(t, test.files)
-			code, _, stderr := run("--dataset", folder, "--workspace", workspace)
+			workspace, folder := t.TempDir(), pipelinetest.Dataset(t, test.files)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace)
 			if code != command.ExitFailure {
 				t.Errorf("exit %d, want %d", code, command.ExitFailure)
 			}
@@ -242,7 +185,7 @@ func TestBadInputs(t *testing.T) {
 			if !strings.HasPrefix(stderr, begin) || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("stderr is %q, want one line that begins %q and says %q", stderr, begin, test.says)
 			}
-			if left := content(t, workspace); len(left) != 0 {
+			if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 				t.Errorf("%d files are left: %v", len(left), left)
 			}
 		})
@@ -250,7 +193,7 @@ func TestBadInputs(t *testing.T) {
 }
 
 func TestBadFlags(t *testing.T) {
-	folder := folderOf(t, small())
+	folder := pipelinetest.Dataset(t, small())
 	notFolder := filepath.Join(folder, "train.txt")
 	tests := map[string]struct {
 		arguments []string
@@ -271,10 +214,7 @@ func TestBadFlags(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			arguments := append([]string{"--workspace", t.TempDir()}, test.arguments...)
-			code, _, stderr := run(arguments...)
-			if code != test.code || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit %d, stderr %q: want %d and a line that says %q", code, stderr, test.code, test.says)
-			}
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, arguments...)
 		})
 	}
 }
@@ -286,9 +226,7 @@ func foreign(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(workspace, "graph"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(workspace, "graph", "notes.txt"), []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Write(t, filepath.Join(workspace, "graph", "notes.txt"), "mine")
 	t.Cleanup(func() {
 		if _, err := os.Stat(filepath.Join(workspace, "graph", "notes.txt")); err != nil {
 			t.Errorf("the notes are gone: %v", err)
@@ -298,13 +236,13 @@ func foreign(t *testing.T) string {
 }
 
 func TestInferenceRelationNeverTrained(t *testing.T) {
-	inference := folderOf(t, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"})
+	inference := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"})
 	workspace := t.TempDir()
-	code, _, stderr := run("--dataset", folderOf(t, small()), "--inference", inference, "--workspace", workspace)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
 	if code != command.ExitFailure || !strings.HasPrefix(stderr, inference+`/train.txt:2: relation "own"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if left := content(t, workspace); len(left) != 0 {
+	if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -313,15 +251,12 @@ func TestRejects(t *testing.T) {
 	files := small()
 	files["train.txt"] = "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n"
 	files["valid.txt"] = "nobody\n"
-	workspace, folder := t.TempDir(), folderOf(t, files)
-	code, out, stderr := run("--dataset", folder, "--workspace", workspace, "--on_bad_line", "reject")
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
+	workspace, folder := t.TempDir(), pipelinetest.Dataset(t, files)
+	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--on_bad_line", "reject")
 	if !strings.Contains(out, "1 repeated fact in train.txt, 4 rejected lines (rejects.tsv has the reasons)") {
 		t.Errorf("what was dropped is not said: %s", out)
 	}
-	text := content(t, filepath.Join(workspace, "graph"))["/rejects.tsv"]
+	text := pipelinetest.Files(t, filepath.Join(workspace, "graph"))["rejects.tsv"]
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 5 || lines[0] != "file\tline\treason\ttext" {
 		t.Fatalf("rejects.tsv: %q", lines)
@@ -343,21 +278,16 @@ func TestRejects(t *testing.T) {
 func TestNoTrainingFactLeft(t *testing.T) {
 	files := small()
 	files["train.txt"] = "nothing\n"
-	code, _, stderr := run("--dataset", folderOf(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
-	if code != command.ExitFailure || !strings.Contains(stderr, "no training fact is left") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"no training fact is left"}}, "--dataset", pipelinetest.Dataset(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
 }
 
 // TestAgain holds what a second run does: nothing with the same data, nor with the same data
 // elsewhere; an error with other data; the same bytes with --force and over an interrupted run.
 func TestAgain(t *testing.T) {
-	workspace, first := t.TempDir(), folderOf(t, small())
+	workspace, first := t.TempDir(), pipelinetest.Dataset(t, small())
 	folder := filepath.Join(workspace, "graph")
-	if code, _, stderr := run("--dataset", first, "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
-	want := content(t, folder)
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace)
+	want := pipelinetest.Files(t, folder)
 	stamp := func() int64 {
 		info, err := os.Stat(filepath.Join(folder, "manifest.json"))
 		if err != nil {
@@ -366,71 +296,44 @@ func TestAgain(t *testing.T) {
 		return info.ModTime().UnixNano()
 	}
 	before := stamp()
-	code, out, stderr := run("--dataset", first, "--workspace", workspace)
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", first, "--workspace", workspace)
 	if code != 0 || !strings.Contains(out, "is complete") || stamp() != before {
 		t.Errorf("a second run did something: exit %d, %s%s", code, out, stderr)
 	}
-	if code, out, _ = run("--dataset", folderOf(t, small()), "--workspace", workspace); code != 0 || !strings.Contains(out, "is complete") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--workspace", workspace); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("the same data elsewhere: exit %d, %s", code, out)
 	}
 	other := small()
 	other["train.txt"] += "emil\tlikes\tanna\n"
-	changed := folderOf(t, other)
-	code, _, stderr = run("--dataset", changed, "--workspace", workspace)
-	if code != command.ExitFailure || !strings.Contains(stderr, "files.train") || !strings.Contains(stderr, "--force") || !strings.Contains(stderr, "--workspace") {
-		t.Errorf("other data: exit %d, %s", code, stderr)
-	}
-	same(t, content(t, folder), want)
-	if code, _, stderr = run("--dataset", changed, "--workspace", workspace, "--force"); code != 0 {
-		t.Fatal(stderr)
-	}
-	if code, _, stderr = run("--dataset", first, "--workspace", workspace, "--force"); code != 0 {
-		t.Fatal(stderr)
-	}
-	same(t, content(t, folder), want)
+	changed := pipelinetest.Dataset(t, other)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"files.train", "--force", "--workspace"}}, "--dataset", changed, "--workspace", workspace)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", changed, "--workspace", workspace, "--force")
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace, "--force")
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 
 	// What a killed run leaves: no manifest, the mark, a table cut short, an unfinished file.
 	for name, text := range map[string]string{".unfinished": "", "answers.arrow": "half", storage.TemporaryPrefix + "answers.arrow-0123456789abcdef": "half"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, filepath.Join(folder, name), text)
 	}
-	if err := os.Remove(filepath.Join(folder, "manifest.json")); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, stderr = run("--dataset", first, "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
-	same(t, content(t, folder), want)
+	pipelinetest.Remove(t, filepath.Join(folder, "manifest.json"))
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 	if left, err := filepath.Glob(filepath.Join(folder, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v %v", left, err)
 	}
 }
 
 func TestDamagedFolder(t *testing.T) {
-	workspace, folder := t.TempDir(), folderOf(t, small())
-	if code, _, stderr := run("--dataset", folder, "--workspace", workspace); code != 0 {
-		t.Fatal(stderr)
-	}
+	workspace, folder := t.TempDir(), pipelinetest.Dataset(t, small())
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace)
 	for _, name := range []string{"answers.arrow", "manifest.json"} {
 		path := filepath.Join(workspace, "graph", name)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		damaged := bytes.Clone(data)
-		damaged[len(damaged)/2] ^= 1
-		for what, bytes := range map[string][]byte{"flipped": damaged, "cut": data[:len(data)-7]} {
-			if err := os.WriteFile(path, bytes, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			code, _, stderr := run("--dataset", folder, "--workspace", workspace)
-			if code != command.ExitFailure || !strings.Contains(stderr, name) || !strings.Contains(stderr, "--force") {
-				t.Errorf("%s %s: exit %d, %s", name, what, code, stderr)
-			}
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
+		data := pipelinetest.Read(t, path)
+		for _, damage := range []func(testing.TB, ...string){pipelinetest.Flip, pipelinetest.Cut} {
+			damage(t, path)
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{name, "--force"}}, "--dataset", folder, "--workspace", workspace)
+			pipelinetest.Write(t, path, data)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
 
@@ -77,20 +78,20 @@ func TestUnknownRelations(t *testing.T) {
 					delete(files, name)
 				}
 			}
-			folder, inference := folderOf(t, files), ""
+			folder, inference := pipelinetest.Dataset(t, files), ""
 			arguments := []string{"--dataset", folder, "--workspace", workspace}
 			if test.inference != nil {
-				inference = folderOf(t, test.inference)
+				inference = pipelinetest.Dataset(t, test.inference)
 				arguments = append(arguments, "--inference", inference)
 			}
 			place := func(text string) string {
 				return strings.NewReplacer("DIR", folder, "INFERENCE", inference).Replace(text)
 			}
-			code, _, stderr := run(arguments...)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 			if code != command.ExitFailure || !strings.HasPrefix(stderr, place(test.strict)) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("strict: exit %d, %q; want it to begin %q", code, stderr, place(test.strict))
 			}
-			code, out, stderr := run(append(arguments, "--on_bad_line", "reject")...)
+			code, out, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--on_bad_line", "reject")...)
 			if code != 0 || !strings.Contains(out, test.says) || !strings.Contains(out, filepath.Join(workspace, "graph", kg.RejectsFile)) {
 				t.Fatalf("exit %d, %s%s, want it to say %q", code, out, stderr, test.says)
 			}
@@ -103,8 +104,8 @@ func TestUnknownRelations(t *testing.T) {
 // that stands, and what was kept.
 func checkRejects(t *testing.T, workspace, want, kept string) {
 	t.Helper()
-	files := content(t, filepath.Join(workspace, "graph"))
-	heading, got, _ := strings.Cut(strings.TrimSuffix(files["/"+kg.RejectsFile], "\n"), "\n")
+	files := pipelinetest.Files(t, filepath.Join(workspace, "graph"))
+	heading, got, _ := strings.Cut(strings.TrimSuffix(files[kg.RejectsFile], "\n"), "\n")
 	fields := strings.Split(got, "\n")
 	for i, line := range fields {
 		line = strings.Replace(line, "\t", ":", 1)
@@ -119,7 +120,7 @@ func checkRejects(t *testing.T, workspace, want, kept string) {
 		t.Errorf("the summary has %d rejected lines, want %d; %v", s.Rejected, n, err)
 	}
 	var m manifest.Manifest
-	if err := json.Unmarshal([]byte(files["/manifest.json"]), &m); err != nil || m.Rows["rejected"] != n {
+	if err := json.Unmarshal([]byte(files["manifest.json"]), &m); err != nil || m.Rows["rejected"] != n {
 		t.Errorf("the manifest has %d rejected lines, want %d; %v", m.Rows["rejected"], n, err)
 	}
 	entities := s.Entities
@@ -138,21 +139,18 @@ func checkRejects(t *testing.T, workspace, want, kept string) {
 func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 	bad := small()
 	bad["train.txt"] = "nothing\n"
-	other := folderOf(t, map[string]string{"train.txt": "x\town\ty\n", "test.txt": "x\tlikes\ty\n"})
+	other := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\town\ty\n", "test.txt": "x\tlikes\ty\n"})
 	for name, test := range map[string]struct {
 		arguments []string
 		says      string
 	}{
-		"no training fact":               {[]string{"--dataset", folderOf(t, bad)}, "no training fact is left"},
-		"no fact of the inference graph": {[]string{"--dataset", folderOf(t, small()), "--inference", other}, "no fact of the inference graph's train.txt is left (1 lines were rejected)"},
+		"no training fact":               {[]string{"--dataset", pipelinetest.Dataset(t, bad)}, "no training fact is left"},
+		"no fact of the inference graph": {[]string{"--dataset", pipelinetest.Dataset(t, small()), "--inference", other}, "no fact of the inference graph's train.txt is left (1 lines were rejected)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			workspace := t.TempDir()
-			code, _, stderr := run(append(test.arguments, "--workspace", workspace, "--on_bad_line", "reject")...)
-			if code != command.ExitFailure || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit %d, %q: want a line that says %q", code, stderr, test.says)
-			}
-			if left := content(t, workspace); len(left) != 0 {
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{test.says}}, append(test.arguments, "--workspace", workspace, "--on_bad_line", "reject")...)
+			if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 				t.Errorf("left: %v", left)
 			}
 		})
@@ -185,12 +183,12 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 			want = got
 			continue
 		}
-		same(t, got, want)
+		pipelinetest.Same(t, got, want)
 		if t.Failed() {
 			t.Fatalf("test %d: parts of %d bytes", i, test.bytesPerPart)
 		}
 	}
-	rejects := strings.Split(strings.TrimSuffix(want["/"+kg.RejectsFile], "\n"), "\n")[1:]
+	rejects := strings.Split(strings.TrimSuffix(want[kg.RejectsFile], "\n"), "\n")[1:]
 	if len(rejects) != 6*30+5*30 {
 		t.Errorf("%d lines are rejected", len(rejects))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
 
@@ -15,10 +16,7 @@ import (
 // the seed decides it; and that a workspace may lie anywhere that storage knows.
 func TestSample(t *testing.T) {
 	workspace := "mem://" + t.Name()
-	code, out, stderr := run("--workspace", workspace, "--seed", "1")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--seed", "1")
 	if !strings.HasPrefix(out, "no --dataset: using the built-in sample") {
 		t.Errorf("the sample is not announced: %s", out)
 	}
@@ -26,10 +24,10 @@ func TestSample(t *testing.T) {
 	if err != nil || s.Dataset != "sample" || s.Facts == 0 || s.Queries["test"] == 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if code, out, _ = run("--workspace", workspace, "--seed", "1"); code != 0 || !strings.Contains(out, "is complete") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "1"); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if code, _, stderr = run("--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration") {
 		t.Errorf("another seed: exit %d, %s", code, stderr)
 	}
 }
@@ -39,33 +37,26 @@ func TestSample(t *testing.T) {
 func TestSampleBesideAnotherGraph(t *testing.T) {
 	w := t.TempDir()
 	sample := filepath.Join(w, "sample", "train.txt")
-	if code, _, stderr := run("--workspace", w, "--dataset", folderOf(t, small())); code != 0 {
-		t.Fatal(stderr)
-	}
-	code, _, stderr := run("--workspace", w)
-	if code != command.ExitFailure || !strings.Contains(stderr, "files.train differs") || !strings.Contains(stderr, w+" --force") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, small()))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"files.train differs", w + " --force"}}, "--workspace", w)
 	if _, err := os.Stat(sample); err == nil {
 		t.Error("the sample was made all the same")
 	}
-	if code, out, stderr := run("--workspace", w, "--force"); code != 0 || !strings.Contains(out, "built-in sample") {
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--force"); code != 0 || !strings.Contains(out, "built-in sample") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	before, err := os.ReadFile(sample)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, _, _ := run("--workspace", w, "--seed", "9"); code != command.ExitFailure {
+	if code, _, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--seed", "9"); code != command.ExitFailure {
 		t.Errorf("another seed: exit %d", code)
 	}
 	if after, err := os.ReadFile(sample); err != nil || string(after) != string(before) {
 		t.Errorf("another seed's sample stands in the place of the one that was read: %v", err)
 	}
-	if err := os.RemoveAll(filepath.Dir(sample)); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, stderr := run("--workspace", w); code != 0 || !strings.Contains(out, "is complete with the same data") {
+	pipelinetest.Remove(t, filepath.Dir(sample))
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w); code != 0 || !strings.Contains(out, "is complete with the same data") {
 		t.Errorf("without its texts: exit %d: %s%s", code, out, stderr)
 	}
 }

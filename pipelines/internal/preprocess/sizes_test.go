@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
 
@@ -45,9 +46,7 @@ func TestSizesOfThePaper(t *testing.T) {
 			if test.inference != "" {
 				arguments = append(arguments, "--inference", filepath.Join(data, test.inference))
 			}
-			if code, _, stderr := run(arguments...); code != 0 {
-				t.Fatal(stderr)
-			}
+			pipelinetest.Succeed(t, Pipeline(), arguments...)
 			s, err := graph.ReadSummary(context.Background(), filepath.Join(workspace, "graph"))
 			if err != nil {
 				t.Fatal(err)

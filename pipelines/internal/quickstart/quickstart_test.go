@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/stages/evaluate"
 )
@@ -102,9 +103,7 @@ func TestShownLeavesDefaultsOut(t *testing.T) {
 func TestAnotherGraph(t *testing.T) {
 	dataset, root := t.TempDir(), t.TempDir()
 	for _, split := range []string{"train", "valid", "test"} {
-		if err := os.WriteFile(filepath.Join(dataset, split+".txt"), []byte("a\tr\tb\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, filepath.Join(dataset, split+".txt"), "a\tr\tb\n")
 	}
 	var out, problems bytes.Buffer
 	if code := command.Run(t.Context(), preprocess.Pipeline(), []string{"--workspace", root, "--dataset", dataset}, &out, &problems); code != command.ExitOK {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // TestPipedQuestions reads questions from where they can be read once only.
@@ -20,7 +22,7 @@ func TestPipedQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { os.WriteFile(pipe, []byte("e003\t~next\n"), 0o600) }()
-	if out := succeed(t, Pipeline(), "--workspace", trained(t, "plain"), "--queries", pipe, "--top_k", "1"); !strings.Contains(out, "e002") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", trained(t, "plain"), "--queries", pipe, "--top_k", "1"); !strings.Contains(out, "e002") {
 		t.Errorf("it is answered by\n%s", out)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/distances"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/bundle"
@@ -40,7 +40,7 @@ func TestScore(t *testing.T) {
 	for kind, entities := range map[string]int64{"plain": 60, "inductive": 40} {
 		t.Run(kind, func(t *testing.T) {
 			w := trained(t, kind)
-			out := succeed(t, Pipeline(), "--workspace", w, "--top_k", "4")
+			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4")
 			if !strings.Contains(out, "wrote ") || !strings.Contains(out, "next: ") || !strings.Contains(out, "Hits@10") {
 				t.Errorf("output:\n%s", out)
 			}
@@ -93,32 +93,32 @@ func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int6
 func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	w := trained(t, "plain")
 	evaluation := filepath.Join(w, "evaluation")
-	succeed(t, Pipeline(), "--workspace", w, "--threads", "1")
-	want := files(t, evaluation)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--threads", "1")
+	want := pipelinetest.Files(t, evaluation)
 	if len(want) != 4 {
 		t.Fatalf("%d files, want rankings, predictions, metrics and a manifest", len(want))
 	}
-	if out := succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 3 {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 3 {
 		t.Errorf("a second run says %q", out)
 	}
 	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "300"}} {
-		succeed(t, Pipeline(), append([]string{"--workspace", w, "--force"}, more...)...)
-		same(t, want, files(t, evaluation))
+		pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--force"}, more...)...)
+		pipelinetest.Same(t, pipelinetest.Files(t, evaluation), want)
 	}
 	for _, hops := range []string{"3", "5", "2"} { // exact, more than wanted, of no use
-		succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test", "--max_hops", hops, "--force")
-		succeed(t, Pipeline(), "--workspace", w, "--force")
-		same(t, want, files(t, evaluation))
+		pipelinetest.Succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test", "--max_hops", hops, "--force")
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
+		pipelinetest.Same(t, pipelinetest.Files(t, evaluation), want)
 	}
 }
 
 // Ranks of training questions, too, leave out what the other splits know.
 func TestTrainingQuestionsAreFilteredByAllSplits(t *testing.T) {
-	folder, w := dataset(t, t.TempDir(), "e", 12), filepath.Join(t.TempDir(), "workspace")
-	put(t, filepath.Join(folder, "test.txt"), "e001\tskip\te007\n")
-	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
-	succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
-	succeed(t, Pipeline(), "--workspace", w, "--split", "train")
+	folder, w := pipelinetest.Dataset(t, pipelinetest.Ring("e", 12)), filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Write(t, filepath.Join(folder, "test.txt"), "e001\tskip\te007\n")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
+	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "train")
 	rankings, err := parquet.Read[parquet.Ranking](t.Context(), filepath.Join(w, "evaluation", "train", "rankings.parquet"))
 	if err != nil {
 		t.Fatal(err)
@@ -156,14 +156,14 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 		if err := ptest.Run(pipeline); err != nil {
 			t.Fatal(err)
 		}
-		got := files(t, to)
+		got := pipelinetest.Files(t, to)
 		if i == 0 {
 			want = got
 		}
 		if len(got) != 3 {
 			t.Errorf("%+v: %d files", p, len(got))
 		}
-		same(t, want, got)
+		pipelinetest.Same(t, got, want)
 	}
 }
 
@@ -171,59 +171,38 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 // over its life, which an undisturbed run measures, and lets the last one end.
 func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 	w := trained(t, "plain")
-	evaluation := filepath.Join(w, "evaluation", "train")
+	evaluation, arguments := filepath.Join(w, "evaluation", "train"), []string{"--workspace", w, "--split", "train"}
 	begun := time.Now()
-	if killed := scored(t, w, time.Hour); killed {
+	if killed, _ := pipelinetest.Kill(t, time.Hour, arguments...); killed {
 		t.Fatal("it took an hour")
 	}
 	life := time.Since(begun)
-	want := files(t, evaluation)
+	want := pipelinetest.Files(t, evaluation)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for kills, runs := 0, 0; kills < 6; runs++ {
 		if runs > 60 {
 			t.Fatalf("%d runs were killed %d times: too few to show anything", runs, kills)
 		}
-		if err := os.RemoveAll(evaluation); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Remove(t, evaluation)
 		// What a killed run leaves is there for the next to find: two in a row.
 		for range 2 {
-			if !scored(t, w, time.Duration(rng.Int64N(int64(life)))) {
+			if killed, _ := pipelinetest.Kill(t, time.Duration(rng.Int64N(int64(life))), arguments...); !killed {
 				break
 			}
 			kills++
-			if m := files(t, evaluation)["/manifest.json"]; m != "" && m != want["/manifest.json"] {
+			if m := pipelinetest.Files(t, evaluation)["manifest.json"]; m != "" && m != want["manifest.json"] {
 				t.Error("a killed run left another manifest")
 			}
 		}
-		scored(t, w, time.Hour)
-		same(t, want, files(t, evaluation))
+		pipelinetest.Kill(t, time.Hour, arguments...)
+		pipelinetest.Same(t, pipelinetest.Files(t, evaluation), want)
 	}
-}
-
-// scored runs the real command and kills it after a time, if it has not ended by then.
-func scored(t *testing.T, w string, after time.Duration) (killed bool) {
-	t.Helper()
-	c := exec.Command(os.Args[0], "--workspace", w, "--split", "train")
-	c.Env = append(os.Environ(), asScore+"=1", "TMPDIR="+t.TempDir()) // where what it cannot remove goes
-	var output bytes.Buffer
-	c.Stdout, c.Stderr = &output, &output
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	timer := time.AfterFunc(after, func() { c.Process.Kill() })
-	defer timer.Stop()
-	err := c.Wait()
-	if err != nil && c.ProcessState.Exited() {
-		t.Fatalf("%v\n%s", err, output.String())
-	}
-	return err != nil
 }
 
 func TestQuestions(t *testing.T) {
 	w := trained(t, "plain")
-	questions := put(t, filepath.Join(t.TempDir(), "questions.tsv"), "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
-	out := succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3")
+	questions := file(t, "questions.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3")
 	for _, want := range []string{"e050  skip  ?", "?  next  e003", "e002", "known"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -245,18 +224,18 @@ func TestQuestions(t *testing.T) {
 	if !strings.HasSuffix(lines[4], "\ttrue") {
 		t.Errorf("%q is not known", lines[4])
 	}
-	if again := succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "there already: ") {
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "there already: ") {
 		t.Errorf("asked again it says\n%s", again)
 	}
 	if !strings.Contains(out, "lines that ask again what stands above: 1") {
 		t.Errorf("nothing is said of the repeated question in\n%s", out)
 	}
-	other := put(t, filepath.Join(t.TempDir(), "other.tsv"), "e007\tback\n")
-	if out := succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
+	other := file(t, "other.tsv", "e007\tback\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
 		t.Errorf("other questions are answered by\n%s", out)
 	}
-	if out := succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
-		put(t, filepath.Join(t.TempDir(), "inductive.tsv"), "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
+		file(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
 	}
 }
@@ -266,7 +245,7 @@ func TestQuestions(t *testing.T) {
 func TestWhatTrainingLeavesToSay(t *testing.T) {
 	w := trained(t, "plain")
 	train := func() string {
-		return succeed(t, train.Pipeline(), "--workspace", w, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+		return pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
 	}
 	const again = "./pipelines/score --workspace "
 	if out := train(); !strings.Contains(out, again+w+"\n") {
@@ -277,7 +256,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, epoch := range []string{"1", "2", "3"} {
-		out := succeed(t, Pipeline(), "--workspace", w, "--checkpoint", epoch, "--force")
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", epoch, "--force")
 		if strings.Contains(out, "not finished") {
 			t.Errorf("of a finished training score says\n%s", out)
 		}
@@ -286,11 +265,9 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 			t.Errorf("with metrics of epoch %s, %s is best, train says\n%s", epoch, best, out)
 		}
 	}
-	if err := os.Remove(filepath.Join(w, "checkpoints", "manifest.json")); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "manifest.json"))
 	for _, checkpoint := range []string{"2", w + "/./checkpoints/epoch-002"} {
-		out := succeed(t, Pipeline(), "--workspace", w, "--checkpoint", checkpoint, "--force")
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", checkpoint, "--force")
 		if !strings.Contains(out, "the training is not finished, epoch-002 of it is asked: go run ./pipelines/train --workspace "+w+" --resume") {
 			t.Errorf("of a training that is not finished score says\n%s", out)
 		}
@@ -301,10 +278,10 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 func TestModelOfAnotherGraph(t *testing.T) {
 	w := trained(t, "plain")
 	const want = "the model was trained on another graph than the one that is there now"
-	if out := succeed(t, Pipeline(), "--workspace", w); strings.Contains(out, want) {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); strings.Contains(out, want) {
 		t.Errorf("of the graph of the training score says\n%s", out)
 	}
-	other := dataset(t, filepath.Join(t.TempDir(), "other"), "e", 60)
+	other := pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))
 	asked := filepath.Join(other, "test.txt")
 	lines, err := os.ReadFile(asked)
 	if err != nil {
@@ -313,8 +290,8 @@ func TestModelOfAnotherGraph(t *testing.T) {
 	if err := os.WriteFile(asked, lines[:bytes.IndexByte(lines, '\n')+1], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", other, "--force")
-	if out := succeed(t, Pipeline(), "--workspace", w, "--force"); !strings.Contains(out, want) || !strings.Contains(out, "./pipelines/train --workspace "+w+" --force") {
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", other, "--force")
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force"); !strings.Contains(out, want) || !strings.Contains(out, "./pipelines/train --workspace "+w+" --force") {
 		t.Errorf("of another graph score says\n%s", out)
 	}
 }
@@ -328,7 +305,8 @@ func TestMistakes(t *testing.T) {
 	}{
 		"no workspace": {func(t *testing.T, w string) []string { return []string{"--workspace", w + "-absent"} }, 1, []string{"run go run ./pipelines/preprocess"}},
 		"no training": {func(t *testing.T, w string) []string {
-			return remove(t, w+"/checkpoints")
+			pipelinetest.Remove(t, w, "checkpoints")
+			return nil
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
 		"no such epoch":        {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
 		"no such split":        {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
@@ -346,23 +324,23 @@ func TestMistakes(t *testing.T) {
 		"questions, not UTF-8": {asked("e003\tne\xffxt\n"), 1, []string{"questions.tsv:1:"}},
 		"questions, none":      {asked(""), 1, []string{"questions.tsv"}},
 		"questions, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
-		"checkpoint cut":       {damage("checkpoints/epoch-003.safetensors", cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
-		"checkpoint flipped":   {damage("checkpoints/epoch-003.safetensors", flip), 1, []string{"epoch-003.safetensors", "damaged"}},
-		"record cut":           {damage("checkpoints/epoch-003.json", cut), 1, []string{"epoch-003.json", "damaged"}},
-		"record flipped":       {damage("checkpoints/epoch-003.json", flip), 1, []string{"epoch-003.json", "damaged"}},
-		"training flipped":     {damage("checkpoints/manifest.json", flip), 1, []string{"checkpoints/manifest.json", "go run ./pipelines/train"}},
-		"best damaged":         {damage("checkpoints/best", flip), 1, []string{"checkpoints/best"}},
-		"graph cut":            {damage("graph/answers.arrow", cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
-		"graph flipped":        {damage("graph/queries-test.arrow", flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
-		"manifest cut":         {damage("graph/manifest.json", cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
-		"manifest flipped":     {damage("graph/manifest.json", flip), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"checkpoint cut":       {damage("checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
+		"checkpoint flipped":   {damage("checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
+		"record cut":           {damage("checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
+		"record flipped":       {damage("checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
+		"training flipped":     {damage("checkpoints/manifest.json", pipelinetest.Flip), 1, []string{"checkpoints/manifest.json", "go run ./pipelines/train"}},
+		"best damaged":         {damage("checkpoints/best", pipelinetest.Flip), 1, []string{"checkpoints/best"}},
+		"graph cut":            {damage("graph/answers.arrow", pipelinetest.Cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
+		"graph flipped":        {damage("graph/queries-test.arrow", pipelinetest.Flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
+		"manifest cut":         {damage("graph/manifest.json", pipelinetest.Cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"manifest flipped":     {damage("graph/manifest.json", pipelinetest.Flip), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
 		"distances flipped": {func(t *testing.T, w string) []string {
-			succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test")
+			pipelinetest.Succeed(t, distances.Pipeline(), "--workspace", w, "--split", "test")
 			found, err := filepath.Glob(w + "/distances/test/*.arrow")
 			if err != nil || len(found) == 0 {
 				t.Fatal(found, err)
 			}
-			return damage(strings.TrimPrefix(found[0], w+"/"), flip)(t, w)
+			return damage(strings.TrimPrefix(found[0], w+"/"), pipelinetest.Flip)(t, w)
 		}, 1, []string{"distances/test", "go run ./pipelines/distances", "--split test --force"}},
 		"other entities": {func(t *testing.T, w string) []string {
 			return other(t, w, "z", "next")
@@ -371,21 +349,21 @@ func TestMistakes(t *testing.T) {
 			return other(t, w, "e", "after")
 		}, 1, []string{"trained on other data", "relation \"after\""}},
 		"other configuration": {func(t *testing.T, w string) []string {
-			succeed(t, Pipeline(), "--workspace", w)
+			pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 			return []string{"--top_k", "3"}
 		}, 1, []string{"top_k is 10 there, 3 here", "--top_k 3 --force"}},
 		"no queries": {func(t *testing.T, w string) []string {
-			folder := dataset(t, t.TempDir(), "e", 60)
-			put(t, folder+"/test.txt", "no fact\n")
-			succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force", "--on_bad_line", "reject")
+			folder := pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))
+			pipelinetest.Write(t, folder+"/test.txt", "no fact\n")
+			pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force", "--on_bad_line", "reject")
 			return nil
 		}, 1, []string{"test", "no queries"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := trained(t, "plain")
 			arguments := append([]string{"--workspace", w}, c.spoil(t, w)...)
-			before := files(t, filepath.Join(w, "evaluation"))
-			code, _, stderr := run(t, Pipeline(), arguments...)
+			before := pipelinetest.Files(t, filepath.Join(w, "evaluation"))
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 			if code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
@@ -397,7 +375,7 @@ func TestMistakes(t *testing.T) {
 			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 || strings.Contains(stderr, "goroutine") {
 				t.Errorf("%d lines: %q", n+1, stderr)
 			}
-			same(t, before, files(t, filepath.Join(w, "evaluation")))
+			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "evaluation")), before)
 		})
 	}
 }
@@ -408,30 +386,15 @@ func flagsOnly(flags ...string) func(*testing.T, string) []string {
 
 func asked(text string) func(*testing.T, string) []string {
 	return func(t *testing.T, _ string) []string {
-		return []string{"--queries", put(t, filepath.Join(t.TempDir(), "questions.tsv"), text)}
+		return []string{"--queries", file(t, "questions.tsv", text)}
 	}
 }
 
-func remove(t *testing.T, folder string) []string {
-	t.Helper()
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
-	return nil
-}
-
-func cut(data []byte) []byte  { return data[:len(data)*2/3] }
-func flip(data []byte) []byte { data[len(data)/2] ^= 8; return data }
-
-// damage spoils a file, and asks the last epoch, which need not be the best.
-func damage(file string, spoil func([]byte) []byte) func(*testing.T, string) []string {
+// damage damages a file and names the last epoch, which need not be the best.
+func damage(file string, spoil func(testing.TB, ...string)) func(*testing.T, string) []string {
 	return func(t *testing.T, w string) []string {
 		t.Helper()
-		data, err := os.ReadFile(filepath.Join(w, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(t, filepath.Join(w, file), string(spoil(data)))
+		spoil(t, w, file)
 		if strings.HasSuffix(file, "best") {
 			return nil
 		}
@@ -442,14 +405,10 @@ func damage(file string, spoil func([]byte) []byte) func(*testing.T, string) []s
 // other puts another graph into the workspace of a trained model.
 func other(t *testing.T, w, prefix, relation string) []string {
 	t.Helper()
-	folder := dataset(t, t.TempDir(), prefix, 60)
+	folder := pipelinetest.Dataset(t, pipelinetest.Ring(prefix, 60))
 	for _, file := range []string{"train.txt", "valid.txt", "test.txt"} {
-		text, err := os.ReadFile(filepath.Join(folder, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(t, filepath.Join(folder, file), strings.ReplaceAll(string(text), "\tnext\t", fmt.Sprintf("\t%s\t", relation)))
+		pipelinetest.Write(t, filepath.Join(folder, file), strings.ReplaceAll(pipelinetest.Read(t, folder, file), "\tnext\t", fmt.Sprintf("\t%s\t", relation)))
 	}
-	succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
 	return nil
 }

@@ -2,11 +2,9 @@ package train
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -15,34 +13,32 @@ import (
 	"time"
 
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // TestKilledTrainingEndsInTheSameBytes kills the real process without warning at moments all
 // over its life, which an undisturbed run measures, and lets it go on with --resume each time.
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
-	dataset := write(t, 60)
-	undisturbed := prepared(t, dataset)
-	if code, _, stderr := run(t, Pipeline(), small(undisturbed)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	want := files(t, filepath.Join(undisturbed, "checkpoints"))
+	undisturbed := ring(t, 60)
+	pipelinetest.Succeed(t, Pipeline(), small(undisturbed)...)
+	want := pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints"))
 	if len(want) < 4+4+2+2 {
 		t.Fatalf("only %d files", len(want))
 	}
-	timed := prepared(t, dataset)
+	timed := ring(t, 60)
 	begun := time.Now()
 	if killed, _ := trained(t, timed, time.Hour); killed {
 		t.Fatal("it took an hour")
 	}
 	life := time.Since(begun)
-	same(t, want, files(t, filepath.Join(timed, "checkpoints")))
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(timed, "checkpoints")), want)
 	rng := rand.New(rand.NewPCG(7, 7))
 	kills, resumed := 0, 0
 	for trainings := 0; kills < 8 || resumed < 4; trainings++ {
 		if trainings > 30 {
 			t.Fatalf("%d trainings were killed %d times, %d times while they trained: too few to show anything", trainings, kills, resumed)
 		}
-		w := prepared(t, dataset)
+		w := ring(t, 60)
 		for killed, unlucky := true, 0; killed; unlucky++ {
 			after := time.Duration(rng.Int64N(int64(life)))
 			if unlucky > 20 {
@@ -56,32 +52,20 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 				resumed++
 			}
 		}
-		same(t, want, files(t, filepath.Join(w, "checkpoints")))
-		if lines := strings.Count(files(t, w)["training.jsonl"], "\n"); lines != 4 {
+		pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
+		if lines := strings.Count(pipelinetest.Files(t, w)["training.jsonl"], "\n"); lines != 4 {
 			t.Errorf("training.jsonl has %d lines, want 4", lines)
 		}
 	}
 	t.Logf("%d kills, resumed %d times", kills, resumed)
 }
 
-// trained runs the real command and kills it after a time, if it has not ended by then. It
+// trained runs the command as a process and kills it after a time, if it has not ended by then. It
 // saves a checkpoint after each step, which leaves the most to go wrong.
-func trained(t *testing.T, w string, after time.Duration) (killed, goesOn bool) {
+func trained(t *testing.T, w string, after time.Duration) (killed, resumed bool) {
 	t.Helper()
-	c := exec.Command(os.Args[0], small(w, "--resume", "--checkpoint_minutes", "0")...)
-	c.Env = append(os.Environ(), asTrain+"=1", "TMPDIR="+t.TempDir()) // where what it cannot remove goes
-	var output bytes.Buffer
-	c.Stdout, c.Stderr = &output, &output
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	timer := time.AfterFunc(after, func() { c.Process.Kill() })
-	defer timer.Stop()
-	err := c.Wait()
-	if err != nil && c.ProcessState.Exited() {
-		t.Fatalf("%v\n%s", err, output.String())
-	}
-	return err != nil, strings.Contains(output.String(), "going on from")
+	killed, output := pipelinetest.Kill(t, after, small(w, "--resume", "--checkpoint_minutes", "0")...)
+	return killed, strings.Contains(output, "going on from")
 }
 
 // TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does, as those do who
@@ -98,9 +82,8 @@ func TestInterruptedTrainingSavesWhatItLearned(t *testing.T) {
 }
 
 func testInterrupted(t *testing.T, end os.Signal) {
-	w := prepared(t, write(t, 60))
-	c := exec.Command(os.Args[0], small(w, "--epochs", "100000")...)
-	c.Env = append(os.Environ(), asTrain+"=1")
+	w := ring(t, 60)
+	c := pipelinetest.Command(t, small(w, "--epochs", "100000")...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +105,7 @@ func testInterrupted(t *testing.T, end os.Signal) {
 	for _, line := range said {
 		fmt.Sscanf(line, "epoch %d of", &last)
 	}
-	code, _, text := run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)
+	code, _, text := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)
 	if code != 0 || !strings.Contains(text, "going on from ") {
 		t.Errorf("%d, %s", code, text)
 	}

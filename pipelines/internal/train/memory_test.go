@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"testing"
 
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
 )
 
 // TestMemoryBoundsTheGraph loads a graph and compares what is held with the formula.
 func TestMemoryBoundsTheGraph(t *testing.T) {
-	w := prepared(t, write(t, 4000))
+	w := ring(t, 4000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -45,8 +46,8 @@ func TestMemoryBoundsTheGraph(t *testing.T) {
 
 // TestTheLeastMemoryDoes asks for too little, and then for what the error names.
 func TestTheLeastMemoryDoes(t *testing.T) {
-	w := prepared(t, write(t, 60))
-	code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "3")...)
+	w := ring(t, 60)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "3")...)
 	found := regexp.MustCompile(`--memory is 10: want (\d+) MiB or more: .*graph \d+, .*3 threads \d+`).FindStringSubmatch(stderr)
 	if code != 2 || found == nil {
 		t.Fatalf("exit code %d: %s", code, stderr)
@@ -56,7 +57,7 @@ func TestTheLeastMemoryDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The distances, which are not known before they are bundled, are a MiB at most here.
-	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", strconv.Itoa(least+2), "--replicas", "3")...); code != 0 {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "1", "--memory", strconv.Itoa(least+2), "--replicas", "3")...); code != 0 {
 		t.Errorf("exit code %d with --memory %d: %s", code, least+2, stderr)
 	}
 }
@@ -64,22 +65,22 @@ func TestTheLeastMemoryDoes(t *testing.T) {
 // TestTooLittleMemoryTakesNothingAway asks for a new training with what does before the bundles
 // are there, and no more: the refusal that comes then leaves the old one.
 func TestTooLittleMemoryTakesNothingAway(t *testing.T) {
-	w := prepared(t, write(t, 4000))
-	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--replicas", "1")...); code != 0 {
+	w := ring(t, 4000)
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "1", "--replicas", "1")...); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	before := files(t, filepath.Join(w, "checkpoints"))
-	_, _, stderr := run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "1")...)
+	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	_, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "1", "--memory", "10", "--replicas", "1")...)
 	found := regexp.MustCompile(`want (\d+) MiB or more: .*, and what the distances of its bundles take`).FindStringSubmatch(stderr)
 	if found == nil {
 		t.Fatalf("too little memory: %s", stderr)
 	}
 	for _, again := range [][]string{{"--epochs", "1", "--force"}, {"--epochs", "2", "--resume"}} {
-		code, _, stderr := run(t, Pipeline(), small(w, append(again, "--memory", found[1], "--replicas", "1")...)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(again, "--memory", found[1], "--replicas", "1")...)...)
 		if code != 2 || !regexp.MustCompile(`want \d+ MiB or more: .*distances \d+`).MatchString(stderr) {
 			t.Fatalf("%v: exit code %d: %s", again, code, stderr)
 		}
-		if after := files(t, filepath.Join(w, "checkpoints")); !maps.Equal(before, after) {
+		if after := pipelinetest.Files(t, filepath.Join(w, "checkpoints")); !maps.Equal(before, after) {
 			t.Errorf("%v: the checkpoints are %v, were %v", again, slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 		}
 	}

@@ -11,12 +11,13 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
+	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
 
 func TestTrain(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	code, out, stderr := run(t, Pipeline(), small(w)...)
+	w := ring(t, 40)
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 0 {
 		t.Fatal(stderr)
 	}
@@ -28,47 +29,36 @@ func TestTrain(t *testing.T) {
 	if !strings.Contains(stderr, "epoch 4 of 4: loss") {
 		t.Errorf("progress says\n%s", stderr)
 	}
-	before := files(t, filepath.Join(w, "checkpoints"))
-	code, out, stderr = run(t, Pipeline(), small(w)...)
+	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	code, out, stderr = pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch") {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
 	// Threads, the size of bundles and training anew change no byte.
-	if code, _, stderr = run(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	same(t, before, files(t, filepath.Join(w, "checkpoints")))
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
 }
 
 func TestTrainingWithoutValidation(t *testing.T) {
-	folder := write(t, 40)
-	if err := os.WriteFile(filepath.Join(folder, "valid.txt"), []byte("no fact\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	folder := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
+	pipelinetest.Write(t, filepath.Join(folder, "valid.txt"), "no fact\n")
 	w := filepath.Join(t.TempDir(), "workspace")
-	if code, _, stderr := run(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--on_bad_line", "reject"); code != 0 {
-		t.Fatal(stderr)
-	}
-	code, out, stderr := run(t, Pipeline(), small(w)...)
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--on_bad_line", "reject")
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 0 || !strings.Contains(out, "best: epoch 4, the last") {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
 }
 
 func TestResume(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
-		t.Fatal(stderr)
-	}
+	w := finished(t)
 	folder := filepath.Join(w, "checkpoints")
-	whole := files(t, folder)
+	whole := pipelinetest.Files(t, folder)
 	// As a run that was killed in its last epoch leaves it.
 	unfinish := func() {
 		for name := range whole {
 			if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
-				if err := os.Remove(filepath.Join(folder, name)); err != nil {
-					t.Fatal(err)
-				}
+				pipelinetest.Remove(t, filepath.Join(folder, name))
 			}
 		}
 	}
@@ -82,7 +72,7 @@ func TestResume(t *testing.T) {
 		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
 		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
 	} {
-		code, _, stderr := run(t, Pipeline(), small(w, c.flags...)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, c.flags...)...)
 		if code != 1 {
 			t.Errorf("%s: exit code %d", name, code)
 		}
@@ -92,35 +82,28 @@ func TestResume(t *testing.T) {
 			}
 		}
 	}
-	code, _, stderr := run(t, Pipeline(), small(w, "--resume")...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
 	if code != 0 || !strings.Contains(stderr, "going on from epoch-003") {
 		t.Errorf("%d, %s", code, stderr)
 	}
-	same(t, whole, files(t, folder))
-	if code, out, _ := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "is complete") {
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("resuming what is complete: %d, %s", code, out)
 	}
 	// A damaged newest checkpoint is passed over, and said.
-	if err := os.Remove(filepath.Join(folder, "manifest.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "epoch-004.optimizer.safetensors"), []byte("cut"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	code, _, stderr = run(t, Pipeline(), small(w, "--resume")...)
+	pipelinetest.Remove(t, filepath.Join(folder, "manifest.json"))
+	pipelinetest.Write(t, filepath.Join(folder, "epoch-004.optimizer.safetensors"), "cut")
+	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
 	if code != 0 || !strings.Contains(stderr, "epoch-004.optimizer.safetensors is damaged") || !strings.Contains(stderr, "going on from epoch-003") {
 		t.Errorf("%d, %s", code, stderr)
 	}
-	same(t, whole, files(t, folder))
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 }
 
 // TestRemedyKeepsTheFlags runs what the errors propose, as it stands there: it does what it says
 // with the configuration that was asked for.
 func TestRemedyKeepsTheFlags(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
-		t.Fatal(stderr)
-	}
+	w := finished(t)
 	folder := filepath.Join(w, "checkpoints")
 	manifest := filepath.Join(folder, "manifest.json")
 	proposed := func(stderr, ends string) []string {
@@ -136,39 +119,31 @@ func TestRemedyKeepsTheFlags(t *testing.T) {
 		return append(strings.Fields(line), ends)
 	}
 	wide := small(w, "--dim", "16", "--dependent=false", "--seed", "3", "--memory", "700")
-	code, _, stderr := run(t, Pipeline(), wide...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), wide...)
 	if code != 1 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	if code, _, stderr := run(t, Pipeline(), proposed(stderr, "--force")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if code, out, stderr := run(t, Pipeline(), wide...); code != 0 || !strings.Contains(out, "is complete") {
+	pipelinetest.Succeed(t, Pipeline(), proposed(stderr, "--force")...)
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), wide...); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("--force learned something else: %s%s", out, stderr)
 	}
 	for _, ends := range []string{"--resume", "--force"} {
-		if err := os.Remove(manifest); err != nil {
-			t.Fatal(err)
-		}
-		code, _, stderr = run(t, Pipeline(), wide...)
+		pipelinetest.Remove(t, manifest)
+		code, _, stderr = pipelinetest.Run(t, Pipeline(), wide...)
 		if code != 1 {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
-		if code, _, stderr := run(t, Pipeline(), proposed(stderr, ends)...); code != 0 {
-			t.Fatal(stderr)
-		}
+		pipelinetest.Succeed(t, Pipeline(), proposed(stderr, ends)...)
 	}
-	if err := os.Remove(manifest); err != nil {
-		t.Fatal(err)
-	}
-	code, _, stderr = run(t, Pipeline(), small(w, "--resume", "--dim", "4")...)
+	pipelinetest.Remove(t, manifest)
+	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--dim", "4")...)
 	if got := strings.Join(proposed(stderr, "--force"), " "); code != 1 || !strings.Contains(got, "--dim 4") || strings.Contains(got, "--resume") {
 		t.Errorf("exit code %d, it proposes %s", code, got)
 	}
 }
 
 func TestMoreEpochs(t *testing.T) {
-	dataset := write(t, 40)
+	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	short, long := prepared(t, dataset), prepared(t, dataset)
 	for _, c := range []struct {
 		workspace string
@@ -182,28 +157,24 @@ func TestMoreEpochs(t *testing.T) {
 		{short, []string{"--epochs", "2", "--resume"}, 1},
 		{short, []string{"--epochs", "5", "--resume"}, 0},
 	} {
-		if code, _, stderr := run(t, Pipeline(), small(c.workspace, c.flags...)...); code != c.code {
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(c.workspace, c.flags...)...); code != c.code {
 			t.Fatalf("%q: exit code %d, want %d: %s", c.flags, code, c.code, stderr)
 		}
 	}
 	// Earlier records name the number of epochs that was planned then; all else is the same.
-	a, b := files(t, filepath.Join(long, "checkpoints")), files(t, filepath.Join(short, "checkpoints"))
+	a, b := pipelinetest.Files(t, filepath.Join(long, "checkpoints")), pipelinetest.Files(t, filepath.Join(short, "checkpoints"))
 	for _, early := range []string{"epoch-001.json", "epoch-002.json", "epoch-003.json", "manifest.json"} {
 		delete(a, early)
 		delete(b, early)
 	}
-	same(t, a, b)
+	pipelinetest.Same(t, b, a)
 }
 
 func TestAnotherGraphIsNotResumedOn(t *testing.T) {
-	folder := write(t, 40)
+	folder := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w := prepared(t, folder)
-	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if err := os.Remove(filepath.Join(w, "checkpoints", "manifest.json")); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Succeed(t, Pipeline(), small(w)...)
+	pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "manifest.json"))
 	text, err := os.ReadFile(filepath.Join(folder, "train.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -211,14 +182,12 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "train.txt"), append(text, "e003\tskip\te017\n"...), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := run(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force"); code != 0 {
-		t.Fatal(stderr)
-	}
-	code, _, stderr := run(t, Pipeline(), small(w, "--resume")...)
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
 	if code != 1 || !strings.Contains(stderr, "the graph was another") {
 		t.Errorf("%d, %s", code, stderr)
 	}
-	if code, _, stderr := run(t, Pipeline(), small(w, "--force")...); code != 0 {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--force")...); code != 0 {
 		t.Errorf("training anew: %s", stderr)
 	}
 }
@@ -226,12 +195,10 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 // Of two trainings in one folder the earlier may have left a checkpoint behind: no manifest says
 // that it belongs to the later, whether it came while that one trained or before it goes on.
 func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
-	dataset := write(t, 40)
+	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w, other := prepared(t, dataset), prepared(t, dataset)
-	if code, _, stderr := run(t, Pipeline(), small(other, "--seed", "2", "--epochs", "60")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	foreign := files(t, filepath.Join(other, "checkpoints"))
+	pipelinetest.Succeed(t, Pipeline(), small(other, "--seed", "2", "--epochs", "60")...)
+	foreign := pipelinetest.Files(t, filepath.Join(other, "checkpoints"))
 	leave := func(name string) {
 		for _, ending := range []string{".safetensors", ".json"} {
 			if err := os.WriteFile(filepath.Join(w, "checkpoints", name+ending), []byte(foreign[name+ending]), 0o666); err != nil {
@@ -249,7 +216,7 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 			}
 		}
 	}()
-	code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "30")...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30")...)
 	<-left
 	if want := "epoch-060 of " + filepath.Join(w, "checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
 		t.Errorf("%d, %q, want %q in it", code, stderr, want)
@@ -258,33 +225,26 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 		t.Error("the folder counts as complete")
 	}
 	for _, ending := range []string{".safetensors", ".json"} {
-		if err := os.Remove(filepath.Join(w, "checkpoints", "epoch-060"+ending)); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "epoch-060"+ending))
 	}
 	leave("epoch-002")
-	if code, _, stderr := run(t, Pipeline(), small(w, "--epochs", "30", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
 		t.Errorf("%d, %q, want an error that names epoch-002", code, stderr)
 	}
 }
 
 func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	if code, out, stderr := run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
+	w := ring(t, 40)
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
 }
 
 func TestMistakes(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	if code, _, stderr := run(t, Pipeline(), small(w)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	before := files(t, filepath.Join(w, "checkpoints"))
+	w := finished(t)
+	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("no folder"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	pipelinetest.Write(t, file, "no folder")
 	for name, c := range map[string]struct {
 		flags []string
 		code  int
@@ -312,7 +272,7 @@ func TestMistakes(t *testing.T) {
 		"other seed":            {[]string{"--seed", "4"}, 1, []string{"seed is 0 there, 4 here"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := run(t, Pipeline(), small(w, c.flags...)...)
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, c.flags...)...)
 			if code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
@@ -324,7 +284,7 @@ func TestMistakes(t *testing.T) {
 			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 {
 				t.Errorf("%d lines: %q", n+1, stderr)
 			}
-			same(t, before, files(t, filepath.Join(w, "checkpoints")))
+			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
 		})
 	}
 }
@@ -332,12 +292,12 @@ func TestMistakes(t *testing.T) {
 // Every variant of the kernels gives the same bytes every time, but not those of another: who goes
 // on with another is told.
 func TestGoingOnWithAnotherKernel(t *testing.T) {
-	w := prepared(t, write(t, 40))
+	w := ring(t, 40)
 	for _, c := range []struct {
 		epochs, kernel string
 		told           bool
 	}{{"1", "portable", false}, {"2", "portable", false}, {"3", "auto", kernel.Available()[len(kernel.Available())-1].Name() != "portable"}} {
-		code, _, stderr := run(t, Pipeline(), small(w, "--resume", "--epochs", c.epochs, "--kernel", c.kernel)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--epochs", c.epochs, "--kernel", c.kernel)...)
 		if code != 0 || strings.Contains(stderr, "learned with --kernel portable") != c.told {
 			t.Errorf("%+v: %d, %s", c, code, stderr)
 		}
@@ -346,8 +306,8 @@ func TestGoingOnWithAnotherKernel(t *testing.T) {
 
 // Weights that grow beyond all bounds end the training with what was good.
 func TestLossThatIsNotFinite(t *testing.T) {
-	w := prepared(t, write(t, 40))
-	code, _, stderr := run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
+	w := ring(t, 40)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
 	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: this epoch's is 1e+37; no checkpoint") {
 		t.Errorf("%d, %q", code, stderr)
 	}
@@ -360,16 +320,14 @@ func TestLossThatIsNotFinite(t *testing.T) {
 func TestNothingIsLeftAsANegative(t *testing.T) {
 	folder := t.TempDir()
 	for file, lines := range map[string]string{"train.txt": "a\tr\tb\na\tr\ta\n", "valid.txt": "b\tr\ta\n", "test.txt": "b\tr\tb\n"} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(lines), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pipelinetest.Write(t, filepath.Join(folder, file), lines)
 	}
 	w := prepared(t, folder)
-	code, _, stderr := run(t, Pipeline(), small(w)...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 1 || !strings.Contains(stderr, "--strict_negatives=false") || strings.Contains(stderr, "learning_rate") {
 		t.Errorf("%d, %q", code, stderr)
 	}
-	if code, _, stderr := run(t, Pipeline(), small(w, "--strict_negatives=false")...); code != 0 {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--strict_negatives=false")...); code != 0 {
 		t.Errorf("as it says: %d, %q", code, stderr)
 	}
 }
