@@ -187,7 +187,7 @@ func TestAgain(t *testing.T) {
 		}
 	}
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
-	if code != 0 || strings.Count(out, "is complete") != 6 || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 5 || strings.Count(out, "next: ") != 2 {
+	if code != 0 || strings.Count(out, "is complete") != 6 || strings.Contains(out, "wrote ") || strings.Count(out, "already exists: ") != 5 || strings.Count(out, "next: ") != 2 {
 		t.Errorf("exit %d, %s%s", code, out, stderr)
 	}
 	if now, _ := content(); fmt.Sprint(now) != fmt.Sprint(times) {

@@ -98,7 +98,7 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	if len(want) != 4 {
 		t.Fatalf("%d files, want rankings, predictions, metrics and a manifest", len(want))
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "there already: ") != 3 {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "already exists: ") != 3 {
 		t.Errorf("a second run says %q", out)
 	}
 	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "300"}} {
@@ -224,7 +224,7 @@ func TestQuestions(t *testing.T) {
 	if !strings.HasSuffix(lines[4], "\ttrue") {
 		t.Errorf("%q is not known", lines[4])
 	}
-	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "there already: ") {
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 		t.Errorf("asked again it says\n%s", again)
 	}
 	if !strings.Contains(out, "lines that ask again what stands above: 1") {

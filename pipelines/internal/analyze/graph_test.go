@@ -1,0 +1,15 @@
+package analyze
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/statistics"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	p := Build([]statistics.EdgeShard{{URL: "mem://edges", Graph: statistics.Training}}, statistics.Params{Folder: "mem://analysis"})
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
+}

@@ -1,0 +1,18 @@
+package messages
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/messages"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	p, err := Build([]int32{0, 1, 2}, 3, messages.CountParams{Graph: "mem://graph", Split: "test", Folder: "mem://messages"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
+}

@@ -1,0 +1,15 @@
+package preprocess
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/triples"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	p := BuildParams{Folder: "mem://graph", Files: []triples.File{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
+}

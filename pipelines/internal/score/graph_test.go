@@ -1,0 +1,19 @@
+package score
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
+)
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	p := Build(bundle.Params{Graph: "mem://graph", Split: "test", Hops: 3, Bundles: 2},
+		score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
+		evaluate.Params{Graph: "mem://graph", Split: "test", Folder: "mem://evaluation"})
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
+}
