@@ -20,8 +20,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 )
 
-// RunBeam runs a Beam pipeline on the runner that the flags name. The error of a DoFn comes
-// back as the DoFn returned it, without what Beam wraps around it.
+// RunBeam runs a Beam pipeline on the runner of the flags. It returns the error of a DoFn without
+// what Beam wraps around it.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -37,8 +37,8 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 		return nil, err
 	}
 	defer cleanup()
-	// A cancelled job counts as done for Beam, and a deadline on this context would make
-	// the SDK panic: only cancellation is passed on, and looked at afterwards.
+	// Beam reports a cancelled job as done, and panics if the context has a deadline: only the
+	// cancellation is passed on, and checked afterwards.
 	atLeast := time.Duration(0)
 	if Local() {
 		atLeast = workerStarts
@@ -56,12 +56,12 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 	return result, nil
 }
 
-// workerStarts is well beyond the time that a local job takes to start its worker. Beam's local
-// runner panics, and the process with it, where the job has ended by then.
+// workerStarts is longer than a local job takes to start its worker. Beam's local runner panics if
+// the job is cancelled before that.
 const workerStarts = time.Second
 
-// CancelLater returns a context that is cancelled when ctx is, but so long after it as wait then
-// says, and that has no deadline. end releases it.
+// CancelLater returns a context without a deadline that is cancelled the duration of wait() after
+// ctx. end releases its resources.
 func CancelLater(ctx context.Context, wait func() time.Duration) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(wait(), cancel) })
@@ -82,14 +82,14 @@ func Counters(result beam.PipelineResult) map[string]int64 {
 	return counts
 }
 
-// Local tells whether the flags ask for Beam's local runner, which works in this process and has
-// all that crosses a barrier in its memory.
+// Local reports whether the flags select Beam's local runner, which works in this process and keeps
+// everything that crosses a barrier in memory.
 func Local() bool {
 	return *runners.Runner == "" || *runners.Runner == "prism" || *runners.Runner == "PrismRunner"
 }
 
-// startPrism starts Beam's local runner, once, if that is what the flags ask for. Beam would
-// start it by itself, but in the middle of the first run, while progress already asks where it is.
+// startPrism starts Beam's local runner once, if the flags select it. Beam would start it during the
+// first job, when progress already needs its endpoint.
 func startPrism(ctx context.Context) error {
 	if !Local() || *jobopts.Endpoint != "" {
 		return nil
@@ -100,7 +100,7 @@ func startPrism(ctx context.Context) error {
 		if port, err = freePort(); err != nil {
 			return fmt.Errorf("starting Beam's local runner: %w", err)
 		}
-		// The port may be taken between the two calls, then another is tried.
+		// Another process may take the port between the two calls; then another port is tried.
 		if err = servePrism(ctx, port); err == nil {
 			*jobopts.Endpoint = fmt.Sprintf("localhost:%d", port)
 			if *jobopts.EnvironmentType == "" {
@@ -112,7 +112,8 @@ func startPrism(ctx context.Context) error {
 	return fmt.Errorf("starting Beam's local runner: %w", err)
 }
 
-// servePrism turns the panic of a taken port into an error.
+// servePrism starts the local runner on a port. It returns an error, where Beam panics, if the port
+// is taken.
 func servePrism(ctx context.Context, port int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -132,8 +133,8 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// privateTemporaryFolder gives Beam, which leaves a file behind in each run, a temporary
-// folder that the returned function removes.
+// privateTemporaryFolder sets TMPDIR to a folder that the returned function removes, since Beam
+// leaves a file behind in each run.
 func privateTemporaryFolder() (func(), error) {
 	before, had := os.LookupEnv("TMPDIR")
 	folder, err := os.MkdirTemp("", "tagnet-*")
@@ -151,8 +152,8 @@ func privateTemporaryFolder() (func(), error) {
 	}, nil
 }
 
-// quietBeam keeps the log of Beam and of its local runner, many lines for each job, from the
-// terminal: errors come back from RunBeam, and progress is shown otherwise.
+// quietBeam discards the log of Beam and of its local runner, which has many lines for each job,
+// unless verbose is set. RunBeam returns errors, and package progress shows progress.
 func quietBeam(verbose bool) {
 	if verbose {
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
@@ -166,7 +167,7 @@ var (
 	doFnPanic  = regexp.MustCompile(`(?s)^.*?panic: ([^\n]*)\n.*$`)
 )
 
-// unwrapBeam cuts what Beam says around a DoFn's error. Other texts come back as they are.
+// unwrapBeam removes what Beam wraps around a DoFn's error. It returns other texts unchanged.
 func unwrapBeam(text string) string {
 	if doFnFailed.MatchString(text) {
 		return doFnFailed.ReplaceAllString(text, "")

@@ -23,7 +23,7 @@ import (
 // Exit codes of every pipeline.
 const (
 	ExitOK          = 0
-	ExitFailure     = 1   // something is wrong with the data, the workspace or the machine
+	ExitFailure     = 1   // a problem of the data, the workspace or the machine
 	ExitUsage       = 2   // a flag is unknown, or its value out of range
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
@@ -31,7 +31,7 @@ const (
 // MostThreads is the most that a flag may ask for: each has working memory of its own.
 const MostThreads = 1024
 
-// Pipeline is one command: what it is called, which flags it has, and what it does.
+// Pipeline is one command: its name, its flags and its work.
 type Pipeline struct {
 	// Name is the folder below pipelines/, as in go run ./pipelines/NAME.
 	Name string
@@ -41,36 +41,36 @@ type Pipeline struct {
 	Flags func(flags *flag.FlagSet)
 	// Run does the work. Its error becomes one line on stderr.
 	Run func(ctx context.Context, e *Environment) error
-	// WithoutJobs tells that Run runs no Beam pipeline, so that --runner is of no matter.
+	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.
 	WithoutJobs bool
 }
 
-// Environment is what the flags that all pipelines share, and the terminal, give to a run.
+// Environment holds the flags that all pipelines share, and the terminal of a run.
 type Environment struct {
-	// Workspace is where everything is read and written.
+	// Workspace holds all input and output.
 	Workspace workspace.Workspace
-	// Seed decides everything that is drawn at random.
+	// Seed is the seed of all random numbers.
 	Seed int64
-	// Force makes outputs anew that are there already.
+	// Force overwrites existing outputs.
 	Force bool
-	// Verbose lets Beam's own log through.
+	// Verbose prints Beam's log.
 	Verbose bool
-	// Out takes what the user asked for, Err errors and progress.
+	// Out receives results, Err errors and progress.
 	Out, Err io.Writer
-	// Progress shows how far a long step is.
+	// Progress shows the progress of a long step.
 	Progress *progress.Display
-	// Flags are the parsed flags, for a pipeline that must know which ones were given.
+	// Flags are the parsed flags, for a pipeline that distinguishes the flags that were given.
 	Flags *flag.FlagSet
 
 	embedded bool
-	threads  int // that --memory holds, when last it was said
+	threads  int // the number of threads that was last printed
 }
 
-// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
-// comes as a terminal is closed, cancel the context; a second one ends the process at once.
+// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP (a closed
+// terminal) cancel the context; a second signal ends the process at once.
 func Main(p Pipeline) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // unless under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
@@ -90,7 +90,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return ExitOK
 	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s: interrupted; what is complete is kept, but for what was being made anew\n", p.Name)
+		fmt.Fprintf(stderr, "%s: interrupted; completed outputs are kept, partial ones are not\n", p.Name)
 		return ExitInterrupted
 	}
 	fmt.Fprintln(stderr, OneLine(err))
@@ -101,8 +101,8 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	return ExitFailure
 }
 
-// Embed runs another pipeline inside of this one, with the same terminal but without the
-// closing line that says what to run next.
+// Embed runs another pipeline inside this one, on the same terminal but without the closing line
+// that names the next command.
 func (e *Environment) Embed(ctx context.Context, p Pipeline, arguments ...string) error {
 	inner := &Environment{Out: e.Out, Err: e.Err, Progress: e.Progress, embedded: true}
 	return inner.run(ctx, p, arguments)
@@ -117,7 +117,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	}
 	InitBeam()
 	quietBeam(e.Verbose)
-	if e.Force && !p.WithoutJobs { // what is there is taken away: not for a run that cannot begin
+	if e.Force && !p.WithoutJobs { // do not overwrite anything for a job that cannot start
 		if err := reachEndpoint(ctx); err != nil {
 			return err
 		}
@@ -127,13 +127,12 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 
 var beamOnce sync.Once
 
-// InitBeam calls beam.Init, once in the process. Run does it before a pipeline's own Run; tests
-// that build a Beam pipeline without it call this first. In a worker process Init does not
-// return.
+// InitBeam calls beam.Init once per process. Run does so before a pipeline's own Run; tests that
+// build a Beam pipeline directly call it first. In a worker process Init does not return.
 func InitBeam() {
 	beamOnce.Do(func() {
 		if !flag.Parsed() {
-			// The flags were parsed with the pipeline's own; this only marks the global set.
+			// The flags were parsed with the pipeline's own; this only marks the global set as parsed.
 			_ = flag.CommandLine.Parse(nil)
 		}
 		beam.Init()
@@ -150,23 +149,21 @@ func (e *Environment) Say(format string, arguments ...any) {
 	fmt.Fprintf(e.Out, format+"\n", arguments...)
 }
 
-// Wrote prints the line that says which output a pipeline wrote.
+// Wrote prints the line that names an output which the pipeline wrote.
 func (e *Environment) Wrote(url string) { e.Say("wrote %s", url) }
 
-// Outputs prints a line for each output: that the pipeline wrote it or, where it was not made
-// now, that it is there already.
-func (e *Environment) Outputs(made bool, urls ...string) {
+// Outputs prints a line for each output: written by this run, or already complete.
+func (e *Environment) Outputs(written bool, urls ...string) {
 	for _, url := range urls {
-		if made {
+		if written {
 			e.Wrote(url)
 		} else {
-			e.Say("there already: %s", url)
+			e.Say("already exists: %s", url)
 		}
 	}
 }
 
-// Next prints the line that says what to run next, with the workspace if it is not the
-// default one. Of several alternatives each is a line.
+// Next prints a line for each command that can follow, with --workspace unless it is the default.
 func (e *Environment) Next(commands ...string) {
 	if e.embedded {
 		return
@@ -176,8 +173,8 @@ func (e *Environment) Next(commands ...string) {
 	}
 }
 
-// OneLine is an error's text in one line: what a DoFn returned is dug out of what Beam
-// wraps around it, and joined errors stand behind one another.
+// OneLine returns an error's text as one line: without what Beam wraps around the error of a DoFn,
+// and with joined errors separated by semicolons.
 func OneLine(err error) string {
 	lines := strings.Split(strings.TrimSpace(unwrapBeam(err.Error())), "\n")
 	for i, line := range lines {

@@ -104,7 +104,7 @@ func TestOutputs(t *testing.T) {
 	e := &Environment{Out: &out}
 	e.Outputs(true, "w/a", "w/b")
 	e.Outputs(false, "w/c")
-	if want := "wrote w/a\nwrote w/b\nthere already: w/c\n"; out.String() != want {
+	if want := "wrote w/a\nwrote w/b\nalready exists: w/c\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}
 }
@@ -132,7 +132,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	code, _, stderr := run(ctx, "--how", "well")
-	if code != ExitInterrupted || stderr != "sample: interrupted; what is complete is kept, but for what was being made anew\n" {
+	if code != ExitInterrupted || stderr != "sample: interrupted; completed outputs are kept, partial ones are not\n" {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -1,8 +1,8 @@
-// Package command is what all mains share: flags with the pipeline's own first and Beam's
-// after them, signals, exit codes, one line for an error, and the closing lines that say what
-// was written and what to run next.
+// Package command is the frame of every main: flags (the pipeline's own first, Beam's after them),
+// signals, exit codes, errors in one line, and the closing lines that name the outputs and the
+// next command.
 //
-// A pipeline is a value, so that its main is one line and other pipelines and tests can run
+// A pipeline is a value, so that its main is one line, and other pipelines and tests can run
 // it in their process:
 //
 //	func main() { command.Main(preprocess.Pipeline()) }

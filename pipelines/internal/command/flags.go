@@ -20,27 +20,41 @@ type UsageError struct{ Text string }
 // Error returns the text, which names the flag.
 func (e *UsageError) Error() string { return e.Text }
 
-// FlagError says that a flag's value is not one of those that want describes.
+// FlagError returns a UsageError for a flag whose value is not one of those that want describes.
 func FlagError(name string, value any, want string) error {
 	return &UsageError{fmt.Sprintf("--%s is %v: want %s", name, value, want)}
 }
 
-// Usage makes a UsageError of a text that names the flag.
+// Usage returns a UsageError with a text that names the flag.
 func Usage(format string, arguments ...any) error {
 	return &UsageError{fmt.Sprintf(format, arguments...)}
+}
+
+// OwnFlags returns a pipeline's flags without those of Beam: first those that all pipelines share.
+func (p Pipeline) OwnFlags() *flag.FlagSet {
+	var root string
+	return p.flags(&Environment{}, &root)
+}
+
+// flags registers the pipeline's flags. Those that all pipelines share set the environment's fields
+// and root, the workspace's URL.
+func (p Pipeline) flags(e *Environment, root *string) *flag.FlagSet {
+	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	own.StringVar(root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+	own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
+	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
+	own.BoolVar(&e.Verbose, "verbose", false, "print Beam's log")
+	if p.Flags != nil {
+		p.Flags(own)
+	}
+	return own
 }
 
 // parse reads the arguments into the environment's fields, the pipeline's own flags and
 // the flags that Beam and others registered globally.
 func (e *Environment) parse(p Pipeline, arguments []string) error {
-	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	root := own.String("workspace", "./workspace", "`folder` or gs://bucket/prefix that holds everything read and written")
-	own.Int64Var(&e.Seed, "seed", 0, "decides everything that is drawn at random")
-	own.BoolVar(&e.Force, "force", false, "make outputs anew that are there already")
-	own.BoolVar(&e.Verbose, "verbose", false, "show Beam's own log lines")
-	if p.Flags != nil {
-		p.Flags(own)
-	}
+	var root string
+	own := p.flags(e, &root)
 	all := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	all.SetOutput(io.Discard)
 	all.Usage = func() {}
@@ -61,15 +75,15 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
 	}
-	if *root == "" {
+	if root == "" {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
-	e.Workspace = workspace.New(*root)
+	e.Workspace = workspace.New(root)
 	return nil
 }
 
-// NotEmpty returns an error if one of the flags is given as an empty word, as a shell makes it of
-// a variable that is not set. want describes what it takes.
+// NotEmpty returns an error if one of the named flags was given an empty value, as a shell expands
+// an unset variable. want describes the values of the flag.
 func (e *Environment) NotEmpty(want string, named ...string) error {
 	var err error
 	e.Flags.Visit(func(f *flag.Flag) {
@@ -80,8 +94,8 @@ func (e *Environment) NotEmpty(want string, named ...string) error {
 	return err
 }
 
-// Again is the command line of this run: the pipeline with the flags that were given, but for
-// --workspace, which Workspace.Command adds, for --force, and for those that are named.
+// Again returns the command line of this run with the flags that were given, except --workspace,
+// which Workspace.Command adds, --force, and the flags in without.
 func (e *Environment) Again(without ...string) string {
 	line := "go run ./pipelines/" + e.Flags.Name()
 	without = append(without, "workspace", "force")
@@ -102,11 +116,12 @@ func (e *Environment) Again(without ...string) string {
 	return line
 }
 
-// dashes turns what the flag package says of a flag into the words of the other errors.
+// dashes rewrites the flag package's errors to name a flag as the other errors do.
 var dashes = strings.NewReplacer("for flag -", "of --", " for -", " of --")
 
-// meant asks for the flag that an unknown one is like, in the first set that has one.
-func meant(name string, sets ...*flag.FlagSet) string {
+// suggest returns a question that names a flag similar to an unknown one, from the first set that
+// has one.
+func suggest(name string, sets ...*flag.FlagSet) string {
 	for _, set := range sets {
 		var known []string
 		set.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
@@ -117,18 +132,18 @@ func meant(name string, sets ...*flag.FlagSet) string {
 	return ""
 }
 
-// explain turns the flag package's error into one that names the flag with two dashes and,
-// for an unknown one, the one that was perhaps meant.
+// explain rewrites the flag package's error: it names the flag with two dashes and, for an unknown
+// flag, suggests a similar one.
 func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
-		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, meant(name, own, all))
+		return Usage("--%s is not a flag of %s:%s -h lists them", name, p.Name, suggest(name, own, all))
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
 		return Usage("--%s needs a value; -h explains the flags", name)
 	}
-	if found := refused.FindStringSubmatch(text); found != nil {
+	if found := invalidValue.FindStringSubmatch(text); found != nil {
 		value, name := found[1], found[2]
 		if want := wanted(all.Lookup(name), found[3]); want != "" {
 			return FlagError(name, value, want)
@@ -137,13 +152,13 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	return Usage("%s; -h explains the flags", dashes.Replace(text))
 }
 
-// refused is what the flag package says of a value that a flag does not take, and why.
-var refused = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
+// invalidValue matches the flag package's error for an invalid value: value, flag, reason.
+var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
 
-// wanted describes what a flag takes, where it is known; why is what it said of the value that it
-// refused.
-func wanted(f *flag.Flag, why string) string {
-	if want, ok := strings.CutPrefix(why, "want "); ok {
+// wanted describes the values that a flag accepts, or returns "" if that is not known. reason is
+// the flag package's reason for rejecting a value.
+func wanted(f *flag.Flag, reason string) string {
+	if want, ok := strings.CutPrefix(reason, "want "); ok {
 		return want
 	}
 	if f == nil {
@@ -163,9 +178,9 @@ func wanted(f *flag.Flag, why string) string {
 		want = "a number"
 	}
 	switch {
-	case why == "value out of range" && want != "":
+	case reason == "value out of range" && want != "":
 		return want + " of at most 64 bits"
-	case why == "parse error":
+	case reason == "parse error":
 		return want
 	}
 	return ""
@@ -202,7 +217,7 @@ func line(f *flag.Flag) string {
 	return b.String()
 }
 
-// OneOf returns nil if a flag's value is one of the choices, or the error that lists them.
+// OneOf returns an error that lists the choices unless a flag's value is one of them.
 func OneOf(name, value string, choices ...string) error {
 	for _, choice := range choices {
 		if value == choice {
@@ -221,7 +236,7 @@ func Numbers(name, text string, least, most int) ([]int, error) {
 			return nil, FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("numbers from %d to %d, separated by commas", least, most))
 		}
 		if slices.Contains(numbers, n) {
-			return nil, FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("each number once, but %d stands twice", n))
+			return nil, FlagError(name, fmt.Sprintf("%q", text), fmt.Sprintf("each number once, %d is repeated", n))
 		}
 		numbers = append(numbers, n)
 	}

@@ -6,13 +6,13 @@ import (
 	"tagnet/model/kernel"
 )
 
-// Kernel registers --kernel, the variant of the kernels; what says what it is for.
+// Kernel registers --kernel, the variant of the compute kernels. what describes its effect.
 func Kernel(set *flag.FlagSet, name *string, what string) {
-	set.StringVar(name, "kernel", "", "`auto|portable|avx2|avx512`: "+what+"; if not given, the environment's TAGNET_KERNEL, or auto")
+	set.StringVar(name, "kernel", "", "`auto|portable|avx2|avx512`: "+what+"; default $TAGNET_KERNEL, or auto")
 }
 
-// CheckKernel returns an error if this machine has no variant of that name, or none of the name
-// in TAGNET_KERNEL where the name is empty.
+// CheckKernel returns an error if this machine lacks the named variant or, for an empty name, the
+// one in TAGNET_KERNEL.
 func CheckKernel(name string) error {
 	_, err := kernel.Named(name)
 	switch {

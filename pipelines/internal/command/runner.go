@@ -12,14 +12,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 )
 
-// The names by which Beam knows its runners: those that are handed jobs at an endpoint, and
-// the others. Beam ends the process without a word where it is given another.
+// The names of Beam's runners: those that receive jobs at an endpoint, and the others. Beam ends the
+// process without a message if it is given any other name.
 var (
 	jobRunners   = []string{"flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner"}
 	otherRunners = []string{"prism", "PrismRunner", "dataflow", "DataflowRunner", "direct", "DirectRunner", "dot"}
 )
 
-// checkRunner finds a --runner that there is not, and one that lacks its --endpoint.
+// checkRunner returns an error for an unknown --runner, and for one that lacks its --endpoint.
 func checkRunner() error {
 	name := *runners.Runner
 	if slices.Contains(jobRunners, name) {
@@ -34,11 +34,11 @@ func checkRunner() error {
 	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, jobRunners), ", "))
 }
 
-// reachTimeout is how long a job server may take to answer at all. Beam would wait for minutes,
-// and then not say for whom.
+// reachTimeout is how long a job server may take to accept a connection. Beam would wait for minutes
+// and then not name the server.
 const reachTimeout = 20 * time.Second
 
-// reachEndpoint fails where nobody listens at the job server's --endpoint.
+// reachEndpoint returns an error if no job server listens at --endpoint.
 func reachEndpoint(ctx context.Context) error {
 	endpoint := *jobopts.Endpoint
 	if !slices.Contains(jobRunners, *runners.Runner) {
@@ -50,7 +50,7 @@ func reachEndpoint(ctx context.Context) error {
 	dialer := net.Dialer{Timeout: reachTimeout}
 	connection, err := dialer.DialContext(ctx, "tcp", endpoint)
 	if err != nil {
-		return fmt.Errorf("reaching the job server of --runner %s at --endpoint %s: %w; is it started, and its port open?", *runners.Runner, endpoint, err)
+		return fmt.Errorf("reaching the job server of --runner %s at --endpoint %s: %w; start the job server, or open its port", *runners.Runner, endpoint, err)
 	}
 	return connection.Close()
 }

@@ -1,4 +1,4 @@
-// Package progress shows how far a long step is: a bar with rate and time left on a terminal,
-// a plain line now and then elsewhere. Stages and the model know nothing of it: they call
-// functions that a pipeline gives them, or count in Beam, whose counters Follow reads.
+// Package progress shows the progress of a long step: a bar with rate and remaining time on a
+// terminal, a plain line every few seconds elsewhere. Stages and the model do not depend on it: they
+// count in package counter and in Beam's metrics, which Follow reads.
 package progress

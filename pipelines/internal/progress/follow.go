@@ -15,14 +15,14 @@ import (
 
 const pollEvery = 300 * time.Millisecond
 
-// Follow moves the bar with a counter, until the returned function is called: what it counts in
-// this process, or, where workers are elsewhere, what the job endpoint says of it. It fails
-// silently: a runner that does not answer (Dataflow) only shows no progress.
+// Follow sets the bar to the value of a counter until stop is called: its count in this process or,
+// if the workers run elsewhere, the job endpoint's metric. Without an answer of the runner
+// (Dataflow) it shows no progress.
 func (b *Bar) Follow(ctx context.Context, name string) (stop func()) {
 	return b.FollowFrom(ctx, name, 0)
 }
 
-// FollowFrom is Follow where so many units were done by jobs that are over.
+// FollowFrom is Follow for a step of several jobs, of which earlier ones did before units.
 func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop func()) {
 	since := counter.Here(name)
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,7 +38,8 @@ func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop f
 	}
 }
 
-// follow shows what was counted here since that number, or by the endpoint's jobs.
+// follow calls show with the counter's increase in this process since the given value or, if there
+// is none, with its sum over the endpoint's jobs.
 func follow(ctx context.Context, name string, since int64, show func(int64)) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -70,7 +71,7 @@ func follow(ctx context.Context, name string, since int64, show func(int64)) {
 	}
 }
 
-// poll sums a counter over the steps of all running jobs.
+// poll returns the sum of a counter over the steps of all running jobs.
 func poll(ctx context.Context, client jobpb.JobServiceClient, name string) (sum int64, found bool) {
 	jobs, err := client.GetJobs(ctx, &jobpb.GetJobsRequest{})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"tagnet/stages/counter"
 )
 
-// TestFollowCountsHere holds that a bar shows what was counted in this process since it began,
-// at once and without asking a runner.
+// TestFollowCountsHere checks that a bar shows the counts of this process since its step began,
+// without a runner.
 func TestFollowCountsHere(t *testing.T) {
 	counted := counter.New("test", "counted_here")
 	other := counter.New("another", "counted_here")
@@ -32,6 +32,6 @@ func TestFollowCountsHere(t *testing.T) {
 	}
 	stop()
 	if n := done(); n != 9 {
-		t.Errorf("%d are shown, want 2 of before and 7", n)
+		t.Errorf("the bar shows %d, want 2 of earlier jobs and 7", n)
 	}
 }

@@ -13,11 +13,10 @@ const (
 	barWidth      = 24
 	terminalEvery = 100 * time.Millisecond
 	plainEvery    = 5 * time.Second
-	silentBelow   = 2 * time.Second // a shorter step leaves no line behind
+	silentBelow   = 2 * time.Second // a shorter step prints no line at its end
 )
 
-// Display is where progress is shown. One bar shows at a time; methods may be called from
-// several goroutines.
+// Display shows progress, one bar at a time. Its methods may be called from several goroutines.
 type Display struct {
 	w        io.Writer
 	terminal bool
@@ -25,12 +24,12 @@ type Display struct {
 	mu       sync.Mutex
 }
 
-// New shows progress on w: redrawn bars on a terminal, plain lines otherwise.
+// New returns a display that writes to w: redrawn bars on a terminal, plain lines otherwise.
 func New(w io.Writer, terminal bool) *Display {
 	return &Display{w: w, terminal: terminal, now: time.Now}
 }
 
-// Bar is one step that is under way.
+// Bar is the progress of one step.
 type Bar struct {
 	d           *Display
 	label, unit string
@@ -42,8 +41,8 @@ type Bar struct {
 	ended       bool
 }
 
-// Begin starts a step of total units ("sources", "queries", ...); 0 if it is not known. The
-// step ends with End.
+// Begin starts a step of total units ("sources", "queries", ...), or of an unknown number of them if
+// total is 0. End ends the step.
 func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -51,7 +50,7 @@ func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
 }
 
-// Add says that n more units are done.
+// Add adds n to the number of completed units.
 func (b *Bar) Add(n int64) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -59,8 +58,8 @@ func (b *Bar) Add(n int64) {
 	b.draw()
 }
 
-// Set says how many units are done. Numbers that go back, as counters of a distributed job
-// do at times, are not shown.
+// Set sets the number of completed units. It ignores a smaller number than before, since counters
+// of a distributed job can decrease.
 func (b *Bar) Set(done int64) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -68,14 +67,14 @@ func (b *Bar) Set(done int64) {
 	b.draw()
 }
 
-// Resume says that so many units were done before, so that they don't count in the rate.
+// Resume sets the number of units that an earlier run completed, which the rate leaves out.
 func (b *Bar) Resume(done int64) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	b.done, b.first = done, done
 }
 
-// Note shows a word behind the numbers, for example the loss.
+// Note shows a text after the numbers, for example the loss.
 func (b *Bar) Note(format string, arguments ...any) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -83,8 +82,8 @@ func (b *Bar) Note(format string, arguments ...any) {
 	b.draw()
 }
 
-// End finishes the step: the bar gives way to a line that says what it took. It may be
-// called again without effect, so that it can be deferred.
+// End ends the step and replaces the bar by a line with the time it took. A second call has no
+// effect, so that it can be deferred.
 func (b *Bar) End() {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -106,7 +105,7 @@ func (b *Bar) End() {
 	fmt.Fprintln(b.d.w, text)
 }
 
-// Print writes a line that stays, above the bar if one shows.
+// Print writes a permanent line, above the bar if there is one.
 func (d *Display) Print(format string, arguments ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,7 +133,7 @@ func (b *Bar) draw() {
 	fmt.Fprintln(b.d.w, b.text(now, false))
 }
 
-// text is the bar at a moment: label, share, count, rate, time left, note.
+// text returns the bar's line: label, percentage, count, rate, time left, note.
 func (b *Bar) text(now time.Time, bar bool) string {
 	var parts []string
 	elapsed := now.Sub(b.begun)
@@ -163,7 +162,7 @@ func (b *Bar) text(now time.Time, bar bool) string {
 	return b.label + " " + strings.Join(parts, "  ")
 }
 
-// Count writes a number with commas between groups of three digits.
+// Count formats a number with commas between groups of three digits.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -180,7 +179,7 @@ func Count(n int64) string {
 	return sign + b.String()
 }
 
-// Rate writes a number of units a second with about three digits.
+// Rate formats a number of units per second with about three digits.
 func Rate(r float64) string {
 	if r >= 100 {
 		return Count(int64(r + 0.5))
@@ -188,7 +187,7 @@ func Rate(r float64) string {
 	return strconv.FormatFloat(r, 'g', 3, 64)
 }
 
-// Duration writes a time as a person says it: 0.4s, 12s, 3m05s, 2h10m.
+// Duration formats a time: 0.4s, 12s, 3m05s, 2h10m.
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

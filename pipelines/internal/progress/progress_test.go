@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// clock is a time that only a test moves.
+// clock is a time that only the test advances.
 type clock struct{ now time.Time }
 
 func display(terminal bool) (*Display, *bytes.Buffer, *clock) {
@@ -59,7 +59,7 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	d.Print("a checkpoint")
-	b.Set(2) // a counter that goes back is not shown
+	b.Set(2) // a smaller count is ignored
 	b.End()
 	if text := out.String(); !strings.HasSuffix(text, "\r\x1b[Ka checkpoint\n\r\x1b[Ktraining: 3 steps in 3.0s\n") {
 		t.Errorf("%q", text)

@@ -1,4 +1,4 @@
-// Package quickstart runs all other pipelines in one process, in the order in which a user
-// would: the sample, its distances, a small model, its answers, what its messages cost, and
-// the page about all of it. It does nothing that the single commands cannot do.
+// Package quickstart runs the other pipelines in one process, in the order in which a user would:
+// sample graph, distances, a small model, its evaluation, message counts and the report. It does
+// nothing that the single commands cannot do.
 package quickstart

@@ -20,26 +20,26 @@ import (
 	"tagnet/stages/evaluate"
 )
 
-// step is one command of the whole way.
+// step is one of the commands.
 type step struct {
-	does      string
+	title     string
 	pipeline  command.Pipeline
 	arguments []string
 }
 
-// model is the configuration that learns the sample's rules in less than a minute: narrower
-// and with fewer negatives than the default, which is made for larger graphs.
+// model is a configuration that learns the sample's rules in less than a minute: narrower and with
+// fewer negatives than the default, which is meant for larger graphs.
 var model = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "--epochs", "4"}
 
-// steps are the commands in their order, without those flags that all of them share.
+// steps returns the commands in their order, without the flags that all of them share.
 func steps() []step {
 	return []step{
-		{"make the sample and its tables", preprocess.Pipeline(), nil},
-		{"search from every question's source", distances.Pipeline(), []string{"--split", "test"}},
-		{"learn", train.Pipeline(), model},
-		{"ask the questions that were held out", score.Pipeline(), []string{"--split", "test"}},
+		{"make the sample graph and its tables", preprocess.Pipeline(), nil},
+		{"compute distances from the source of every test query", distances.Pipeline(), []string{"--split", "test"}},
+		{"train a model", train.Pipeline(), model},
+		{"score the held-out queries", score.Pipeline(), []string{"--split", "test"}},
 		{"count messages", messages.Pipeline(), []string{"--split", "test"}},
-		{"write the page", report.Pipeline(), nil},
+		{"write the report", report.Pipeline(), nil},
 	}
 }
 
@@ -47,7 +47,7 @@ func steps() []step {
 func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "quickstart",
-		Summary: "The whole way in under two minutes: makes a small knowledge graph whose rules are known, learns it, asks what was held out, counts messages and writes the report.",
+		Summary: "Runs all commands in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
 		Run:     run,
 	}
 }
@@ -56,16 +56,16 @@ func run(ctx context.Context, e *command.Environment) error {
 	begun := time.Now()
 	all := steps()
 	for i, s := range all {
-		arguments, err := s.with(ctx, e)
+		arguments, err := s.command(ctx, e)
 		if err != nil {
 			return err
 		}
-		e.Say("\n[%d of %d] %s: go run ./pipelines/%s", i+1, len(all), s.does, strings.Join(append([]string{s.pipeline.Name}, shown(arguments)...), " "))
+		e.Say("\n[%d of %d] %s: go run ./pipelines/%s", i+1, len(all), s.title, strings.Join(append([]string{s.pipeline.Name}, withoutDefaults(arguments)...), " "))
 		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
 			return failed(e, s.pipeline.Name, err)
 		}
 	}
-	return tell(ctx, e, time.Since(begun))
+	return summarize(ctx, e, time.Since(begun))
 }
 
 // failed is a step's error. Where the step would be replaced, so would those that follow.
@@ -76,8 +76,8 @@ func failed(e *command.Environment, name string, err error) error {
 	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("go run ./pipelines/quickstart --force"))
 }
 
-// with are the step's arguments and those that it shares with this run.
-func (s step) with(ctx context.Context, e *command.Environment) ([]string, error) {
+// command returns the step's arguments with those that it shares with this run.
+func (s step) command(ctx context.Context, e *command.Environment) ([]string, error) {
 	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.arguments...)
 	if e.Force {
 		return append(arguments, "--force"), nil
@@ -85,7 +85,7 @@ func (s step) with(ctx context.Context, e *command.Environment) ([]string, error
 	if s.pipeline.Name != "train" {
 		return arguments, nil
 	}
-	// A training that was interrupted goes on where it stopped.
+	// Resume an interrupted training.
 	saved, err := storage.List(ctx, e.Workspace.Checkpoints())
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (s step) with(ctx context.Context, e *command.Environment) ([]string, error
 	return arguments, nil
 }
 
-// shown are arguments as a user would write them: without those that say what is the case anyway.
-func shown(arguments []string) []string {
+// withoutDefaults returns the arguments without those that repeat a default.
+func withoutDefaults(arguments []string) []string {
 	var list []string
 	for i := 0; i < len(arguments); i++ {
 		switch {
@@ -110,8 +110,8 @@ func shown(arguments []string) []string {
 	return list
 }
 
-// tell says how it went and where to look.
-func tell(ctx context.Context, e *command.Environment, took time.Duration) error {
+// summarize prints the metrics, where the report is, and commands to try next.
+func summarize(ctx context.Context, e *command.Environment, took time.Duration) error {
 	url := storage.Join(e.Workspace.Evaluation("test"), "metrics.json")
 	text, err := storage.ReadFile(ctx, url)
 	if err != nil {
@@ -122,7 +122,7 @@ func tell(ctx context.Context, e *command.Environment, took time.Duration) error
 		return fmt.Errorf("reading %s: %w", url, err)
 	}
 	p := m.Pessimistic
-	e.Say("\ndone in %.0f seconds: of %s questions that were held out, %.1f%% are answered right at once", took.Seconds(), progress.Count(m.Queries), 100*p.Hits1)
+	e.Say("\ndone in %.0f seconds: for %.1f%% of %s held-out queries the right answer ranks first", took.Seconds(), 100*p.Hits1, progress.Count(m.Queries))
 	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, ties against the answer)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
 	e.Say("report: %s", storage.Join(e.Workspace.Report(), "index.html"))
 	e.Next("go run ./pipelines/report --open", "go run ./pipelines/preprocess --workspace mine --dataset FOLDER", "go run ./pipelines/train -h")

@@ -16,8 +16,8 @@ import (
 	"tagnet/stages/evaluate"
 )
 
-// TestQuickstart runs the whole way twice: it must learn the rules of the sample, and a second
-// run must find everything done.
+// TestQuickstart runs all steps twice: the model must learn the rules of the sample, and the second
+// run must find everything complete.
 func TestQuickstart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model: about half a minute")
@@ -47,13 +47,13 @@ func TestQuickstart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(page), `class="gap"`) {
-		t.Error("the report of a whole run says that something is missing")
+		t.Error("the report of a complete run has gaps")
 	}
-	// The page lets long names break, which is no part of a name.
+	// The page has line break opportunities within long names.
 	said := first + strings.ReplaceAll(string(page), "<wbr>", "")
 	for _, want := range []string{"MRR ", "report: ", "index.html", "cousin_of"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("neither the terminal nor the page says %q", want)
+			t.Errorf("no %q in the output or the page", want)
 		}
 	}
 	checkpoint := filepath.Join(root, "checkpoints", "epoch-001.safetensors")
@@ -69,19 +69,19 @@ func TestQuickstart(t *testing.T) {
 	if !before.ModTime().Equal(after.ModTime()) {
 		t.Error("a second run trained again")
 	}
-	// Of all that the first run wrote the second writes the page alone, and says so.
+	// The second run rewrites the page alone.
 	written := lines(first, "wrote ")
 	index := filepath.Join(root, "report", "index.html")
 	others := slices.DeleteFunc(slices.Clone(written), func(url string) bool { return url == index })
 	if got := lines(second, "wrote "); !slices.Equal(got, []string{index}) {
-		t.Errorf("a second run says that it wrote %q", got)
+		t.Errorf("the second run wrote %q", got)
 	}
-	if got := lines(second, "there already: "); len(got) < 10 || !slices.Equal(got, others) {
-		t.Errorf("a second run says that %q are there, want %q", got, others)
+	if got := lines(second, "already exists: "); len(got) < 10 || !slices.Equal(got, others) {
+		t.Errorf("the second run found %q, want %q", got, others)
 	}
 }
 
-// lines are what stands behind a prefix in the lines that have it.
+// lines returns the rest of the lines that begin with a prefix.
 func lines(text, prefix string) []string {
 	var found []string
 	for line := range strings.Lines(text) {
@@ -92,14 +92,15 @@ func lines(text, prefix string) []string {
 	return found
 }
 
-func TestShownLeavesDefaultsOut(t *testing.T) {
-	got := strings.Join(shown([]string{"--workspace", "./workspace", "--seed", "0", "--split", "test", "--workspace", "w", "--seed", "7"}), " ")
+func TestWithoutDefaults(t *testing.T) {
+	got := strings.Join(withoutDefaults([]string{"--workspace", "./workspace", "--seed", "0", "--split", "test", "--workspace", "w", "--seed", "7"}), " ")
 	if want := "--split test --workspace w --seed 7"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// TestAnotherGraph holds that quickstart names its own --force where a step would replace something.
+// TestAnotherGraph checks that the error names quickstart's own --force if a step would overwrite
+// another graph.
 func TestAnotherGraph(t *testing.T) {
 	dataset, root := t.TempDir(), t.TempDir()
 	for _, split := range []string{"train", "valid", "test"} {
