@@ -86,16 +86,16 @@ func TestPresetValues(t *testing.T) {
 }
 
 func TestUnknownPresetNamesTheClosest(t *testing.T) {
-	for asked, want := range map[string]string{
+	for name, want := range map[string]string{
 		"fb15k237": "fb15k-237", "wn_v1": "wn-v1", "wn18r-specific": "wn18rr-specific", "FB-V2": "fb-v2", "": "fb-v1",
 	} {
-		_, err := Preset(asked)
+		_, err := Preset(name)
 		if err == nil {
-			t.Errorf("preset %q is no error", asked)
+			t.Errorf("preset %q is no error", name)
 			continue
 		}
-		if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+asked+`"`) {
-			t.Errorf("preset %q: %v; want it to name %s", asked, err, want)
+		if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+name+`"`) {
+			t.Errorf("preset %q: %v; want it to name %s", name, err, want)
 		}
 	}
 }

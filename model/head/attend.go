@@ -73,8 +73,8 @@ func softmax[F parameters.Float](weights, logits []F, temperature float64) {
 	}
 }
 
-// flatten is [n, 1] as [n]. It copies: Gorgonia's own reshape shares memory that a later
-// operation may overwrite.
+// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may
+// overwrite.
 type flatten[F parameters.Float] struct{}
 
 func (flatten[F]) forward(in [][]F, out []F) error {

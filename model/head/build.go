@@ -10,7 +10,7 @@ import (
 	"tagnet/model/parameters"
 )
 
-// builder puts a head's graph together.
+// builder builds a head's graph.
 type builder[F parameters.Float] struct {
 	head          *Head[F]
 	configuration configuration.Configuration
@@ -22,7 +22,7 @@ type builder[F parameters.Float] struct {
 	graph  *gorgonia.ExprGraph
 	query  *gorgonia.Node
 	inputs map[string]*gorgonia.Node // the parameters by name
-	order  []string                  // their names as they were first used
+	order  []string                  // their names in the order of first use
 }
 
 func (b *builder[F]) build(propagation Propagation[F]) error {
@@ -49,7 +49,7 @@ func (b *builder[F]) build(propagation Propagation[F]) error {
 	return err
 }
 
-// scores takes the candidates' states, [n D, W], to their scores, [n].
+// scores adds the nodes from the candidates' states, [n D, W], to their scores, [n].
 func (b *builder[F]) scores(states *gorgonia.Node) (*gorgonia.Node, error) {
 	c := b.configuration
 	switch {
@@ -63,20 +63,20 @@ func (b *builder[F]) scores(states *gorgonia.Node) (*gorgonia.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return b.perceptron("score", "mlp", b.count, attended)
+		return b.mlp("score", "mlp", b.count, attended)
 	case b.depth != 1:
 		return nil, fmt.Errorf("delta_mode %s: a candidate has %d states, want 1", c.DeltaMode, b.depth)
 	}
-	return b.perceptron("score", "mlp", b.count, states)
+	return b.mlp("score", "mlp", b.count, states)
 }
 
-// attend reduces the states of every candidate to one, [n, W].
+// attend adds the attention that reduces the states of every candidate to one, [n, W].
 func (b *builder[F]) attend(states *gorgonia.Node) (*gorgonia.Node, error) {
 	module := "attention"
 	if b.configuration.Attention == configuration.AttentionShared {
 		module = "mlp"
 	}
-	logits, err := b.perceptron("attention", module, b.count*b.depth, states)
+	logits, err := b.mlp("attention", module, b.count*b.depth, states)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (b *builder[F]) attend(states *gorgonia.Node) (*gorgonia.Node, error) {
 	return apply("attend", r, tensor.Shape{b.count, b.width}, states, logits)
 }
 
-// perceptron is module.2(relu(module.0([x, x_q]))), for rows of x, [n, W], to [n].
-func (b *builder[F]) perceptron(name, module string, n int, x *gorgonia.Node) (*gorgonia.Node, error) {
+// mlp adds module.2(relu(module.0([x, x_q]))) for the rows of x, [n, W]. Its output is [n].
+func (b *builder[F]) mlp(name, module string, n int, x *gorgonia.Node) (*gorgonia.Node, error) {
 	d := b.configuration.Dim
 	var inner, outer [2]*gorgonia.Node
 	for i, part := range []string{".weight", ".bias"} {
@@ -104,14 +104,14 @@ func (b *builder[F]) perceptron(name, module string, n int, x *gorgonia.Node) (*
 	if err != nil {
 		return nil, err
 	}
-	rectified, err := apply(name+" rectified", rectify[F]{b.products}, tensor.Shape{n, 2 * d}, hidden)
+	activated, err := apply(name+" relu", relu[F]{b.products}, tensor.Shape{n, 2 * d}, hidden)
 	if err != nil {
 		return nil, err
 	}
-	return apply(name+" output", output[F]{n, 2 * d, b.products}, tensor.Shape{n}, rectified, outer[0], outer[1])
+	return apply(name+" output", output[F]{n, 2 * d, b.products}, tensor.Shape{n}, activated, outer[0], outer[1])
 }
 
-// loss takes the scores, [n], to the query's loss, a scalar.
+// loss adds the nodes from the scores, [n], to the query's loss, a scalar.
 func (b *builder[F]) loss(scores *gorgonia.Node) (*gorgonia.Node, error) {
 	signs := make([]F, b.count)
 	signs[0] = -1
@@ -120,25 +120,25 @@ func (b *builder[F]) loss(scores *gorgonia.Node) (*gorgonia.Node, error) {
 	}
 	signed, err := gorgonia.HadamardProd(scores, b.input("signs", dense(signs, b.count)))
 	if err != nil {
-		return nil, fmt.Errorf("signing the scores: %w", err)
+		return nil, fmt.Errorf("multiplying the scores by their signs: %w", err)
 	}
 	terms, err := apply("softplus", softplus[F]{}, tensor.Shape{b.count}, signed)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := apply("weigh", b.head.weigh, tensor.Shape{b.count}, scores)
+	weights, err := apply("weights", b.head.weights, tensor.Shape{b.count}, scores)
 	if err != nil {
 		return nil, err
 	}
 	weighted, err := gorgonia.HadamardProd(terms, weights)
 	if err != nil {
-		return nil, fmt.Errorf("weighing the terms of the loss: %w", err)
+		return nil, fmt.Errorf("weighting the terms of the loss: %w", err)
 	}
 	return gorgonia.Sum(weighted)
 }
 
-// gradients differentiates the loss by every parameter in use and by the query's embedding,
-// and hands the results out.
+// gradients differentiates the loss by every parameter in use and by the query's embedding, and adds
+// nodes that copy the results out.
 func (b *builder[F]) gradients(loss *gorgonia.Node) error {
 	by := gorgonia.Nodes{b.query}
 	for _, name := range b.order {
@@ -169,7 +169,7 @@ func (b *builder[F]) collect(name string, gradient *gorgonia.Node, into *[]F) er
 	return err
 }
 
-// parameter is the node of a tensor of the set, made when it is first asked for.
+// parameter returns the node of a tensor of the set, which it adds at first use.
 func (b *builder[F]) parameter(name string) (*gorgonia.Node, error) {
 	if node, ok := b.inputs[name]; ok {
 		return node, nil
@@ -185,7 +185,7 @@ func (b *builder[F]) parameter(name string) (*gorgonia.Node, error) {
 	return nil, fmt.Errorf("the parameters have no %s", name)
 }
 
-// input is a node whose value is the given tensor, shared and not copied.
+// input adds a node with a value, which is shared and not copied.
 func (b *builder[F]) input(name string, value *tensor.Dense) *gorgonia.Node {
 	return gorgonia.NewTensor(b.graph, dtype[F](), value.Dims(),
 		gorgonia.WithShape(value.Shape()...), gorgonia.WithName(name), gorgonia.WithValue(value))

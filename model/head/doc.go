@@ -1,8 +1,10 @@
-// Package head is the small dense end of the model, as a Gorgonia graph built once per
-// worker: the attention over an entity's states, the score function, the loss, and their
-// gradients. The propagation, irregular and large, enters the graph as one operation whose
-// forward and backward passes are the propagation's own.
+// Package head is the small dense end of the model while training, as a Gorgonia graph built once for
+// each worker: the attention over an entity's states, the score function, the loss, and their
+// gradients. The propagation, irregular and large, is one operation of the graph, with its own forward
+// and backward pass.
 //
-// A head answers for one query at a time: its answer and K negatives, n = 1 + K candidates.
-// It stands between the propagation and the training step.
+// A head processes one query at a time: its answer and K negatives, n = 1 + K candidates. It stands
+// between the propagation and the training step. Gorgonia differentiates the graph and orders its
+// operations; two products and a sum in the loss are its own, the other operations are this package's,
+// and so is the machine that runs them. Scoring uses package inference instead.
 package head

@@ -10,8 +10,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// Head is one worker's graph. It reads the weights where the parameter set holds them, so
-// that all workers see each step of the solver at once. It is not for concurrent use.
+// Head is one worker's graph. It reads the weights from the parameter set, so that all workers see each
+// step of the optimizer at once. It is not for concurrent use.
 type Head[F parameters.Float] struct {
 	names    []string
 	machine  *machine
@@ -20,33 +20,32 @@ type Head[F parameters.Float] struct {
 	query      []F // x_q, the graph's input
 	embeddings []F // query.weight
 	candidates *candidates
-	weigh      *weigh[F]
-	into       Gradients[F] // the current query's
+	weights    *lossWeights[F]
+	into       Gradients[F] // of the current query
 }
 
 // Gradients are one query's gradients of the head's parameters.
 type Gradients[F parameters.Float] struct {
 	// Tensors has an entry per name of Head.Names, row-major.
 	Tensors [][]F
-	// Query is the gradient of the query's embedding, [d]: the propagation's share and the
-	// head's own.
+	// Query is the gradient of the query's embedding, [d], through the propagation and the head.
 	Query []F
 }
 
-// New builds the graph for queries with a number of candidates: one answer and at least one
-// negative. The weights stay where the parameter set holds them.
+// New builds the graph for queries with count candidates: one answer and at least one negative. It
+// shares the weights of the parameter set.
 func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {
 	if count < 2 {
-		return nil, fmt.Errorf("a head of %d candidates: want an answer and at least one negative", count)
+		return nil, fmt.Errorf("building the head for %d candidates: want an answer and at least one negative", count)
 	}
 	if p.Data("query.weight") == nil {
-		return nil, fmt.Errorf("the parameters have no query.weight")
+		return nil, fmt.Errorf("building the head: the parameters have no query.weight")
 	}
 	h := &Head[F]{
 		products:   products,
 		embeddings: p.Data("query.weight"),
 		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
-		weigh:      &weigh[F]{temperature: c.AdversarialTemperature},
+		weights:    &lossWeights[F]{temperature: c.AdversarialTemperature},
 	}
 	b := &builder[F]{
 		head: h, configuration: c, set: p, products: products,
@@ -59,11 +58,11 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	return h, nil
 }
 
-// Names are the head's parameters, in the order of Gradients.Tensors. They are empty for
-// A*Net's policies, whose score belongs to the propagation.
+// Names returns the names of the head's parameters, in the order of Gradients.Tensors: none for A*Net's
+// policies, whose score is part of the propagation.
 func (h *Head[F]) Names() []string { return h.names }
 
-// NewGradients returns room for one query's gradients.
+// NewGradients allocates the gradients of one query.
 func (h *Head[F]) NewGradients() *Gradients[F] {
 	g := &Gradients[F]{Query: make([]F, len(h.into.Query))}
 	for _, t := range h.into.Tensors {
@@ -72,16 +71,16 @@ func (h *Head[F]) NewGradients() *Gradients[F] {
 	return g
 }
 
-// Run computes the loss of one query, whose embedding is row relation of query.weight, and
-// sets its gradients. entities are the answer, then the negatives. share multiplies loss and
-// gradients: 1/B in a batch of B queries.
+// Run computes the loss of one query and sets its gradients. The query's embedding is row relation of
+// query.weight; entities are the answer, then the negatives. share multiplies loss and gradients: 1/B in
+// a batch of B queries.
 func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
 	if len(entities) != len(h.candidates.entities) {
-		return 0, fmt.Errorf("%d candidates in a head of %d", len(entities), len(h.candidates.entities))
+		return 0, fmt.Errorf("the query has %d candidates, want %d", len(entities), len(h.candidates.entities))
 	}
 	copy(h.candidates.entities, entities)
 	copy(h.query, h.embeddings[int(relation)*len(h.query):])
-	h.weigh.share = share
+	h.weights.share = share
 	copy(h.into.Tensors, into.Tensors)
 	h.into.Query = into.Query
 
@@ -95,23 +94,22 @@ func (h *Head[F]) Run(relation int32, entities []int32, share float64, into *Gra
 	case float64:
 		return v, nil
 	}
-	return 0, fmt.Errorf("the loss is a %T", value.Data())
+	return 0, fmt.Errorf("the loss has type %T", value.Data())
 }
 
-// SumInto sets the gradients of the head's parameters, among those of the whole model, to the
-// sum over a batch's queries, in the order of the slots. The queries' embeddings are left out: the
-// propagation sums them.
-func (h *Head[F]) SumInto(slots []*Gradients[F], into *parameters.Set[F]) {
+// SumInto sets the gradients of the head's parameters in into to the sum over a batch, in the order of
+// its queries. Those of the queries' embeddings are summed by the propagation.
+func (h *Head[F]) SumInto(batch []*Gradients[F], into *parameters.Set[F]) {
 	for i, name := range h.names {
 		sum := into.Data(name)
 		clear(sum)
-		for _, slot := range slots {
-			h.products.Add(sum, slot.Tensors[i])
+		for _, query := range batch {
+			h.products.Add(sum, query.Tensors[i])
 		}
 	}
 }
 
-// dense wraps values in a tensor that shares them.
+// dense returns a tensor that shares data.
 func dense[F parameters.Float](data []F, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 }

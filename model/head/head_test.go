@@ -13,8 +13,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// fake is a propagation of one line: state t of entity e is sin(p_et * x_q), so that it has a
-// parameter, p, and a gradient by the query.
+// fake is a propagation in one line: state t of entity e is sin(p_et * x_q). It has a parameter, p, and
+// a gradient with respect to the query.
 type fake[F parameters.Float] struct {
 	depth, width    int
 	query, p        []F // p is [entities, depth, width]
@@ -26,7 +26,7 @@ func (f *fake[F]) Depth() int     { return f.depth }
 func (f *fake[F]) Width() int     { return f.width }
 func (f *fake[F]) Forward() error { f.forwards++; return nil }
 
-// valid: entity 0 is unreached, and others have as many states as they come.
+// valid: entity 0 is unreached, and the numbers of states of the others differ.
 func (f *fake[F]) valid(entity int32) int32 { return min(entity, int32(f.depth)) }
 
 func (f *fake[F]) Candidates(entities []int32, states []F, valid []int32) {
@@ -61,7 +61,7 @@ const (
 	fakeRelation = 2
 )
 
-// trial is a head over a fake propagation with weights drawn at random.
+// trial is a head over a fake propagation, with random weights.
 type trial[F parameters.Float] struct {
 	c        configuration.Configuration
 	set      *parameters.Set[F]
@@ -106,7 +106,7 @@ func newTrial[F parameters.Float](t testing.TB, c configuration.Configuration, s
 	return &trial[F]{c, set, f, h, entities}
 }
 
-// scores and loss say the same as the graph, in plain words and float64.
+// scores and loss compute the same as the graph, in plain loops and float64.
 func (t *trial[F]) scores() []float64 {
 	d := t.c.Dim
 	states := make([]F, len(t.entities)*t.fake.depth*t.fake.width)
@@ -128,7 +128,7 @@ func (t *trial[F]) scores() []float64 {
 			total := 0.0
 			weights := make([]float64, valid[i])
 			for k := range weights {
-				weights[k] = math.Exp(t.perceptron(module, toFloat64(state(k))) / t.c.AttentionTemperature)
+				weights[k] = math.Exp(t.mlp(module, toFloat64(state(k))) / t.c.AttentionTemperature)
 				total += weights[k]
 			}
 			for k, w := range weights {
@@ -139,12 +139,12 @@ func (t *trial[F]) scores() []float64 {
 		} else {
 			x = toFloat64(state(0))
 		}
-		scores[i] = t.perceptron("mlp", x)
+		scores[i] = t.mlp("mlp", x)
 	}
 	return scores
 }
 
-func (t *trial[F]) perceptron(module string, x []float64) float64 {
+func (t *trial[F]) mlp(module string, x []float64) float64 {
 	both := append(slices.Clone(x), toFloat64(t.fake.query)...)
 	w0, b0 := t.set.Data(module+".0.weight"), t.set.Data(module+".0.bias")
 	w2, b2 := t.set.Data(module+".2.weight"), t.set.Data(module+".2.bias")
@@ -191,7 +191,7 @@ func toFloat64[F parameters.Float](x []F) []float64 {
 	return y
 }
 
-// cases are the heads there are.
+// cases are all kinds of heads.
 func cases() map[string]configuration.Configuration {
 	base := configuration.Default()
 	base.Dim, base.Layers, base.Negatives, base.AttentionTemperature = 6, 2, 11, 0.7
@@ -202,7 +202,7 @@ func cases() map[string]configuration.Configuration {
 		all[name] = c
 	}
 	add("fixed", func(c *configuration.Configuration) {})
-	add("fixed, negatives alike", func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })
+	add("fixed, equal negatives", func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })
 	add("one negative", func(c *configuration.Configuration) { c.Negatives = 1 })
 	for _, attention := range []string{configuration.AttentionOwn, configuration.AttentionShared} {
 		add("specific, "+attention, func(c *configuration.Configuration) {
@@ -228,7 +228,7 @@ func TestLossAgreesWithItsDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			trial := newTrial[float64](t, c, .7)
 			g := trial.head.NewGradients()
-			for range 3 { // a second run must be a whole run
+			for range 3 { // later runs must not depend on earlier ones
 				loss, err := trial.head.Run(fakeRelation, trial.entities, .25, g)
 				if err != nil {
 					t.Fatal(err)
@@ -309,7 +309,7 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 	}
 }
 
-// Scores of ±200 neither overflow nor lose their gradient.
+// Scores of ±200 must neither overflow nor lose their gradient.
 func TestLossIsStable(t *testing.T) {
 	c := cases()["fixed"]
 	for _, z := range []float32{200, -200} {
@@ -356,7 +356,7 @@ func TestHeadsOfImpossibleShapes(t *testing.T) {
 	}
 }
 
-// Some thousand steps leave the heap as it was.
+// A few thousand steps must not grow the heap.
 func TestHeapIsFlat(t *testing.T) {
 	trial := newTrial[float32](t, cases()["specific, shared"], .7)
 	g := trial.head.NewGradients()
@@ -377,7 +377,7 @@ func TestHeapIsFlat(t *testing.T) {
 	}
 }
 
-// still is a propagation that costs nothing, for the benchmark.
+// still is a propagation without cost, for the benchmark.
 type still struct{ *fake[float32] }
 
 func (s still) Candidates(_ []int32, _ []float32, valid []int32) {
@@ -388,7 +388,7 @@ func (s still) Candidates(_ []int32, _ []float32, valid []int32) {
 
 func (still) Backward([]int32, []float32, []float32) error { return nil }
 
-// BenchmarkRun is all that the head adds to a query's propagation.
+// BenchmarkRun measures what the head adds to a query's propagation.
 func BenchmarkRun(b *testing.B) {
 	kernels := kernel.Available()
 	for _, k := range []int{128, 256, 2048} {

@@ -2,8 +2,8 @@ package head
 
 import "tagnet/model/parameters"
 
-// Products are dense row-major matrix products, and what else is done to whole arrays. Every
-// kernel.Kernel has them for float32; Plain has them for both precisions.
+// Products are dense row-major matrix products and operations on arrays. A kernel.Kernel has them for
+// float32, Plain for both precisions.
 type Products[F parameters.Float] interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []F, n, k, m int, add bool)
@@ -94,19 +94,19 @@ func dot[F parameters.Float](x, y []F) F {
 //
 //	out_i = W [x_i, q] + b = W_x x_i + (W_q q + b)
 //
-// for x [n, k], q [d], W [m, k+d], b [m]. The part of q is computed once, not per row.
+// for x [n, k], q [d], W [m, k+d], b [m]. The product with q is computed once, not for each row.
 type conditioned[F parameters.Float] struct {
 	n, k, d, m int
 	products   Products[F]
 
 	transposed []F // W_xᵀ, [k, m]
-	part       []F // W_x, [m, k], and its gradient
+	stored     []F // W_x, [m, k], and its gradient
 	shift      []F // W_q q + b; backward: the sum of the rows' gradients
 }
 
 func newConditioned[F parameters.Float](n, k, d, m int, products Products[F]) *conditioned[F] {
 	return &conditioned[F]{n: n, k: k, d: d, m: m, products: products,
-		transposed: make([]F, k*m), part: make([]F, m*k), shift: make([]F, m)}
+		transposed: make([]F, k*m), stored: make([]F, m*k), shift: make([]F, m)}
 }
 
 func (c *conditioned[F]) forward(in [][]F, out []F) error {
@@ -131,11 +131,11 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	dx, dq, dw, db := gradients[0], gradients[1], gradients[2], gradients[3]
 	stride := c.k + c.d
 	for i := range c.m {
-		copy(c.part[i*c.k:(i+1)*c.k], w[i*stride:i*stride+c.k])
+		copy(c.stored[i*c.k:(i+1)*c.k], w[i*stride:i*stride+c.k])
 	}
-	c.products.Multiply(dx, gradient, c.part, c.n, c.m, c.k, false)
+	c.products.Multiply(dx, gradient, c.stored, c.n, c.m, c.k, false)
 
-	c.products.MultiplyTransposed(c.part, gradient, x, c.n, c.m, c.k, false)
+	c.products.MultiplyTransposed(c.stored, gradient, x, c.n, c.m, c.k, false)
 	clear(db)
 	for i := range c.n {
 		c.products.Add(db, gradient[i*c.m:(i+1)*c.m])
@@ -143,7 +143,7 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	clear(dq)
 	for i := range c.m {
 		row := dw[i*stride : (i+1)*stride]
-		copy(row, c.part[i*c.k:(i+1)*c.k])
+		copy(row, c.stored[i*c.k:(i+1)*c.k])
 		for j, v := range q {
 			row[c.k+j] = db[i] * v
 		}

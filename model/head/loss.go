@@ -10,10 +10,10 @@ import (
 //
 //	(softplus(-z_0) + sum over k of w_k softplus(z_k)) / 2
 //
-// In the graph: the sum of weigh(z) * softplus(sign * z).
+// In the graph: the sum of lossWeights(z) * softplus(sign * z).
 
-// softplus is log(1 + exp(x)) of every entry. Gorgonia's own says x beyond 16, which is 1e-7
-// off in float64.
+// softplus is log(1 + exp(x)) of every entry. Gorgonia's own returns x beyond 16, an error of 1e-7 in
+// float64.
 type softplus[F parameters.Float] struct{}
 
 func (softplus[F]) forward(in [][]F, out []F) error {
@@ -31,7 +31,7 @@ func (softplus[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	return nil
 }
 
-// sigmoid keeps its precision at both ends: exp never overflows.
+// sigmoid is 1 / (1 + exp(-x)), without overflow at either end.
 func sigmoid(x float64) float64 {
 	e := math.Exp(-math.Abs(x))
 	if x >= 0 {
@@ -40,17 +40,17 @@ func sigmoid(x float64) float64 {
 	return e / (1 + e)
 }
 
-// weigh gives the weights of the loss's terms, from the scores: half of the query's share
-// for the answer, and as much for all negatives together, split by a softmax of their
-// scores, or evenly at temperature 0. The weights count as constants: no gradient.
-type weigh[F parameters.Float] struct {
+// lossWeights computes the weights of the loss's terms from the scores: half of the query's share for
+// the answer, and half for all negatives together, divided by a softmax of their scores, or evenly at
+// temperature 0. The weights are constants, without a gradient.
+type lossWeights[F parameters.Float] struct {
 	temperature float64
 	share       float64 // of the query in the batch's mean
 }
 
-func (w *weigh[F]) constant() {}
+func (w *lossWeights[F]) constant() {}
 
-func (w *weigh[F]) forward(in [][]F, out []F) error {
+func (w *lossWeights[F]) forward(in [][]F, out []F) error {
 	half := F(w.share / 2)
 	out[0] = half
 	negatives, scores := out[1:], in[0][1:]
@@ -67,22 +67,22 @@ func (w *weigh[F]) forward(in [][]F, out []F) error {
 	return nil
 }
 
-func (w *weigh[F]) backward([][]F, []F, []F, [][]F) error { return nil }
+func (w *lossWeights[F]) backward([][]F, []F, []F, [][]F) error { return nil }
 
-// rectify is max(x, 0) of every entry, whose gradient at 0 is 0 as PyTorch's is.
-type rectify[F parameters.Float] struct{ products Products[F] }
+// relu is max(x, 0) of every entry. Its gradient at 0 is 0, as PyTorch's.
+type relu[F parameters.Float] struct{ products Products[F] }
 
-func (r rectify[F]) forward(in [][]F, out []F) error {
+func (r relu[F]) forward(in [][]F, out []F) error {
 	r.products.ReLU(out, in[0])
 	return nil
 }
 
-func (r rectify[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+func (r relu[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	r.products.ReLUBackward(gradients[0], in[0], gradient)
 	return nil
 }
 
-// collect hands a gradient out of the graph, to where the current query keeps it.
+// collect copies a gradient from the graph to the current query's gradients.
 type collect[F parameters.Float] struct {
 	into *[]F
 }

@@ -14,20 +14,19 @@ import (
 
 // rule is the arithmetic of an operation, on flat row-major arrays.
 type rule[F parameters.Float] interface {
-	// forward computes out, whose values are those of an earlier run, from in.
+	// forward sets out from in.
 	forward(in [][]F, out []F) error
 	// backward sets gradients, one for each of in, from the gradient of out.
 	backward(in [][]F, out, gradient []F, gradients [][]F) error
 }
 
-// operation is a node of the graph that follows a rule of ours. It owns its output and the
-// gradients of its inputs, so that a run allocates none of them.
+// operation is a Gorgonia operation that follows a rule. It owns its output and the gradients of its
+// inputs, so that a run allocates none of them.
 //
-// Gorgonia wants an operation per input's gradient. They take all that the backward pass
-// reads as inputs of their own (which keeps it alive and orders it), and share one pass: the
-// first that runs does it for all.
+// Gorgonia needs an operation for the gradient of each input. They have as inputs all that the backward
+// pass reads, which orders them after it, and share one backward pass, which the first of them runs.
 type operation[F parameters.Float] struct {
-	name      string // unique in a graph: equal hashes would become one node
+	name      string // unique in a graph: Gorgonia merges operations of equal hash
 	shapes    []tensor.Shape
 	output    *tensor.Dense
 	gradients []*tensor.Dense
@@ -61,7 +60,7 @@ func dtype[F parameters.Float]() tensor.Dtype {
 	return tensor.Float64
 }
 
-// typeOf is made anew at every call: Gorgonia takes types back into a pool.
+// typeOf returns a new type at every call: Gorgonia recycles types in a pool.
 func typeOf[F parameters.Float](shape tensor.Shape) hm.Type {
 	return gorgonia.TensorType{Dims: shape.Dims(), Of: dtype[F]()}
 }
@@ -110,7 +109,7 @@ func (o *operation[F]) DiffWRT(n int) []bool {
 	return differentiable
 }
 
-// constantRule marks a rule through which no gradient flows.
+// constantRule marks a rule without a gradient.
 type constantRule interface{ constant() }
 
 func (o *operation[F]) SymDiff(inputs gorgonia.Nodes, output, gradient *gorgonia.Node) (gorgonia.Nodes, error) {

@@ -2,22 +2,21 @@ package head
 
 import "tagnet/model/parameters"
 
-// Propagation is what the head asks of a propagation, for one query at a time: whoever runs
-// the head has told it the query before. Float32 propagations are those of the kernels;
-// float64 ones serve tests.
+// Propagation is the interface of a propagation of the current query, which is set before the head
+// runs. Package propagation implements it in float32; tests do so in float64.
 type Propagation[F parameters.Float] interface {
-	// Depth is the number D of states per entity, Width the entries W of a state. A*Net's
-	// policies have D = W = 1: the state is the score itself.
+	// Depth returns the number D of states of an entity, Width the number W of entries of a state.
+	// A*Net's policies have D = W = 1: the state is the score.
 	Depth() int
 	Width() int
 	// Forward propagates the current query.
 	Forward() error
-	// Candidates writes the states of n entities, [n, D, W], with zeros where an entity has
-	// none, and to valid, [n], how many each has: 0 where it is unreached. The states of an
-	// entity beyond its valid ones are not read.
+	// Candidates sets states, [n, D, W], to the states of n entities, zeros where an entity has none,
+	// and valid, [n], to their number: 0 for an entity that is not reached. States beyond the valid
+	// ones are not read.
 	Candidates(entities []int32, states []F, valid []int32)
-	// Backward takes the gradient of those states through the propagation. It keeps the
-	// gradients of its own parameters, and sets query, [d], to that of the query's embedding.
+	// Backward propagates the gradient of those states. It keeps the gradients of its own parameters
+	// and sets query, [d], to that of the query's embedding.
 	Backward(entities []int32, gradient []F, query []F) error
 }
 
@@ -27,8 +26,8 @@ type candidates struct {
 	valid    []int32
 }
 
-// propagate is a propagation as an operation: from the query's embedding, [d], to the states
-// of the candidates, [n D, W].
+// propagate is a propagation as an operation, from the query's embedding, [d], to the states of the
+// candidates, [n D, W].
 type propagate[F parameters.Float] struct {
 	propagation Propagation[F]
 	*candidates

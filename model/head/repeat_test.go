@@ -9,8 +9,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// A head runs over and over: nothing of one query may be left for the next. And SumInto adds up
-// slot by slot, whatever is there.
+// A head runs for many queries, and none may affect the next. SumInto sums query by query and ignores
+// previous values.
 func TestQueriesLeaveNothingBehind(t *testing.T) {
 	for _, k := range kernel.Available() {
 		c := configuration.Default()

@@ -97,6 +97,6 @@ func TestInitializeDependsOnSeedAndNameOnly(t *testing.T) {
 		}
 	}
 	if slices.Equal(whole.Data("layers.0.linear.weight"), whole.Data("layers.1.linear.weight")) {
-		t.Error("two layers start alike")
+		t.Error("two layers start with equal weights")
 	}
 }

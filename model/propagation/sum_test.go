@@ -78,8 +78,8 @@ func (b *batch) want() *parameters.Set[float64] {
 	}
 	for i, gradients := range b.batch {
 		q := int(b.queries[i])
-		asked := want.Data("query.weight")[q*d : (q+1)*d]
-		plus(asked, gradients.Query)
+		queryGradient := want.Data("query.weight")[q*d : (q+1)*d]
+		plus(queryGradient, gradients.Query)
 		for t, g := range gradients.layers {
 			plus(want.Layer(t+1, "linear.bias"), g.bias)
 			plus(want.Layer(t+1, "layer_norm.weight"), g.scale)
@@ -104,7 +104,7 @@ func (b *batch) want() *parameters.Set[float64] {
 			for out, v := range g.relation {
 				for in := range d {
 					by[out*d+in] += float64(v) * float64(embedding[in])
-					asked[in] += float64(v) * float64(stored[out*d+in])
+					queryGradient[in] += float64(v) * float64(stored[out*d+in])
 				}
 			}
 		}

@@ -143,7 +143,7 @@ func (f *file) toCase() (*Case, error) {
 		return nil, err
 	}
 	if f.Relations%2 != 0 {
-		return nil, fmt.Errorf("num_relations is %d: want an even number, reciprocals included", f.Relations)
+		return nil, fmt.Errorf("num_relations is %d: want an even number, inverses included", f.Relations)
 	}
 	if f.BatchLoss == nil || len(f.Queries) == 0 {
 		return nil, fmt.Errorf("batch_loss or queries are missing")

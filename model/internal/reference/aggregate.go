@@ -6,25 +6,24 @@ import (
 	"tagnet/model/configuration"
 )
 
-// member is a vector that stands in a set a number of times, at least once.
+// member is a vector in a set, with its number of copies, at least one.
 type member struct {
 	vector []float64
 	copies float64
 }
 
-// reduction says how a set becomes an update vector.
+// reduction reduces a set to an update vector.
 type reduction struct {
 	aggregate string
-	// divisor is degree + 1, the number of messages that the set stands for: the mean is
-	// over so many, even where some are not in the set.
+	// divisor is degree + 1, the number of messages that the set stands for. The mean divides by it even
+	// where some of them are not in the set.
 	divisor float64
-	// scalers are 1, c and 1/max(c, 0.01), for c the log degree relative to the graph's mean.
-	// They depend on degrees alone.
+	// scalers are 1, c and 1/max(c, 0.01), where c is the log degree relative to the graph's mean.
 	scalers [3]float64
 }
 
 func newReduction(aggregate string, degree int, meanLogDegree float64) reduction {
-	c := 0.0 // in a graph without edges, where there is no mean to compare with
+	c := 0.0 // in a graph without edges, whose mean is 0
 	if meanLogDegree > 0 {
 		c = math.Log(float64(degree)+1) / meanLogDegree
 	}
@@ -44,8 +43,7 @@ const (
 	pnaAggregators
 )
 
-// apply reduces a set, which is not empty, to the update vector: 12 d entries for PNA, d for
-// the others.
+// apply reduces a set, which is not empty, to the update vector: 12 d entries for PNA, else d.
 func (r reduction) apply(set []member) []float64 {
 	var update []float64
 	for j := range set[0].vector {
@@ -75,11 +73,10 @@ func (r reduction) apply(set []member) []float64 {
 
 // backward returns, for each member, the gradient by its vector (all its copies together).
 //
-// Where several members attain a maximum or minimum, the first of them takes its gradient:
-// the boundary, then the degree message, then the messages in order. Any other choice gives
-// the parameters the same gradients (the golden ones agree with the last, too), for members
-// tie where a state is zero, and then nothing flows on from it, or where states and
-// relations are computed alike, and then the same flows on from each.
+// Where several members attain a maximum or minimum, the first receives its gradient: the boundary, then
+// the degree message, then the messages in order. Any other choice gives the parameters the same
+// gradients: members tie where a state is zero, which passes no gradient on, or where their states and
+// relations are computed in the same way, so that each would pass on the same gradient.
 func (r reduction) backward(set []member, update []float64) [][]float64 {
 	gradients := make([][]float64, len(set))
 	for i := range set {
@@ -124,8 +121,8 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 	return gradients
 }
 
-// sum is not the mean times the divisor: rounding would then part the states of entities that
-// are reached alike but differ in degree, and with it the order of their equal priorities.
+// sum adds a dimension over the members. It is not the mean times the divisor, since rounding would make
+// states of equal sums but different degrees differ, and so reorder equal priorities.
 func sum(set []member, j int) float64 {
 	total := 0.0
 	for _, m := range set {
@@ -145,7 +142,7 @@ func (r reduction) variance(set []member, j int) float64 {
 	return squares/r.divisor - mean*mean
 }
 
-// first is the place of the first member that no other one beats in dimension j.
+// first returns the index of the first member that no other one beats in dimension j.
 func first(set []member, j int, beats func(a, b float64) bool) int {
 	best := 0
 	for i := range set {

@@ -1,6 +1,6 @@
 package reference
 
-// row is row i of a row-major matrix of the given width, as a view.
+// row returns a view of row i of a row-major matrix.
 func row(matrix []float64, i, width int) []float64 {
 	return matrix[i*width : (i+1)*width : (i+1)*width]
 }
@@ -12,12 +12,12 @@ func add(a, b []float64) {
 	}
 }
 
-// join is the vector [a, b].
+// join returns the vector [a, b].
 func join(a, b []float64) []float64 {
 	return append(append(make([]float64, 0, len(a)+len(b)), a...), b...)
 }
 
-// affine is weight @ x + bias, for weight [n, len(x)] and bias [n], or nil for none.
+// affine returns weight @ x + bias, for weight [n, len(x)] and bias [n], or nil for none.
 func affine(weight, bias, x []float64) []float64 {
 	y := make([]float64, len(weight)/len(x))
 	for i := range y {
@@ -31,8 +31,8 @@ func affine(weight, bias, x []float64) []float64 {
 	return y
 }
 
-// affineBackward adds to the gradients of weight, bias (nil for none) and x what the
-// gradient of y = affine(weight, bias, x) makes of them.
+// affineBackward adds to the gradients of weight, bias (nil for none) and x from the gradient of
+// y = affine(weight, bias, x).
 func affineBackward(weight, x, y, gradientWeight, gradientBias, gradientX []float64) {
 	for i, gradient := range y {
 		weights, into := row(weight, i, len(x)), row(gradientWeight, i, len(x))

@@ -16,7 +16,7 @@ func (p *Pass) attend() {
 	for o := range m.graph.Entities {
 		var logits []float64
 		for _, t := range p.open(o) {
-			logits = append(logits, m.score(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.question)/c.AttentionTemperature)
+			logits = append(logits, m.score(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding)/c.AttentionTemperature)
 		}
 		weights := softmax(logits)
 		for i, t := range p.open(o) {
@@ -28,9 +28,9 @@ func (p *Pass) attend() {
 	}
 }
 
-// attendBackward takes the gradient of Final to the states, the query's embedding and the
+// attendBackward propagates the gradient of Final to the states, the query's embedding and the
 // parameters of the attention.
-func (p *Pass) attendBackward(final []float64, states [][]float64, question []float64, into *parameters.Set[float64]) {
+func (p *Pass) attendBackward(final []float64, states [][]float64, embedding []float64, into *parameters.Set[float64]) {
 	m, c := p.model, p.model.configuration
 	for o := range m.graph.Entities {
 		gradient := row(final, o, c.Dim)
@@ -46,13 +46,13 @@ func (p *Pass) attendBackward(final []float64, states [][]float64, question []fl
 		}
 		for _, t := range p.open(o) {
 			logit := weight(t) * (along[t] - mean) / c.AttentionTemperature
-			m.scoreBackward(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.question, logit, row(states[t], o, c.Dim), question, into)
+			m.scoreBackward(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding, logit, row(states[t], o, c.Dim), embedding, into)
 		}
 	}
 }
 
-// open lists the layers after which o's state counts: dist(o) to dist(o) + delta, as far as
-// there are layers; none if o is not reached.
+// open returns the layers whose states of o are part of its final state: dist(o) to dist(o) + delta, up to
+// the last layer; none if o is not reached.
 func (p *Pass) open(o int) []int {
 	c := p.model.configuration
 	var layers []int
@@ -64,7 +64,7 @@ func (p *Pass) open(o int) []int {
 	return layers
 }
 
-// attentionName is that of the MLP which weighs states.
+// attentionName returns the name of the MLP that weights states.
 func (m *Model) attentionName() string {
 	if m.configuration.Attention == configuration.AttentionShared {
 		return "mlp"
@@ -72,7 +72,7 @@ func (m *Model) attentionName() string {
 	return "attention"
 }
 
-// softmax is exp(logits) over their sum.
+// softmax returns exp(logits) divided by their sum.
 func softmax(logits []float64) []float64 {
 	largest, sum := math.Inf(-1), 0.0
 	for _, logit := range logits {

@@ -1,19 +1,19 @@
-// Package reference is the specification of the model, in float64 and in plain loops: it
-// says what the fast rooms of the model compute, and their tests hold them to it. Nothing
-// here is clever. Every message that a window admits is sent, the empty ones included;
-// update vectors have all their 12 d entries; sets are sets. One file holds one idea:
+// Package reference is the specification of the model, in float64 and plain loops. Tests of the fast
+// packages compare their results with it; nothing else imports it. It optimizes nothing: it sends every
+// message that a window admits, the empty ones included, and update vectors have all their 12 d
+// entries. One file holds one idea:
 //
-//	search.go     how far every entity is from the source
-//	window.go     who listens to whom, by distance
-//	priority.go   who sends to whom, by priority (A*Net)
-//	relation.go   what a relation means in a layer
-//	message.go    what a sender and a relation say
-//	aggregate.go  how a set of messages becomes one vector
-//	update.go     how that vector changes an entity's state
-//	propagate.go  layer after layer, and back
-//	attention.go  which of its states an entity ends in
-//	score.go      how good an answer a state makes
-//	loss.go       how wrong the scores are, and the answer's rank
+//	search.go     distances from the source
+//	window.go     the messages of a layer, by distance
+//	priority.go   the messages of a layer, by priority (A*Net)
+//	relation.go   relation embeddings of a layer
+//	message.go    message functions
+//	aggregate.go  reduction of messages to one vector
+//	update.go     node update: linear map, layer norm, ReLU, dropout
+//	propagate.go  all layers, forward and backward
+//	attention.go  final state as an attention over states (specific delta)
+//	score.go      score function
+//	loss.go       loss, and the rank of the answer
 //
-// Each has its gradient beside it, by hand.
+// Each has its hand-written gradient beside it.
 package reference

@@ -12,7 +12,7 @@ import (
 )
 
 // TestGradientAgainstDifferences compares every tensor's gradient, along a random direction,
-// with the central difference, for every way of aggregating, speaking and listening.
+// with the central difference, for every way of aggregating, speaking and activity.
 func TestGradientAgainstDifferences(t *testing.T) {
 	i := 0
 	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {

@@ -2,9 +2,9 @@ package reference
 
 import "math"
 
-// Loss is that of the scores of all entities, with one answer and K negatives (repeats count
-// as often as they stand), and its gradient by the scores. Negatives of a high score weigh
-// more the lower the temperature; at 0 all weigh alike. The weights take no gradient.
+// Loss returns the loss of the scores of all entities, for one answer and K negatives (repeats count), and
+// its gradient with respect to the scores. The lower the temperature, the more negatives of high score
+// weigh; at 0 all weigh equally. The weights have no gradient.
 func Loss(scores []float64, answer int32, negatives []int32, temperature float64) (loss float64, gradient []float64) {
 	gradient = make([]float64, len(scores))
 	loss = softplus(-scores[answer]) / 2
@@ -27,8 +27,8 @@ func negativeWeights(scores []float64, negatives []int32, temperature float64) [
 	return softmax(logits) // of equal logits: 1/K
 }
 
-// RawRankPessimistic is the answer's place among all entities, none left out; those of equal
-// score stand before it.
+// RawRankPessimistic returns the rank of the answer among all entities, unfiltered; those of equal score
+// rank before it.
 func RawRankPessimistic(scores []float64, answer int32) int64 {
 	rank := int64(1)
 	for o, score := range scores {

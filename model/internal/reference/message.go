@@ -2,50 +2,49 @@ package reference
 
 import "tagnet/model/configuration"
 
-// message is what a sender of state x says along a relation of embedding w. RotatE reads
-// both as complex vectors, the first half of the dimensions being the real parts.
+// message returns the message of a sender with state x along a relation with embedding w. RotatE takes
+// both as complex vectors, the first half of the dimensions as the real parts.
 func message(kind string, x, w []float64) []float64 {
-	said := make([]float64, len(x))
+	vector := make([]float64, len(x))
 	switch kind {
 	case configuration.MessageDistMult:
 		for j := range x {
-			said[j] = x[j] * w[j]
+			vector[j] = x[j] * w[j]
 		}
 	case configuration.MessageTransE:
 		for j := range x {
-			said[j] = x[j] + w[j]
+			vector[j] = x[j] + w[j]
 		}
 	case configuration.MessageRotatE:
 		half := len(x) / 2
 		for re := range half {
 			im := re + half
-			said[re] = x[re]*w[re] - x[im]*w[im]
-			said[im] = x[re]*w[im] + x[im]*w[re]
+			vector[re] = x[re]*w[re] - x[im]*w[im]
+			vector[im] = x[re]*w[im] + x[im]*w[re]
 		}
 	}
-	return said
+	return vector
 }
 
-// messageBackward adds to the gradients of x and w what the gradient of the message makes
-// of them.
-func messageBackward(kind string, x, w, said, gradientX, gradientW []float64) {
+// messageBackward adds to the gradients of x and w from that of the message.
+func messageBackward(kind string, x, w, vector, gradientX, gradientW []float64) {
 	switch kind {
 	case configuration.MessageDistMult:
 		for j := range x {
-			gradientX[j] += said[j] * w[j]
-			gradientW[j] += said[j] * x[j]
+			gradientX[j] += vector[j] * w[j]
+			gradientW[j] += vector[j] * x[j]
 		}
 	case configuration.MessageTransE:
-		add(gradientX, said)
-		add(gradientW, said)
+		add(gradientX, vector)
+		add(gradientW, vector)
 	case configuration.MessageRotatE:
 		half := len(x) / 2
 		for re := range half {
 			im := re + half
-			gradientX[re] += said[re]*w[re] + said[im]*w[im]
-			gradientX[im] += said[im]*w[re] - said[re]*w[im]
-			gradientW[re] += said[re]*x[re] + said[im]*x[im]
-			gradientW[im] += said[im]*x[re] - said[re]*x[im]
+			gradientX[re] += vector[re]*w[re] + vector[im]*w[im]
+			gradientX[im] += vector[im]*w[re] - vector[re]*w[im]
+			gradientW[re] += vector[re]*x[re] + vector[im]*x[im]
+			gradientW[im] += vector[im]*x[re] - vector[re]*x[im]
 		}
 	}
 }

@@ -46,9 +46,9 @@ func TestRenumberingEntities(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := sampleParameters(c, g, 5)
-		asked := graph.Fact{Head: 0, Relation: 1, Tail: 2}
+		fact := graph.Fact{Head: 0, Relation: 1, Tail: 2}
 		there := graph.Fact{Head: int32(renamed[0]), Relation: 1, Tail: int32(renamed[2])}
-		one := newModel(t, g, c, p).Forward(Query{Source: 0, Relation: 1, Removal: removalOf(g, asked, false)})
+		one := newModel(t, g, c, p).Forward(Query{Source: 0, Relation: 1, Removal: removalOf(g, fact, false)})
 		two := newModel(t, other, c, p).Forward(Query{Source: there.Head, Relation: 1, Removal: removalOf(other, there, false)})
 		if !slices.Equal(one.Counts, two.Counts) {
 			t.Errorf("%s: counts are %v, renumbered %v", name, one.Counts, two.Counts)
@@ -108,28 +108,28 @@ func TestRemovalIsAbsence(t *testing.T) {
 			c.NodeRatio, c.DegreeRatio = 1, 100
 		}
 		for _, oneHop := range []bool{false, true} {
-			for _, asked := range []graph.Fact{{Head: 0, Relation: 1, Tail: 1}, {Head: 1, Relation: 0, Tail: 1}, {Head: 3, Relation: 0, Tail: 0}} {
+			for _, fact := range []graph.Fact{{Head: 0, Relation: 1, Tail: 1}, {Head: 1, Relation: 0, Tail: 1}, {Head: 3, Relation: 0, Tail: 0}} {
 				facts := sampleFacts(7, 20, 3)
 				whole, err := graph.New(20, 3, facts)
 				if err != nil {
 					t.Fatal(err)
 				}
 				left, err := graph.New(20, 3, slices.DeleteFunc(facts, func(f graph.Fact) bool {
-					ends := f.Head == asked.Head && f.Tail == asked.Tail || f.Head == asked.Tail && f.Tail == asked.Head
-					return f == asked || oneHop && ends
+					ends := f.Head == fact.Head && f.Tail == fact.Tail || f.Head == fact.Tail && f.Tail == fact.Head
+					return f == fact || oneHop && ends
 				}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				left.MeanLogDegree = whole.MeanLogDegree
 				p := sampleParameters(c, whole, 7)
-				removed := newModel(t, whole, c, p).Forward(Query{Source: asked.Head, Relation: 4, Removal: removalOf(whole, asked, oneHop)})
-				absent := newModel(t, left, c, p).Forward(Query{Source: asked.Head, Relation: 4})
-				if !slices.Equal(removed.Scores, absent.Scores) {
-					t.Errorf("%s, one hop %v: scores without %v are %v, in a graph that lacks it %v", name, oneHop, asked, removed.Scores, absent.Scores)
+				removed := newModel(t, whole, c, p).Forward(Query{Source: fact.Head, Relation: 4, Removal: removalOf(whole, fact, oneHop)})
+				missing := newModel(t, left, c, p).Forward(Query{Source: fact.Head, Relation: 4})
+				if !slices.Equal(removed.Scores, missing.Scores) {
+					t.Errorf("%s, one hop %v: scores without %v are %v, in a graph that lacks it %v", name, oneHop, fact, removed.Scores, missing.Scores)
 				}
-				if !slices.Equal(removed.Counts, absent.Counts) {
-					t.Errorf("%s, one hop %v: counts without %v are %v, in a graph that lacks it %v", name, oneHop, asked, removed.Counts, absent.Counts)
+				if !slices.Equal(removed.Counts, missing.Counts) {
+					t.Errorf("%s, one hop %v: counts without %v are %v, in a graph that lacks it %v", name, oneHop, fact, removed.Counts, missing.Counts)
 				}
 			}
 		}

@@ -17,8 +17,7 @@ type Model struct {
 	parameters    *parameters.Set[float64]
 }
 
-// New returns the model. A configuration that is not legal, or parameters of another
-// layout, are an error.
+// New returns the model. An invalid configuration, or parameters of another layout, are an error.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float64]) (*Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("reference model: %w", err)
@@ -35,10 +34,10 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float6
 	return &Model{graph: g, configuration: c, parameters: p}, nil
 }
 
-// Query is a question (source, relation, ?), and the graph in which it is asked.
+// Query is a query (source, relation, ?) and the graph it is answered in.
 type Query struct {
 	Source, Relation int32
-	// Removal is what the query's graph lacks.
+	// Removal is what leaves the query's graph.
 	Removal graph.Removal
 	// Training chooses the ratios of training for A*Net, not those of evaluation.
 	Training bool
@@ -47,8 +46,8 @@ type Query struct {
 	Dropout func(layer int, entity int32, dimension int) float64
 }
 
-// Pass is one query's propagation: all that it computed, which is also what its gradient
-// needs. V is the number of entities, d of dimensions, T of layers.
+// Pass is the forward pass of one query, with all that the backward pass needs. V is the number of
+// entities, d of dimensions, T of layers.
 type Pass struct {
 	Query Query
 	// Distances has an entry per entity, Unreached beyond T layers.
@@ -67,29 +66,29 @@ type Pass struct {
 	// Counts has those of layer t at t-1.
 	Counts []Counts
 
-	model    *Model
-	question []float64 // x_q, the query relation's embedding
-	layers   []layer   // layer t at t-1
+	model     *Model
+	embedding []float64 // x_q, the query relation's embedding
+	layers    []layer   // layer t at t-1
 }
 
-// Counts is what one layer sends for one query. For policies with priorities the last three
-// are not counted.
+// Counts are the numbers of messages of one query in one layer. For policies with priorities the last
+// three are not counted.
 type Counts struct {
-	// Active is the number of entities that listen.
+	// Active is the number of entities that are updated.
 	Active int64
-	// AStar is the number of edges that priorities choose (A*Net only), Kept of those along
+	// AStar is the number of edges that priorities select (A*Net only), Kept that of the edges along
 	// which a message is sent.
 	AStar, Kept int64
-	// KeptEmpty are the messages sent by entities that nothing has reached yet; PrunedEmpty
-	// the same among those not sent, PrunedRedundant the rest of those.
+	// KeptEmpty is the number of messages sent by entities that are not reached yet, PrunedEmpty that
+	// of such messages not sent, PrunedRedundant that of all others not sent.
 	KeptEmpty, PrunedEmpty, PrunedRedundant int64
 }
 
-// Forward answers a query.
+// Forward propagates and scores a query.
 func (m *Model) Forward(q Query) *Pass {
 	p := &Pass{Query: q, model: m}
 	p.Distances = Distances(m.graph, q.Source, m.configuration.Layers, q.Removal)
-	p.question = row(m.parameters.Data("query.weight"), int(q.Relation), m.configuration.Dim)
+	p.embedding = row(m.parameters.Data("query.weight"), int(q.Relation), m.configuration.Dim)
 	p.propagate()
 	p.Final = p.Hiddens[m.configuration.Layers]
 	if m.configuration.Specific() {
@@ -100,50 +99,50 @@ func (m *Model) Forward(q Query) *Pass {
 		if m.configuration.Prioritized() {
 			p.Scores[o] = p.Priorities[m.configuration.Layers][o]
 		} else {
-			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.question)
+			p.Scores[o] = m.score("mlp", row(p.Final, o, m.configuration.Dim), p.embedding)
 		}
 	}
 	return p
 }
 
-// Backward adds to the gradients in into what the gradient of the scores, [V], makes of them.
+// Backward adds to the gradients in into from the gradient of the scores, [V].
 func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 	m, c := p.model, p.model.configuration
-	question := make([]float64, c.Dim)
+	embedding := make([]float64, c.Dim)
 	states := p.noGradient()
 	if c.Prioritized() {
-		p.propagateBackward(states, scores, question, into)
+		p.propagateBackward(states, scores, embedding, into)
 	} else {
 		final := make([]float64, len(p.Final))
 		for o, gradient := range scores {
 			if gradient != 0 {
-				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.question, gradient, row(final, o, c.Dim), question, into)
+				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.embedding, gradient, row(final, o, c.Dim), embedding, into)
 			}
 		}
 		if c.Specific() {
-			p.attendBackward(final, states, question, into)
+			p.attendBackward(final, states, embedding, into)
 		} else {
 			states[c.Layers] = final
 		}
-		p.propagateBackward(states, nil, question, into)
+		p.propagateBackward(states, nil, embedding, into)
 	}
-	add(row(into.Data("query.weight"), int(p.Query.Relation), c.Dim), question)
+	add(row(into.Data("query.weight"), int(p.Query.Relation), c.Dim), embedding)
 }
 
-// BackwardStates is Backward from gradients of the states after t = 0..T layers, shaped as
-// Hiddens, instead of from those of the scores: the propagation's own share, without final
-// state, attention and score. It is not meant for A*Net, whose scores are part of the propagation.
+// BackwardStates is Backward from the gradients of the states after t = 0..T layers, shaped as Hiddens:
+// the propagation without final state, attention and score. It is not for A*Net, whose scores are part
+// of the propagation.
 func (p *Pass) BackwardStates(states [][]float64, into *parameters.Set[float64]) {
-	question := make([]float64, p.model.configuration.Dim)
+	embedding := make([]float64, p.model.configuration.Dim)
 	copied := p.noGradient()
 	for t := range states {
 		copy(copied[t], states[t])
 	}
-	p.propagateBackward(copied, nil, question, into)
-	add(row(into.Data("query.weight"), int(p.Query.Relation), p.model.configuration.Dim), question)
+	p.propagateBackward(copied, nil, embedding, into)
+	add(row(into.Data("query.weight"), int(p.Query.Relation), p.model.configuration.Dim), embedding)
 }
 
-// noGradient is zeros in the shape of Hiddens.
+// noGradient returns zeros in the shape of Hiddens.
 func (p *Pass) noGradient() [][]float64 {
 	zeros := make([][]float64, len(p.Hiddens))
 	for t := range zeros {

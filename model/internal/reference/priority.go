@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// sent is one edge with both its ends.
+// sent is an edge with both of its ends.
 type sent struct{ sender, relation, receiver int32 }
 
-// choose decides who listens to whom in a layer of A*Net: those who receive along one of the
-// edges A that priorities choose, and that, with a window, the window admits in layer t.
-// visited tells who has been updated so far, or is the source.
-func (p *Pass) choose(t int, priorities []float64, visited []bool) (listening, Counts) {
+// byPriority returns the activity of layer t of A*Net, and its counts. The edges are those that
+// priorities select and that, with a window, the window admits. visited is true for the source and for
+// the entities updated so far.
+func (p *Pass) byPriority(t int, priorities []float64, visited []bool) (activity, Counts) {
 	entities := p.model.graph.Entities
-	l := listening{active: make([]bool, entities), edges: make([][]edge, entities)}
+	l := activity{active: make([]bool, entities), edges: make([][]edge, entities)}
 	counts := Counts{}
-	chosen := p.chosenEdges(priorities, visited)
+	chosen := p.selectedEdges(priorities, visited)
 	counts.AStar = int64(len(chosen))
 	for o := range int32(entities) {
 		for _, e := range p.inEdges(o) {
-			if chosen[sent{e.sender, e.relation, o}] && p.awake(t, o) && p.admits(e.sender, o) {
+			if chosen[sent{e.sender, e.relation, o}] && p.isOpen(t, o) && p.admits(e.sender, o) {
 				l.edges[o] = append(l.edges[o], e)
 			}
 		}
@@ -33,17 +33,17 @@ func (p *Pass) choose(t int, priorities []float64, visited []bool) (listening, C
 	return l, counts
 }
 
-// chosenEdges is A: of the out-edges of the K best visited entities, the M whose receivers
-// are best.
-func (p *Pass) chosenEdges(priorities []float64, visited []bool) map[sent]bool {
+// selectedEdges returns A: of the out-edges of the K visited entities of highest priority, the M whose
+// receivers have the highest.
+func (p *Pass) selectedEdges(priorities []float64, visited []bool) map[sent]bool {
 	g := p.model.graph
 	nodes, edges := p.budget()
 	senders := p.bestVisited(nodes, priorities, visited)
-	place := make(map[int32]int)
+	position := make(map[int32]int)
 	var candidates []sent
 	for i, u := range senders {
-		place[u] = i
-		// An edge o -r-> u that enters u has its reciprocal u -> o leaving it.
+		position[u] = i
+		// The inverse of an edge o -r-> u leaves u.
 		receivers, relations := g.In(u)
 		for j, o := range receivers {
 			e := sent{u, g.Inverse(relations[j]), o}
@@ -55,7 +55,7 @@ func (p *Pass) chosenEdges(priorities []float64, visited []bool) map[sent]bool {
 	slices.SortFunc(candidates, func(a, b sent) int {
 		return cmp.Or(
 			cmp.Compare(priorities[b.receiver], priorities[a.receiver]),
-			cmp.Compare(place[a.sender], place[b.sender]),
+			cmp.Compare(position[a.sender], position[b.sender]),
 			cmp.Compare(a.relation, b.relation),
 			cmp.Compare(a.receiver, b.receiver),
 		)
@@ -67,8 +67,8 @@ func (p *Pass) chosenEdges(priorities []float64, visited []bool) map[sent]bool {
 	return chosen
 }
 
-// bestVisited are the n visited entities of highest priority, best first; of equal ones the
-// smaller id comes first.
+// bestVisited returns the n visited entities of highest priority in descending order, ties by smaller
+// id.
 func (p *Pass) bestVisited(n int, priorities []float64, visited []bool) []int32 {
 	var best []int32
 	for o := range int32(len(visited)) {
@@ -80,8 +80,8 @@ func (p *Pass) bestVisited(n int, priorities []float64, visited []bool) []int32 
 	return best[:min(n, len(best))]
 }
 
-// budget is K, the number of entities that may send in a layer, and M, the number of edges
-// along which they do. Both follow from the whole graph.
+// budget returns K, the number of entities that send in a layer, and M, the number of edges that they
+// send along. Both are of the whole graph.
 func (p *Pass) budget() (nodes, edges int) {
 	g := p.model.graph
 	nodeRatio, degreeRatio := p.model.configuration.Ratios(p.Query.Training)
@@ -90,9 +90,8 @@ func (p *Pass) budget() (nodes, edges int) {
 	return nodes, edges
 }
 
-// gate is what an entity of a priority shows of its state, and slope its derivative by the
-// priority.
-func gate(priority float64) (share, slope float64) {
+// priorityWeight returns the factor of the state of an entity with a priority, and its derivative.
+func priorityWeight(priority float64) (share, slope float64) {
 	share = sigmoid(priority)
 	return share, share * (1 - share)
 }

@@ -2,24 +2,24 @@ package reference
 
 import "tagnet/model/parameters"
 
-// relations are the relation embeddings of layer t, [2R*d]: the layer's own table, or a
-// linear map of the query's embedding.
+// relations returns the relation embeddings of layer t, [2R*d]: the layer's table, or a linear map of
+// the query's embedding.
 func (p *Pass) relations(t int) []float64 {
 	m := p.model
 	if !m.configuration.Dependent {
 		return m.parameters.Layer(t, "relation.weight")
 	}
-	return affine(m.parameters.Layer(t, "relation_linear.weight"), m.parameters.Layer(t, "relation_linear.bias"), p.question)
+	return affine(m.parameters.Layer(t, "relation_linear.weight"), m.parameters.Layer(t, "relation_linear.bias"), p.embedding)
 }
 
-// relationsBackward takes the gradient of layer t's relation embeddings to the parameters
-// and to the query's embedding.
-func (p *Pass) relationsBackward(t int, gradient, question []float64, into *parameters.Set[float64]) {
+// relationsBackward propagates the gradient of layer t's relation embeddings to the parameters and the
+// query's embedding.
+func (p *Pass) relationsBackward(t int, gradient, embedding []float64, into *parameters.Set[float64]) {
 	m := p.model
 	if !m.configuration.Dependent {
 		add(into.Layer(t, "relation.weight"), gradient)
 		return
 	}
-	affineBackward(m.parameters.Layer(t, "relation_linear.weight"), p.question, gradient,
-		into.Layer(t, "relation_linear.weight"), into.Layer(t, "relation_linear.bias"), question)
+	affineBackward(m.parameters.Layer(t, "relation_linear.weight"), p.embedding, gradient,
+		into.Layer(t, "relation_linear.weight"), into.Layer(t, "relation_linear.bias"), embedding)
 }

@@ -6,19 +6,18 @@ import (
 	"tagnet/model/parameters"
 )
 
-// score is the logit that an MLP of two layers gives to a state x under a query x_q. The MLP
-// reads [x, x_q]; with A*Net it reads a message from x along a relation that a linear map
-// makes of [x, x_q].
-func (m *Model) score(name string, x, question []float64) float64 {
-	hidden := m.hidden(name, m.scored(x, question))
+// score returns the logit of an MLP of two layers for a state x and a query embedding x_q. The input of
+// the MLP is [x, x_q]; for A*Net it is the message from x along a relation whose embedding is a linear
+// map of [x, x_q].
+func (m *Model) score(name string, x, embedding []float64) float64 {
+	hidden := m.hidden(name, m.scored(x, embedding))
 	output := affine(m.parameters.Data(name+".2.weight"), m.parameters.Data(name+".2.bias"), hidden)
 	return output[0]
 }
 
-// scoreBackward adds what the gradient of a score makes of those of x, x_q and the
-// parameters.
-func (m *Model) scoreBackward(name string, x, question []float64, gradient float64, intoX, intoQuestion []float64, into *parameters.Set[float64]) {
-	weights, scored := m.parameters, m.scored(x, question)
+// scoreBackward adds to the gradients of x, x_q and the parameters from that of a score.
+func (m *Model) scoreBackward(name string, x, embedding []float64, gradient float64, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
+	weights, scored := m.parameters, m.scored(x, embedding)
 	hidden := m.hidden(name, scored)
 	gradientHidden := make([]float64, len(hidden))
 	affineBackward(weights.Data(name+".2.weight"), hidden, []float64{gradient},
@@ -31,10 +30,10 @@ func (m *Model) scoreBackward(name string, x, question []float64, gradient float
 	gradientScored := make([]float64, len(scored))
 	affineBackward(weights.Data(name+".0.weight"), scored, gradientHidden,
 		into.Data(name+".0.weight"), into.Data(name+".0.bias"), gradientScored)
-	m.scoredBackward(x, question, gradientScored, intoX, intoQuestion, into)
+	m.scoredBackward(x, embedding, gradientScored, intoX, intoEmbedding, into)
 }
 
-// hidden is the MLP's inner layer.
+// hidden returns the MLP's hidden layer.
 func (m *Model) hidden(name string, input []float64) []float64 {
 	hidden := affine(m.parameters.Data(name+".0.weight"), m.parameters.Data(name+".0.bias"), input)
 	for i := range hidden {
@@ -43,19 +42,19 @@ func (m *Model) hidden(name string, input []float64) []float64 {
 	return hidden
 }
 
-// scored is what the MLP reads.
-func (m *Model) scored(x, question []float64) []float64 {
+// scored returns the MLP's input.
+func (m *Model) scored(x, embedding []float64) []float64 {
 	if !m.configuration.Prioritized() {
-		return join(x, question)
+		return join(x, embedding)
 	}
-	heuristic := affine(m.parameters.Data("linear.weight"), m.parameters.Data("linear.bias"), join(x, question))
+	heuristic := affine(m.parameters.Data("linear.weight"), m.parameters.Data("linear.bias"), join(x, embedding))
 	return message(m.configuration.Message, x, heuristic)
 }
 
-func (m *Model) scoredBackward(x, question, scored, intoX, intoQuestion []float64, into *parameters.Set[float64]) {
+func (m *Model) scoredBackward(x, embedding, scored, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
 	both := scored
 	if m.configuration.Prioritized() {
-		weight, input := m.parameters.Data("linear.weight"), join(x, question)
+		weight, input := m.parameters.Data("linear.weight"), join(x, embedding)
 		heuristic := affine(weight, m.parameters.Data("linear.bias"), input)
 		gradientHeuristic := make([]float64, len(heuristic))
 		messageBackward(m.configuration.Message, x, heuristic, scored, intoX, gradientHeuristic)
@@ -63,5 +62,5 @@ func (m *Model) scoredBackward(x, question, scored, intoX, intoQuestion []float6
 		affineBackward(weight, input, gradientHeuristic, into.Data("linear.weight"), into.Data("linear.bias"), both)
 	}
 	add(intoX, both[:len(x)])
-	add(intoQuestion, both[len(x):])
+	add(intoEmbedding, both[len(x):])
 }

@@ -5,8 +5,8 @@ import "tagnet/model/graph"
 // Unreached is the distance of an entity that no path of at most T edges reaches.
 const Unreached = 255
 
-// Distances is the fewest edges from the source to every entity, over the edges that the
-// removal leaves, cut at a number of hops.
+// Distances returns the fewest edges from the source to every entity without the removed edges, or
+// Unreached beyond a number of hops.
 func Distances(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {

@@ -9,7 +9,7 @@ import (
 // epsilon keeps the layer norm of a constant vector finite.
 const epsilon = 1e-5
 
-// nodeUpdate is what one entity adds to its state in one layer:
+// nodeUpdate is the change of an entity's state in one layer:
 // dropout(relu(layer_norm(linear(input)))).
 type nodeUpdate struct {
 	input      []float64 // [own state, update vector]
@@ -40,8 +40,8 @@ func (p *Pass) update(t int, o int32, input []float64) *nodeUpdate {
 	return u
 }
 
-// updateBackward takes the gradient of what was added back to the input, which it returns,
-// and to the parameters of layer t.
+// updateBackward propagates the gradient of the change to the parameters of layer t and to the input,
+// whose gradient it returns.
 func (p *Pass) updateBackward(t int, u *nodeUpdate, added []float64, into *parameters.Set[float64]) []float64 {
 	weights := p.model.parameters
 	scale, shift := weights.Layer(t, "layer_norm.weight"), weights.Layer(t, "layer_norm.bias")
@@ -70,7 +70,7 @@ func (p *Pass) updateBackward(t int, u *nodeUpdate, added []float64, into *param
 	return input
 }
 
-// normalize is a layer norm without scale and shift: mean 0, variance 1 over the dimensions.
+// normalize is layer norm without scale and shift: mean 0, variance 1 over the dimensions.
 func normalize(x []float64) (normalized []float64, deviation float64) {
 	mean, variance := 0.0, 0.0
 	for _, value := range x {
@@ -86,7 +86,7 @@ func normalize(x []float64) (normalized []float64, deviation float64) {
 	return normalized, deviation
 }
 
-// normalizeBackward is the gradient of x, from that of normalize(x).
+// normalizeBackward returns the gradient of x from that of normalize(x).
 func normalizeBackward(normalized []float64, deviation float64, gradient []float64) []float64 {
 	mean, along := 0.0, 0.0
 	for j := range gradient {

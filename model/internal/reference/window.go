@@ -6,25 +6,25 @@ import (
 	"tagnet/model/configuration"
 )
 
-// edge is one in-edge of an entity that is known from where it stands.
+// edge is an in-edge of an entity that the context determines.
 type edge struct{ sender, relation int32 }
 
-// listening is who listens to whom in a layer.
-type listening struct {
-	// active tells of each entity whether it updates its state.
+// activity is the set of updated entities and of messages of a layer.
+type activity struct {
+	// active is true for the entities that the layer updates.
 	active []bool
-	// edges are those of which an active entity aggregates the messages, ordered by (sender,
+	// edges are the in-edges whose messages an active entity aggregates, ordered by (sender,
 	// relation). An active entity may have none.
 	edges [][]edge
 }
 
-// listen decides who listens to whom in layer t, by distance alone, and counts it.
-func (p *Pass) listen(t int) (listening, Counts) {
+// byDistance returns the activity of layer t, by distance alone, and its counts.
+func (p *Pass) byDistance(t int) (activity, Counts) {
 	entities := p.model.graph.Entities
-	l := listening{active: make([]bool, entities), edges: make([][]edge, entities)}
+	l := activity{active: make([]bool, entities), edges: make([][]edge, entities)}
 	var counts Counts
 	for o := range int32(entities) {
-		l.active[o] = p.awake(t, o)
+		l.active[o] = p.isOpen(t, o)
 		if l.active[o] {
 			counts.Active++
 		}
@@ -49,9 +49,8 @@ func (p *Pass) listen(t int) (listening, Counts) {
 	return l, counts
 }
 
-// awake tells whether the window of o is open in layer t. Policies without a window have
-// everyone awake.
-func (p *Pass) awake(t int, o int32) bool {
+// isOpen reports whether the window of o is open in layer t: always for policies without a window.
+func (p *Pass) isOpen(t int, o int32) bool {
 	c := p.model.configuration
 	if !c.Windowed() {
 		return true
@@ -59,8 +58,8 @@ func (p *Pass) awake(t int, o int32) bool {
 	return t-c.Delta <= p.distance(o) && p.distance(o) <= t
 }
 
-// admits tells whether an edge from u to o is in C(o): o does not listen to those who are
-// too far from the source to bring it a path that is short enough.
+// admits reports whether an edge from u to o is in C(o). It is not if u is too far from the source for
+// any path through it to be short enough.
 func (p *Pass) admits(u, o int32) bool {
 	c := p.model.configuration
 	if !c.Windowed() {
@@ -69,7 +68,7 @@ func (p *Pass) admits(u, o int32) bool {
 	return p.distance(u) < p.distance(o)+c.Delta
 }
 
-// distance is that of o from the source; unreached is farther than everything.
+// distance returns the distance of o from the source. Unreached is farther than all others.
 func (p *Pass) distance(o int32) int {
 	if p.Distances[o] == Unreached {
 		return math.MaxInt - math.MaxInt32 // so that a delta can be added
@@ -77,7 +76,7 @@ func (p *Pass) distance(o int32) int {
 	return int(p.Distances[o])
 }
 
-// inEdges are the edges that enter o in the query's graph.
+// inEdges returns the edges that enter o in the query's graph.
 func (p *Pass) inEdges(o int32) []edge {
 	var edges []edge
 	senders, relations := p.model.graph.In(o)
@@ -89,14 +88,14 @@ func (p *Pass) inEdges(o int32) []edge {
 	return edges
 }
 
-// degree is the number of edges that enter o in the query's graph.
+// degree returns the number of edges that enter o in the query's graph.
 func (p *Pass) degree(o int32) int { return len(p.inEdges(o)) }
 
-// absent is rho(o), the number of messages that the window keeps from o, for which copies of
-// the degree message stand in; 0 where the model has no degree messages.
-func (p *Pass) absent(o int32, heard []edge) int {
+// missing returns rho(o), the number of in-edges of o that the window does not admit, each of which a
+// copy of the degree message replaces; 0 where the model has no degree messages.
+func (p *Pass) missing(o int32, edges []edge) int {
 	if !p.model.configuration.DegreeMessages || p.model.configuration.Policy == configuration.PolicyFull {
 		return 0
 	}
-	return p.degree(o) - len(heard)
+	return p.degree(o) - len(edges)
 }
