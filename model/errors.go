@@ -22,7 +22,7 @@ var (
 	// ErrDamaged is the error of a file that does not match its checksum.
 	ErrDamaged = errors.New("damaged")
 	// ErrMismatch is the error of a checkpoint that was trained on another graph's entities or relations.
-	ErrMismatch = checkpoint.ErrOtherData
+	ErrMismatch = checkpoint.ErrMismatch
 )
 
 // UnknownNameError is the error of an entity or relation that the graph does not have; it holds the closest
@@ -31,7 +31,7 @@ type UnknownNameError = kg.UnknownNameError
 
 // classify wraps an error of reading a graph or a checkpoint with the error above that describes it.
 func classify(err error) error {
-	var damaged *checkpoint.Damaged
+	var damaged *checkpoint.DamagedError
 	switch {
 	case errors.As(err, &damaged), errors.Is(err, manifest.ErrDamaged), errors.Is(err, safetensors.ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

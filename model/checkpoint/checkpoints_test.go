@@ -95,7 +95,7 @@ func TestNewestIsTheFarthest(t *testing.T) {
 	}
 }
 
-func TestTidyKeepsWhatIsOfUse(t *testing.T) {
+func TestPruneKeepsWhatTrainingNeeds(t *testing.T) {
 	f := folderOf(t)
 	save(t, f, record(1, 0), record(2, 0), record(3, 0), partial(2, 5), partial(4, 2), partial(4, 6))
 	for _, stray := range []string{"epoch-009.safetensors", "step-00000001.optimizer.safetensors", "notes.txt"} {
@@ -103,7 +103,7 @@ func TestTidyKeepsWhatIsOfUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Tidy(t.Context()); err != nil {
+	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -115,7 +115,7 @@ func TestTidyKeepsWhatIsOfUse(t *testing.T) {
 	if got := names(t, f); !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
-	if err := f.Rewind(t.Context(), record(2, 0)); err != nil {
+	if err := f.RemoveAfter(t.Context(), record(2, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, f); !slices.Equal(got, append(want[:5:5], "notes.txt")) {
@@ -130,14 +130,14 @@ func TestTidyKeepsWhatIsOfUse(t *testing.T) {
 }
 
 // What a record says cannot be read any more, what the epoch learned can.
-func TestTidyKeepsTheWeightsOfADamagedRecord(t *testing.T) {
+func TestPruneKeepsTheWeightsOfADamagedRecord(t *testing.T) {
 	f := folderOf(t)
 	save(t, f, record(1, 0), record(2, 0), record(3, 0))
 	if err := storage.WriteFile(t.Context(), f.url("epoch-001.json"), []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	before := names(t, f)
-	if err := f.Tidy(t.Context()); err != nil {
+	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, f); !slices.Equal(got, before) {
@@ -253,7 +253,7 @@ func TestModelWantsItsOwnData(t *testing.T) {
 		"entities":         {[]string{"a", "b"}, "other", "entities"},
 	} {
 		_, _, err := f.Model(t.Context(), "epoch-001", c.relations, c.hash)
-		if !errors.Is(err, ErrOtherData) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

@@ -27,8 +27,8 @@ func Locate(folder Folder, checkpoint string) (Folder, string) {
 	return folder, path.Clean(name)
 }
 
-// ErrOtherData is wrapped by the errors of a checkpoint that was trained on other data.
-var ErrOtherData = errors.New("the checkpoint was trained on other data")
+// ErrMismatch is wrapped by the errors of a checkpoint that was trained on other data.
+var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
 // Model loads a checkpoint (as Load names it) as the weights of its model, and checks that they
 // are for these base relations, and were trained on the graph with this vocabulary hash.
@@ -39,11 +39,11 @@ func (f Folder) Model(ctx context.Context, name string, relations []string, voca
 	}
 	url := f.url(r.Name() + ".safetensors")
 	if err := sameRelations(r.Vocabulary.Relations, relations); err != nil {
-		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrOtherData, err)
+		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
 	}
 	if r.Vocabulary.Hash != vocabulary {
 		return r, nil, fmt.Errorf("%s: %w: its entities (%d) are others than the training graph's; "+
-			"use the workspace it was trained in, and preprocess --inference for another graph to ask", url, ErrOtherData, r.Vocabulary.Entities)
+			"use the workspace it was trained in, and preprocess --inference for another graph to ask", url, ErrMismatch, r.Vocabulary.Entities)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 	if err := Fill(p, weights); err != nil {

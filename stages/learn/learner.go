@@ -151,7 +151,7 @@ func (l *learner) makeTrainer() error {
 // resume takes over the newest whole checkpoint, if there is one, and removes what is farther.
 func (l *learner) resume(ctx context.Context) error {
 	state, damaged, err := l.folder.Newest(ctx)
-	var all *checkpoint.Damaged
+	var all *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
 		return storage.Remove(ctx, l.History) // of a run whose checkpoints are gone
@@ -170,10 +170,10 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
 		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
 	}
-	if err := l.folder.Rewind(ctx, r); err != nil {
+	if err := l.folder.RemoveAfter(ctx, r); err != nil {
 		return err
 	}
-	if err := l.folder.Tidy(ctx); err != nil { // the run may have ended between a save and its tidying
+	if err := l.folder.Prune(ctx); err != nil { // the run may have ended between a save and its tidying
 		return err
 	}
 	l.record, l.epoch = r, r.Epoch+1
@@ -314,7 +314,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	if err := l.folder.MarkBest(ctx); err != nil {
 		return err
 	}
-	if err := l.folder.Tidy(ctx); err != nil {
+	if err := l.folder.Prune(ctx); err != nil {
 		return err
 	}
 	p := l.progress(0)
@@ -334,7 +334,7 @@ func (l *learner) savePartial(ctx context.Context) error {
 	if err := l.save(ctx, r); err != nil {
 		return err
 	}
-	return l.folder.Tidy(ctx)
+	return l.folder.Prune(ctx)
 }
 
 func (l *learner) newRecord() checkpoint.Record {

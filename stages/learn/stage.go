@@ -113,7 +113,7 @@ func readBundles(ctx context.Context, urls []string) ([]*bundle.Bundle, error) {
 		}
 		b, err := bundle.Decode(data)
 		if err != nil {
-			return nil, &checkpoint.Damaged{URL: url, Reason: err}
+			return nil, &checkpoint.DamagedError{URL: url, Reason: err}
 		}
 		bundles = append(bundles, b)
 	}

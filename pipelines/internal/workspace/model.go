@@ -33,7 +33,7 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 		return Model{}, fmt.Errorf("%w: %s with the flags it was trained with makes it anew", err, w.Command("go run ./pipelines/train --force"))
 	}
 	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
-	var damaged *checkpoint.Damaged
+	var damaged *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
 		return Model{}, fmt.Errorf("%w: run %s first, with --resume and the flags it had if it was interrupted", err, w.Command("go run ./pipelines/train"))
