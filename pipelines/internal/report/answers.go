@@ -10,23 +10,23 @@ import (
 	"tagnet/stages/evaluate"
 )
 
-// answersPart shows how well the model answers: over all questions, and over parts of them.
+// answersPart returns the section on the model's ranks: over all queries, and over groups of them.
 func (e *evidence) answersPart() section {
-	s := section{ID: answersSection, Title: "Answers", Gaps: e.gaps[answersSection]}
+	s := section{ID: answersSection, Title: "Evaluation", Gaps: e.gaps[answersSection]}
 	if len(e.evaluations) == 0 {
 		return s
 	}
 	v := e.evaluations[0]
 	m := v.Pessimistic
-	s.Lead = []string{fmt.Sprintf("Asked %s of the %s split, the model ranks the right answer first in %s of them, and among the first ten in %s. Other answers that are known to be true do not count as wrong.",
-		plural(v.Queries, "question", "questions"), v.Split, percent(m.Hits1), percent(m.Hits10))}
+	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
+		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
 	if v.Tied > 0 {
-		s.Lead = append(s.Lead, fmt.Sprintf("In %s of the questions the answer has exactly the score of another candidate, and %s have an answer that no message reaches. The pessimistic rank counts ties against the model, the optimistic one for it.",
-			percent(v.Tied), plural(v.Unreached, "question", "questions")))
+		s.Lead = append(s.Lead, fmt.Sprintf("For %s of the queries the answer has exactly the score of another candidate, and %s have an answer that no message reaches. The pessimistic rank counts ties against the answer, the optimistic one in its favour.",
+			percent(v.Tied), plural(v.Unreached, "query", "queries")))
 	}
 	s.Figures = append(s.Figures, beside(e.wholeTable()))
 	if len(v.ByDirection) > 0 {
-		s.Figures = append(s.Figures, beside(breakdown("By direction", "The tail of a fact is asked along its relation, the head against it.", "Asked for", sortedKeys(v.ByDirection), v.ByDirection)))
+		s.Figures = append(s.Figures, beside(breakdown("By direction", "A tail is the answer to a query with the relation, a head to a query with the inverse relation.", "Answer", sortedKeys(v.ByDirection), v.ByDirection)))
 	}
 	if len(v.ByDistance) > 0 {
 		s.Figures = append(s.Figures, v.distanceFigure())
@@ -42,9 +42,9 @@ func (e *evidence) answersPart() section {
 	return s
 }
 
-// wholeTable has a row for each split and each way of counting ties.
+// wholeTable returns a table with a row for each split and each way of counting ties.
 func (e *evidence) wholeTable() table {
-	t := table{Title: "All questions", Note: "A higher MRR, a higher share among the first ten (Hits@10) and a lower mean rank are better.", Head: []cell{text("Ties"), number("MRR"), number("Hits@1"), number("Hits@3"), number("Hits@10"), number("Mean rank")}}
+	t := table{Title: "All queries", Note: "A higher MRR, a higher share among the first ten (Hits@10) and a lower mean rank are better.", Head: []cell{text("Ties"), number("MRR"), number("Hits@1"), number("Hits@3"), number("Hits@10"), number("Mean rank")}}
 	for _, v := range e.evaluations {
 		for _, policy := range []struct {
 			name string
@@ -61,9 +61,9 @@ func (e *evidence) wholeTable() table {
 	return t
 }
 
-// breakdown has a row for each part of the questions.
+// breakdown returns a table with a row for each group of queries.
 func breakdown(title, note, what string, names []string, parts map[string]evaluate.Summary) table {
-	t := table{Title: title, Note: note, Head: []cell{text(what), number("Questions"), number("MRR"), number("Hits@1"), number("Hits@10")}}
+	t := table{Title: title, Note: note, Head: []cell{text(what), number("Queries"), number("MRR"), number("Hits@1"), number("Hits@10")}}
 	for _, name := range names {
 		p := parts[name]
 		t.Rows = append(t.Rows, []cell{text(name), number(count(p.Queries)), bar(metric(p.Pessimistic.MRR), p.Pessimistic.MRR),
@@ -72,50 +72,50 @@ func breakdown(title, note, what string, names []string, parts map[string]evalua
 	return t
 }
 
-// relationTables are the best and the worst relations, and all of them where that is more.
+// relationTables returns tables of the best and the worst relations and, if there are more, of all.
 func (v evaluation) relationTables() []table {
 	const shown, fewest = 6, 5
 	names := sortedKeys(v.ByRelation)
 	sort.SliceStable(names, func(i, j int) bool {
 		return v.ByRelation[names[i]].Pessimistic.MRR > v.ByRelation[names[j]].Pessimistic.MRR
 	})
-	const note = "Filtered ranks of both directions, ties counted against the model."
+	const note = "Filtered ranks of both directions, ties counted against the answer."
 	if len(names) <= 2*shown {
 		return []table{breakdown("By relation", note, "Relation", names, v.ByRelation)}
 	}
-	var asked []string
+	var frequent []string
 	for _, name := range names {
 		if v.ByRelation[name].Queries >= fewest {
-			asked = append(asked, name)
+			frequent = append(frequent, name)
 		}
 	}
-	about := fmt.Sprintf("Of those with at least %d questions.", fewest)
-	if len(asked) < 2*shown {
-		asked, about = names, ""
+	about := fmt.Sprintf("Of those with at least %d queries.", fewest)
+	if len(frequent) < 2*shown {
+		frequent, about = names, ""
 	}
-	worst := slices.Clone(asked[len(asked)-shown:])
+	worst := slices.Clone(frequent[len(frequent)-shown:])
 	slices.Reverse(worst)
 	all := breakdown(fmt.Sprintf("All %d relations", len(names)), note, "Relation", names, v.ByRelation)
 	all.Folded = true
 	return []table{
-		breakdown("Best relations", about, "Relation", asked[:shown], v.ByRelation),
+		breakdown("Best relations", about, "Relation", frequent[:shown], v.ByRelation),
 		breakdown("Worst relations", about, "Relation", worst, v.ByRelation),
 		all,
 	}
 }
 
-// distanceFigure shows MRR by distance.
+// distanceFigure draws MRR by distance.
 func (v evaluation) distanceFigure() figure {
 	c := chart.Bars{Title: "MRR by distance", Description: "Mean reciprocal rank of the answers at each distance.",
 		Label: "edges from source to answer", Y: chart.Axis{Format: metric2, Most: 1}}
 	for _, name := range distanceNames(v.ByDistance) {
 		p := v.ByDistance[name]
-		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: p.Pessimistic.MRR, Note: "(" + plural(p.Queries, "question", "questions") + ")"})
+		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: p.Pessimistic.MRR, Note: "(" + plural(p.Queries, "query", "queries") + ")"})
 	}
-	return newFigure("mrr-by-distance", "Near answers and far ones", "MRR by the distance of the answer. An answer that no message reaches shares its score with all others that are out of reach.", c.SVG())
+	return newFigure("mrr-by-distance", "MRR by distance", "By the distance from the source to the answer. All unreached answers share one score.", c.SVG())
 }
 
-// rankFigure shows the share of questions whose answer has a rank of at most so much.
+// rankFigure draws the cumulative distribution of the ranks.
 func (v evaluation) rankFigure() figure {
 	policies := []struct {
 		name string
@@ -124,7 +124,7 @@ func (v evaluation) rankFigure() figure {
 		{"ties against the answer", func(r ranked) int64 { return r.pessimistic }},
 		{"ties for the answer", func(r ranked) int64 { return r.optimistic }},
 	}
-	c := chart.Lines{Title: "Ranks", Description: "Share of the questions whose answer has at most this rank.",
+	c := chart.Lines{Title: "Ranks", Description: "Share of the queries whose answer has at most this rank.",
 		X: chart.Axis{Label: "rank", Log: true, Format: func(v float64) string { return count(int64(v)) }}, Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1}}
 	for i, policy := range policies {
 		ranks := make([]int64, len(v.ranks))
@@ -133,10 +133,10 @@ func (v evaluation) rankFigure() figure {
 		}
 		c.Series = append(c.Series, chart.Series{Name: policy.name, Points: cumulative(ranks), Dashed: i > 0})
 	}
-	return newFigure("ranks", "How high answers rank", "Share of the questions whose answer has at most this rank. The left end is Hits@1.", c.SVG())
+	return newFigure("ranks", "Cumulative distribution of ranks", "Share of the queries whose answer has at most this rank. The left end is Hits@1.", c.SVG())
 }
 
-// cumulative is the share of the ranks that are at most x, for x from 1 to the largest in
+// cumulative returns the share of the ranks that are at most x, for x from 1 to the largest in
 // steps of a fifteenth.
 func cumulative(ranks []int64) []chart.Point {
 	ranks = slices.Clone(ranks)

@@ -23,8 +23,8 @@ import (
 	"tagnet/stages/statistics"
 )
 
-// evidence is what a workspace holds for the page. What could not be read is nil or empty,
-// and has a gap.
+// evidence is the content of a workspace that the page shows. What could not be read is nil or
+// empty and has a gap.
 type evidence struct {
 	root        string
 	graph       *graph.Summary
@@ -32,9 +32,9 @@ type evidence struct {
 	epochs      []learn.Epoch
 	best        string
 	checkpoint  *checkpoint.Record
-	toGo        int // epochs that the training is to have, if it is not finished
+	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
-	questions   []answered
+	queries     []answered
 	messages    []messages.Summary
 	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section
@@ -48,26 +48,25 @@ type evaluation struct {
 	cards []card
 }
 
-// The sections of the page, as keys of gaps and as places to link to.
+// The sections of the page: keys of gaps and link targets.
 const (
 	dataSection       = "data"
 	learningSection   = "learning"
 	answersSection    = "answers"
 	messagesSection   = "messages"
-	questionsSection  = "questions"
+	queriesSection    = "queries"
 	parametersSection = "configuration"
 )
 
-// collect reads what is there. What is not complete, or made from another graph than the one
-// that is there now, is left out and has a gap. It fails where a file is damaged, and when it is
-// interrupted.
+// collect reads a workspace. Outputs that are not complete, or that were made from another graph than
+// the present one, have a gap instead. It returns an error if a file is damaged or ctx is cancelled.
 func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e := &evidence{root: w.Root(), gaps: map[string][]gap{}}
 	e.readGraph(ctx, w)
 	e.readDistances(ctx, w)
 	e.readTraining(ctx, w)
 	e.readEvaluations(ctx, w)
-	e.readQuestions(ctx, w)
+	e.readQueries(ctx, w)
 	e.readMessages(ctx, w)
 	e.readAnalysis(ctx, w)
 	if err := ctx.Err(); err != nil {
@@ -76,7 +75,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	return e, e.damage
 }
 
-// whole returns nil if a folder is complete, undamaged, and made from what is there now.
+// whole returns nil if a folder is complete, undamaged and made from the present inputs.
 func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, command string) error {
 	_, err := w.Require(ctx, folder, command)
 	if errors.Is(err, manifest.ErrDamaged) {
@@ -85,8 +84,8 @@ func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, com
 	return err
 }
 
-// missing notes that something is not there, or cannot be read, and the command that mends that:
-// what is there but of no use is replaced by --force alone.
+// missing notes a gap: something that does not exist or cannot be read, and the command that makes
+// it, with --force if it has to be overwritten.
 func (e *evidence) missing(section, what, command string, err error) {
 	g := gap{What: what, Command: command}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +105,7 @@ func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
 		err = readJSON(ctx, storage.Join(w.Graph(), "summary.json"), &g)
 	}
 	if err != nil {
-		e.missing(dataSection, "There is no summary of the graph. It is made by", w.Command(preprocess), err)
+		e.missing(dataSection, "The graph has no summary. Make it with", w.Command(preprocess), err)
 		return
 	}
 	e.graph = &g
@@ -122,7 +121,7 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 			err = readJSON(ctx, storage.Join(w.Distances(split), "distribution.json"), &d)
 		}
 		if err != nil {
-			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. They are made by", w.Command(command), err)
+			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. Make them with", w.Command(command), err)
 			continue
 		}
 		if d.Split == "" {
@@ -131,7 +130,7 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 		e.distances = append(e.distances, d)
 	}
 	if len(splits) == 0 {
-		e.missing(dataSection, "How far answers are from where their questions start is not known yet. That is made by", w.Command("go run ./pipelines/distances --split test"), nil)
+		e.missing(dataSection, "The distances of the answers are not computed. Compute them with", w.Command("go run ./pipelines/distances --split test"), nil)
 	}
 }
 
@@ -139,7 +138,7 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	train := w.Command("go run ./pipelines/train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	if unfinished == nil && ofAnotherGraph(ctx, w, made) {
-		e.missing(learningSection, "What was learned is of another graph than the one that is there now. Of this one it is learned by", train+" --force", nil)
+		e.missing(learningSection, "The model was trained on another graph than the present one. Train on this one with", train+" --force", nil)
 		return
 	}
 	log, err := storage.ReadFile(ctx, w.TrainingLog())
@@ -148,19 +147,19 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	}
 	switch {
 	case err != nil && unfinished == nil:
-		e.missing(learningSection, "How the training went cannot be shown. It is written anew, with what is learned, by", train+" --force", err)
+		e.missing(learningSection, "The training log cannot be shown. Train again with", train+" --force", err)
 	case err != nil:
-		e.missing(learningSection, "No model was trained here yet. That is done by", train, err)
+		e.missing(learningSection, "There is no trained model. Train one with", train, err)
 	}
 	name, err := storage.ReadFile(ctx, storage.Join(w.Checkpoints(), "best"))
 	if err != nil {
-		e.missing(parametersSection, "There is no checkpoint yet. It is made by", train, err)
+		e.missing(parametersSection, "There is no checkpoint. Make one with", train, err)
 		return
 	}
 	e.best = strings.TrimSpace(string(name))
 	var r checkpoint.Record
 	if err := readJSON(ctx, storage.Join(w.Checkpoints(), e.best+".json"), &r); err != nil {
-		e.missing(parametersSection, "The best checkpoint's record cannot be shown. It is made by", train, err)
+		e.missing(parametersSection, "The record of the best checkpoint cannot be shown. Make it with", train, err)
 		return
 	}
 	e.checkpoint = &r
@@ -173,8 +172,8 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	}
 }
 
-// ofAnotherGraph tells whether what a manifest is of was made from another graph than the one that
-// is there now.
+// ofAnotherGraph reports whether the folder of a manifest was made from another graph than the
+// present one.
 func ofAnotherGraph(ctx context.Context, w workspace.Workspace, m manifest.Manifest) bool {
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
 	return err == nil && m.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder]
@@ -198,7 +197,7 @@ func parseEpochs(log []byte) ([]learn.Epoch, error) {
 
 func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 	splits := slices.DeleteFunc(splitsIn(ctx, w, "evaluation"), func(split string) bool {
-		return split == "queries" // a user's own questions, which have no ranks
+		return split == "queries" // the user's own queries have no ranks
 	})
 	for _, split := range splits {
 		var v evaluation
@@ -211,27 +210,26 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 			err = readJSON(ctx, storage.Join(w.Evaluation(split), "metrics.json"), &v.Metrics)
 		}
 		if err != nil {
-			e.missing(answersSection, "The metrics of the "+split+" split cannot be shown. They are made by", command, err)
-			e.missing(questionsSection, "The predictions of the "+split+" split cannot be shown. They are made by", command, err)
+			e.missing(answersSection, "The metrics of the "+split+" split cannot be shown. Make them with", command, err)
+			e.missing(queriesSection, "The predictions of the "+split+" split cannot be shown. Make them with", command, err)
 			continue
 		}
 		if v.Split == "" {
 			v.Split = split
 		}
 		if err := v.readTables(ctx, w.Evaluation(split)); err != nil {
-			e.missing(questionsSection, "The predictions of the "+split+" split cannot be shown. They are made by", command, err)
+			e.missing(queriesSection, "The predictions of the "+split+" split cannot be shown. Make them with", command, err)
 		}
 		e.evaluations = append(e.evaluations, v)
 	}
 	if len(splits) == 0 {
 		score := w.Command("go run ./pipelines/score --split test")
-		e.missing(answersSection, "No questions were asked yet. That is done by", score, nil)
-		e.missing(questionsSection, "There are no predictions yet. They are made by", score, nil)
+		e.missing(answersSection, "No split has been scored. Score one with", score, nil)
+		e.missing(queriesSection, "There are no predictions. Make them with", score, nil)
 	}
 }
 
-// ofBest returns an error if an evaluation is of other weights than those of the best checkpoint,
-// which the page is about.
+// ofBest returns an error if an evaluation used other weights than those of the best checkpoint.
 func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split, command string) error {
 	if e.checkpoint == nil {
 		return nil
@@ -253,7 +251,7 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 			err = readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m)
 		}
 		if err != nil {
-			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. They are counted by", w.Command(command), err)
+			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. Count them with", w.Command(command), err)
 			continue
 		}
 		if m.Split == "" {
@@ -268,11 +266,11 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 		e.messages = append(e.messages, m)
 	}
 	if len(splits) == 0 {
-		e.missing(messagesSection, "Messages were not counted yet. That is done by", w.Command("go run ./pipelines/messages --split test"), nil)
+		e.missing(messagesSection, "Messages are not counted. Count them with", w.Command("go run ./pipelines/messages --split test"), nil)
 	}
 }
 
-// readAnalysis reads the degrees, if they were counted.
+// readAnalysis reads the degrees, if analyze counted them.
 func (e *evidence) readAnalysis(ctx context.Context, w workspace.Workspace) {
 	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
 	if err != nil || !there {
@@ -284,7 +282,7 @@ func (e *evidence) readAnalysis(ctx context.Context, w workspace.Workspace) {
 		a, err = statistics.Read(ctx, w.Analysis())
 	}
 	if err != nil {
-		e.missing(dataSection, "The degrees of the graph cannot be shown. They are counted by", w.Command(command), err)
+		e.missing(dataSection, "The degrees of the graph cannot be shown. Count them with", w.Command(command), err)
 		return
 	}
 	e.analysis = &a

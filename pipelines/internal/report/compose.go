@@ -7,40 +7,40 @@ import (
 	"strings"
 )
 
-// compose lays out the page.
+// compose returns the page.
 func (e *evidence) compose() page {
-	title := "What the model learned"
+	title := "Trained model"
 	if e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0 {
-		title = "What the data say"
+		title = "Dataset"
 	}
 	switch {
 	case e.graph == nil || e.graph.Dataset == "":
 	case e.graph.Dataset == "sample":
-		title += " about the sample"
+		title += ": the sample"
 	default:
-		title += " about " + e.graph.Dataset
+		title += ": " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Tiles: e.tiles()}
 	p.Sections = append(p.Sections, e.dataPart(), e.learningPart(), e.answersPart(), e.messagesPart())
-	p.Sections = append(p.Sections, e.questionsPart()...)
+	p.Sections = append(p.Sections, e.queriesPart()...)
 	p.Sections = append(p.Sections, e.parametersPart())
 	return p
 }
 
-// subtitle is the page in a sentence.
+// subtitle returns the page's summary in a sentence.
 func (e *evidence) subtitle() string {
 	if len(e.evaluations) == 0 {
-		return "No questions were asked yet; each section says which command is next."
+		return "No split has been scored yet; each section names the next command."
 	}
 	v := e.evaluations[0]
-	sentence := fmt.Sprintf("It ranks the right answer first in %s of %s", percent(v.Pessimistic.Hits1), plural(v.Queries, "question", "questions"))
+	sentence := fmt.Sprintf("The right answer ranks first for %s of %s", percent(v.Pessimistic.Hits1), plural(v.Queries, "query", "queries"))
 	if share, _, ok := e.saved(); ok {
 		sentence += fmt.Sprintf(", with %s fewer messages than untruncated propagation would send", percent(share))
 	}
 	return sentence + "."
 }
 
-// tiles are the numbers at the top.
+// tiles returns the numbers at the top.
 func (e *evidence) tiles() []tile {
 	var tiles []tile
 	if len(e.evaluations) > 0 {
@@ -58,13 +58,13 @@ func (e *evidence) tiles() []tile {
 	return tiles
 }
 
-// parametersPart shows the configuration of the best checkpoint.
+// parametersPart returns the section on the configuration of the best checkpoint.
 func (e *evidence) parametersPart() section {
 	s := section{ID: parametersSection, Title: "Configuration", Gaps: e.gaps[parametersSection]}
 	if e.checkpoint == nil {
 		return s
 	}
-	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the solver; seed %d. The same configuration, data and seed give the same checkpoint again, byte for byte.",
+	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the optimizer; seed %d. The same configuration, data and seed reproduce the checkpoint byte for byte.",
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
 	encoded, err := json.Marshal(e.checkpoint.Configuration)
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *evidence) parametersPart() section {
 	return s
 }
 
-// weight puts the fields that shape the model first.
+// weight orders the fields: those that determine the architecture first.
 func weight(field string) int {
 	for i, name := range []string{"policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message"} {
 		if field == name {

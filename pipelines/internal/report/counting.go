@@ -10,7 +10,7 @@ import (
 	"tagnet/stages/messages"
 )
 
-// messagesPart shows what propagation sends, and what truncation saves.
+// messagesPart returns the section on the messages that propagation sends and that truncation saves.
 func (e *evidence) messagesPart() section {
 	s := section{ID: messagesSection, Title: "Messages", Gaps: e.gaps[messagesSection]}
 	if len(e.messages) == 0 {
@@ -21,8 +21,8 @@ func (e *evidence) messagesPart() section {
 		return s
 	}
 	c := e.chosen(m)
-	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer; and %s fewer when messages from entities that nothing has reached yet are not sent either%s.",
-		plural(m.Queries, "question", "questions"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
+	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer, or %s fewer if messages from entities that are not yet reached are not sent either%s.",
+		plural(m.Queries, "query", "queries"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
 	s.Figures = append(s.Figures, savedFigure(e.messages, c.Layers), partsFigure(m, c.Layers))
 	if f := layersFigure(m, c); f.SVG != "" {
 		s.Figures = append(s.Figures, f)
@@ -35,8 +35,8 @@ func (e *evidence) messagesPart() section {
 	return s
 }
 
-// harmless says that empty messages need not be sent, where that is so: those of TransE are
-// not 0.
+// harmless returns a remark that leaving out empty messages changes no score, except for TransE,
+// whose empty messages are not 0.
 func (e *evidence) harmless() string {
 	if e.checkpoint != nil && e.checkpoint.Configuration.Message == configuration.MessageTransE {
 		return ""
@@ -44,8 +44,8 @@ func (e *evidence) harmless() string {
 	return ", which changes no score"
 }
 
-// chosen is the configuration of the best checkpoint, or the default one, if it was counted;
-// else that with the most layers and, of those, a delta in the middle.
+// chosen returns the configuration of the best checkpoint, or the default one, if it was counted, else
+// the one with the most layers and, of those, the middle delta.
 func (e *evidence) chosen(m messages.Summary) messages.Configuration {
 	wanted := configuration.Default()
 	if e.checkpoint != nil {
@@ -60,7 +60,7 @@ func (e *evidence) chosen(m messages.Summary) messages.Configuration {
 	return deepest[len(deepest)/2]
 }
 
-// ofLayers are the configurations of so many layers, by delta.
+// ofLayers returns the configurations with the given number of layers, by delta.
 func ofLayers(m messages.Summary, layers int) []messages.Configuration {
 	var list []messages.Configuration
 	for _, c := range m.Configurations {
@@ -71,7 +71,7 @@ func ofLayers(m messages.Summary, layers int) []messages.Configuration {
 	return list
 }
 
-// savedFigure shows the share of messages saved by delta, of one split or several.
+// savedFigure draws the share of messages saved by delta, of one split or several.
 func savedFigure(splits []messages.Summary, layers int) figure {
 	c := chart.Lines{
 		Title: "Messages saved by delta", Description: "Share of messages that are not sent.",
@@ -79,10 +79,10 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 	}
 	caption := fmt.Sprintf("Of those that %d layers send without truncation.", layers)
 	if len(splits) > 1 {
-		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and by not sending what is empty. %s", layers, inside)
+		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and without empty messages. %s", layers, inside)
 	}
 	for i, m := range splits {
-		window, empty := chart.Series{Name: "by the window"}, chart.Series{Name: "and by not sending what is empty"}
+		window, empty := chart.Series{Name: "by the window"}, chart.Series{Name: "and without empty messages"}
 		if colour := splitColour(m.Split); len(splits) > 1 {
 			window = chart.Series{Name: m.Split, Colour: colour, Mark: mark(i, splits)}
 			empty = chart.Series{Colour: colour, Dashed: true, Mark: window.Mark}
@@ -98,20 +98,20 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 	return newFigure("messages-saved", "Messages saved by delta", caption, c.SVG())
 }
 
-// inside explains mark.
-const inside = "Where splits agree, their points lie inside each other."
+// inside is the caption's explanation of mark.
+const inside = "Where splits agree, their points are concentric."
 
-// mark is the radius of the points of the i-th split: those that are drawn first are larger, so
-// that each is seen where lines lie upon each other.
+// mark returns the radius of the points of the i-th split: larger for those drawn first, so that
+// all are visible where lines coincide.
 func mark(i int, splits []messages.Summary) float64 {
 	return 2.8 + 1.8*float64(len(splits)-1-i)
 }
 
-// prunedFigure shows how much of what the window leaves out is empty, by delta.
+// prunedFigure draws the share of the pruned messages that are empty, by delta.
 func prunedFigure(splits []messages.Summary, layers int) figure {
 	c := chart.Lines{
-		Title: "What is pruned", Description: "Share of the pruned messages that are empty.",
-		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "empty, of what is pruned", Format: wholePercent, Zero: true, Most: 1},
+		Title: "Pruned messages", Description: "Share of the pruned messages that are empty.",
+		X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "empty, of the pruned", Format: wholePercent, Zero: true, Most: 1},
 	}
 	for i, m := range splits {
 		series := chart.Series{Name: m.Split, Colour: splitColour(m.Split), Mark: mark(i, splits)}
@@ -122,45 +122,45 @@ func prunedFigure(splits []messages.Summary, layers int) figure {
 			c.Series = append(c.Series, series)
 		}
 	}
-	return newFigure("messages-pruned", "What is pruned", fmt.Sprintf("With %s. What is not empty is redundant: sparse graphs with long ways prune more that is empty, dense ones more that is redundant.",
+	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
 		plural(int64(layers), "layer", "layers")), c.SVG())
 }
 
-// emptyShare is the part of a configuration's pruned messages that is empty; NaN if it prunes
-// nothing.
+// emptyShare returns the share of a configuration's pruned messages that are empty; NaN if it prunes
+// none.
 func emptyShare(c messages.Configuration) float64 {
 	return float64(c.PrunedEmpty) / float64(c.PrunedEmpty+c.PrunedRedundant)
 }
 
-// partNames and partColours are what becomes of a message.
+// partNames and partColours are the outcomes for a message and their colours.
 var (
 	partNames   = []string{"sent", "kept, but empty", "pruned: redundant", "pruned: empty"}
 	partColours = []int{1, 2, 5, 6}
 )
 
-// parts are the pieces of a bar, in the order of partNames.
+// parts returns the segments of a bar, in the order of partNames.
 func parts(kept, keptEmpty, prunedEmpty, prunedRedundant int64) []chart.Part {
-	pieces := make([]chart.Part, len(partNames))
+	segments := make([]chart.Part, len(partNames))
 	for i, n := range []int64{kept - keptEmpty, keptEmpty, prunedRedundant, prunedEmpty} {
-		pieces[i] = chart.Part{Value: float64(n), Note: "(" + count(n) + ")"}
+		segments[i] = chart.Part{Value: float64(n), Note: "(" + count(n) + ")"}
 	}
-	return pieces
+	return segments
 }
 
-// partsFigure shows what becomes of the messages, by delta.
+// partsFigure draws the outcomes for messages, by delta.
 func partsFigure(m messages.Summary, layers int) figure {
-	c := chart.Stacked{Title: "What becomes of the messages", Description: "Shares of the messages of untruncated propagation.", Label: "delta",
+	c := chart.Stacked{Title: "Outcome of messages by delta", Description: "Shares of the messages of untruncated propagation.", Label: "delta",
 		Whole: "messages without truncation", Parts: partNames, Colours: partColours}
 	for _, one := range ofLayers(m, layers) {
 		c.Rows = append(c.Rows, chart.Stack{Name: strconv.Itoa(one.Delta), Parts: parts(one.Kept, one.KeptEmpty, one.PrunedEmpty, one.PrunedRedundant)})
 	}
-	return newFigure("messages-parts", "What becomes of them", "Of the "+m.Split+" split. An empty message comes from an entity that nothing has reached yet; a redundant one would arrive after the window has closed.", c.SVG())
+	return newFigure("messages-parts", "Messages by delta", "Of the "+m.Split+" split. An empty message comes from an entity that is not yet reached; a redundant one would arrive after its receiver's window.", c.SVG())
 }
 
-// layersFigure shows what becomes of the messages in each layer of a configuration; without an
-// SVG where that was not counted.
+// layersFigure draws the outcomes for messages in each layer of a configuration. It returns a figure
+// without SVG if they were not counted.
 func layersFigure(m messages.Summary, of messages.Configuration) figure {
-	c := chart.Stacked{Title: "What becomes of the messages by layer", Description: "Shares of the messages of untruncated propagation in each layer.", Label: "layer",
+	c := chart.Stacked{Title: "Outcome of messages by layer", Description: "Shares of the messages of untruncated propagation in each layer.", Label: "layer",
 		Whole: "messages of the layer without truncation", Parts: partNames, Colours: partColours}
 	for _, one := range m.ByLayer {
 		if one.Layers == of.Layers && one.Delta == of.Delta {
@@ -170,13 +170,13 @@ func layersFigure(m messages.Summary, of messages.Configuration) figure {
 	if len(c.Rows) == 0 {
 		return figure{}
 	}
-	return newFigure("messages-layers", "Layer by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. Early layers have reached little, so most of what they would send is empty; in late ones the windows of near entities have closed.",
+	return newFigure("messages-layers", "Messages by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows of near entities have ended.",
 		m.Split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c.SVG())
 }
 
-// messageTable has a row for each split, number of layers and delta.
+// messageTable returns a table with a row for each split, number of layers and delta.
 func messageTable(splits []messages.Summary) table {
-	t := table{Title: "Messages per question", Note: "Means over the questions of the " + splits[0].Split + " split. Kept counts empty messages as the paper does; sent leaves them out. What is pruned is either empty or redundant.", Head: []cell{
+	t := table{Title: "Messages per query", Note: "Means over the queries of the " + splits[0].Split + " split. Kept includes empty messages, as in the paper; sent excludes them. Pruned messages are empty or redundant.", Head: []cell{
 		text("Layers"), number("Delta"), number("Untruncated"), number("Kept"), number("Sent"), number("Saved"), number("Saved without empty"), number("Pruned: empty"), number("redundant")}}
 	if len(splits) > 1 {
 		t.Note = strings.Replace(t.Note, "the "+splits[0].Split+" split", "each split", 1)
@@ -201,10 +201,10 @@ func messageTable(splits []messages.Summary) table {
 	return t
 }
 
-// choicesTable shows what a model of A*Net chose, and what the window left of it.
+// choicesTable returns a table of the messages that an A*Net model chose and that the window kept.
 func choicesTable(m messages.Summary) table {
 	c := m.AStar
-	t := table{Title: "What A*Net chose", Note: fmt.Sprintf("Messages per question with %s and policy %s. A*Net chooses which entities send along which edges; a window leaves out some of that.", c.Checkpoint, c.Policy),
+	t := table{Title: "Messages chosen by A*Net", Note: fmt.Sprintf("Messages per query with %s and policy %s. A*Net chooses which entities send along which edges; a window prunes some of these messages.", c.Checkpoint, c.Policy),
 		Head: []cell{text("Layer"), number("Untruncated"), number("Chosen"), number("Sent"), number("Saved of the chosen")}}
 	n := float64(max(1, m.Queries))
 	row := func(name string, all, chosen, sent int64) []cell {
@@ -218,8 +218,8 @@ func choicesTable(m messages.Summary) table {
 	return t
 }
 
-// saved is the share of messages that the model of the page does not send, with a word on
-// what saves them; false if nothing was counted for it.
+// saved returns the share of messages that the model of the page does not send and the setting that
+// saves them, or false if nothing was counted for that model.
 func (e *evidence) saved() (share float64, by string, ok bool) {
 	if len(e.messages) == 0 {
 		return 0, "", false

@@ -10,18 +10,18 @@ import (
 	"tagnet/stages/statistics"
 )
 
-// dataPart shows the graph and how far its answers are.
+// dataPart returns the section on the graph and the distances of its answers.
 func (e *evidence) dataPart() section {
 	s := section{ID: dataSection, Title: "Data", Gaps: e.gaps[dataSection]}
 	if g := e.graph; g != nil {
-		s.Lead = append(s.Lead, fmt.Sprintf("%s are joined by %s of %s. That is %.1f facts per entity. Each held-out fact is asked twice: once for its tail, once for its head.",
+		s.Lead = append(s.Lead, fmt.Sprintf("%s, %s of %s: %.1f facts per entity. Each held-out fact gives two queries, one for its tail and one for its head.",
 			plural(g.Entities, "entity", "entities"), plural(g.Facts, "fact", "facts"), plural(g.Relations, "relation", "relations"), g.MeanDegree))
 		if i := g.InferenceGraph; i != nil {
-			s.Lead = append(s.Lead, fmt.Sprintf("Test questions are asked of another graph, %s, of %s and %s, which the model has not seen.",
+			s.Lead = append(s.Lead, fmt.Sprintf("Test queries use an inference graph that the model was not trained on, %s, with %s and %s.",
 				g.Inference, plural(i.Entities, "entity", "entities"), plural(i.Facts, "fact", "facts")))
 		}
 		if g.Rejected > 0 {
-			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected and left out; rejects.tsv beside the tables has each with its reason.", plural(g.Rejected, "line", "lines")))
+			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected; rejects.tsv beside the tables lists them with the reasons.", plural(g.Rejected, "line", "lines")))
 		}
 		if t := splitTable(g); len(t.Rows) > 0 {
 			s.Figures = append(s.Figures, beside(t))
@@ -42,10 +42,10 @@ func (e *evidence) dataPart() section {
 	return s
 }
 
-// splitTable has a row for each split.
+// splitTable returns a table with a row for each split.
 func splitTable(g *graph.Summary) table {
-	t := table{Title: "Questions", Head: []cell{text("Split"), number("Questions"), number("Distinct")},
-		Note: "A question is a source and a relation. Those that are asked for several answers are propagated once: distinct counts propagations."}
+	t := table{Title: "Queries", Head: []cell{text("Split"), number("Queries"), number("Distinct")},
+		Note: "A query is a source and a relation. A query with several answers is propagated once: distinct counts propagations."}
 	for _, split := range []string{"train", "valid", "test"} {
 		if n, ok := g.Queries[split]; ok {
 			distinct := "–"
@@ -58,8 +58,8 @@ func splitTable(g *graph.Summary) table {
 	return t
 }
 
-// heldOut are the splits but train, if there are others: a training question has its own fact in
-// the graph, so that its answer is next to it.
+// heldOut returns the splits without train, if there are others: the graph contains the fact of a
+// training query, so that its answer is one edge away.
 func heldOut(splits []distances.Distribution) []distances.Distribution {
 	shown := slices.DeleteFunc(slices.Clone(splits), func(d distances.Distribution) bool { return d.Split == "train" })
 	if len(shown) == 0 {
@@ -68,7 +68,7 @@ func heldOut(splits []distances.Distribution) []distances.Distribution {
 	return shown
 }
 
-// whole is the number of a distribution's queries.
+// whole returns the number of queries of a distribution.
 func whole(d distances.Distribution) (sum int64) {
 	for _, n := range d.ByDistance {
 		sum += n
@@ -76,7 +76,7 @@ func whole(d distances.Distribution) (sum int64) {
 	return sum
 }
 
-// farthest are the distances of some splits, without those at the end where nobody is.
+// farthest returns the distances of some splits up to the last one that occurs.
 func farthest(splits ...distances.Distribution) []string {
 	sum := map[string]int64{}
 	for _, d := range splits {
@@ -91,33 +91,33 @@ func farthest(splits ...distances.Distribution) []string {
 	return names
 }
 
-// What the figures of distances are called, and what is said below all of them.
+// The name, title and caption of the figures of distances.
 const (
 	distancesName = "distances"
-	howFar        = "How far answers are"
-	outOfReach    = "Beyond the layers of a model an answer is out of reach."
+	howFar        = "Distances of the answers"
+	outOfReach    = "A model cannot reach an answer at a distance of more than its layers."
 )
 
-// distanceFigure shows the share of questions at each distance.
+// distanceFigure draws the share of queries at each distance.
 func distanceFigure(d distances.Distribution) figure {
 	all := whole(d)
 	c := chart.Bars{
-		Title: "Distance of the answers", Description: "Share of the questions of the " + d.Split + " split by the distance of their answer.",
-		Label: "edges from source to answer", Y: chart.Axis{Label: "questions", Format: wholePercent}, Format: percent,
+		Title: "Distance of the answers", Description: "Share of the queries of the " + d.Split + " split by the distance of their answer.",
+		Label: "edges from source to answer", Y: chart.Axis{Label: "queries", Format: wholePercent}, Format: percent,
 	}
 	for _, name := range farthest(d) {
 		n := d.ByDistance[name]
-		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: float64(n) / float64(max(1, all)), Note: "(" + plural(n, "question", "questions") + ")"})
+		c.Bars = append(c.Bars, chart.Bar{Name: shortDistance(name), Value: float64(n) / float64(max(1, all)), Note: "(" + plural(n, "query", "queries") + ")"})
 	}
-	return newFigure(distancesName, howFar, fmt.Sprintf("Of %s of the %s split, by the fewest edges between where they start and the answer. %s",
-		plural(all, "question", "questions"), d.Split, outOfReach), c.SVG())
+	return newFigure(distancesName, howFar, fmt.Sprintf("Of %s of the %s split, by the number of edges from source to answer. %s",
+		plural(all, "query", "queries"), d.Split, outOfReach), c.SVG())
 }
 
-// distancesFigure shows the same of several splits.
+// distancesFigure draws the same for several splits.
 func distancesFigure(splits []distances.Distribution) figure {
 	c := chart.Grouped{
-		Title: "Distance of the answers", Description: "Share of the questions of each split by the distance of their answer.",
-		Label: "edges", X: chart.Axis{Label: "questions of the split", Format: wholePercent, Most: 1}, Format: percent,
+		Title: "Distance of the answers", Description: "Share of the queries of each split by the distance of their answer.",
+		Label: "edges", X: chart.Axis{Label: "queries of the split", Format: wholePercent, Most: 1}, Format: percent,
 	}
 	for _, d := range splits {
 		c.Series = append(c.Series, d.Split)
@@ -127,16 +127,16 @@ func distancesFigure(splits []distances.Distribution) figure {
 		group := chart.Group{Name: shortDistance(name)}
 		for _, d := range splits {
 			n := d.ByDistance[name]
-			group.Bars = append(group.Bars, chart.Bar{Value: float64(n) / float64(max(1, whole(d))), Note: "(" + plural(n, "question", "questions") + ")"})
+			group.Bars = append(group.Bars, chart.Bar{Value: float64(n) / float64(max(1, whole(d))), Note: "(" + plural(n, "query", "queries") + ")"})
 		}
 		c.Groups = append(c.Groups, group)
 	}
-	return newFigure(distancesName, howFar, "By the fewest edges between where a question starts and its answer. "+outOfReach, c.SVG())
+	return newFigure(distancesName, howFar, "By the number of edges from source to answer. "+outOfReach, c.SVG())
 }
 
-// distancesTable has the same in numbers.
+// distancesTable returns the same as numbers.
 func distancesTable(splits []distances.Distribution) table {
-	t := table{Title: howFar + ", in numbers", Note: "Questions by the fewest edges from source to answer. A training question has its own fact in the graph here, which training leaves out.", Head: []cell{text("Edges")}}
+	t := table{Title: howFar + ", in numbers", Note: "Queries by the number of edges from source to answer. A training query has its own fact in the graph here, which training removes.", Head: []cell{text("Edges")}}
 	for _, d := range splits {
 		t.Head = append(t.Head, number(d.Split))
 	}
@@ -150,7 +150,7 @@ func distancesTable(splits []distances.Distribution) table {
 	return t
 }
 
-// splitColour gives each split the same colour in all figures, apart for the colour-blind too.
+// splitColour returns the colour of a split in all figures. The colours differ in lightness too.
 func splitColour(split string) int {
 	switch split {
 	case "test":
@@ -163,7 +163,7 @@ func splitColour(split string) int {
 	return 4
 }
 
-// degreeFigure shows how many edges enter the entities.
+// degreeFigure draws the distribution of in-degrees.
 func degreeFigure(a statistics.Analysis) figure {
 	c := chart.Grouped{
 		Title: "Degrees", Description: "Share of the entities by how many edges enter them.",
@@ -192,11 +192,11 @@ func degreeFigure(a statistics.Analysis) figure {
 			c.Groups = append(c.Groups, group)
 		}
 	}
-	return newFigure("degrees", "How many edges entities have", fmt.Sprintf("By powers of two. A fact is two edges, its own and the reciprocal; the most that one entity has is %s%s.",
+	return newFigure("degrees", "In-degrees", fmt.Sprintf("In powers of two. A fact is two edges, its own and the inverse; the largest in-degree is %s%s.",
 		count(a.MostEdges), caption), c.SVG())
 }
 
-// shortDistance fits a distance below a column.
+// shortDistance returns a label for a distance that fits below a column.
 func shortDistance(name string) string {
 	if name == "unreached" {
 		return "beyond"

@@ -176,13 +176,13 @@ func (f fixture) messages() {
 	f.write("messages/test/summary.json", m)
 }
 
-// tables writes the ranks of all questions, and five candidates of each.
+// tables writes the ranks of all queries, and five candidates of each.
 func (f fixture) tables(split string) {
 	f.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	rankings := make([]parquet.Ranking, f.queries)
 	var predictions []parquet.Prediction
-	asked := map[question]bool{}
+	asked := map[query]bool{}
 	for i := range rankings {
 		direction := []string{"tail", "head"}[i%2]
 		rank := int64(1)
@@ -192,7 +192,7 @@ func (f fixture) tables(split string) {
 		r := parquet.Ranking{Query: int64(i), Direction: direction, Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
 			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
 		rankings[i] = r
-		if q := (question{r.Source, r.Relation, direction}); !asked[q] {
+		if q := (query{r.Source, r.Relation, direction}); !asked[q] {
 			asked[q] = true
 			for place := range int32(5) {
 				p := parquet.Prediction{Source: r.Source, Relation: r.Relation, Direction: direction, Position: place + 1, Entity: fmt.Sprintf("Candidate Böhm %d", place),

@@ -7,9 +7,9 @@ import (
 	"tagnet/pipelines/internal/report/chart"
 )
 
-// learningPart shows how the loss fell and what validation said.
+// learningPart returns the section on the loss and the validation metrics.
 func (e *evidence) learningPart() section {
-	s := section{ID: learningSection, Title: "Learning", Gaps: e.gaps[learningSection]}
+	s := section{ID: learningSection, Title: "Training", Gaps: e.gaps[learningSection]}
 	if len(e.epochs) == 0 {
 		return s
 	}
@@ -31,21 +31,21 @@ func (e *evidence) learningPart() section {
 			best = i
 		}
 	}
-	lead := fmt.Sprintf("In %s the mean loss of a question went from %s to %s, in %s.",
+	lead := fmt.Sprintf("In %s the mean loss of a query changed from %s to %s, in %s.",
 		plural(int64(len(e.epochs)), "epoch", "epochs"), metric(first.Loss), metric(last.Loss), duration(seconds))
 	if best >= 0 {
-		lead += fmt.Sprintf(" On validation the model was best after epoch %d, with an MRR of %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Pessimistic.MRR))
+		lead += fmt.Sprintf(" The validation MRR was highest after epoch %d, at %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Pessimistic.MRR))
 	}
 	if e.toGo > 0 {
-		lead += fmt.Sprintf(" The training is not finished: it is to have %s.", plural(int64(e.toGo), "epoch", "epochs"))
+		lead += fmt.Sprintf(" The training is not finished: %s are configured.", plural(int64(e.toGo), "epoch", "epochs"))
 	}
 	s.Lead = []string{lead}
 	epochs := chart.Axis{Label: "epoch", Whole: true}
-	s.Figures = append(s.Figures, newFigure("loss", "Loss", "Mean over all training questions of an epoch.", chart.Lines{
+	s.Figures = append(s.Figures, newFigure("loss", "Loss", "Mean over all training queries of an epoch.", chart.Lines{
 		Title: "Loss", Description: "Mean training loss by epoch.", X: epochs, Y: chart.Axis{Zero: true}, Series: []chart.Series{loss},
 	}.SVG()))
 	if len(mrr.Points) > 0 {
-		s.Figures = append(s.Figures, newFigure("validation", "Validation", "Filtered ranks, ties counted against the model.", chart.Lines{
+		s.Figures = append(s.Figures, newFigure("validation", "Validation", "Filtered ranks, ties counted against the answer.", chart.Lines{
 			Title: "Validation", Description: "MRR and Hits@10 by epoch.", X: epochs,
 			Y: chart.Axis{Format: wholeMetric, Most: 1}, Series: []chart.Series{mrr, hits},
 		}.SVG()))
@@ -54,7 +54,7 @@ func (e *evidence) learningPart() section {
 	return s
 }
 
-// wholeMetric writes the tick of an axis of metrics.
+// wholeMetric formats a tick of an axis of metrics.
 func wholeMetric(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 
 func (e *evidence) epochTable() table {

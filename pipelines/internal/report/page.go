@@ -25,7 +25,7 @@ func wrap(name string) template.HTML {
 
 var wordEnds = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
-// page is everything that index.html shows, in the order in which it shows it.
+// page is the content of index.html, in its order.
 type page struct {
 	Title, Subtitle string
 	// Style and Charts are the style sheets.
@@ -34,7 +34,7 @@ type page struct {
 	Sections []section
 }
 
-// tile is one number that is worth seeing first.
+// tile is a number at the top of the page.
 type tile struct{ Value, Name, Note string }
 
 // section is a part of the page. All of its lists may be empty.
@@ -47,7 +47,7 @@ type section struct {
 	Cards     []card
 }
 
-// gap is something that is not there, and the command that makes it.
+// gap is a missing part of the page and the command that makes it.
 type gap struct{ What, Command, Problem string }
 
 // figure is a chart with its caption, or a small table in the place of one. Name is that of
@@ -68,7 +68,7 @@ type table struct {
 	Title, Note string
 	Head        []cell
 	Rows        [][]cell
-	// Folded hides the rows until the title is touched.
+	// Folded hides the rows until the title is clicked.
 	Folded bool
 }
 
@@ -95,7 +95,7 @@ func bar(s string, share float64) cell {
 	return cell{Text: s, Number: true, Bar: template.CSS(fmt.Sprintf("--share:%.3f", share))}
 }
 
-// card is a question and what the model answers.
+// card is a query with the model's candidates.
 type card struct {
 	Source, Relation string
 	// Reciprocal is set where the head of a fact is asked for.

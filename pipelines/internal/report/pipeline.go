@@ -21,8 +21,8 @@ func Pipeline() command.Pipeline {
 	var open bool
 	return command.Pipeline{
 		Name: "report", WithoutJobs: true,
-		Summary: "Writes one page about all that a workspace holds: data, learning, answers, messages, predictions.",
-		Flags:   func(flags *flag.FlagSet) { flags.BoolVar(&open, "open", false, "show the page in the browser") },
+		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, predictions.",
+		Flags:   func(flags *flag.FlagSet) { flags.BoolVar(&open, "open", false, "open the page in the browser") },
 		Run: func(ctx context.Context, e *command.Environment) error {
 			index, err := write(ctx, e)
 			if err != nil {
@@ -36,15 +36,15 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// write makes the page and its figures, the page last, and returns where it is. It is made
-// anew each time: it is cheap, and training.jsonl may have grown.
+// write writes the figures and then the page, and returns the page's URL. It does so on every run,
+// since it is cheap and training.jsonl may have grown.
 func write(ctx context.Context, e *command.Environment) (string, error) {
 	files, err := storage.List(ctx, e.Workspace.Root())
 	if err != nil {
 		return "", err
 	}
 	if len(files) == 0 {
-		return "", fmt.Errorf("the workspace %s is empty or not there: run %s first", e.Workspace.Root(), e.Workspace.Command("go run ./pipelines/preprocess"))
+		return "", fmt.Errorf("the workspace %s does not exist or is empty: run %s first", e.Workspace.Root(), e.Workspace.Command("go run ./pipelines/preprocess"))
 	}
 	found, err := collect(ctx, e.Workspace)
 	if err != nil {
@@ -78,21 +78,20 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	return index, nil
 }
 
-// sayGaps says what the page lacks. Of gaps that one command mends, for one reason, the first is
-// said.
+// sayGaps prints the gaps of the page. Of gaps with the same command and reason it prints the first.
 func sayGaps(e *command.Environment, p page) {
-	said := map[gap]bool{}
+	printed := map[gap]bool{}
 	for _, s := range p.Sections {
 		for _, g := range s.Gaps {
-			if of := (gap{Problem: g.Problem, Command: g.Command}); !said[of] {
-				said[of] = true
+			if of := (gap{Problem: g.Problem, Command: g.Command}); !printed[of] {
+				printed[of] = true
 				e.Say("not shown: %s", g.line())
 			}
 		}
 	}
 }
 
-// line is a gap on the terminal.
+// line returns a gap as a line for the terminal.
 func (g gap) line() string {
 	line := g.What
 	if g.Problem != "" {
@@ -104,7 +103,7 @@ func (g gap) line() string {
 	return line
 }
 
-// show opens the page in the browser of the machine.
+// show opens the page in a browser.
 func show(ctx context.Context, index string) error {
 	if strings.Contains(index, "://") {
 		return command.Usage("--open: %s is not on this machine; copy it and open it", index)

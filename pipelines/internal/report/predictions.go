@@ -12,15 +12,15 @@ import (
 	"tagnet/pipelines/internal/workspace"
 )
 
-// How many questions of each kind the page shows.
+// The numbers of queries that the page shows.
 const rightShown, wrongShown, ownShown = 9, 6, 30
 
-// question is what was asked; several facts may ask it.
-type question struct{ source, relation, direction string }
+// query is a source with a relation and direction; it may have several answers.
+type query struct{ source, relation, direction string }
 
 // ranked is a row of rankings.parquet.
 type ranked struct {
-	question
+	query
 	answer                  string
 	pessimistic, optimistic int64
 	distance                int32
@@ -35,16 +35,16 @@ type candidate struct {
 	distance    int32
 }
 
-// answered is a question with the candidates that the model prefers, best first.
+// answered is a query with its best candidates, best first.
 type answered struct {
-	question
+	query
 	candidates []candidate
 }
 
-// head is the direction of a question for the head of a fact.
+// head is the direction of a query for the head of a fact.
 const head = "head"
 
-// readTables reads the ranks of a split, and the predictions for the questions that the page
+// readTables reads the ranks of a split, and the predictions for the queries that the page
 // shows.
 func (v *evaluation) readTables(ctx context.Context, folder string) error {
 	ranks, err := readRankings(ctx, storage.Join(folder, "rankings.parquet"))
@@ -53,32 +53,32 @@ func (v *evaluation) readTables(ctx context.Context, folder string) error {
 	}
 	v.ranks = ranks
 	right, wrong := choose(ranks)
-	wanted := map[question]bool{}
+	wanted := map[query]bool{}
 	for _, q := range slices.Concat(right, wrong) {
 		wanted[q] = true
 	}
-	predictions, err := readPredictions(ctx, storage.Join(folder, "predictions.parquet"), func(q question) bool { return wanted[q] })
+	predictions, err := readPredictions(ctx, storage.Join(folder, "predictions.parquet"), func(q query) bool { return wanted[q] })
 	if err != nil {
 		return err
 	}
-	byQuestion := map[question][]candidate{}
+	byQuery := map[query][]candidate{}
 	for _, one := range predictions {
-		byQuestion[one.question] = one.candidates
+		byQuery[one.query] = one.candidates
 	}
-	asked := map[question][]ranked{}
+	asked := map[query][]ranked{}
 	for _, r := range ranks {
-		if wanted[r.question] {
-			asked[r.question] = append(asked[r.question], r)
+		if wanted[r.query] {
+			asked[r.query] = append(asked[r.query], r)
 		}
 	}
 	for _, q := range slices.Concat(right, wrong) {
-		v.cards = append(v.cards, newCard(answered{q, byQuestion[q]}, asked[q]))
+		v.cards = append(v.cards, newCard(answered{q, byQuery[q]}, asked[q]))
 	}
 	return nil
 }
 
-// readQuestions reads the answers to a user's own questions, if any were asked.
-func (e *evidence) readQuestions(ctx context.Context, w workspace.Workspace) {
+// readQueries reads the answers to a user's own queries, if any were asked.
+func (e *evidence) readQueries(ctx context.Context, w workspace.Workspace) {
 	url := storage.Join(w.Evaluation("queries"), "predictions.parquet")
 	there, err := storage.Exists(ctx, url)
 	if err != nil || !there {
@@ -86,50 +86,50 @@ func (e *evidence) readQuestions(ctx context.Context, w workspace.Workspace) {
 	}
 	const command = "go run ./pipelines/score --queries FILE"
 	if err = e.whole(ctx, w, workspace.EvaluationFolder("queries"), command); err == nil {
-		e.questions, err = readPredictions(ctx, url, func(question) bool { return true })
+		e.queries, err = readPredictions(ctx, url, func(query) bool { return true })
 	}
 	if err != nil {
-		e.missing(questionsSection, "The answers to your own questions cannot be shown. They are made by", w.Command(command), err)
+		e.missing(queriesSection, "The answers to your own queries cannot be shown. They are made by", w.Command(command), err)
 	}
 }
 
-// choose picks questions that the model answers right and wrong, as many different relations
-// as there are, always the same ones for the same ranks.
-func choose(ranks []ranked) (right, wrong []question) {
-	worst := map[question]int64{}
+// choose picks queries that the model answers right and wrong, over as many relations as possible. It
+// is deterministic.
+func choose(ranks []ranked) (right, wrong []query) {
+	worst := map[query]int64{}
 	for _, r := range ranks {
-		worst[r.question] = max(worst[r.question], r.pessimistic)
+		worst[r.query] = max(worst[r.query], r.pessimistic)
 	}
-	questions := make([]question, 0, len(worst))
+	queries := make([]query, 0, len(worst))
 	for q := range worst {
-		questions = append(questions, q)
+		queries = append(queries, q)
 	}
-	slices.SortFunc(questions, func(a, b question) int {
+	slices.SortFunc(queries, func(a, b query) int {
 		return cmp.Or(cmp.Compare(draw(a), draw(b)), cmp.Compare(a.source, b.source), cmp.Compare(a.relation, b.relation), cmp.Compare(a.direction, b.direction))
 	})
-	right = spread(questions, rightShown, func(q question) bool { return worst[q] == 1 })
-	wrong = spread(questions, wrongShown, func(q question) bool { return worst[q] > 10 })
+	right = spread(queries, rightShown, func(q query) bool { return worst[q] == 1 })
+	wrong = spread(queries, wrongShown, func(q query) bool { return worst[q] > 10 })
 	if len(wrong) == 0 {
-		wrong = spread(questions, wrongShown, func(q question) bool { return worst[q] > 1 })
+		wrong = spread(queries, wrongShown, func(q query) bool { return worst[q] > 1 })
 	}
 	return right, wrong
 }
 
-// draw is a number that depends on the question alone.
-func draw(q question) uint64 {
+// draw returns a hash of the query.
+func draw(q query) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\t%s\t%s", q.source, q.relation, q.direction)
 	return h.Sum64()
 }
 
-// spread takes up to n of the questions that are wanted, and one of each relation and
-// direction before a second one of any.
-func spread(questions []question, n int, wanted func(question) bool) []question {
+// spread returns up to n of the wanted queries: one of each relation and direction before a second
+// one of any.
+func spread(queries []query, n int, wanted func(query) bool) []query {
 	type kind struct{ relation, direction string }
 	taken := map[kind]int{}
-	rounds := map[int][]question{}
+	rounds := map[int][]query{}
 	last := 0
-	for _, q := range questions {
+	for _, q := range queries {
 		if !wanted(q) {
 			continue
 		}
@@ -138,14 +138,14 @@ func spread(questions []question, n int, wanted func(question) bool) []question 
 		last = max(last, taken[k])
 		taken[k]++
 	}
-	var chosen []question
+	var chosen []query
 	for round := 0; round <= last && len(chosen) < n; round++ {
 		chosen = append(chosen, rounds[round]...)
 	}
 	return chosen[:min(n, len(chosen))]
 }
 
-// newCard shows a question, its candidates, and where the answers that were asked for rank.
+// newCard returns the card of a query with its candidates and the ranks of its expected answers.
 func newCard(q answered, asked []ranked) card {
 	c := card{Source: q.source, Relation: q.relation, Reciprocal: q.direction == head}
 	rank := map[string]int64{}
@@ -163,7 +163,7 @@ func newCard(q answered, asked []ranked) card {
 	case worst.pessimistic == 1:
 		c.Verdict, c.Good = fmt.Sprintf("right, all %d answers", len(asked)), true
 	case worst.distance < 0:
-		c.Verdict = fmt.Sprintf("%s is out of reach: rank %s", worst.answer, count(worst.pessimistic))
+		c.Verdict = fmt.Sprintf("%s is unreached: rank %s", worst.answer, count(worst.pessimistic))
 	default:
 		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", worst.answer, count(worst.pessimistic), worst.distance)
 	}
@@ -172,7 +172,7 @@ func newCard(q answered, asked []ranked) card {
 	for _, one := range q.candidates {
 		_, isAsked := rank[one.entity]
 		if !isAsked && (len(c.Answers) >= shown || one.known && len(asked) > 0) {
-			continue // known answers do not count in the ranks of a split
+			continue // filtered ranks leave out known answers
 		}
 		listed[one.entity] = true
 		a := answer{Rank: fmt.Sprint(one.position), Entity: one.entity, Probability: percent(one.probability),
@@ -194,23 +194,23 @@ func newCard(q answered, asked []ranked) card {
 	return c
 }
 
-// questionsPart shows questions by name, the user's own first.
-func (e *evidence) questionsPart() []section {
+// queriesPart returns the sections with predictions for single queries, the user's own first.
+func (e *evidence) queriesPart() []section {
 	var parts []section
-	if len(e.questions) > 0 {
-		own := section{ID: "own", Title: "Your questions"}
-		own.Lead = []string{"What the model answers, with its probability. Known answers stand in the data already."}
-		for _, q := range e.questions[:min(ownShown, len(e.questions))] {
+	if len(e.queries) > 0 {
+		own := section{ID: "own", Title: "Your queries"}
+		own.Lead = []string{"The best candidates with their probabilities. Known answers are facts of the dataset."}
+		for _, q := range e.queries[:min(ownShown, len(e.queries))] {
 			own.Cards = append(own.Cards, newCard(q, nil))
 		}
-		if len(e.questions) > ownShown {
-			own.Lead = append(own.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(int64(len(e.questions)))))
+		if len(e.queries) > ownShown {
+			own.Lead = append(own.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(int64(len(e.queries)))))
 		}
 		parts = append(parts, own)
 	}
-	s := section{ID: questionsSection, Title: "Predictions", Gaps: e.gaps[questionsSection]}
+	s := section{ID: queriesSection, Title: "Predictions", Gaps: e.gaps[queriesSection]}
 	if len(e.evaluations) > 0 && len(e.evaluations[0].cards) > 0 {
-		s.Lead = []string{"Questions of the " + e.evaluations[0].Split + " split, first some that are answered right, then some that are not, if there are any. Answers that the data hold already do not count in the ranks and are left out here, which is why places are missing."}
+		s.Lead = []string{"Queries of the " + e.evaluations[0].Split + " split: first some that are answered right, then some that are not. Other known answers are filtered out, which leaves gaps in the positions."}
 		s.Cards = e.evaluations[0].cards
 	}
 	if len(s.Cards) > 0 || len(s.Gaps) > 0 {

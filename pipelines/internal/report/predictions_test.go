@@ -6,47 +6,47 @@ import (
 )
 
 func TestSpreadTakesEachRelationFirst(t *testing.T) {
-	var questions []question
+	var queries []query
 	for i := range 12 {
-		questions = append(questions, question{fmt.Sprint(i), []string{"a", "a", "a", "b", "a", "c"}[i%6], "tail"})
+		queries = append(queries, query{fmt.Sprint(i), []string{"a", "a", "a", "b", "a", "c"}[i%6], "tail"})
 	}
-	chosen := spread(questions, 4, func(q question) bool { return q.source != "0" })
+	chosen := spread(queries, 4, func(q query) bool { return q.source != "0" })
 	got := map[string]int{}
 	for _, q := range chosen {
 		got[q.relation]++
 		if q.source == "0" {
-			t.Error("a question was chosen that is not wanted")
+			t.Error("a query was chosen that is not wanted")
 		}
 	}
 	if len(chosen) != 4 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
 		t.Errorf("chose %v", chosen)
 	}
-	if none := spread(nil, 3, func(question) bool { return true }); len(none) != 0 {
+	if none := spread(nil, 3, func(query) bool { return true }); len(none) != 0 {
 		t.Errorf("of nothing chose %v", none)
 	}
 }
 
 func TestCardOfAnAnswerFarDown(t *testing.T) {
-	q := answered{question: question{"Ada", "knows", head}}
+	q := answered{query: query{"Ada", "knows", head}}
 	for i := range int32(10) {
 		q.candidates = append(q.candidates, candidate{entity: fmt.Sprint("e", i), position: i + 1, probability: 0.5, known: i == 2})
 	}
-	c := newCard(q, []ranked{{question: q.question, answer: "e8", pessimistic: 1234, distance: 3}})
+	c := newCard(q, []ranked{{query: q.query, answer: "e8", pessimistic: 1234, distance: 3}})
 	if len(c.Answers) != 7 || c.Answers[6].Mark != "asked" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {
 		t.Errorf("answers %+v", c.Answers)
 	}
 	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Reciprocal {
 		t.Errorf("verdict %q, good %v, reciprocal %v", c.Verdict, c.Good, c.Reciprocal)
 	}
-	c = newCard(q, []ranked{{question: q.question, answer: "z", pessimistic: 99, distance: -1}})
-	if want := "z is out of reach: rank 99"; c.Verdict != want {
+	c = newCard(q, []ranked{{query: q.query, answer: "z", pessimistic: 99, distance: -1}})
+	if want := "z is unreached: rank 99"; c.Verdict != want {
 		t.Errorf("verdict %q, want %q", c.Verdict, want)
 	}
 	if last := c.Answers[len(c.Answers)-1]; last.Entity != "z" || last.Mark != "asked" {
 		t.Errorf("the answer is not shown: %+v", c.Answers)
 	}
 	if own := newCard(q, nil); own.Answers[2].Mark != "known" {
-		t.Errorf("a question of one's own leaves known answers out: %+v", own.Answers)
+		t.Errorf("a query of one's own leaves known answers out: %+v", own.Answers)
 	}
 }
 

@@ -46,11 +46,11 @@ func TestWholePage(t *testing.T) {
 	f.all()
 	page, said := run(t, root)
 	if len(page) > 400<<10 {
-		t.Errorf("the page has %d bytes: too many for 40,932 questions and 237 relations", len(page))
+		t.Errorf("the page has %d bytes: too many for 40,932 queries and 237 relations", len(page))
 	}
 	for _, want := range []string{
-		"about fb15k-237", "14,541 entities", "272,115 facts", "40,932 questions", "All 237 relations",
-		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "one entity has is 8,642", "Layer by layer", "408,173", "What is pruned", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
+		"Trained model: fb15k-237", "14,541 entities", "272,115 facts", "40,932 queries", "All 237 relations",
+		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "largest in-degree is 8,642", "Messages by layer", "408,173", "Pruned messages", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -138,16 +138,16 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		not   []string
 	}{
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
-		{"only the graph", func(f fixture) { f.graph() }, []string{"What the data say about fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
+		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
-		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: and by", "in numbers", "A training question"}, nil},
-		{"degrees without a manifest of their graph", func(f fixture) { f.writeText("analysis/analysis.json", `{"degrees": [`) }, []string{"degrees of the graph cannot be shown", "./pipelines/analyze"}, []string{"edges entities have"}},
+		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: and without", "in numbers", "A training query"}, nil},
+		{"degrees without a manifest of their graph", func(f fixture) { f.writeText("analysis/analysis.json", `{"degrees": [`) }, []string{"degrees of the graph cannot be shown", "./pipelines/analyze"}, []string{"In-degrees"}},
 		{"damaged metrics", func(f fixture) { f.writeText("evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
 		{"damaged log", func(f fixture) { f.training(); f.writeText("training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep") }, []string{"training.jsonl:2"}, nil},
 		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},
 		{"one epoch, no validation", func(f fixture) { f.writeText("training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
-		{"no questions", func(f fixture) { f.write("evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 questions"}, []string{"NaN"}},
+		{"no queries", func(f fixture) { f.write("evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -189,7 +189,7 @@ func TestUnfinishedTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "The training is not finished: it is to have 77 epochs."; !strings.Contains(string(page), want) {
+	if want := "The training is not finished: 77 epochs are configured."; !strings.Contains(string(page), want) {
 		t.Errorf("the page does not say %q", want)
 	}
 	if finished, _ := run(t, root); strings.Contains(finished, "not finished") {
@@ -208,7 +208,7 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another", "What was learned is of another graph"} {
+	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another", "The model was trained on another graph"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("exit code %d, said %q %q, want %q", code, out.String(), problems.String(), want)
@@ -241,7 +241,7 @@ func TestChoicesOfAStar(t *testing.T) {
 		AStar: &messages.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
 			ByLayer: []messages.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
 	page, _ := run(t, root)
-	for _, want := range []string{"What A*Net chose", "25.0%", "33.3%", "85.0%", "policy window&#43;astar"} {
+	for _, want := range []string{"Messages chosen by A*Net", "25.0%", "33.3%", "85.0%", "policy window&#43;astar"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/parquet"
 )
 
-// readRankings reads where the answers of a split's questions came in.
+// readRankings reads where the answers of a split's queries came in.
 func readRankings(ctx context.Context, url string) ([]ranked, error) {
 	rows, err := parquet.Read[parquet.Ranking](ctx, url)
 	if err != nil {
@@ -14,22 +14,22 @@ func readRankings(ctx context.Context, url string) ([]ranked, error) {
 	}
 	ranks := make([]ranked, len(rows))
 	for i, r := range rows {
-		ranks[i] = ranked{question{r.Source, r.Relation, r.Direction}, r.Answer, r.RankPessimistic, r.RankOptimistic, r.Distance}
+		ranks[i] = ranked{query{r.Source, r.Relation, r.Direction}, r.Answer, r.RankPessimistic, r.RankOptimistic, r.Distance}
 	}
 	return ranks, nil
 }
 
-// readPredictions reads the best candidates of the questions that are wanted, in the order of
+// readPredictions reads the best candidates of the queries that are wanted, in the order of
 // the file.
-func readPredictions(ctx context.Context, url string, wanted func(question) bool) ([]answered, error) {
+func readPredictions(ctx context.Context, url string, wanted func(query) bool) ([]answered, error) {
 	rows, err := parquet.Read[parquet.Prediction](ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	var all []answered
-	place := map[question]int{}
+	place := map[query]int{}
 	for _, r := range rows {
-		q := question{r.Source, r.Relation, r.Direction}
+		q := query{r.Source, r.Relation, r.Direction}
 		if !wanted(q) {
 			continue
 		}
@@ -37,7 +37,7 @@ func readPredictions(ctx context.Context, url string, wanted func(question) bool
 		if !seen {
 			at = len(all)
 			place[q] = at
-			all = append(all, answered{question: q})
+			all = append(all, answered{query: q})
 		}
 		all[at].candidates = append(all[at].candidates, candidate{r.Entity, r.Position, r.Probability, r.Known, r.Distance})
 	}
