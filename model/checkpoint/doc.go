@@ -1,14 +1,17 @@
-// Package checkpoint keeps what a training run has reached: the weights and the solver's state
-// as safetensors, and beside them a record of the configuration and the position that they
-// belong to. Training writes and resumes from it; scoring and counting load models from it.
+// Package checkpoint stores the progress of a training: the weights and the optimizer's state as safetensors, and a
+// record with the configuration and the position in the training. Training writes checkpoints and resumes from them;
+// scoring, counting and package model load models from them.
 //
-// In the folder stand, for every finished epoch NNN,
+// For every finished epoch NNN a folder has the files
 //
 //	epoch-NNN.safetensors            the weights
-//	epoch-NNN.optimizer.safetensors  the solver's state, for the newest two epochs only
-//	epoch-NNN.json                   the record, written last: without it nothing counts
+//	epoch-NNN.optimizer.safetensors  the optimizer's state, for the newest two epochs only
+//	epoch-NNN.json                   the record, written last: without it the other files are ignored
 //
-// the same with step-SSSSSSSS, for the newest position inside an epoch, and best, a line that
-// names the epoch with the best validation. Records hold no clock, no machine and no number of
-// threads: equal runs give equal bytes, however often they were interrupted.
+// and the same files named step-SSSSSSSS for the newest position inside an epoch. The file best names the epoch with
+// the best validation. Records contain no time, machine or number of threads: equal trainings give equal bytes,
+// however often they were interrupted.
+//
+// The package reads and writes files in folder.go, read.go and write.go; record.go has the record, model.go the
+// checks that a checkpoint fits a graph.
 package checkpoint

@@ -17,8 +17,8 @@ func Tensors(parameters []parameters.Tensor[float32]) []safetensors.Tensor {
 	return tensors
 }
 
-// Fill copies tensors into the parameters of a model. It fails, having changed nothing that
-// matters, where one is missing, unknown, or of another shape.
+// Fill copies tensors into the parameters of a model. It is an error if a tensor is missing, unknown or of another
+// shape; p may be filled in part then.
 func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor) error {
 	given := map[string]safetensors.Tensor{}
 	for _, t := range tensors {
@@ -27,7 +27,7 @@ func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor) error {
 	for _, t := range p.Tensors {
 		g, ok := given[t.Name]
 		if !ok {
-			return fmt.Errorf("there is no tensor %s, of shape %v", t.Name, t.Shape)
+			return fmt.Errorf("tensor %s of shape %v is missing", t.Name, t.Shape)
 		}
 		if !slices.Equal(g.Shape, t.Shape) {
 			return fmt.Errorf("tensor %s has shape %v, want %v", t.Name, g.Shape, t.Shape)
@@ -37,7 +37,7 @@ func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor) error {
 	}
 	for _, t := range tensors {
 		if _, ok := given[t.Name]; ok {
-			return fmt.Errorf("tensor %s is not one of the model's", t.Name)
+			return fmt.Errorf("tensor %s is unknown", t.Name)
 		}
 	}
 	return nil

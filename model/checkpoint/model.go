@@ -11,8 +11,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// Locate tells which folder and name a user means by a checkpoint: best, last, the number or
-// name of an epoch in the folder given, or the path of a checkpoint's file anywhere.
+// Locate returns the folder and the name, for Folder.Record, of a checkpoint as users write it: best, last, or the
+// number or name of an epoch in folder, or the path of a checkpoint's file in any folder.
 func Locate(folder Folder, checkpoint string) (Folder, string) {
 	name := checkpoint
 	if i := strings.LastIndexAny(checkpoint, "/\\"); i >= 0 {
@@ -30,8 +30,8 @@ func Locate(folder Folder, checkpoint string) (Folder, string) {
 // ErrMismatch is wrapped by the errors of a checkpoint that was trained on other data.
 var ErrMismatch = errors.New("the checkpoint was trained on other data")
 
-// Model loads a checkpoint (as Load names it) as the weights of its model, and checks that they
-// are for these base relations, and were trained on the graph with this vocabulary hash.
+// Model returns the record of a checkpoint, named as for Record, and the parameters of its model. The error wraps
+// ErrMismatch if it was trained with other base relations, or on a graph with another vocabulary hash.
 func (f Folder) Model(ctx context.Context, name string, relations []string, vocabulary string) (Record, *parameters.Set[float32], error) {
 	r, weights, err := f.Load(ctx, name)
 	if err != nil {
@@ -42,8 +42,8 @@ func (f Folder) Model(ctx context.Context, name string, relations []string, voca
 		return r, nil, fmt.Errorf("%s: %w: %w", url, ErrMismatch, err)
 	}
 	if r.Vocabulary.Hash != vocabulary {
-		return r, nil, fmt.Errorf("%s: %w: its entities (%d) are others than the training graph's; "+
-			"use the workspace it was trained in, and preprocess --inference for another graph to ask", url, ErrMismatch, r.Vocabulary.Entities)
+		return r, nil, fmt.Errorf("%s: %w: its %d entities differ from the training graph's: "+
+			"use the workspace it was trained in, and preprocess --inference to ask about another graph", url, ErrMismatch, r.Vocabulary.Entities)
 	}
 	p := parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 	if err := Fill(p, weights); err != nil {
@@ -52,7 +52,7 @@ func (f Folder) Model(ctx context.Context, name string, relations []string, voca
 	return r, p, nil
 }
 
-// sameRelations names a relation that only one side has.
+// sameRelations returns an error that names the first difference between two lists of relations.
 func sameRelations(trained, wanted []string) error {
 	known := map[string]bool{}
 	for _, name := range trained {
@@ -66,7 +66,7 @@ func sameRelations(trained, wanted []string) error {
 	}
 	for _, name := range trained {
 		if known[name] {
-			return fmt.Errorf("it has a relation %q that the graph has not", name)
+			return fmt.Errorf("its relation %q is not in the graph", name)
 		}
 	}
 	for i, name := range trained {

@@ -13,57 +13,57 @@ import (
 	"tagnet/model/ranking"
 )
 
-// Record says what a checkpoint's weights are: which model, trained how, and how far.
+// Record describes a checkpoint: the model, how it is trained, and how far.
 type Record struct {
 	FormatVersion int `json:"format_version"`
-	// Configuration, Seed and Validation are what a run must share to continue this one.
+	// Configuration, Seed and Validation must be equal in a run that resumes from the checkpoint.
 	Configuration configuration.Configuration `json:"configuration"`
 	Seed          int64                       `json:"seed"`
 	Validation    Validation                  `json:"validation"`
-	// Epoch is the last finished epoch, from 1; in a partial checkpoint the one under way.
+	// Epoch is the last finished epoch, from 1; in a partial checkpoint the current one.
 	Epoch int `json:"epoch"`
-	// Step counts the solver's steps since the beginning.
+	// Step counts the optimizer's steps since the start of the training.
 	Step int64 `json:"step"`
-	// Partial is where inside its epoch a checkpoint stands; nil after a whole epoch.
+	// Partial is the position inside the current epoch; nil after a finished one.
 	Partial *Partial `json:"partial,omitempty"`
-	// Loss is the mean loss of the epoch's queries, Messages what was sent for them, and
-	// LearningRate what they were learned with. Zero in a partial checkpoint.
+	// Loss is the mean loss of the epoch's queries, Messages the number of messages sent for them, and
+	// LearningRate the epoch's. All are zero in a partial checkpoint.
 	Loss         float64 `json:"loss"`
 	Messages     int64   `json:"messages"`
 	LearningRate float64 `json:"learning_rate"`
-	// Valid is nil where the epoch was not validated.
+	// Valid is nil if the epoch was not validated.
 	Valid *Valid `json:"valid,omitempty"`
-	// Vocabulary names what the weights are for.
+	// Vocabulary identifies the graph that the weights were trained on.
 	Vocabulary Vocabulary `json:"vocabulary"`
 	// Weights and Optimizer are the files beside the record.
 	Weights   manifest.File `json:"weights"`
 	Optimizer manifest.File `json:"optimizer"`
 }
 
-// FormatVersion is that of the records that this package writes.
+// FormatVersion is the version of the records that this package reads and writes.
 const FormatVersion = 1
 
-// Validation is how a run judges its epochs.
+// Validation configures when and with how many queries a training validates.
 type Validation struct {
 	// Every is the number of epochs between validations; the last epoch is always validated.
 	Every int `json:"every"`
-	// Limit is the number of validation queries asked, drawn evenly over all; 0 asks all.
+	// Limit is the number of validation queries, drawn evenly over all; 0 takes all.
 	Limit int64 `json:"limit"`
 }
 
 // Partial is a position inside an epoch.
 type Partial struct {
-	// Step counts the epoch's batches that are done.
+	// Step counts the finished batches of the epoch.
 	Step int `json:"step"`
-	// Loss is the sum of the losses of the epoch's Queries so far, Messages what they sent.
+	// Loss is the sum of the losses of the epoch's Queries so far, Messages the messages sent for them.
 	Loss     float64 `json:"loss"`
 	Queries  int64   `json:"queries"`
 	Messages int64   `json:"messages"`
-	// Seconds is the time that was spent on the epoch.
+	// Seconds is the time spent on the epoch.
 	Seconds float64 `json:"seconds"`
 }
 
-// Valid is how a model did on the validation queries.
+// Valid has the metrics of a model on the validation queries.
 type Valid struct {
 	Queries     int64           `json:"queries"`
 	Tied        float64         `json:"tied"`
@@ -72,19 +72,19 @@ type Valid struct {
 	Optimistic  ranking.Metrics `json:"optimistic"`
 }
 
-// Vocabulary is what the rows of the weights mean.
+// Vocabulary has what the rows of the weights refer to.
 type Vocabulary struct {
 	// Relations are the base relations by id.
 	Relations []string `json:"relations"`
-	// Entities is the number of entities of the training graph, Hash that of all names, as
-	// formats/manifest computes it.
+	// Entities is the number of entities of the training graph, Hash the vocabulary hash of formats/manifest.
 	Entities int    `json:"entities"`
 	Hash     string `json:"hash"`
-	// Graph is the checksum of the manifest of the graph's folder: equal where every fact is.
+	// Graph is the checksum of the manifest of the graph's folder, equal if all facts are; empty for facts in
+	// memory.
 	Graph string `json:"graph"`
 }
 
-// Name is the checkpoint's file name without its ending.
+// Name returns the checkpoint's file name without its ending.
 func (r Record) Name() string {
 	if r.Partial != nil {
 		return fmt.Sprintf("step-%08d", r.Step)
@@ -92,17 +92,17 @@ func (r Record) Name() string {
 	return EpochName(r.Epoch)
 }
 
-// EpochName is the name of the checkpoint after a whole epoch.
+// EpochName returns the name of the checkpoint of a finished epoch.
 func EpochName(epoch int) string { return fmt.Sprintf("epoch-%03d", epoch) }
 
-// epochOf is the epoch of a name that EpochName gives.
+// epochOf returns the epoch of a name that EpochName returns.
 func epochOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "epoch-")
 	epoch, err := strconv.Atoi(digits)
 	return epoch, ok && err == nil && EpochName(epoch) == name
 }
 
-// isName tells whether a file name without ending is that of a checkpoint.
+// isName reports whether name is that of a checkpoint.
 func isName(name string) bool {
 	if _, ok := epochOf(name); ok {
 		return true
@@ -112,7 +112,7 @@ func isName(name string) bool {
 	return ok && err == nil && fmt.Sprintf("step-%08d", step) == name
 }
 
-// after tells whether r is farther than s.
+// after reports whether r is farther in the training than s.
 func (r Record) after(s Record) bool {
 	if r.Step != s.Step {
 		return r.Step > s.Step
@@ -120,8 +120,7 @@ func (r Record) after(s Record) bool {
 	return r.Partial == nil && s.Partial != nil
 }
 
-// encode is the record's file; parse reads it back. The checksum of all before it is its last
-// line, so that a changed byte anywhere is noticed.
+// encode returns the record's file, which parse reads. Its last line is the checksum of the text before it.
 func (r Record) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -144,7 +143,7 @@ func parse(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("its format version is %d, this program reads %d", r.FormatVersion, FormatVersion)
 	}
 	if err := r.Configuration.Validate(); err != nil {
-		return Record{}, errors.Join(errors.New("its configuration is not legal"), err)
+		return Record{}, errors.Join(errors.New("its configuration is invalid"), err)
 	}
 	return r, nil
 }

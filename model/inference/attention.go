@@ -2,8 +2,8 @@ package inference
 
 import "math"
 
-// attend mixes the states of n entities by the softmax of their attention over temperature
-// (the paper's equations 10 and 11), [n, dim].
+// attend returns the final states of n entities, [n, dim]: the sum of their states by age, weighted by the softmax
+// of the attention's logits over the temperature (the paper's equations 10 and 11).
 func (w *Worker) attend(states [][]float32, n int) []float32 {
 	d, temperature := w.scorer.configuration.Dim, w.scorer.configuration.AttentionTemperature
 	for len(w.logits) < len(states) {
@@ -26,9 +26,9 @@ func (w *Worker) attend(states [][]float32, n int) []float32 {
 		}
 		row := w.final[i*d : (i+1)*d]
 		for age, table := range states {
-			share := float32(math.Exp((float64(w.logits[age][i])-largest)/temperature) / sum)
+			weight := float32(math.Exp((float64(w.logits[age][i])-largest)/temperature) / sum)
 			for j, value := range table[i*d : (i+1)*d] {
-				row[j] += share * value
+				row[j] += weight * value
 			}
 		}
 	}

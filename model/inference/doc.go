@@ -1,4 +1,4 @@
-// Package inference answers queries with a trained model: one propagation for each, and the
-// score of every entity. It is the head of package head without what training needs, done
-// by the kernels over many entities at once; the two agree, and a test holds them together.
+// Package inference scores all entities as answers of a query with a trained model: one forward pass for each
+// query, and the head's MLP over the final states. It computes what package head does, without gradients and
+// without Gorgonia, with the kernels over many entities at a time; a test compares both.
 package inference

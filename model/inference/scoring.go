@@ -10,19 +10,19 @@ import (
 	"tagnet/model/propagation"
 )
 
-// Scorer holds a trained model's weights as scoring wants them, shared by all its workers.
+// Scorer holds a trained model's weights in the layout of scoring. Its workers share it.
 type Scorer struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
 	kernel        kernel.Kernel
 	weights       *propagation.Weights
 	first         *propagation.Propagator
-	score         *perceptron
-	attention     *perceptron // nil unless delta is specific; may be score
+	score         *mlp
+	attention     *mlp // nil unless delta is specific; may be score
 }
 
-// New prepares to score with parameters p over g, which need not be the graph that they were
-// trained on: only its relations must be the same. It fails where p does not fit.
+// New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
+// relations. It is an error if the shapes of p do not fit c and g.
 func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
 	weights := propagation.NewWeights(g, c, false)
 	if err := weights.Load(k, p); err != nil {
@@ -32,44 +32,43 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 	if c.Prioritized() {
 		return s, nil
 	}
-	s.score = newPerceptron("mlp", c.Dim, p)
+	s.score = newMLP("mlp", c.Dim, p)
 	if c.Specific() {
 		s.attention = s.score
 		if c.Attention == configuration.AttentionOwn {
-			s.attention = newPerceptron("attention", c.Dim, p)
+			s.attention = newMLP("attention", c.Dim, p)
 		}
 	}
 	return s, nil
 }
 
-// Worker answers one query at a time. It is not for concurrent use, and allocates nothing
-// once its largest query has been seen.
+// Worker scores the queries of one source at a time. It is not for concurrent use. Its buffers grow to the largest
+// query and are then reused.
 type Worker struct {
 	scorer     *Scorer
 	propagator *propagation.Propagator
 	embedding  []float32
-	score      layerOfQuery
-	attention  layerOfQuery
+	score      queryMLP
+	attention  queryMLP
 	hidden     []float32
 	values     []float32   // scores of a chunk of rows
 	logits     [][]float32 // of the attention, by age, a chunk each
 	final      []float32   // states of a chunk of rows
-	zero       []float32   // the state of an entity that was not reached
+	zero       []float32   // the state of an unreached entity
 	sent       int64
 }
 
-// Worker returns another worker.
+// Worker returns a new worker.
 func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores[i], [V], to the logit of every entity as the answer of (source,
-// relations[i], ?). Entities that were not reached all get the same score. Questions of one
-// source are cheaper together: the search and its layout serve all, and two at a time are
-// propagated where that is faster.
+// Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). All
+// unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
+// the layout, and are propagated in batches where that is faster. Batches change no bit of the scores.
 func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) error {
 	if len(scores) != len(relations) {
-		return fmt.Errorf("scoring: room for %d questions, want %d", len(scores), len(relations))
+		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
 	}
 	w.sent = 0
 	query := propagation.Query{Source: source}
@@ -89,11 +88,11 @@ func (w *Worker) Scores(source int32, relations []int32, scores [][]float32) err
 	return nil
 }
 
-// scoreLane scores all entities for one of the queries that were propagated last.
+// scoreLane scores all entities for one query of the last batch.
 func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	s := w.scorer
 	if len(scores) != s.graph.Entities {
-		return fmt.Errorf("scoring: room for %d scores, want %d", len(scores), s.graph.Entities)
+		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), s.graph.Entities)
 	}
 	if s.configuration.Prioritized() {
 		w.propagator.Priorities(scores)
@@ -115,7 +114,7 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	return nil
 }
 
-// Sent is the number of messages that the last questions sent, all together.
+// Sent returns the number of messages that the last call of Scores sent.
 func (w *Worker) Sent() int64 { return w.sent }
 
 // Distance returns the fewest edges from the source of the last call of Scores to entity; reached is
@@ -124,10 +123,10 @@ func (w *Worker) Distance(entity int32) (hops int, reached bool) {
 	return w.propagator.Distance(entity)
 }
 
-// LayerCounts is what A*Net's choice did for the last query, a layer each.
+// LayerCounts returns the counts of A*Net's selection for the last query, one per layer.
 func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
 
-// scoreGroup scores some entities from their final states.
+// scoreGroup scores entities from their final states.
 func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float32) {
 	w.values = grow(w.values, len(entities))
 	rows := states[0]
@@ -140,7 +139,7 @@ func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float
 	}
 }
 
-// grow gives a slice n entries, of any value, without allocating where it is large enough.
+// grow returns s with n entries of any value, reallocated if it is too small.
 func grow(s []float32, n int) []float32 {
 	if cap(s) < n {
 		return make([]float32, n)

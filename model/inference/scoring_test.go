@@ -11,10 +11,9 @@ import (
 	"tagnet/model/kernel"
 )
 
-// TestGoldenScores compares all entities' scores with the golden ones, on graphs that lack what
-// was removed: to score is to evaluate, and evaluation removes nothing. A*Net's
-// number of edges depends on the whole graph's, so its scores are compared in package
-// propagation, where they are made.
+// TestGoldenScores compares the scores of all entities with the golden ones, on graphs without the edges that the
+// training query removes, since scoring removes none. A*Net's number of edges depends on that of the whole graph,
+// so package propagation compares its scores.
 func TestGoldenScores(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		if c.Configuration.Prioritized() {
@@ -41,8 +40,7 @@ func TestGoldenScores(t *testing.T) {
 	}
 }
 
-// without rebuilds a graph that lacks a query's edges, but keeps the constants that are
-// defined by the whole one.
+// without returns the graph without a removal's edges, but with the constants of the whole graph.
 func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
 	t.Helper()
 	reduced := *g
@@ -61,8 +59,9 @@ func without(t *testing.T, g *graph.Graph, removal graph.Removal) *graph.Graph {
 	return &reduced
 }
 
-// Questions of one source asked together have bit for bit the scores that they have alone.
-func TestQuestionsTogether(t *testing.T) {
+// TestBatchingChangesNothing compares the scores of queries of one source, in one call and in a call each, bit for
+// bit.
+func TestBatchingChangesNothing(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		if c.Configuration.Prioritized() {
 			continue
@@ -73,13 +72,13 @@ func TestQuestionsTogether(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				source, together, alone := int32(1), scorer.Worker(), scorer.Worker()
+				source, batched, alone := int32(1), scorer.Worker(), scorer.Worker()
 				var relations []int32
 				var scores [][]float32
 				for relation := range int32(min(5, c.Graph.RelationCount())) {
 					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
 				}
-				if err := together.Scores(source, relations, scores); err != nil {
+				if err := batched.Scores(source, relations, scores); err != nil {
 					t.Fatal(err)
 				}
 				sent, one := int64(0), make([]float32, c.Graph.Entities)
@@ -89,11 +88,11 @@ func TestQuestionsTogether(t *testing.T) {
 					}
 					sent += alone.Sent()
 					if !slices.Equal(one, scores[i]) {
-						t.Fatalf("relation %d has other scores beside others", relation)
+						t.Fatalf("relation %d has other scores in a batch", relation)
 					}
 				}
-				if together.Sent() != sent {
-					t.Errorf("%d messages together, %d alone", together.Sent(), sent)
+				if batched.Sent() != sent {
+					t.Errorf("%d messages in one call, %d in a call each", batched.Sent(), sent)
 				}
 			})
 		}

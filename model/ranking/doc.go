@@ -1,4 +1,4 @@
-// Package ranking turns scores into what a link prediction is judged by: the filtered rank
-// of the answer under three ways of counting ties, and the usual metrics over many ranks.
-// It stands behind the scoring and knows nothing of how scores come about.
+// Package ranking turns the scores of all entities into results: the k best candidates with their probabilities,
+// the filtered rank of an answer with ties counted in three ways (rank.go), and the metrics of many ranks. It
+// knows nothing of models.
 package ranking

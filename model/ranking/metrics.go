@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Metrics are the usual summaries of many ranks. They are zero where there are no ranks.
+// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
+// without ranks.
 type Metrics struct {
 	MRR      float64 `json:"mrr"`
 	Hits1    float64 `json:"hits@1"`
@@ -14,11 +15,11 @@ type Metrics struct {
 	MeanRank float64 `json:"mean_rank"`
 }
 
-// Tally counts how often each rank occurred. The key is twice the rank, since mean ranks may
-// be halves. Being counts, tallies merge exactly, in whatever order ranks arrive.
+// Tally counts how often each rank occurred. The key is twice the rank, since mean ranks may be halves. Counts do not
+// depend on the order in which ranks arrive, and so metrics do not either.
 type Tally map[int64]int64
 
-// Metrics summarises the ranks of a tally. The same ranks always give the same bits.
+// Metrics returns the metrics of a tally, summed in the order of ranks so that equal tallies give equal bits.
 func (t Tally) Metrics() Metrics {
 	var m Metrics
 	var total, doubled, hits1, hits3, hits10 int64
@@ -47,7 +48,7 @@ func (t Tally) Metrics() Metrics {
 	}
 }
 
-// Accumulator gathers ranks, in any order. Its zero value is empty and ready.
+// Accumulator counts ranks, in any order. Its zero value is ready to use.
 type Accumulator struct {
 	Pessimistic, Mean, Optimistic Tally
 	// Queries is the number of ranks, Tied how many of them were tied.
@@ -66,7 +67,7 @@ func (a *Accumulator) Add(r Rank) {
 	}
 }
 
-// TiedShare is the share of ranks that were tied, 0 where there are none.
+// TiedShare returns the fraction of ranks that were tied, 0 without ranks.
 func (a *Accumulator) TiedShare() float64 {
 	if a.Queries == 0 {
 		return 0
@@ -74,7 +75,7 @@ func (a *Accumulator) TiedShare() float64 {
 	return float64(a.Tied) / float64(a.Queries)
 }
 
-// prepare makes each map that is missing.
+// prepare makes the maps that are nil.
 func (a *Accumulator) prepare() {
 	for _, tally := range []*Tally{&a.Pessimistic, &a.Mean, &a.Optimistic} {
 		if *tally == nil {

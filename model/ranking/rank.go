@@ -1,24 +1,25 @@
 package ranking
 
-// Rank is the place of one answer among its candidates, 1 being the best.
+// Rank is the rank of one answer among its candidates, from 1. To add a way of counting ties, add a field here, set
+// it in Filtered, and count it in Accumulator.
 type Rank struct {
-	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic none.
+	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic for it.
 	Pessimistic, Optimistic int64
-	// Mean is the middle of the two: a whole or a half number.
+	// Mean is the mean of the two: an integer or a half.
 	Mean float64
-	// Candidates is how many entities were ranked, the answer among them.
+	// Candidates is the number of entities that were ranked, the answer included.
 	Candidates int64
 }
 
-// Tied tells whether another candidate has exactly the answer's score.
+// Tied reports whether another candidate has exactly the answer's score.
 func (r Rank) Tied() bool { return r.Pessimistic != r.Optimistic }
 
-// Filtered ranks the answer by its score among all entities but the other known answers.
-// scores has an entry per entity; known lists the known answers of the query in ascending
-// order, and may or may not hold the answer itself.
+// Filtered ranks the answer by its score among all entities except the other known answers (the filtered setting).
+// scores has an entry per entity; known lists the known answers of the query in ascending order, with or without
+// the answer itself.
 //
-// A score that is not a number never helps: the answer's puts it last, another entity's
-// counts as higher than the answer's.
+// A NaN never improves a rank: an answer with a NaN is last, and another entity's NaN counts as higher than the
+// answer's score.
 func Filtered(scores []float32, answer int32, known []int32) Rank {
 	own := scores[answer]
 	var notLower, higher int64
@@ -45,8 +46,7 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 			higher--
 		}
 	}
-	// The answer itself is in notLower, and so stands for the 1 that a rank starts from. It
-	// is in higher only where it is not a number.
+	// notLower counts the answer itself, which makes the rank start from 1; higher does so only if it is NaN.
 	rank := Rank{Pessimistic: notLower, Optimistic: higher + 1, Candidates: candidates}
 	if own != own {
 		rank.Optimistic = higher

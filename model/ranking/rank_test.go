@@ -42,7 +42,7 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// The definition read aloud, against the counting.
+// TestFilteredAgreesWithDefinition compares with a loop that follows the definition.
 func TestFilteredAgreesWithDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/ranking"
 )
 
-// folderOf is a folder in memory that goes with the test.
+// folderOf returns a folder in memory that the test removes.
 func folderOf(t *testing.T) Folder { return Folder(storagetest.Memory(t)) }
 
 func record(epoch int, mrr float64) Record {
@@ -61,6 +61,7 @@ func names(t *testing.T, f Folder) []string {
 }
 
 func TestNewestIsTheFarthest(t *testing.T) {
+	t.Parallel()
 	f := folderOf(t)
 	if _, _, err := f.Newest(t.Context()); !errors.Is(err, ErrNone) {
 		t.Errorf("an empty folder: %v", err)
@@ -96,6 +97,7 @@ func TestNewestIsTheFarthest(t *testing.T) {
 }
 
 func TestPruneKeepsWhatTrainingNeeds(t *testing.T) {
+	t.Parallel()
 	f := folderOf(t)
 	save(t, f, record(1, 0), record(2, 0), record(3, 0), partial(2, 5), partial(4, 2), partial(4, 6))
 	for _, stray := range []string{"epoch-009.safetensors", "step-00000001.optimizer.safetensors", "notes.txt"} {
@@ -129,8 +131,9 @@ func TestPruneKeepsWhatTrainingNeeds(t *testing.T) {
 	}
 }
 
-// What a record says cannot be read any more, what the epoch learned can.
+// TestPruneKeepsTheWeightsOfADamagedRecord: the record is lost, the weights may not be.
 func TestPruneKeepsTheWeightsOfADamagedRecord(t *testing.T) {
+	t.Parallel()
 	f := folderOf(t)
 	save(t, f, record(1, 0), record(2, 0), record(3, 0))
 	if err := storage.WriteFile(t.Context(), f.url("epoch-001.json"), []byte("{")); err != nil {
@@ -146,6 +149,7 @@ func TestPruneKeepsTheWeightsOfADamagedRecord(t *testing.T) {
 }
 
 func TestBest(t *testing.T) {
+	t.Parallel()
 	for want, mrrs := range map[string][]float64{
 		"epoch-002": {0.2, 0.5, 0.5, 0.4}, // the earliest of equals
 		"epoch-003": {-1, -1, -1},         // the last, where none was validated
@@ -175,8 +179,9 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// Whatever byte of a record changes, and wherever it is cut, it is not read.
+// TestDamagedRecord changes each byte of a record and cuts it at each.
 func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
 	data, err := partial(2, 5).encode()
 	if err != nil {
 		t.Fatal(err)
@@ -216,6 +221,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestLocate(t *testing.T) {
+	t.Parallel()
 	for given, want := range map[string][2]string{
 		"best": {"here", "best"}, "last": {"here", "last"}, "7": {"here", "epoch-007"}, "epoch-007": {"here", "epoch-007"},
 		"epoch-007.safetensors": {"here", "epoch-007"}, "../w/checkpoints/epoch-012.json": {"../w/checkpoints", "epoch-012"},
@@ -227,7 +233,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-func TestModelWantsItsOwnData(t *testing.T) {
+func TestModelRefusesOtherData(t *testing.T) {
 	f := folderOf(t)
 	r := record(1, 0.5)
 	layout := parameters.Layout(r.Configuration, 4)
