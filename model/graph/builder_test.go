@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// edge is one of a graph, by receiver as a Builder wants them.
+// edge is an edge of a graph.
 type edge struct{ sender, relation, receiver int32 }
 
 func edgesOf(g *Graph) []edge {
@@ -31,8 +31,8 @@ func built(entities, relations int, edges []edge) (*Graph, error) {
 	return b.Graph()
 }
 
-// TestBuilderMakesTheSameGraph compares with New over the facts, entities without edges and loops
-// included.
+// TestBuilderMakesTheSameGraph compares with New over the same facts, with loops and entities without
+// edges.
 func TestBuilderMakesTheSameGraph(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -18,9 +18,8 @@ import (
 
 const data = "../../../shared/data"
 
-// readData reads a data set: the graph of train.txt, with entities in the order of their
-// names as in a workspace, and the sources of both directions of test.txt. The graph is nil
-// where the data are not there.
+// readData reads a dataset: the graph of train.txt, with entities in the order of their names as in a
+// workspace, and the sources of both directions of test.txt. The graph is nil without the dataset.
 func readData(b *testing.B, name string) (g *graph.Graph, sources []int32) {
 	var lines [2][][]string
 	for i, file := range []string{"train.txt", "test.txt"} {
@@ -57,7 +56,7 @@ func readData(b *testing.B, name string) (g *graph.Graph, sources []int32) {
 	return g, slices.Compact(sources)
 }
 
-// numbered gives names their places in order.
+// numbered returns the index of each name in sorted order.
 func numbered(names map[string]bool) map[string]int32 {
 	ids := map[string]int32{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -66,11 +65,10 @@ func numbered(names map[string]bool) map[string]int32 {
 	return ids
 }
 
-// BenchmarkAgainstPlain takes turns, in one thread, between searching from all sources of the
-// test split, as many at once as the variant takes, and searching from some of them alone: by
-// a plain breadth-first search, and by model/search, which switches sides. It reports the time
-// of a source in each, and how many times faster the first is than either. All make the same: the
-// searches alone are followed by packing their distances, or by messages.CountLevels.
+// BenchmarkAgainstPlain compares, in one thread and in turns, the search from all sources of the test
+// split, as many at once as the variant takes, with a plain breadth-first search and with model/search
+// from some of them. It reports the time of a source in each, and the ratios. All produce the same
+// results: single searches are followed by packing their distances, or by messages.CountLevels.
 func BenchmarkAgainstPlain(b *testing.B) {
 	for _, name := range []string{"fb15k-237", "wn18rr"} {
 		g, sources := readData(b, name)
@@ -130,7 +128,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 	b.ReportMetric(perSwitching/perSource, "times-switching")
 }
 
-// searchPlainly is a breadth-first search as everybody writes it.
+// searchPlainly is a textbook breadth-first search.
 func searchPlainly(g *graph.Graph, source int32, hops uint8, distances []uint8, queue []int32) []int32 {
 	for o := range distances {
 		distances[o] = search.Unreached

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/search"
 )
 
-// eachWidth runs a test once for every variant and every width of its rows.
+// eachWidth runs a test for every kernel variant and every width of its rows.
 func eachWidth(t *testing.T, test func(t *testing.T, k kernel.Kernel, words int)) {
 	for _, k := range kernel.Available() {
 		for _, words := range k.RowWidths() {
@@ -31,8 +31,8 @@ func newGraph(t testing.TB, entities, relations int, facts []graph.Fact) *graph.
 	return g
 }
 
-// randomGraph has loops, parallel relations and entities without any edge; those with near
-// ids are joined, so that there are long ways.
+// randomGraph returns a graph with loops, parallel relations and entities without edges. Edges join
+// entities of similar ids, so that there are long paths.
 func randomGraph(t testing.TB, random *rand.Rand, entities, facts int) *graph.Graph {
 	t.Helper()
 	list := make([]graph.Fact, facts)
@@ -45,7 +45,7 @@ func randomGraph(t testing.TB, random *rand.Rand, entities, facts int) *graph.Gr
 
 var both = Gather{Distances: true, Levels: true}
 
-// compare holds a search to one from every source alone, and to going from edge to edge.
+// compare compares a search with one from every source alone, and with counting edge by edge.
 func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops int) {
 	t.Helper()
 	if err := s.Search(sources, hops); err != nil {
@@ -63,8 +63,8 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 	}
 }
 
-// TestSearchEqualsSingleSource goes through numbers of sources with every kind of tail, and
-// numbers of hops from none to more than there are levels.
+// TestSearchEqualsSingleSource covers numbers of sources that fill a last word in every way, and numbers
+// of hops from 0 to more than there are levels.
 func TestSearchEqualsSingleSource(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k kernel.Kernel, words int) {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -91,7 +91,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 	})
 }
 
-// TestEachAlone gathers one of the two, or nothing.
+// TestEachAlone gathers distances alone, levels alone, or neither.
 func TestEachAlone(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k kernel.Kernel, words int) {
 		g := randomGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
@@ -106,8 +106,8 @@ func TestEachAlone(t *testing.T) {
 	})
 }
 
-// TestHub has a million entities around one, each joined to it by two relations, loops at the
-// hub, a pair that nothing leads to, and an entity without edges.
+// TestHub searches a hub with a million neighbours, joined by two relations each, loops at the hub, a
+// separate pair, and an entity without edges.
 func TestHub(t *testing.T) {
 	const leaves = 1_000_000
 	var facts []graph.Fact
@@ -130,7 +130,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// TestEveryNumberOfSources goes through all tails of the widest rows.
+// TestEveryNumberOfSources covers every number of sources of the widest rows.
 func TestEveryNumberOfSources(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	g := randomGraph(t, random, 40, 70)

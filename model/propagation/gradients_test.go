@@ -10,7 +10,7 @@ import (
 	"tagnet/model/propagation"
 )
 
-// headed is a propagation as the head runs it: one query, one gradients.
+// headed is a propagation as the head runs it, with the current query and its gradients.
 type headed struct {
 	*propagation.Propagator
 	weights   *propagation.Weights
@@ -28,8 +28,8 @@ func (h *headed) Backward(entities []int32, gradient, query []float32) error {
 	return nil
 }
 
-// TestGoldenGradients takes the loss of every golden batch through Gorgonia's head and the
-// propagation, and compares loss and gradients, on every kernel variant.
+// TestGoldenGradients compares the loss and the gradients of every golden batch, through head and
+// propagation, on every kernel variant.
 func TestGoldenGradients(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {

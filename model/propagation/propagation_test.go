@@ -9,9 +9,8 @@ import (
 	"tagnet/model/propagation"
 )
 
-// TestGoldenStates compares the states that the fast path keeps with the golden ones, on every
-// kernel variant: of a reached entity at each age of its window, of every entity for the
-// policy full.
+// TestGoldenStates compares states and distances with the golden ones on every kernel variant: those of
+// reached entities at each age of their windows, and of every entity for the policy full.
 func TestGoldenStates(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {

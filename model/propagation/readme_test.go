@@ -15,7 +15,8 @@ import (
 	"tagnet/model/search"
 )
 
-// TestReadmeExample propagates the example of model/README.md and checks that its tables are there.
+// TestReadmeExample propagates the example of model/README.md and of this package's documentation, and
+// checks their numbers.
 func TestReadmeExample(t *testing.T) {
 	t.Parallel()
 	g, err := graph.New(8, 2, []graph.Fact{
@@ -51,6 +52,17 @@ func TestReadmeExample(t *testing.T) {
 	}
 	if p.Sent() != 11 || p.Updated() != 9 {
 		t.Errorf("%d messages and %d updates, want 11 and 9 as model/README.md says", p.Sent(), p.Updated())
+	}
+	c.Policy = configuration.PolicyFull
+	full, weights := New(g, c, k), NewWeights(g, c, false)
+	if err := weights.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := full.Forward(weights, Query{}); err != nil {
+		t.Fatal(err)
+	}
+	if full.Sent() != 28 || full.Updated() != 16 {
+		t.Errorf("full propagation: %d messages and %d updates, want 28 and 16 as model/README.md says", full.Sent(), full.Updated())
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/parameters"
 )
 
-// randomGraph has loops, parallel relations and entities without any edge.
+// randomGraph returns a graph with loops, parallel relations and entities without edges.
 func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	t.Helper()
 	entities, relations := 2+rng.IntN(40), 1+rng.IntN(3)
@@ -31,7 +31,7 @@ func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	return g
 }
 
-// randomConfiguration covers every choice that the propagation knows.
+// randomConfiguration covers every option of the propagation.
 func randomConfiguration(rng *rand.Rand) configuration.Configuration {
 	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
 	for {
@@ -67,14 +67,14 @@ func randomRemoval(g *graph.Graph, c configuration.Configuration, source int32) 
 	}
 }
 
-// rounding is how far float32 may be off on random weights, relative to a tensor's largest
-// magnitude. It is more than on the golden cases: some of these have standard deviations and
-// norms of nearly nothing, whose derivatives amplify what was rounded.
+// rounding is the tolerance of float32 with random weights, relative to a tensor's largest magnitude. It
+// is more than on the golden cases: some random ones have standard deviations and norms close to zero,
+// whose derivatives amplify rounding errors.
 const rounding = 5e-3
 
-// TestMatchesReference holds states and gradients to the float64 specification on random
-// graphs and configurations, dropout included, on every kernel. A propagator serves several
-// queries in a row, so nothing may be left over from one to the next.
+// TestMatchesReference compares states and gradients with the float64 specification on random graphs and
+// configurations, dropout included, on every kernel. A propagator serves several queries in a row: none
+// may affect the next.
 func TestMatchesReference(t *testing.T) {
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -179,7 +179,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 		largest = max(largest, magnitude(tensor.Data))
 	}
 	for i, tensor := range expected.Tensors {
-		// A tensor whose gradient all but cancels keeps the rounding of what cancelled.
+		// Where a tensor's gradient nearly cancels, the rounding errors of its terms remain.
 		share := max(magnitude(tensor.Data), largest/100)
 		for j, value := range tensor.Data {
 			if difference := math.Abs(float64(got.Tensors[i].Data[j]) - value); !(difference <= rounding*share) {
@@ -198,7 +198,7 @@ func magnitude(values []float64) float64 {
 	return largest
 }
 
-// dropoutOf tells the reference what the propagator drops.
+// dropoutOf returns the propagator's dropout for the reference.
 func (p *Propagator) dropoutOf(seed uint64) func(layer int, entity int32, dimension int) float64 {
 	return func(layer int, entity int32, dimension int) float64 {
 		if p.dropout.threshold == 0 {

@@ -14,8 +14,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// batch is gradients to sum, random ones, of a model whose relation embeddings take several
-// blocks of Sum and of Embed, the last of them shorter.
+// batch has random gradients to sum, of a model whose relation embeddings take several blocks of Sum
+// and of Embed, the last of them shorter.
 type batch struct {
 	weights   *Weights
 	set, into *parameters.Set[float32]
@@ -23,7 +23,7 @@ type batch struct {
 	queries   []int32
 }
 
-// quarter draws multiples of a quarter: all sums of them are exact, in any order.
+// quarter draws a multiple of a quarter. Sums of them are exact in any order.
 func quarter(rng *rand.Rand, into []float32) {
 	for i := range into {
 		into[i] = float32(rng.IntN(17)-8) / 4
@@ -66,7 +66,7 @@ func newBatch(t testing.TB, c configuration.Configuration, count int) *batch {
 	return b
 }
 
-// want is what Sum must give, by its definition: entry by entry, query by query, in float64.
+// want returns the sum by its definition: entry by entry, query by query, in float64.
 func (b *batch) want() *parameters.Set[float64] {
 	c := b.weights.configuration
 	d, relations := c.Dim, b.weights.relations
@@ -122,8 +122,7 @@ func sumCases() map[string]configuration.Configuration {
 	return map[string]configuration.Configuration{"dependent": base, "plain": plain, "sum": sum, "odd": odd}
 }
 
-// All numbers are such that float32 sums and products are exact, so there is one right answer
-// and no tolerance.
+// All numbers have exact float32 sums and products, so the test needs no tolerance.
 func TestSum(t *testing.T) {
 	for name, c := range sumCases() {
 		for _, k := range kernel.Available() {
@@ -151,7 +150,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Numbers whose sums are rounded have the same bits on any number of threads.
+// Sums that are rounded must have the same bits on any number of threads.
 func TestSumOnAnyNumberOfThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	b := newBatch(t, sumCases()["dependent"], 9)
@@ -199,7 +198,7 @@ func TestSumRefusesAnotherNumberOfQueries(t *testing.T) {
 	}
 }
 
-// Embed gives what a query computes for itself, bit for bit, while training and not.
+// Embed must equal what a query computes for itself, bit for bit, for training and for scoring.
 func TestEmbed(t *testing.T) {
 	c := sumCases()["dependent"]
 	b := newBatch(t, c, 3)
@@ -266,9 +265,8 @@ func wantEmbedding(t *testing.T, set *parameters.Set[float32], layer int, q int3
 	}
 }
 
-// What surrounds the propagations of a step takes the same buffers every time. What remains
-// are the names by which parameters are looked up. (On one thread: which of several first
-// needs a buffer is left to chance.)
+// Load, Embed and Sum must reuse their buffers. They allocate the names by which parameters are looked
+// up. On one thread, since it varies which of several first needs a buffer.
 func TestBatchesDoNotAllocateBuffers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b := newBatch(t, sumCases()["dependent"], 9)

@@ -7,7 +7,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// randomGraph has loops, parallel relations and entities without any edge.
+// randomGraph returns a graph with loops, parallel relations and entities without edges.
 func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *graph.Graph {
 	t.Helper()
 	list := make([]graph.Fact, facts)
@@ -25,7 +25,7 @@ func randomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 	return g
 }
 
-// relaxed is Bellman-Ford over the plain list of edges: slow, and obviously right.
+// relaxed is Bellman-Ford over a list of edges: slow and simple.
 func relaxed(g *graph.Graph, source int32, hops int, removal graph.Removal) []uint8 {
 	distances := make([]uint8, g.Entities)
 	for o := range distances {

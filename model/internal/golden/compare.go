@@ -8,19 +8,19 @@ import (
 	"tagnet/model/parameters"
 )
 
-// How far a value may be from the golden one, relative to the largest magnitude in its tensor.
+// The tolerances of a value, relative to the largest magnitude in its golden tensor.
 const (
 	Tolerance64 = 1e-9
 	Tolerance32 = 1e-4
 )
 
-// smallest is what a tensor's largest magnitude counts as where it is less. Some gradients
-// are exactly zero on paper, the attention's last bias for one: in any arithmetic that
-// rounds, they are the noise of what cancelled.
+// smallest is the least magnitude that tolerances are relative to. Some gradients are exactly zero on
+// paper, such as that of the attention's last bias; with rounding, they are the noise of terms that
+// cancel.
 const smallest = 1e-3
 
-// Compare returns an error that names the worst value if got is not want, where each value
-// may differ by tolerance times the largest magnitude in want. A NaN always differs.
+// Compare returns an error that names the worst value if one of got differs from want by more than
+// tolerance times the largest magnitude in want. A NaN always differs.
 func Compare[F parameters.Float](name string, got []F, want []float64, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s has %d values, want %d", name, len(got), len(want))
@@ -51,8 +51,7 @@ func Compare[F parameters.Float](name string, got []F, want []float64, tolerance
 		name, differing, len(want), bound, worstAt, float64(got[worstAt]), want[worstAt])
 }
 
-// CompareSets compares tensor by tensor, and returns all differences. Both sets have the
-// same layout.
+// CompareSets compares two sets of the same layout tensor by tensor and returns all differences.
 func CompareSets[F parameters.Float](got *parameters.Set[F], want *parameters.Set[float64], tolerance float64) error {
 	if len(got.Tensors) != len(want.Tensors) {
 		return fmt.Errorf("%d tensors, want %d", len(got.Tensors), len(want.Tensors))

@@ -15,9 +15,9 @@ import (
 	"tagnet/model/parameters"
 )
 
-// Case is one configuration on one graph, with what the model makes of it.
+// Case is a configuration on a graph, with the model's results.
 type Case struct {
-	// Name is the file's, without its ending.
+	// Name is that of the file, without extension.
 	Name          string
 	Configuration configuration.Configuration
 	Graph         *graph.Graph
@@ -29,8 +29,8 @@ type Case struct {
 	BatchLoss float64
 }
 
-// Query is one question, with its answer left out of the graph as Removal says, and what
-// propagation computes for it with dropout off.
+// Query is a query, with the removal of its answer from the graph, and the results of propagation
+// without dropout.
 type Query struct {
 	Source, Relation, Answer int32
 	Removal                  graph.Removal
@@ -46,15 +46,15 @@ type Query struct {
 	Final, Score []float64
 	// Attention is [(T+1)*V], or nil unless delta is specific.
 	Attention []float64
-	// Priority is [T+1][V], or nil unless priorities limit who sends.
+	// Priority is [T+1][V], or nil for policies without priorities.
 	Priority [][]float64
 	Loss     float64
-	// RawRankPessimistic is the answer's rank among all entities, none left out, ties
-	// counted against it.
+	// RawRankPessimistic is the answer's rank among all entities, unfiltered, with ties counted against
+	// it.
 	RawRankPessimistic int64
 }
 
-// Layer is what one layer does for one query. Policies with priorities fill AStar, Kept and
+// Layer holds the counts of one layer for one query. Policies with priorities fill AStar, Kept and
 // Active; the others all but AStar.
 type Layer struct {
 	Active          int64 `json:"active"`
@@ -65,7 +65,7 @@ type Layer struct {
 	AStar           int64 `json:"astar"`
 }
 
-// Parameters32 are the parameters as a float32 path has them.
+// Parameters32 returns the parameters in float32.
 func (c *Case) Parameters32() *parameters.Set[float32] {
 	rounded := parameters.NewSet[float32](parameters.Layout(c.Configuration, c.Graph.RelationCount()))
 	for i, tensor := range c.Parameters.Tensors {
@@ -76,8 +76,8 @@ func (c *Case) Parameters32() *parameters.Set[float32] {
 	return rounded
 }
 
-// Read reads one golden case. A configuration with a field that is missing, unknown or not
-// legal is an error, and so is a tensor that its model lacks or has in another shape.
+// Read reads one golden case. A field of the configuration that is missing, unknown or invalid is an
+// error, and so is a tensor that does not fit the model.
 func Read(path string) (*Case, error) {
 	text, err := readFile(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// file is a golden case as it lies on disk.
+// file is a golden case in the format on disk.
 type file struct {
 	Config     json.RawMessage   `json:"config"`
 	Nodes      int               `json:"num_nodes"`

@@ -12,7 +12,7 @@ import (
 	"tagnet/model/parameters"
 )
 
-// tiny is a case of one layer, one dimension and two entities, as it would lie on disk.
+// tiny returns a case of one layer, one dimension and two entities, in the format on disk.
 func tiny(t *testing.T) map[string]any {
 	t.Helper()
 	config := map[string]any{"dim": 1, "layers": 1, "delta": 1, "policy": "window", "aggregate": "sum", "message": "distmult",
@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: what is missing or does not fit is never taken for zero.
+// TestReadRefuses checks that a missing or unfit field is an error, not zero.
 func TestReadRefuses(t *testing.T) {
 	for place, values := range map[string]map[string]any{
 		"case": {"num_relations": 3, "num_nodes": 1, "batch_loss": nil, "queries": []any{}, "parameters": map[string]any{},

@@ -7,7 +7,7 @@ import (
 	"tagnet/model/parameters"
 )
 
-// tensor is an array as it lies on disk, row-major.
+// tensor is an array in the format on disk, row-major.
 type tensor struct {
 	Shape []int     `json:"shape"`
 	Data  []float64 `json:"data"`
@@ -23,8 +23,8 @@ func (t tensor) check(name string, shape []int) error {
 	return nil
 }
 
-// readSet brings tensors by name into the order of the layout. One that the layout lacks,
-// or that lacks, is an error.
+// readSet returns tensors in the order of the layout. A missing tensor, or one that the layout does not
+// have, is an error.
 func readSet(layout []parameters.Shape, tensors map[string]tensor) (*parameters.Set[float64], error) {
 	set := parameters.NewSet[float64](layout)
 	for i, l := range layout {

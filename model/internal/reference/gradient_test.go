@@ -12,7 +12,7 @@ import (
 )
 
 // TestGradientAgainstDifferences compares every tensor's gradient, along a random direction,
-// with the central difference, for every way of aggregating, speaking and activity.
+// with the central difference, for every aggregate, message function and policy.
 func TestGradientAgainstDifferences(t *testing.T) {
 	i := 0
 	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
@@ -20,7 +20,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 			for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
 				c := small()
 				c.Aggregate, c.Message, c.Policy = aggregate, kind, policy
-				// The switches that are left take turns, so that each meets each of these.
+				// The other options alternate, so that each is combined with each of these.
 				c.Dependent, c.Bias, c.DegreeMessages = i%2 == 0, i/4%2 == 0, !c.Prioritized() && i%3 < 2
 				differentiate(t, fmt.Sprintf("%s %s %s", aggregate, kind, policy), c, uint64(i), i%2 == 1)
 				i++
@@ -48,7 +48,7 @@ func differentiate(t *testing.T, name string, c configuration.Configuration, see
 			return float64((layer+int(entity)+dimension)%3) * 0.5
 		}
 	}
-	// The function is a random linear one of the scores and, apart, of all states.
+	// The function is a random linear function of the scores and, separately, of all states.
 	random := rand.New(rand.NewPCG(seed, 3))
 	scores := normals(random, g.Entities)
 	gradient := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))

@@ -12,7 +12,7 @@ import (
 	"tagnet/model/parameters"
 )
 
-// everyPolicy are configurations of all policies, named.
+// everyPolicy returns configurations of all policies by name.
 func everyPolicy() map[string]configuration.Configuration {
 	cases := map[string]configuration.Configuration{}
 	for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar} {
@@ -26,8 +26,8 @@ func everyPolicy() map[string]configuration.Configuration {
 	return cases
 }
 
-// TestRenumberingEntities: what an entity is called changes no result. A*Net breaks ties by
-// name, so that here it may send along everything.
+// TestRenumberingEntities checks that ids of entities change no result. A*Net breaks ties by id, so here
+// it may send along all edges.
 func TestRenumberingEntities(t *testing.T) {
 	for name, c := range everyPolicy() {
 		c.NodeRatio, c.DegreeRatio = 1, 100
@@ -73,11 +73,10 @@ func TestRenumberingEntities(t *testing.T) {
 	}
 }
 
-// TestWideWindowIsFull: a window that is never closed gives what full propagation does, as
-// long as entities which nothing has reached stay at zero. They do without bias, with a
-// message of zero being zero, and unless PNA's standard deviation, which has a floor, gives
-// them an update. With any of these, full propagation moves entities before they are reached,
-// and no window is wide enough.
+// TestWideWindowIsFull checks that a window that never closes equals full propagation as long as
+// entities that are not reached keep zero states. They do without bias, where the message of a zero
+// state is zero, and without PNA's standard deviation, which has a positive minimum. Otherwise full
+// propagation changes entities before they are reached, and no window equals it.
 func TestWideWindowIsFull(t *testing.T) {
 	for _, kind := range []string{configuration.MessageDistMult, configuration.MessageRotatE} {
 		for _, aggregate := range []string{configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
@@ -100,8 +99,8 @@ func TestWideWindowIsFull(t *testing.T) {
 	}
 }
 
-// TestRemovalIsAbsence: removing a fact's edges for a query is as if it never stood, but for
-// the mean degree, which is the whole graph's.
+// TestRemovalIsAbsence checks that removing a fact's edges for a query equals a graph without the fact,
+// except for the mean degree, which is that of the whole graph.
 func TestRemovalIsAbsence(t *testing.T) {
 	for name, c := range everyPolicy() {
 		if c.Prioritized() {
@@ -136,8 +135,8 @@ func TestRemovalIsAbsence(t *testing.T) {
 	}
 }
 
-// TestCountsAddUp: every edge is sent along or pruned; and A*Net, when it may send along
-// everything, sends all messages of those who have been reached.
+// TestCountsAddUp checks that every edge is kept or pruned, and that A*Net without limits sends all
+// messages of reached entities.
 func TestCountsAddUp(t *testing.T) {
 	for delta := range 6 {
 		c := small()
@@ -161,7 +160,7 @@ func TestCountsAddUp(t *testing.T) {
 	}
 }
 
-// TestUnreachedShareOneScore: windows leave those who are not reached at zero.
+// TestUnreachedShareOneScore checks that windows leave unreached entities at zero.
 func TestUnreachedShareOneScore(t *testing.T) {
 	for name, c := range everyPolicy() {
 		if !c.Windowed() {
@@ -181,7 +180,7 @@ func TestUnreachedShareOneScore(t *testing.T) {
 	}
 }
 
-// TestRatiosOfEvaluation: A*Net may send more when nothing is trained.
+// TestRatiosOfEvaluation checks that A*Net has ratios of its own for evaluation.
 func TestRatiosOfEvaluation(t *testing.T) {
 	c := small()
 	c.Policy, c.NodeRatio, c.EvaluationNodeRatio = configuration.PolicyAStar, 0.1, 1

@@ -40,7 +40,7 @@ func TestScalers(t *testing.T) {
 	}
 }
 
-// TestCopiesAreMembers: a vector that stands in a set three times is three members.
+// TestCopiesAreMembers checks that a member with three copies equals three members.
 func TestCopiesAreMembers(t *testing.T) {
 	a, b := []float64{.5, -2}, []float64{1.5, 1}
 	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
@@ -80,7 +80,7 @@ func TestRotatEIsAComplexProduct(t *testing.T) {
 }
 
 func TestDistances(t *testing.T) {
-	// A path 0-1-2-3-4, a loop at 0, a shortcut 0-2, and 5 apart.
+	// A path 0-1-2-3-4, a loop at 0, a shortcut 0-2, and 5 without edges.
 	g, err := graph.New(6, 1, []graph.Fact{{Head: 0, Tail: 1}, {Head: 2, Tail: 1}, {Head: 2, Tail: 3}, {Head: 3, Tail: 4}, {Head: 0, Tail: 0}, {Head: 2, Tail: 0}})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestLossByHand(t *testing.T) {
 			return loss
 		}))
 	}
-	// With a temperature hard negatives weigh more, and the weights are constants.
+	// With a temperature, negatives of high score weigh more, and the weights are constants.
 	const temperature = .5
 	e1, e2 := math.Exp(scores[1]/temperature), math.Exp(scores[2]/temperature)
 	w1, w2 := e1/(e1+e2), e2/(e1+e2)
@@ -138,7 +138,7 @@ func difference(scores []float64, o int, f func([]float64) float64) float64 {
 		moved[o] += distance
 		return f(moved)
 	}
-	// Of fourth order, so that the step may be large.
+	// The formula is of fourth order, which allows a large step.
 	return (8*(at(step)-at(-step)) - (at(2*step) - at(-2*step))) / (12 * step)
 }
 

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/parameters"
 )
 
-// sampleFacts is a random graph in which something of everything stands: a loop, parallel
-// relations, a chain that is longer than the layers, and an entity without facts.
+// sampleFacts returns random facts with a loop, parallel relations, a chain longer than the layers, and
+// an entity without facts.
 func sampleFacts(seed uint64, entities, relations int) []graph.Fact {
 	random := rand.New(rand.NewPCG(seed, 1))
 	facts := []graph.Fact{{Head: 1, Relation: 0, Tail: 1}, {Head: 0, Relation: 0, Tail: 1}, {Head: 0, Relation: 1, Tail: 1},
@@ -36,7 +36,7 @@ func sampleGraph(t *testing.T, seed uint64, entities, relations int) *graph.Grap
 	return g
 }
 
-// sampleParameters are normal with a standard deviation of a half.
+// sampleParameters returns normally distributed parameters with standard deviation 1/2.
 func sampleParameters(c configuration.Configuration, g *graph.Graph, seed uint64) *parameters.Set[float64] {
 	random := rand.New(rand.NewPCG(seed, 2))
 	p := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
@@ -57,7 +57,7 @@ func newModel(t *testing.T, g *graph.Graph, c configuration.Configuration, p *pa
 	return m
 }
 
-// small is a configuration that is quick to differentiate.
+// small returns a configuration that is quick to differentiate.
 func small() configuration.Configuration {
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Delta, c.NodeRatio = 4, 4, 1, 0.4
