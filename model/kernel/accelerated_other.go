@@ -2,5 +2,5 @@
 
 package kernel
 
-// accelerated is empty: only amd64 has variants in assembly.
+// accelerated returns nil: only amd64 has variants in assembly.
 func accelerated() []Kernel { return nil }

@@ -28,7 +28,7 @@ func eachOption(yield func(options) bool) {
 }
 
 // checkRun compares both directions of one run with the float64 computation.
-func checkRun(t *testing.T, k Kernel, r *Receivers, rng *rand.Rand) {
+func checkReceivers(t *testing.T, k Kernel, r *Receivers, rng *rand.Rand) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s dim %d, %d receivers", messages[r.Message], reductions[r.Reduction], r.Dim, r.Count())
 	e := newExact(r)
@@ -93,8 +93,8 @@ func TestAggregateEveryOption(t *testing.T) {
 			for reduction := range reductions {
 				for o := range eachOption {
 					for _, dim := range []int{6, 32} {
-						r := newRun(rng, dim, 5, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
-						checkRun(t, k, r, rng)
+						r := newReceivers(rng, dim, 5, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
+						checkReceivers(t, k, r, rng)
 					}
 				}
 			}
@@ -106,12 +106,12 @@ func TestAggregateEveryNumberOfSenders(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, dim := range []int{16, 32, 64} {
-			r := newRun(rng, dim, 301, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int {
+			r := newReceivers(rng, dim, 301, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int {
 				// i senders in all, of which the first kinds have a share that varies.
 				first := i * (i % 4) / 3
 				return [3]int{first, (i - first) / 2, i - first - (i-first)/2}[kind]
 			})
-			checkRun(t, k, r, rng)
+			checkReceivers(t, k, r, rng)
 		}
 	})
 }
@@ -124,9 +124,9 @@ func TestAggregateEveryDim(t *testing.T) {
 			if dim%16 == 0 {
 				message, reduction = DistMult, PNA
 			}
-			r := newRun(rng, dim, 3, message, reduction, options{degree: true, own: true, initial: true, zero: true, draw: normal},
+			r := newReceivers(rng, dim, 3, message, reduction, options{degree: true, own: true, initial: true, zero: true, draw: normal},
 				func(i, kind int) int { return rng.IntN(5) })
-			checkRun(t, k, r, rng)
+			checkReceivers(t, k, r, rng)
 		}
 	})
 }
@@ -137,8 +137,8 @@ func TestAggregateTies(t *testing.T) {
 		for reduction := range reductions {
 			for o := range eachOption {
 				o.draw = grid
-				r := newRun(rng, 32, 20, DistMult, reduction, o, func(i, kind int) int { return rng.IntN(6) })
-				checkRun(t, k, r, rng)
+				r := newReceivers(rng, 32, 20, DistMult, reduction, o, func(i, kind int) int { return rng.IntN(6) })
+				checkReceivers(t, k, r, rng)
 			}
 		}
 	})
@@ -153,7 +153,7 @@ func TestAggregateNotANumber(t *testing.T) {
 			for reduction := range reductions {
 				for _, bad := range []float32{nan, inf, -inf} {
 					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
-					r := newRun(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
+					r := newReceivers(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
 					for range 8 {
 						r.States[rng.IntN(3*20*32)] = bad
 						r.RelationEmbeddings[rng.IntN(5*32)] = bad
@@ -179,7 +179,7 @@ func TestAggregateGradientOfTheTest(t *testing.T) {
 	for message := range messages {
 		for reduction := range reductions {
 			o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
-			r := newRun(rng, 4, 6, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
+			r := newReceivers(rng, 4, 6, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
 			e := newExact(r)
 			gradient := widen(normal(rng, r.Count()*r.Width()))
 			loss := func() float64 {
@@ -221,7 +221,7 @@ func TestAggregateLanes(t *testing.T) {
 		for _, dim := range []int{8, 16, 32, 48, 64} {
 			for o := range eachOption {
 				lanes := 2 + rng.IntN(3)
-				both := newRun(rng, lanes*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
+				both := newReceivers(rng, lanes*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
 				both.Lanes = lanes
 				features, check := guarded(both.Count() * lanes * both.Width())
 				k.Aggregate(both, features)

@@ -1,7 +1,9 @@
 package kernel
 
-// rowBits are the functions of Bits for rows of one vector.
-type rowBits struct {
+// bitFunctions implement BitSearch for rows of one vector register. plane is the bytes from one
+// bit plane of the distances to the next, distance what recordedDistance returns, listed the
+// number of entities in found. pull and push return how many there are afterwards.
+type bitFunctions struct {
 	words       int
 	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int) int
 	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int, planes, pending *uint64) int
@@ -14,58 +16,58 @@ type rowBits struct {
 }
 
 var (
-	bitsAVX2   = rowBits{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
-	bitsAVX512 = rowBits{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
+	bitsAVX2   = bitFunctions{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
+	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
 )
 
-// Widths adds those of a vector to those of a word.
+// RowWidths adds the widths of vector registers to that of a word.
 func (s *assembly) RowWidths() []int {
 	widths := s.portable.RowWidths()
-	for _, b := range s.bits {
+	for _, b := range s.bitWidths {
 		widths = append(widths, b.words)
 	}
 	return widths
 }
 
-// rows returns the functions for a width, nil for that of portable.
-func (s *assembly) rows(words int) *rowBits {
-	for i := range s.bits {
-		if s.bits[i].words == words {
-			return &s.bits[i]
+// bitFunctionsFor returns the functions for a width, nil for that of portable.
+func (s *assembly) bitFunctionsFor(words int) *bitFunctions {
+	for i := range s.bitWidths {
+		if s.bitWidths[i].words == words {
+			return &s.bitWidths[i]
 		}
 	}
 	return nil
 }
 
-// Pull checks what the assembly takes for granted: as many rows as there are entities.
+// Pull checks the lengths of the tables, which the assembly does not.
 func (s *assembly) Pull(h *Hop, found []int32) []int32 {
-	b, entities := s.rows(h.Words), len(h.Offsets)-1
+	b, entities := s.bitFunctionsFor(h.Words), len(h.Offsets)-1
 	if b == nil {
 		return s.portable.Pull(h, found)
 	}
 	if entities == 0 {
 		return found
 	}
-	h.check(entities, found)
+	h.checkTables(entities, found)
 	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
 	frontier, reached, next, distances := &h.Frontier[0], &h.Reached[0], &h.Next[0], first(h.Distances)
 	if c := h.Counters; c != nil {
-		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.entered(), all, len(found), c.plane(), &c.pending[0])
+		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found), c.plane(), &c.pending[0])
 		return found[:count]
 	}
-	return found[:b.pull(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.entered(), all, len(found))]
+	return found[:b.pull(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found))]
 }
 
-// Push is like Pull.
+// Push checks lengths as Pull does.
 func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
-	b, entities := s.rows(h.Words), len(h.Offsets)-1
+	b, entities := s.bitFunctionsFor(h.Words), len(h.Offsets)-1
 	if b == nil {
 		return s.portable.Push(h, active, found)
 	}
 	if len(active) == 0 {
 		return found
 	}
-	h.check(entities, found)
+	h.checkTables(entities, found)
 	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
 	frontier, reached, next, before := &h.Frontier[0], &h.Reached[0], &h.Next[0], len(found)
 	if c := h.Counters; c != nil {
@@ -74,14 +76,14 @@ func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 		found = found[:b.push(len(active), &active[0], offsets, senders, frontier, reached, next, all, before)]
 	}
 	if fresh := found[before:]; len(fresh) > 0 {
-		b.mark(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.entered())
+		b.mark(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.recordedDistance())
 	}
 	return found
 }
 
-// TransposeBits leaves other widths to portable.
+// TransposeBits handles rows of one vector in assembly.
 func (s *assembly) TransposeBits(rows []uint64, words int) {
-	b := s.rows(words)
+	b := s.bitFunctionsFor(words)
 	if b == nil {
 		s.portable.TransposeBits(rows, words)
 		return
@@ -90,9 +92,9 @@ func (s *assembly) TransposeBits(rows []uint64, words int) {
 	b.transpose(&rows[0])
 }
 
-// PackBits is like TransposeBits.
+// PackBits handles rows of one vector in assembly.
 func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
-	b, at := s.rows(h.Words), entity*h.Words
+	b, at := s.bitFunctionsFor(h.Words), entity*h.Words
 	if b == nil {
 		s.portable.PackBits(h, entity, out, stride)
 		return
@@ -104,23 +106,23 @@ func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
 	b.lines(&h.Scratch[0], &out[0], stride)
 }
 
-// entered is the distance whose bits are entered, negative where nothing is.
-func (h *Hop) entered() int {
+// recordedDistance returns the distance whose bits are recorded, negative where nothing is.
+func (h *Hop) recordedDistance() int {
 	switch h.Record {
 	case RecordNothing:
 		return -1
 	case RecordReached:
-		return 0 // which has no bits
+		return 0 // has no bits
 	}
 	return h.Distance
 }
 
-// plane is where the counters add now.
+// plane returns the address of the first plane that is added to.
 func (s *Counters) plane() *uint64 { return &s.planes[s.shift*s.words] }
 
-// check ends in a panic where a table has fewer rows than there are entities, or a list no
-// room for them and one more.
-func (h *Hop) check(entities int, found []int32) {
+// checkTables panics where a table has fewer rows than there are entities, or a list no
+// capacity for them and one more.
+func (h *Hop) checkTables(entities int, found []int32) {
 	n := entities * h.Words
 	_, _, _, _ = h.Frontier[:n], h.Reached[:n], h.Next[:n], found[len(found):][:entities+1]
 	if h.Distances != nil {

@@ -6,17 +6,17 @@ func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
 	s.MultiplyRows(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRows is what Multiply does, at another distance from row to row.
+// MultiplyRows is Multiply with another stride.
 func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	s.multiplyFrom(0, c, a, stride, b, n, k, m, add)
 }
 
-// MultiplyColumns lays its panels from the first column wanted.
+// MultiplyColumns computes panels from the first requested column on.
 func (s *assembly) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
 	s.multiplyFrom(first, c, a, k, b, n, k, m, add)
 }
 
-// multiplyFrom is portable's, in assembly where there is something to add.
+// multiplyFrom computes the columns of c from j on.
 func (s *assembly) multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if n == 0 || k == 0 {
 		multiplyFrom(j, c, a, stride, b, n, k, m, add)
@@ -25,18 +25,18 @@ func (s *assembly) multiplyFrom(j int, c, a []float32, stride int, b []float32, 
 	s.panels(c[:n*m], a[:(n-1)*stride+k], b[:k*m], n, k, m, j, stride, 1, add)
 }
 
-// MultiplyTransposed goes on from zero or from what is in c in the order of the rows, as portable
-// does.
+// MultiplyTransposed adds the terms in the order of the rows, starting from zero or from c, as
+// portable does.
 func (s *assembly) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 	s.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRowsTransposed is what MultiplyTransposed does, at another distance from row to row.
+// MultiplyRowsTransposed is MultiplyTransposed with another stride.
 func (s *assembly) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if n == 0 && !add {
 		clear(c[:k*m])
 	}
-	// In blocks of rows, whose parts of a and b stay in the nearest caches.
+	// A block's rows of a and b stay in the first two caches.
 	const block = 64
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
@@ -50,11 +50,11 @@ func (s *assembly) panels(c, a, b []float32, rows, terms, m, j, aRow, aTerm int,
 	if len(a) == 0 || len(b) == 0 || len(c) == 0 {
 		return
 	}
-	for ; j+2*s.lanes <= m; j += 2 * s.lanes {
+	for ; j+2*s.floats <= m; j += 2 * s.floats {
 		s.multiply(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add)
 	}
-	for ; j < m; j += s.lanes {
-		mask := uint32(1)<<min(s.lanes, m-j) - 1
+	for ; j < m; j += s.floats {
+		mask := uint32(1)<<min(s.floats, m-j) - 1
 		s.multiplyMasked(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add, mask)
 	}
 }

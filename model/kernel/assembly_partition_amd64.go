@@ -1,22 +1,23 @@
 package kernel
 
-// Part reads a vector of senders at once, and compresses those of each kind.
+// PartitionSenders reads a vector of senders at once and compresses those of each kind.
 func (s *assembly) PartitionSenders(p *Partition, into *Senders) {
 	n := len(p.Receivers)
 	if n == 0 {
 		return
 	}
-	rows, relations, aside := p.room(into)
+	rows, relations, aside := p.buffers(into)
 	p.count = int64(len(into.Rows))
 	parents, siblings, children, unreached := p.limits()
-	s.part(n, &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
+	s.partition(n, &p.Receivers[0], &p.Offsets[0], first(p.Senders), first(p.Relations),
 		&p.Rows[0], &p.Reached[0], int32(parents), int32(siblings), int32(children), int32(unreached), p.TableRows,
 		&into.Offsets[3*int(p.FirstRow):][:3*n+1][0], &rows[0], &relations[0], &aside[0][0], &aside[1][0], &aside[2][0], &aside[3][0], &p.count)
 	into.Rows, into.Relations = rows[:p.count], relations[:p.count]
 }
 
-// room is what may be written of into, and of what waits.
-func (p *Partition) room(into *Senders) (rows, relations []int32, aside *[4][]int32) {
+// buffers returns the memory that the assembly may write to: that of into to its capacity,
+// and lists in which siblings and children of one receiver wait.
+func (p *Partition) buffers(into *Senders) (rows, relations []int32, aside *[4][]int32) {
 	if len(p.waiting[0]) < p.MaxSenders+PartitionSlack {
 		for i := range p.waiting {
 			p.waiting[i] = make([]int32, p.MaxSenders+PartitionSlack)
@@ -25,27 +26,27 @@ func (p *Partition) room(into *Senders) (rows, relations []int32, aside *[4][]in
 	return into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)], &p.waiting
 }
 
-// Fold does whole vectors in assembly, the rest in Go.
+// Fold handles whole vectors in assembly, the rest in Go.
 func (s *assembly) Fold(out, a, b, c []float32, x, y float32) {
-	n := len(out) / s.lanes * s.lanes
+	n := len(out) / s.floats * s.floats
 	if n > 0 {
 		s.fold(n, &out[0], &a[:n][0], &b[:n][0], &c[:n][0], x, y)
 	}
 	s.portable.Fold(out[n:], a[n:], b[n:], c[n:], x, y)
 }
 
-// FoldTwo does whole vectors in assembly, the rest in Go.
+// FoldTwo handles whole vectors in assembly, the rest in Go.
 func (s *assembly) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
-	n := len(out) / s.lanes * s.lanes
+	n := len(out) / s.floats * s.floats
 	if n > 0 {
 		s.foldTwo(n, &out[0], &other[:n][0], &a[:n][0], &b[:n][0], &c[:n][0], x, y, otherX, otherY)
 	}
 	s.portable.FoldTwo(out[n:], other[n:], a[n:], b[n:], c[n:], x, y, otherX, otherY)
 }
 
-// Unfold does whole vectors in assembly, the rest in Go.
+// Unfold handles whole vectors in assembly, the rest in Go.
 func (s *assembly) Unfold(a, b, c, gradient []float32, x, y float32) {
-	n := len(gradient) / s.lanes * s.lanes
+	n := len(gradient) / s.floats * s.floats
 	if n > 0 {
 		s.unfold(n, &a[:n][0], &b[:n][0], &c[:n][0], &gradient[0], x, y)
 	}

@@ -1,7 +1,7 @@
 package kernel
 
-// vectors are the assembly's loops over arrays. count is a multiple of the lanes; what is
-// left over is done by portable, whose bits are the same.
+// vectors has the assembly's loops over arrays, for a count that is a multiple of the floats
+// in a register. portable handles the rest and gives the same bits.
 type vectors struct {
 	add          func(sum, a *float32, count int)
 	relu         func(out, a *float32, count int)
@@ -10,55 +10,55 @@ type vectors struct {
 	finite func(a *float32, count int) bool
 	adam   func(weight, gradient, first, second *float32, count int,
 		decay, firstShare, keep, secondShare, size, correction, epsilon float32)
-	// keep takes the layer in the upper half of 64 bits.
-	keep func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)
-	// transpose does rows and columns that are multiples of 8; strides are in bytes.
+	// dropoutMasks expects the layer in the upper half of 64 bits.
+	dropoutMasks func(masks *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)
+	// transpose handles numbers of rows and columns that are multiples of 8.
 	transpose func(out, a *float32, rows, columns, outRow, aRow int)
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, keep: keepAVX512, transpose: transposeAVX512,
+	add: addAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, dropoutMasks: keepAVX512, transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, keep: keepAVX2, transpose: transposeAVX2,
+	add: addAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, dropoutMasks: keepAVX2, transpose: transposeAVX2,
 }
 
-// Add adds whole vectors in assembly.
+// Add handles whole vectors in assembly.
 func (s *assembly) Add(sum, a []float32) {
 	sum = sum[:len(a)]
-	n := len(a) - len(a)%s.lanes
+	n := len(a) - len(a)%s.floats
 	if n > 0 {
 		s.add(&sum[0], &a[0], n)
 	}
 	s.portable.Add(sum[n:], a[n:])
 }
 
-// ReLU does whole vectors in assembly.
+// ReLU handles whole vectors in assembly.
 func (s *assembly) ReLU(out, a []float32) {
 	out = out[:len(a)]
-	n := len(a) - len(a)%s.lanes
+	n := len(a) - len(a)%s.floats
 	if n > 0 {
 		s.relu(&out[0], &a[0], n)
 	}
 	s.portable.ReLU(out[n:], a[n:])
 }
 
-// ReLUBackward does whole vectors in assembly.
+// ReLUBackward handles whole vectors in assembly.
 func (s *assembly) ReLUBackward(out, a, gradient []float32) {
 	out, gradient = out[:len(a)], gradient[:len(a)]
-	n := len(a) - len(a)%s.lanes
+	n := len(a) - len(a)%s.floats
 	if n > 0 {
 		s.reluBackward(&out[0], &a[0], &gradient[0], n)
 	}
 	s.portable.ReLUBackward(out[n:], a[n:], gradient[n:])
 }
 
-// Finite ends at the first stretch that holds what is not finite.
+// Finite stops at the first block that holds a NaN or an infinity.
 func (s *assembly) Finite(a []float32) bool {
-	const stretch = 1 << 14
-	for len(a) >= s.lanes {
-		n := min(len(a)-len(a)%s.lanes, stretch)
+	const block = 1 << 14
+	for len(a) >= s.floats {
+		n := min(len(a)-len(a)%s.floats, block)
 		if !s.finite(&a[0], n) {
 			return false
 		}
@@ -67,10 +67,10 @@ func (s *assembly) Finite(a []float32) bool {
 	return s.portable.Finite(a)
 }
 
-// Adam updates whole vectors in assembly.
+// Adam handles whole vectors in assembly.
 func (s *assembly) Adam(weight, gradient, first, second []float32, step AdamStep) {
 	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
-	n := len(weight) - len(weight)%s.lanes
+	n := len(weight) - len(weight)%s.floats
 	if n > 0 {
 		s.adam(&weight[0], &gradient[0], &first[0], &second[0], n,
 			step.Decay, step.OneMinusBeta1, step.Beta2, step.OneMinusBeta2, step.StepSize, step.Correction, step.Epsilon)
@@ -78,16 +78,16 @@ func (s *assembly) Adam(weight, gradient, first, second []float32, step AdamStep
 	s.portable.Adam(weight[n:], gradient[n:], first[n:], second[n:], step)
 }
 
-// Keep draws all in assembly.
-func (s *assembly) DropoutMasks(kept []uint32, entities []int32, words int, d Dropout) {
+// DropoutMasks draws all masks in assembly.
+func (s *assembly) DropoutMasks(masks []uint32, entities []int32, words int, d Dropout) {
 	n := len(entities)
 	if n == 0 || words == 0 {
 		return
 	}
-	s.keep(&kept[:n*words][0], &entities[0], n, words, d.Seed, uint64(d.Layer)<<32, uint32(d.Threshold))
+	s.dropoutMasks(&masks[:n*words][0], &entities[0], n, words, d.Seed, uint64(d.Layer)<<32, uint32(d.Threshold))
 }
 
-// Transpose does blocks of 8 by 8 in assembly, and the edges in Go.
+// Transpose handles blocks of 8 by 8 in assembly, the edges in Go.
 func (s *assembly) Transpose(out, a []float32, rows, columns int) {
 	out, a = out[:rows*columns], a[:rows*columns]
 	whole, across := rows&^7, columns&^7

@@ -53,7 +53,7 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 
 // benchRun is a run whose receivers have so many messages each, from three tables of entities
 // rows.
-func benchRun(dim, n, each, entities, relations int) *Receivers {
+func benchReceivers(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
 	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Previous: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), StateOffset: 2 * entities, Kinds: 3}
 	senders := &r.Senders
@@ -73,11 +73,11 @@ func benchRun(dim, n, each, entities, relations int) *Receivers {
 }
 
 // eachBenchRun: tables in the second cache and beyond it, many senders and few.
-func eachBenchRun(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) {
+func eachBenchReceivers(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) {
 	for _, s := range []struct {
 		dim, n, senders, entities int
 	}{{32, 500, 30, 500}, {32, 2000, 3, 500}, {32, 1000, 30, 15000}, {64, 500, 30, 500}} {
-		r := benchRun(s.dim, s.n, s.senders, s.entities, 100)
+		r := benchReceivers(s.dim, s.n, s.senders, s.entities, 100)
 		eachVariantBench(b, fmt.Sprintf("dim%d/%dsenders/%dentities", s.dim, s.senders, s.entities), func(b *testing.B, k Kernel) { run(b, k, r) })
 	}
 }
@@ -92,7 +92,7 @@ func perMessage(b *testing.B, messages int) {
 }
 
 func BenchmarkAggregate(b *testing.B) {
-	eachBenchRun(b, func(b *testing.B, k Kernel, r *Receivers) {
+	eachBenchReceivers(b, func(b *testing.B, k Kernel, r *Receivers) {
 		features := make([]float32, r.Count()*r.Width())
 		b.ReportAllocs()
 		for b.Loop() {
@@ -110,7 +110,7 @@ func zeroGradients(r *Receivers) *Gradients {
 }
 
 func BenchmarkAggregateBackward(b *testing.B) {
-	eachBenchRun(b, func(b *testing.B, k Kernel, r *Receivers) {
+	eachBenchReceivers(b, func(b *testing.B, k Kernel, r *Receivers) {
 		features := make([]float32, r.Count()*r.Width())
 		k.Aggregate(r, features)
 		gradient := aligned(rand.New(rand.NewPCG(1, 1)), len(features))

@@ -1,97 +1,99 @@
 package kernel
 
-// Bits is the arithmetic of searches from many sources at once. Every source has a bit of
-// its own, and every entity a row of so many words. Its results have the same bits in every
-// variant.
+// BitSearch computes the steps of breadth-first searches from many sources at once. Every
+// source has one bit, every entity a row of words, 64 sources each. All variants give the same
+// bits.
 type BitSearch interface {
-	// Widths are the numbers of words a row that the variant takes, narrowest first: 1 for 64
-	// sources, up to 8 for 512.
+	// RowWidths returns the numbers of words a row that the variant supports, narrowest first:
+	// 1 for 64 sources, up to 8 for 512.
 	RowWidths() []int
 
-	// Pull is a step of all searches from the side of those entities that some search has not
+	// Pull makes a step of all searches from the side of the entities that some search has not
 	// reached: each looks for senders in the frontier. It sets all rows of h.Next, appends to
-	// found the entities whose row is not zero, and enters those as h.Enter says. found has room
-	// for all entities and one more behind what is in it.
+	// found the entities whose row is not zero, and records those as h.Record says. found has
+	// capacity for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
 	// Push is Pull from the side of the frontier, whose entities are active: each looks for
-	// receivers that are not reached. It finds the same in another order. h.Next is zero before.
+	// receivers that are not reached. It finds the same entities in another order. h.Next must
+	// be zero.
 	Push(h *Hop, active, found []int32) []int32
 
-	// TransposeBits changes places of rows and columns in each 64 times 64 bits of 64 rows: bit
-	// c of row r is that of word c/64 in the row c%64, at r, afterwards.
+	// TransposeBits transposes each block of 64 by 64 bits of 64 rows: bit c of row r becomes
+	// bit r of row c%64, in word c/64.
 	TransposeBits(rows []uint64, words int)
 
-	// PackBits makes 64 bytes of packed distances of every source, at so many bytes from each
-	// other, for the 128 entities from first on. What stands in h.Next was reached at h.Distance,
-	// and what stands in h.Frontier one hop before, neither entered in h.Distances. It leaves
-	// their rows of the three zero. Where all these bytes are whole lines of the cache it is
-	// faster.
+	// PackBits writes the packed distances of the 128 entities from first on, 64 bytes for
+	// every source, stride bytes from one source to the next. Entities in h.Next were reached at
+	// h.Distance, those in h.Frontier one hop before; neither are recorded in h.Distances. It
+	// clears the entities' rows of the three tables. It is faster where the bytes are whole
+	// cache lines.
 	PackBits(h *Hop, first int, out []byte, stride int)
 }
 
-// Hop is a step of 64 Words searches.
+// Hop is one step of 64 Words searches.
 type Hop struct {
 	// Words is the width of a row.
 	Words int
-	// Offsets and Senders are the edges by receiver. The other end of each holds an edge back.
+	// Offsets and Senders are the edges by receiver. Every edge has its inverse.
 	Offsets []int64
 	Senders []int32
-	// Frontier has what the step before reached, Reached all so far, Next what this one
-	// reaches: [entities, Words] each. For PackBits there are rows for a multiple of 128.
+	// Frontier has what the previous step reached, Reached all so far, Next what this one
+	// reaches: [entities, Words] each. PackBits needs rows for a multiple of 128 entities.
 	Frontier, Reached, Next []uint64
-	// Distance, 0 to 14, is that of what is found.
+	// Distance is that of the entities that the step finds, 0 to 14.
 	Distance int
-	// Enter is where what is found is entered.
+	// Record selects where the entities found are recorded.
 	Record Record
 	// Distances has the bits of the distances, [4, rows of Reached, Words]: plane k has the
 	// searches that reached an entity at a distance with bit k. It may be nil.
 	Distances []uint64
-	// Planes is how many bits a distance has at most, 0 to 4: the others are not read.
+	// Planes is the number of bits of the greatest distance, 0 to 4: other planes are not read.
 	Planes int
-	// Squares is what PackBits works in, [8, 64, Words].
+	// Scratch is working memory of PackBits, [8, 64, Words].
 	Scratch []uint64
 	// Counters count, for every search, the edges from its frontier to what it had not reached
-	// before. Nil for none.
+	// before. Nil counts nothing.
 	Counters *Counters
 }
 
-// Enter says where a step enters what it finds. What the last steps find need not be: it stands
-// in Frontier and Next.
+// Record selects where a step records what it finds. The last steps need not record: their
+// results stand in Frontier and Next.
 type Record int
 
 const (
 	RecordAll     Record = iota // in Reached and Distances
-	RecordReached               // not in Distances
+	RecordReached               // in Reached only
 	RecordNothing
 )
 
-// Counters are a number for each bit of a row, held in slices: row k has their bits of 2^k. Adding
-// rows to it costs some operations on whole rows each, in place of one for every bit.
+// Counters has a counter for each bit of a row, stored in bit planes: row k has bit k of every
+// counter. Adding a row takes a few operations on whole rows instead of one for every bit.
 type Counters struct {
 	words  int
 	planes []uint64 // [64, words]
 	shift  int      // the first plane that is added to
-	// pending has what waits to be added with weight 4, [pendingRows + pendingSlack, words].
+	// pending has rows of weight 4 that are not added yet, [pendingRows + pendingSlack, words].
 	pending []uint64
 }
 
 const (
 	pendingRows  = 256
-	pendingSlack = 16 // what a receiver may add after the last look, and zeros up to eight
+	pendingSlack = 16 // what a receiver may append after the last check, and zeros up to eight
 	planes       = 64
 )
 
-// NewCounters returns zeros for rows of so many words. It takes (272 + 64) words rows.
+// NewCounters returns counters at zero for rows of so many words. They take (272 + 64) words
+// of 8 bytes per word of a row.
 func NewCounters(words int) *Counters {
 	return &Counters{words: words, planes: make([]uint64, planes*words), pending: make([]uint64, (pendingRows+pendingSlack)*words)}
 }
 
-// Scale makes what is added from now on count 2^shift times, for a shift of 0 to 31.
+// Scale gives what is counted from now on the weight 2^shift, for a shift of 0 to 31.
 func (s *Counters) Scale(shift int) { s.shift = shift }
 
-// Take returns the numbers, [64, words], and the counters to zeros: the number of bit c is in
-// the row c%64, at word c/64. The numbers hold until more is counted.
+// Take copies the counters to numbers, [64, words], and resets them: the counter of bit c is
+// in row c%64, word c/64.
 func (s *Counters) Take(k BitSearch, numbers []uint64) {
 	copy(numbers, s.planes)
 	clear(s.planes)
@@ -99,8 +101,8 @@ func (s *Counters) Take(k BitSearch, numbers []uint64) {
 	k.TransposeBits(numbers, s.words)
 }
 
-// Pull looks at every sender of who is missed by a search, and stops where none misses it any
-// longer, unless edges are counted.
+// Pull visits the senders of every entity that some search has not reached, until all searches
+// have reached it; where edges are counted it visits all senders.
 func (portable) Pull(h *Hop, found []int32) []int32 {
 	before := len(found)
 	for o := range len(h.Offsets) - 1 {
@@ -127,11 +129,11 @@ func (portable) Pull(h *Hop, found []int32) []int32 {
 			found = append(found, int32(o))
 		}
 	}
-	h.mark(found[before:])
+	h.record(found[before:])
 	return found
 }
 
-// pull adds the senders' bits that are missing, four rows at once, and returns their union.
+// pull counts the senders' bits that are missing, four rows at once, and returns their union.
 func (s *Counters) pull(frontier []uint64, missing uint64, senders []int32) (arriving uint64) {
 	for len(senders) >= 4 {
 		a, b := frontier[senders[0]]&missing, frontier[senders[1]]&missing
@@ -148,12 +150,12 @@ func (s *Counters) pull(frontier []uint64, missing uint64, senders []int32) (arr
 	return arriving
 }
 
-// Push reaches the receivers of the active.
+// Push visits the receivers of the active entities.
 func (portable) Push(h *Hop, active, found []int32) []int32 {
 	before := len(found)
 	for _, u := range active {
 		sent := h.Frontier[u]
-		// By reciprocity the senders of u are also the entities that its edges lead to.
+		// Every edge has its inverse, so the senders of u are also its receivers.
 		for _, o := range h.Senders[h.Offsets[u]:h.Offsets[u+1]] {
 			x := sent &^ h.Reached[o]
 			if x == 0 {
@@ -168,12 +170,12 @@ func (portable) Push(h *Hop, active, found []int32) []int32 {
 			h.Next[o] |= x
 		}
 	}
-	h.mark(found[before:])
+	h.record(found[before:])
 	return found
 }
 
-// mark enters what was found, for rows of one word.
-func (h *Hop) mark(found []int32) {
+// record records what was found, for rows of one word.
+func (h *Hop) record(found []int32) {
 	if h.Record == RecordNothing {
 		return
 	}
@@ -191,7 +193,7 @@ func (h *Hop) mark(found []int32) {
 	}
 }
 
-// add adds a row with the weight of a plane, carrying on as with a pencil.
+// add adds a row with the weight of a plane, and propagates the carries.
 func (s *Counters) add(plane int, x uint64) {
 	for x != 0 {
 		s.planes[plane], x = s.planes[plane]^x, s.planes[plane]&x
@@ -199,7 +201,7 @@ func (s *Counters) add(plane int, x uint64) {
 	}
 }
 
-// addFour adds four rows of weight 1 and carries once.
+// addFour adds four rows of weight 1 and propagates one carry.
 func (s *Counters) addFour(a, b, c, d uint64) {
 	ones, twos := s.planes[s.shift], s.planes[s.shift+1]
 	half := ones ^ a
@@ -213,5 +215,5 @@ func (s *Counters) addFour(a, b, c, d uint64) {
 	s.add(s.shift+2, twos&carry|half&other)
 }
 
-// Widths is 1: a word is what Go computes with.
+// RowWidths returns 1: Go computes with single words.
 func (portable) RowWidths() []int { return []int{1} }

@@ -83,7 +83,7 @@ func permutation(rng *rand.Rand, n int) []int32 {
 
 // newRun makes a run whose receiver in row i has lengths(i, kind) senders of each kind. As in a
 // window, those of a kind are read from the table before that of the kind before.
-func newRun(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
+func newReceivers(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
 	const entities, relations = 23, 7
 	r := &Receivers{
 		Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim),

@@ -101,7 +101,7 @@ type Partitioner interface {
 	PartitionSenders(p *Partition, into *Senders)
 }
 
-// Message says how a sender's state x and a relation's embedding w make a message.
+// Message selects how a sender's state x and a relation's embedding w make a message.
 type Message uint8
 
 const (
@@ -110,7 +110,7 @@ const (
 	RotatE                  // complex product; the first half of the dimensions is the real part
 )
 
-// Reduction says how a receiver reduces its set of messages.
+// Reduction selects how a receiver reduces its set of messages.
 type Reduction uint8
 
 const (
@@ -120,70 +120,71 @@ const (
 	Max
 )
 
-// Receivers is a run of n receivers whose messages are reduced in one call. The set of a
-// receiver is: Initial (its boundary x0), its copies of DegreeMessage, and a message from
-// each of its senders that it hears.
+// Receivers are n receivers whose messages are reduced in one call. The set of a receiver
+// holds Initial (its boundary x0), its copies of DegreeMessage, and a message from each of the
+// senders that it hears.
 type Receivers struct {
 	Dim       int
 	Message   Message
 	Reduction Reduction
 
-	// Lanes is how many queries of one source stand side by side in every row of Dim entries,
-	// 0 meaning 1. Each lane's features are a table of their own. There is no way back for
-	// more than one.
+	// Lanes is the number of batched queries of one source, which stand side by side in every
+	// row of Dim entries; 0 means 1. Each lane's features are a table of their own. Only one
+	// lane has a backward pass.
 	Lanes int
 
-	// Rows are the receivers, [n]: each is a row of the tables below. At are their rows in
-	// the features, [n].
+	// Rows are the receivers' rows in the tables below, FeatureRows their rows in the
+	// features, [n] each.
 	Rows, FeatureRows []int32
 
-	// Senders are those of all receivers that there are. Those of the first Heard kinds are
-	// heard, the others send nothing.
+	// Senders lists the senders of all receivers. The first Kinds of parents, siblings and
+	// children are heard; the others send nothing.
 	Senders Senders
 	Kinds   int
-	// States are what the senders are read from, [.., Dim]. Their rows are counted from First.
+	// States are the senders' states, [.., Dim]. Sender rows are relative to StateOffset.
 	States      []float32
 	StateOffset int
 	// RelationEmbeddings is [2R, Dim].
 	RelationEmbeddings []float32
 
-	// Own has the receivers' own previous states, [rows, Dim], or is nil for zeros.
+	// Previous has the receivers' own previous states, [rows, Dim], or is nil for zeros.
 	Previous []float32
-	// Initial is the boundary x0 of every receiver in the run, [Dim], or nil for zeros.
-	// Only the source has another boundary than zero, and it is a run of its own.
+	// Initial is the boundary x0 of every receiver of this call, [Dim], or nil for zeros. Only
+	// the source's boundary differs from zero, so the source is a call of its own.
 	Initial []float32
-	// InitialWithZero adds a zero to the set for max and min (not for sum, or squares): the
-	// source's set holds empty messages that are not sent. Nothing to do where Initial is nil.
+	// EmptyMessages adds a zero to the set for max and min (a sum does not change by it): the
+	// source's set holds empty messages that are not sent. It has no effect where Initial is
+	// nil, which is a zero already.
 	EmptyMessages bool
 	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32
 	Copies        []float32
-	// Divisor is [rows]: 1 / (degree + 1), the share of a member in the mean.
+	// MeanFactor is 1 / (degree + 1), [rows]: the weight of a member in the mean.
 	MeanFactor []float32
 }
 
-// Senders are those of receivers in rows 0, 1, 2, .., in compressed sparse form. A receiver's
-// stand together, by kind: in a window its parents, siblings and children, other policies have
-// the first kind alone. Whoever hears more kinds than before reads on.
+// Senders lists the senders of the receivers in rows 0, 1, 2, .. in compressed sparse form. In
+// a window a receiver's parents come first, then its siblings, then its children; other
+// propagation policies use the first kind for all.
 type Senders struct {
-	// Bounds is [3 rows + 1]: the senders of kind k of receiver o are Bounds[3 o + k] to
-	// Bounds[3 o + k + 1].
+	// Offsets is [3 rows + 1]: the senders of kind k of receiver o are entries
+	// Offsets[3 o + k] to Offsets[3 o + k + 1] of Rows and Relations.
 	Offsets []int32
-	// Rows are where the senders' states stand, counted from the receivers' table and maybe
-	// before it, Relations rows of the relation embeddings.
+	// Rows are rows of the senders' states, relative to the receivers' StateOffset and maybe
+	// negative; Relations are rows of the relation embeddings.
 	Rows, Relations []int32
 }
 
-// Of are the bounds of the first kinds of a receiver's senders.
+// Range returns the range of the first kinds of a receiver's senders.
 func (s *Senders) Range(receiver int32, kinds int) (begin, end int32) {
 	return s.Offsets[3*receiver], s.Offsets[3*receiver+int32(kinds)]
 }
 
-// Count is the number n of receivers.
+// Count returns the number n of receivers.
 func (r *Receivers) Count() int { return len(r.Rows) }
 
-// Width is the number of entries of a receiver's features in a lane: for PNA five times its
-// dimensions, else twice.
+// Width returns the number of entries of a receiver's features in a lane: five times a lane's
+// dimensions for PNA, else twice.
 func (r *Receivers) Width() int {
 	if r.Reduction == PNA {
 		return 5 * r.laneDim()
@@ -193,11 +194,11 @@ func (r *Receivers) Width() int {
 
 func (r *Receivers) lanes() int { return max(r.Lanes, 1) }
 
-// laneDim is the number of dimensions of one query's states.
+// laneDim returns the number of dimensions of one query's states.
 func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 
-// Gradients is where AggregateBackward adds to. The shapes are those of the fields of the
-// same names in Receivers; a table that is nil there is nil here. Initial may be nil.
+// Gradients are the tables that AggregateBackward adds to. The shapes are those of the fields
+// of the same names in Receivers; a table that is nil there is nil here. Initial may be nil.
 type Gradients struct {
 	States             []float32
 	RelationEmbeddings []float32
@@ -206,38 +207,40 @@ type Gradients struct {
 	DegreeMessage      []float32
 }
 
-// Update is the last part of a node update, for n rows of Dim:
-// output = own + dropout(relu(scale * layer_norm(linear + bias) + shift)).
+// NodeUpdate is the last step of n entities' updates:
+//
+//	output = residual + dropout(relu(scale * layer_norm(linear + bias) + shift))
 type NodeUpdate struct {
 	Dim int
-	// Rows are the rows of Own and Output that are updated, [n], At those of Linear,
-	// Deviation and Kept.
+	// Rows are the updated rows of Residual and Output, LinearRows the rows of Linear,
+	// InverseDeviation and Mask, [n] each.
 	Rows, LinearRows []int32
-	// Lanes is how many queries stand side by side in every row of Own and Output, 1 or 2, 0
-	// meaning 1. Each lane's Linear is a table of its own.
+	// Lanes is the number of batched queries that stand side by side in every row of Residual
+	// and Output, 1 or 2; 0 means 1. Each lane's Linear is a table of its own.
 	Lanes int
-	// Linear is the linear map's output, [Lanes, .., Dim], without its Bias, [Dim], or nil for
-	// none. Normalize replaces it by the normalized values of their sum (before scale and
-	// shift), which NormalizeBackward reads; it is of no more use where Deviation is nil.
+	// Linear is the linear map's output, [Lanes, .., Dim], without its Bias, [Dim] or nil for
+	// none. Normalize replaces it by the normalized values before scale and shift, which
+	// NormalizeBackward reads. Where InverseDeviation is nil its contents are undefined
+	// afterwards.
 	Linear, Bias []float32
-	// Deviation receives 1 / sqrt(variance + eps) of each row, [..]. It is nil where there is
-	// no way back, as for more than one lane, and nothing dropped.
+	// InverseDeviation receives 1 / sqrt(variance + epsilon) of each row. It is nil where there
+	// is no backward pass: for two lanes, and while scoring, where nothing is dropped.
 	InverseDeviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
-	// Kept has a bit per dimension, ceil(Dim/32) words a row, dimension j in bit j%32 of
-	// word j/32; KeptScale multiplies what is kept. Nil where nothing is dropped.
+	// Mask is the dropout mask, a bit per dimension, ceil(Dim/32) words a row: dimension j is
+	// kept where bit j%32 of word j/32 is set, and multiplied by MaskScale. Nil keeps all.
 	Mask      []uint32
 	MaskScale float32
-	// Own is the residual, [rows, Lanes, Dim], or nil for zeros. Output, [rows, Lanes, Dim],
-	// may not overlap it.
+	// Residual is [rows, Lanes, Dim], or nil for zeros. Output, [rows, Lanes, Dim], may not
+	// overlap it.
 	Residual, Output []float32
 }
 
 func (u *NodeUpdate) lanes() int { return max(u.Lanes, 1) }
 
-// UpdateGradients receives what NormalizeBackward computes: Linear, [.., Dim], is set in the
-// rows of At; Bias, Scale and Shift, [Dim], are added to where they are not nil.
+// NodeUpdateGradients are the results of NormalizeBackward: Linear, [.., Dim], is set in the
+// rows of LinearRows; Bias, Scale and Shift, [Dim], are added to where they are not nil.
 type NodeUpdateGradients struct {
 	Linear             []float32
 	Bias, Scale, Shift []float32

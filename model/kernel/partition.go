@@ -5,56 +5,57 @@ import (
 	"math/bits"
 )
 
-// A search gives out rows in the order of distance. Unreached stands for the row of an entity
-// that it has not reached; Fresh for that of one which it has just reached, whose row is not
-// known before all at its distance are.
+// Values of Partition.Rows for entities that have no row yet. A search assigns rows in the
+// order of distance; the row of an entity that was just reached is not known before all
+// entities at its distance are.
 const (
 	Unreached    = math.MaxInt32
 	NewlyReached = math.MaxInt32 - 1
 )
 
-// PartitionSlack is how many entries beyond the last Part may overwrite.
+// PartitionSlack is the number of entries after the last one that PartitionSenders may
+// overwrite.
 const PartitionSlack = 16
 
-// Partition is a step of a search that parts the edges as it passes over them: the senders of
-// some receivers, which are all at the same distance from the source, by how far they are
-// themselves. Those that were not reached before are now, one step farther; by reciprocity an
-// edge that leads in leads out as well.
+// Partition is one step of a breadth-first search that classifies the edges as it passes them:
+// the receivers are all at the same distance from the source, and their senders are parents
+// (one step closer), siblings (at the same distance) or children (one step farther). Every edge
+// has its inverse, so senders that were unreached are now reached, one step farther.
 type Partition struct {
 	// Offsets, Senders and Relations are the graph's edges by receiver.
 	Offsets            []int64
 	Senders, Relations []int32
-	// Rows has the row of every entity, [V], or Unreached or Fresh.
+	// Rows has the row of every entity, or Unreached or NewlyReached.
 	Rows []int32
-	// Reached has a bit for every entity, which Part sets where it makes it Fresh.
+	// Reached has a bit for every entity, set where it becomes NewlyReached.
 	Reached []uint64
-	// Receivers are the entities whose senders are parted. Their rows are First and on.
+	// Receivers are the entities whose senders are classified. Their rows begin at FirstRow.
 	Receivers []int32
 	FirstRow  int32
-	// Begin and End are the rows at the receivers' distance. Parents, in earlier rows, are
-	// kind 0, siblings kind 1, children, one step farther, kind 2.
+	// LevelBegin and LevelEnd bound the rows at the receivers' distance. Parents are in earlier
+	// rows and are kind 0, siblings are kind 1, children kind 2.
 	LevelBegin, LevelEnd int32
-	// Table is how many rows a table of states has. Siblings are listed so many rows before
-	// their own: they are read from the table before the one that parents are read from.
+	// TableRows is the number of rows of a table of states. A sibling is listed as its row minus
+	// TableRows: its state is read from the table before the one that parents are read from.
 	TableRows int32
-	// Most bounds the senders of a receiver.
+	// MaxSenders is the greatest number of senders of a receiver.
 	MaxSenders int
-	// Admitted is how many kinds there are, of the 3. Senders of others are not listed.
+	// Kinds is the number of kinds, 1 to 3, that are listed.
 	Kinds int
-	// Onward says whether what is unreached is reached from here.
+	// Expand makes the step reach senders that are unreached.
 	Expand bool
 
-	// aside is where assembly lets siblings and children of one receiver wait for its last
-	// parent: the siblings' rows and relations, then the children's.
+	// waiting are buffers of the assembly for a receiver's siblings and children while its
+	// parents are listed: the siblings' rows and relations, then the children's.
 	waiting [4][]int32
-	count   int64 // of all senders; here, so that a call allocates nothing
+	count   int64 // of all senders; a field, so that a call allocates nothing
 }
 
-// none is what no row is equal to.
+// none differs from every row.
 const none = -1
 
-// limits are the rows that parents and siblings stand before, and what children are marked
-// with, and who is to be reached.
+// limits returns the rows that those of parents and siblings are below, and the values that
+// children and entities to be reached have for a row.
 func (p *Partition) limits() (parents, siblings, children, unreached int) {
 	parents, siblings, children, unreached = int(p.LevelBegin), int(p.LevelEnd), NewlyReached, Unreached
 	if p.Kinds < 2 {
@@ -69,16 +70,16 @@ func (p *Partition) limits() (parents, siblings, children, unreached int) {
 	return parents, siblings, children, unreached
 }
 
-// Reach makes an entity that was unreached fresh.
+// MarkReached makes an entity that was unreached newly reached.
 func (p *Partition) MarkReached(entity int32) {
 	p.Rows[entity] = NewlyReached
 	p.Reached[entity>>6] |= 1 << (entity & 63)
 }
 
-// Kind is that of a sender, 3 where it is unreached, and what stands for it among those of its
-// kind: a row or, of children, the entity.
-func (p *Partition) Classify(sender int32) (kind int, who int32) {
-	row := p.Rows[sender]
+// Classify returns a sender's kind, 3 where it is unreached, and how it is listed: by its row
+// or, for children, by its entity.
+func (p *Partition) Classify(sender int32) (kind int, row int32) {
+	row = p.Rows[sender]
 	switch {
 	case row < p.LevelBegin:
 		return 0, row
@@ -90,12 +91,12 @@ func (p *Partition) Classify(sender int32) (kind int, who int32) {
 	return 3, row
 }
 
-// Part goes over the senders of a receiver twice: it counts those of each kind, and then writes
-// each to the end of its kind, whose place is known by then. Nothing is left to guess for the
-// processor, but what is reached.
+// PartitionSenders visits the senders of a receiver twice: first it counts those of each kind,
+// then it writes each to its kind's range. The loops have no branch that depends on the kind,
+// which the processor could not predict.
 //
-// into has PartitionSlack of capacity beyond all that the receivers may add, and Bounds of all
-// of them. Of parents and siblings it receives the rows, of children the entities.
+// into needs capacity for all senders of the receivers and PartitionSlack more, and Offsets for
+// all receivers. It receives the rows of parents and siblings, and the entities of children.
 func (portable) PartitionSenders(p *Partition, into *Senders) {
 	to, toRelations := into.Rows[:cap(into.Rows)], into.Relations[:cap(into.Relations)]
 	n := len(into.Rows)
@@ -113,7 +114,7 @@ func (portable) PartitionSenders(p *Partition, into *Senders) {
 	into.Rows, into.Relations = to[:n], toRelations[:n]
 }
 
-// countKinds counts parents and siblings, and reaches those that were unreached.
+// countKinds counts parents and siblings, and marks unreached senders as newly reached.
 func (p *Partition) countKinds(senders []int32) (parents, siblings int) {
 	rows := p.Rows
 	beforeParents, beforeSiblings, _, unreached := p.limits()
@@ -128,7 +129,7 @@ func (p *Partition) countKinds(senders []int32) (parents, siblings int) {
 	return parents, siblings - parents
 }
 
-// put writes each sender to the end of its kind, and moves that.
+// put writes each sender to the end of its kind's range.
 func (p *Partition) put(senders, relations, to, toRelations []int32, ends *[3]int) {
 	rows, table := p.Rows, int(p.TableRows)
 	beforeParents, beforeSiblings, child, _ := p.limits()
@@ -152,8 +153,8 @@ func (p *Partition) put(senders, relations, to, toRelations []int32, ends *[3]in
 	ends[2] = n2
 }
 
-// below is 1 where a < b, else 0, without a branch.
+// below returns 1 where a < b, else 0, without a branch.
 func below(a, b int) int { return int(uint(a-b) >> (bits.UintSize - 1)) }
 
-// same is 1 where a == b, else 0, without a branch, for two that an int32 holds.
+// same returns 1 where a == b, else 0, without a branch, for values of int32.
 func same(a, b int) int { return int((uint64(uint32(a^b)) - 1) >> 63) }

@@ -1,14 +1,14 @@
 package kernel
 
-// portable is the variant in plain Go. It runs anywhere, takes every shape, and does what
-// the other variants leave out.
+// portable is the variant in plain Go. It runs anywhere, supports every shape, and handles what
+// the other variants do not.
 //
-// Products are rounded before they are added, float32(a*b) + c, so that no compiler may
-// fuse the two: a message computed again on the way back then equals, bit for bit, the one
-// that set a maximum.
+// Products are rounded before they are added, float32(a*b) + c, so that no compiler may fuse the
+// two: a message that the backward pass computes again equals, bit for bit, the one that set a
+// maximum.
 type portable struct{}
 
-// Name is "portable".
+// Name returns "portable".
 func (portable) Name() string { return "portable" }
 
 // message writes the message of state x under relation embedding w.
@@ -25,7 +25,7 @@ func message(kind Message, out, x, w []float32) {
 			out[j] = x[j] + w[j]
 		}
 	case RotatE:
-		// With an odd number of dimensions the last one takes no part: it stays 0.
+		// With an odd number of dimensions the last one is 0.
 		half := d / 2
 		clear(out[2*half:])
 		for j := range half {

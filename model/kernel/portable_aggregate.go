@@ -7,9 +7,9 @@ const smallestVariance = 1e-6
 
 var smallestVarianceBits = int32(math.Float32bits(smallestVariance))
 
-// Aggregate tallies the usual model's messages. For all others it accumulates in the row of
-// features itself: the sum where the mean will stand, the squares where the deviation will,
-// and the messages where the own state is put last.
+// Aggregate uses aggregatePNA for the default model. For other models it accumulates in the row
+// of features itself: the sum where the mean will be, the squares where the deviation will be,
+// and each message where the previous state will be, which is copied last.
 func (portable) Aggregate(r *Receivers, features []float32) {
 	size := len(features) / r.lanes()
 	for lane := range r.lanes() {
@@ -17,25 +17,25 @@ func (portable) Aggregate(r *Receivers, features []float32) {
 	}
 }
 
-// Pairs is false: lanes are reduced one after the other here.
+// FusesLanes returns false: lanes are reduced one after the other.
 func (portable) FusesLanes(Message, Reduction, int) bool { return false }
 
-// aggregateLane does the lane that begins at an entry of every row.
+// aggregateLane reduces the lane that begins at an entry of every row.
 func (r *Receivers) aggregateLane(lane int, features []float32) {
 	if r.Message == DistMult && r.Reduction == PNA && r.Initial == nil {
-		r.tallyLane(lane, features)
+		r.aggregatePNA(lane, features)
 		return
 	}
 	width := r.Width()
 	for i, at := range r.FeatureRows {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
 		r.gatherRow(o, lane, row)
-		r.copyOwn(o, lane, row)
+		r.copyPrevious(o, lane, row)
 	}
 }
 
-// copyOwn writes the own state of the receiver in row o to its features, or zeros.
-func (r *Receivers) copyOwn(o, lane int, row []float32) {
+// copyPrevious writes the previous state of the receiver in row o, or zeros, to its features.
+func (r *Receivers) copyPrevious(o, lane int, row []float32) {
 	own := row[:r.laneDim()]
 	if r.Previous == nil {
 		clear(own)
@@ -44,7 +44,7 @@ func (r *Receivers) copyOwn(o, lane int, row []float32) {
 	copy(own, r.Previous[o*r.Dim+lane:])
 }
 
-// gatherRow reduces one receiver's messages, of any kind and with any boundary.
+// gatherRow reduces one receiver's messages, for any message, reduction and boundary.
 func (r *Receivers) gatherRow(o, lane int, row []float32) {
 	d := r.laneDim()
 	set := r.start(lane, row)
@@ -55,7 +55,7 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 	set.finish(r.Reduction, r.MeanFactor[o])
 }
 
-// copies is how many degree messages the set of the receiver in row o holds.
+// copies returns how many degree messages the set of the receiver in row o holds.
 func (r *Receivers) copies(o int) float32 {
 	if r.DegreeMessage == nil || r.Copies == nil {
 		return 0
@@ -63,25 +63,25 @@ func (r *Receivers) copies(o int) float32 {
 	return r.Copies[o]
 }
 
-// set is what is known of a receiver's set so far. What a reduction does not need is nil.
-type set struct{ sum, squares, high, low []float32 }
+// messageSet accumulates a receiver's set. What a reduction does not need is nil.
+type messageSet struct{ sum, squares, high, low []float32 }
 
-// slots divides a row of features among what the reduction needs.
-func (r *Receivers) slots(row []float32) set {
+// setIn returns a set that accumulates in a row of features.
+func (r *Receivers) setIn(row []float32) messageSet {
 	d := r.laneDim()
 	switch r.Reduction {
 	case PNA:
-		return set{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
+		return messageSet{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
 	case Max:
-		return set{high: row[d : 2*d]}
+		return messageSet{high: row[d : 2*d]}
 	default:
-		return set{sum: row[d : 2*d]}
+		return messageSet{sum: row[d : 2*d]}
 	}
 }
 
-// start is the set that holds the boundary alone.
-func (r *Receivers) start(lane int, row []float32) set {
-	s := r.slots(row)
+// start returns the set that holds the boundary alone.
+func (r *Receivers) start(lane int, row []float32) messageSet {
+	s := r.setIn(row)
 	if r.Initial == nil {
 		clear(row)
 		return s
@@ -105,7 +105,7 @@ func (r *Receivers) start(lane int, row []float32) set {
 }
 
 // gather adds the messages that the receiver in row o hears.
-func (r *Receivers) gather(s *set, lane int, scratch []float32, o int32) {
+func (r *Receivers) gather(s *messageSet, lane int, scratch []float32, o int32) {
 	d := r.laneDim()
 	begin, end := r.Senders.Range(o, r.Kinds)
 	for e := begin; e < end; e++ {
@@ -117,7 +117,7 @@ func (r *Receivers) gather(s *set, lane int, scratch []float32, o int32) {
 }
 
 // addCopies adds count copies of a message.
-func (s *set) addCopies(message []float32, count float32) {
+func (s *messageSet) addCopies(message []float32, count float32) {
 	for j := range s.sum {
 		s.sum[j] += float32(count * message[j])
 	}
@@ -132,8 +132,8 @@ func (s *set) addCopies(message []float32, count float32) {
 	}
 }
 
-// finish turns what was accumulated into features.
-func (s *set) finish(reduction Reduction, divisor float32) {
+// finish turns the accumulated values into features.
+func (s *messageSet) finish(reduction Reduction, divisor float32) {
 	switch reduction {
 	case Mean:
 		for j := range s.sum {
@@ -148,7 +148,7 @@ func (s *set) finish(reduction Reduction, divisor float32) {
 	}
 }
 
-// deviation is the standard deviation of a set, from the sum of its squares and its mean.
+// deviation returns the standard deviation of a set from the sum of its squares and its mean.
 func deviation(squares, mean, divisor float32) float32 {
 	variance := float32(squares*divisor) - float32(mean*mean)
 	return float32(math.Sqrt(float64(max(variance, smallestVariance))))

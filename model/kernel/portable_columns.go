@@ -1,16 +1,16 @@
 package kernel
 
-// columns are up to twelve neighboring columns of a matrix, each with its entries one behind
-// the other: a term's entries then stand at known distances from one another, and it takes
-// one register to find them all. They have room for as many as a byte can count, and one more,
-// so that neither that one nor the next needs a check.
+// columns are up to twelve adjacent columns of a matrix, each contiguous. A term's entries are
+// then at constant distances from each other and need one address register. The length is that
+// of a byte's range and one more, so that indexing by a byte, or the next entry, needs no bounds
+// check.
 type columns [12][257]float32
 
-// multiplyPacked computes the columns of c += a b from j on for some of the terms, for n rows of
-// a that are stride entries apart. Terms are added in pairs; an odd one comes last.
+// multiplyPacked computes the columns of c += a b from j on, for some of the terms and for n rows
+// of a that are stride entries apart. Terms are added two at a time; an odd one comes last.
 func multiplyPacked(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
-	if pairs := terms &^ 1; pairs > 0 {
-		multiplyPairs(j, c, a, stride, b, n, m, pairs)
+	if even := terms &^ 1; even > 0 {
+		multiplyEven(j, c, a, stride, b, n, m, even)
 	}
 	if last := terms - 1; last%2 == 0 {
 		for i := range n {
@@ -19,8 +19,8 @@ func multiplyPacked(j int, c, a []float32, stride int, b []float32, n, m, terms 
 	}
 }
 
-// multiplyPairs is multiplyPacked for an even number of terms. There have to be two.
-func multiplyPairs(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
+// multiplyEven is multiplyPacked for an even number of at least two terms.
+func multiplyEven(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
 	var packed columns
 	for takesTwelve(m - j) {
 		packed.packTwelve(b[j:], m, terms)
@@ -66,11 +66,11 @@ func (c *columns) packEight(b []float32, m, terms int) {
 	}
 }
 
-// addTwelve is twelveTerms, bit for bit, two terms a turn.
+// addTwelve gives the bits of twelveTerms, with two terms per iteration.
 func (c *columns) addTwelve(into *[12]float32, a []float32) {
 	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]
 	s6, s7, s8, s9, s10, s11 := into[6], into[7], into[8], into[9], into[10], into[11]
-	// The loop has no checks: c is known to be there, and one length serves both terms of a pair.
+	// The loop has no checks: c is known not to be nil, and both terms share one length.
 	_ = c[0][0]
 	second := a[1:]
 	first := a[:len(second)]
@@ -111,10 +111,10 @@ func (c *columns) addTwelve(into *[12]float32, a []float32) {
 	into[6], into[7], into[8], into[9], into[10], into[11] = s6, s7, s8, s9, s10, s11
 }
 
-// addEight is eightTerms, bit for bit, two terms a turn.
+// addEight gives the bits of eightTerms, with two terms per iteration.
 func (c *columns) addEight(into *[8]float32, a []float32) {
 	s0, s1, s2, s3, s4, s5, s6, s7 := into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7]
-	// The loop has no checks: c is known to be there, and one length serves both terms of a pair.
+	// The loop has no checks: c is known not to be nil, and both terms share one length.
 	_ = c[0][0]
 	second := a[1:]
 	first := a[:len(second)]

@@ -1,6 +1,6 @@
 package kernel
 
-// Fold adds three matrices, entry by entry, four in a turn of the loop.
+// Fold handles four entries per iteration.
 func (portable) Fold(out, a, b, c []float32, x, y float32) {
 	a, b, c = a[:len(out)], b[:len(out)], c[:len(out)]
 	i := 0
@@ -27,7 +27,7 @@ func (portable) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY floa
 	}
 }
 
-// Unfold adds to three matrices, entry by entry.
+// Unfold handles one entry per iteration.
 func (portable) Unfold(a, b, c, gradient []float32, x, y float32) {
 	a, b, c = a[:len(gradient)], b[:len(gradient)], c[:len(gradient)]
 	for i, g := range gradient {

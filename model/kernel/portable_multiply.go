@@ -1,25 +1,25 @@
 package kernel
 
-// portableTerms is how many terms of a product are added before the next ones' part of b is
-// looked at, which then stays in the nearest cache. It is the width of PNA's features of 32
+// portableTerms is the number of terms that are added to all rows before the next terms, so that
+// their rows of b stay in the first-level cache. It is the width of PNA's features of 32
 // dimensions.
 const portableTerms = 160
 
-// packedRows is how many rows a product must have before packing columns for them pays.
+// packedRows is the number of rows from which packing columns is faster.
 const packedRows = 16
 
-// Multiply adds the terms of every entry one after another, from zero or from what is in c,
-// so a row's result does not depend on how many rows are multiplied at once.
+// Multiply adds the terms of every entry in order, starting from zero or from c, so a row's result
+// does not depend on the number of rows.
 func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
 	p.MultiplyRows(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRows is what Multiply does, at another distance from row to row.
+// MultiplyRows is Multiply with another stride.
 func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	multiplyFrom(0, c, a, stride, b, n, k, m, add)
 }
 
-// MultiplyColumns is what Multiply does, from a later column on.
+// MultiplyColumns is Multiply from a later column on.
 func (portable) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
 	multiplyFrom(first, c, a, k, b, n, k, m, add)
 }
@@ -34,39 +34,39 @@ func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, a
 	}
 	for term := 0; term < k; term += portableTerms {
 		terms := min(portableTerms, k-term)
-		part := b[term*m : (term+terms)*m]
+		block := b[term*m : (term+terms)*m]
 		if n >= packedRows {
-			multiplyPacked(j, c, a[term:], stride, part, n, m, terms)
+			multiplyPacked(j, c, a[term:], stride, block, n, m, terms)
 			continue
 		}
 		for i := range n {
-			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+term:][:terms], part)
+			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+term:][:terms], block)
 		}
 	}
 }
 
-// MultiplyTransposed adds the terms in the order of the rows, starting from zero or from what is
-// in c, so calls with the parts of a and b one after another, the later ones adding, give the same
-// bits as a call with all.
+// MultiplyTransposed adds the terms in the order of the rows, starting from zero or from c, so
+// calls with consecutive blocks of rows of a and b, the later ones adding, give the same bits as
+// one call with all rows.
 func (p portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
 	p.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
 }
 
-// MultiplyRowsTransposed is what MultiplyTransposed does, at another distance from row to row.
+// MultiplyRowsTransposed is MultiplyTransposed with another stride.
 func (portable) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if !add {
 		clear(c[:k*m])
 	}
-	const block = 64       // of rows, whose parts of a and b stay in the nearest cache
+	const block = 64       // of rows, which stay in the first-level cache
 	var row [block]float32 // of a transposed
 	for first := 0; first < n; first += block {
 		terms := min(block, n-first)
-		part := b[first*m : (first+terms)*m]
+		rows := b[first*m : (first+terms)*m]
 		for i := range k {
 			for p, at := 0, first*stride+i; p < terms; p, at = p+1, at+stride {
 				row[p] = a[at]
 			}
-			multiplyRow(0, c[i*m:(i+1)*m], row[:terms], part)
+			multiplyRow(0, c[i*m:(i+1)*m], row[:terms], rows)
 		}
 	}
 }
@@ -88,17 +88,17 @@ func multiplyRow(j int, c, a, b []float32) {
 	multiplyRest(c, a, b, j)
 }
 
-// takesTwelve is whether twelve of so many columns are to go together. It leaves eight, or
-// none, to those who can do that many at once, rather than up to seven to multiplyRest.
+// takesTwelve reports whether the next twelve of so many columns are computed together. It leaves
+// eight or none for the next loop, where up to seven would be left to multiplyRest, which is slow.
 func takesTwelve(left int) bool { return left >= 20 || left >= 12 && left < 16 }
 
-// twelveTerms adds the terms of twelve entries of a row, with their columns where they stand
-// in b, whose rows have m entries. There has to be a term.
+// twelveTerms adds at least one term of twelve entries of a row, reading the columns directly from
+// b, whose rows have m entries.
 //
-// The sums stay in registers. For that the compiler has to be kept from moving all loads and
-// products up and all additions down, between which they take more registers than there are:
-// it does not where a sum is used in the block that makes it, and a loop that tests at its
-// end, and loads there what its next turn needs, is one block. So do all such loops here.
+// The sums must stay in registers. The compiler tends to move all loads and products up and all
+// additions down, and then needs more registers than there are. It does not where a sum is used in
+// the basic block that computes it. A loop that tests at its end, and loads there what its next
+// iteration needs, is one basic block; all such loops of this package have that form.
 func twelveTerms(into *[12]float32, a, b []float32, m int) {
 	s0, s1, s2, s3, s4, s5 := into[0], into[1], into[2], into[3], into[4], into[5]
 	s6, s7, s8, s9, s10, s11 := into[6], into[7], into[8], into[9], into[10], into[11]
@@ -148,7 +148,7 @@ func eightTerms(into *[8]float32, a, b []float32, m int) {
 	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
 }
 
-// multiplyRest does the last columns of a row, from j on, which are fewer than eight.
+// multiplyRest computes the last columns of a row, from j on, fewer than eight.
 func multiplyRest(c, a, b []float32, j int) {
 	m := len(c)
 	for ; j < m; j++ {

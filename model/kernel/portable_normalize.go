@@ -5,12 +5,11 @@ import "math"
 // Layer norm divides by sqrt(variance + normalizeEpsilon).
 const normalizeEpsilon = 1e-5
 
-// normalizedRows is how many rows are brought as far as the next step together. A row's steps
-// wait for one another; those of several rows do not, and a processor does them meanwhile.
+// normalizedRows is the number of rows that go through each step together: the steps of one row
+// depend on each other, those of several rows run in parallel in the processor.
 const normalizedRows = 16
 
-// Normalize goes over a row three times: for its mean, for its mean square around that, and
-// for what comes of it.
+// Normalize passes over a row three times: for its mean, its variance, and its output.
 func (portable) Normalize(u *NodeUpdate) {
 	lanes := u.lanes()
 	for lane := range lanes {
@@ -22,7 +21,7 @@ func (portable) Normalize(u *NodeUpdate) {
 	}
 }
 
-// normalizeRows does a lane of at most normalizedRows, at places in its table linear.
+// normalizeRows handles one lane of at most normalizedRows rows.
 func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32) {
 	var inverses [normalizedRows]float32
 	u.center(linear, at, &inverses)
@@ -36,7 +35,7 @@ func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32)
 	}
 }
 
-// center adds the bias to rows of linear, takes their means out of them, and sets inverses to
+// center adds the bias to rows of linear, subtracts their means, and sets inverses to
 // 1 / sqrt(variance + epsilon).
 func (u *NodeUpdate) center(linear []float32, at []int32, inverses *[normalizedRows]float32) {
 	var means [normalizedRows]float32
@@ -55,7 +54,7 @@ func (u *NodeUpdate) center(linear []float32, at []int32, inverses *[normalizedR
 	}
 }
 
-// activate does what is left to do for a centered row, at place i, whose output is at o.
+// activate finishes the centered row i of linear, whose output starts at entry o.
 func (u *NodeUpdate) activate(row []float32, i, o int, inverse float32) {
 	d := u.Dim
 	out := u.Output[o : o+d]
@@ -69,14 +68,14 @@ func (u *NodeUpdate) activate(row []float32, i, o int, inverse float32) {
 		activateAffine(out, row, inverse, u.Scale, u.Shift)
 	}
 	if u.Mask != nil {
-		dropout(out, u.keptWords(i), u.MaskScale)
+		dropout(out, u.maskWords(i), u.MaskScale)
 	}
 	if u.Residual != nil {
 		add(out, u.Residual[o:o+d])
 	}
 }
 
-// center subtracts the mean and adds the squares of what is left, as dot would.
+// center subtracts the mean and returns the sum of the squares, in the order of dot.
 func center(x []float32, mean float32) float32 {
 	var a, b, c, d float32
 	j := 0
@@ -96,7 +95,7 @@ func center(x []float32, mean float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// sum adds in four chains, since one addition has to wait for the one before it.
+// sum adds in four chains, since each addition waits for the previous one of its chain.
 func sum(x []float32) float32 {
 	var a, b, c, d float32
 	j := 0
@@ -113,7 +112,7 @@ func sum(x []float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// addAndSum adds y to x, and is the sum of what that gives, as sum would add it.
+// addAndSum adds y to x and returns the sum of x, in the order of sum.
 func addAndSum(x, y []float32) float32 {
 	y = y[:len(x)]
 	var a, b, c, d float32
@@ -134,7 +133,7 @@ func addAndSum(x, y []float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// dot adds the products of x and y, in four chains.
+// dot adds the products of x and y in four chains.
 func dot(x, y []float32) float32 {
 	y = y[:len(x)]
 	var a, b, c, d float32
@@ -152,39 +151,38 @@ func dot(x, y []float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// activate scales a centered row to its normalized values, and writes to out x where it is
-// positive or not a number, else 0.
+// activate scales a centered row to its normalized values and writes their ReLU to out.
 func activate(out, row []float32, inverse float32) {
 	out = out[:len(row)]
 	for j := range row {
 		x := row[j] * inverse
-		row[j], out[j] = x, math.Float32frombits(rectified(math.Float32bits(x)))
+		row[j], out[j] = x, math.Float32frombits(reluBits(math.Float32bits(x)))
 	}
 }
 
-// activateAffine is activate with a scale and a shift of the normalized values between.
+// activateAffine is activate with scale and shift before the ReLU.
 func activateAffine(out, row []float32, inverse float32, scale, shift []float32) {
 	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
 		x := row[j] * inverse
 		row[j] = x
-		out[j] = math.Float32frombits(rectified(math.Float32bits(float32(scale[j]*x) + shift[j])))
+		out[j] = math.Float32frombits(reluBits(math.Float32bits(float32(scale[j]*x) + shift[j])))
 	}
 }
 
-// activateOnto is activateAffine with the own state added to what it writes.
-func activateOnto(out, own, row []float32, inverse float32, scale, shift []float32) {
-	out, own, scale, shift = out[:len(row)], own[:len(row)], scale[:len(row)], shift[:len(row)]
+// activateOnto is activateAffine with the residual added.
+func activateOnto(out, residual, row []float32, inverse float32, scale, shift []float32) {
+	out, residual, scale, shift = out[:len(row)], residual[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
 		x := row[j] * inverse
 		row[j] = x
-		out[j] = math.Float32frombits(rectified(math.Float32bits(float32(scale[j]*x)+shift[j]))) + own[j]
+		out[j] = math.Float32frombits(reluBits(math.Float32bits(float32(scale[j]*x)+shift[j]))) + residual[j]
 	}
 }
 
-// rectified are a float's bits, or 0 where it is at most 0. Beside numbers, whose sign no
-// processor can guess, a comparison of integers is one without a branch.
-func rectified(bits uint32) uint32 {
+// reluBits returns a float's bits, or 0 where it is at most 0; a NaN stays. Comparing integers takes
+// no branch, and the processor could not predict the signs.
+func reluBits(bits uint32) uint32 {
 	const negativeZero, infinity = 1 << 31, 0xff << 23
 	if bits-negativeZero <= infinity { // from -0 to -infinity; beyond it, it is not a number
 		bits = 0
@@ -192,31 +190,31 @@ func rectified(bits uint32) uint32 {
 	return bits
 }
 
-// keptWords are the bits of what is kept of row i.
-func (u *NodeUpdate) keptWords(i int) []uint32 {
+// maskWords returns the dropout mask of row i.
+func (u *NodeUpdate) maskWords(i int) []uint32 {
 	words := (u.Dim + 31) / 32
 	return u.Mask[i*words : (i+1)*words]
 }
 
-// dropout scales what is kept of a row and sets the rest to 0, whatever it was.
-func dropout(row []float32, kept []uint32, scale float32) {
+// dropout scales the dimensions of a row that the mask keeps and sets the others to 0.
+func dropout(row []float32, mask []uint32, scale float32) {
 	for j, v := range row {
-		mask := -(kept[j/32] >> (j % 32) & 1)
-		row[j] = math.Float32frombits(math.Float32bits(v*scale) & mask)
+		keep := -(mask[j/32] >> (j % 32) & 1)
+		row[j] = math.Float32frombits(math.Float32bits(v*scale) & keep)
 	}
 }
 
-// NormalizeBackward leaves the gradient by the normalized values in g.Linear first, then
-// takes out of it what a change of the row's mean and deviation undoes. gradient may be
-// g.Linear itself where Rows and At are the same.
+// NormalizeBackward first computes the gradient with respect to the normalized values in g.Linear,
+// then that with respect to the row. gradient may be g.Linear itself where Rows and LinearRows are
+// the same.
 func (portable) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients) {
 	d := u.Dim
 	for n, at := range u.LinearRows {
 		i, o := int(at), int(u.Rows[n])
 		row, into := u.Linear[i*d:(i+1)*d], g.Linear[i*d:(i+1)*d]
-		u.rectifyBackward(into, gradient[o*d:(o+1)*d], row)
+		u.activateBackward(into, gradient[o*d:(o+1)*d], row)
 		if u.Mask != nil {
-			dropout(into, u.keptWords(i), u.MaskScale)
+			dropout(into, u.maskWords(i), u.MaskScale)
 		}
 		if g.Scale != nil {
 			addProducts(g.Scale, into, row)
@@ -234,30 +232,31 @@ func (portable) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpda
 	}
 }
 
-// rectifyBackward lets the gradient pass where what was rectified is not at most 0.
-func (u *NodeUpdate) rectifyBackward(into, gradient, row []float32) {
+// activateBackward propagates the gradient through the ReLU.
+func (u *NodeUpdate) activateBackward(into, gradient, row []float32) {
 	into, gradient = into[:len(row)], gradient[:len(row)]
 	if u.Scale == nil {
 		for j, x := range row {
-			into[j] = passed(gradient[j], x)
+			into[j] = reluGradient(gradient[j], x)
 		}
 		return
 	}
 	scale, shift := u.Scale[:len(row)], u.Shift[:len(row)]
 	for j, x := range row {
-		into[j] = passed(gradient[j], float32(scale[j]*x)+shift[j])
+		into[j] = reluGradient(gradient[j], float32(scale[j]*x)+shift[j])
 	}
 }
 
-// passed is the gradient, or 0 where x was rectified to 0.
-func passed(gradient, x float32) float32 {
+// reluGradient returns the gradient, or 0 where x is at most 0.
+func reluGradient(gradient, x float32) float32 {
 	bits := math.Float32bits(gradient)
-	if rectified(math.Float32bits(x)) == 0 {
+	if reluBits(math.Float32bits(x)) == 0 {
 		bits = 0
 	}
 	return math.Float32frombits(bits)
 }
 
+// addProducts computes into += x * y, entry by entry.
 func addProducts(into, x, y []float32) {
 	into, y = into[:len(x)], y[:len(x)]
 	for j := range x {
@@ -265,6 +264,7 @@ func addProducts(into, x, y []float32) {
 	}
 }
 
+// scaleRow computes row *= scale, entry by entry.
 func scaleRow(row, scale []float32) {
 	scale = scale[:len(row)]
 	for j := range row {
@@ -272,7 +272,8 @@ func scaleRow(row, scale []float32) {
 	}
 }
 
-// normalizeRowBackward turns the gradient by a row's normalized values into that by the row.
+// normalizeRowBackward turns the gradient with respect to a row's normalized values into that with
+// respect to the row.
 func normalizeRowBackward(gradient, row []float32, inverse float32) {
 	gradient = gradient[:len(row)]
 	mean := sum(gradient) / float32(len(row))

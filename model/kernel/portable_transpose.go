@@ -2,8 +2,8 @@ package kernel
 
 import "encoding/binary"
 
-// TransposeBits swaps the halves that lie across the diagonal, then the quarters, and so on,
-// of 64 times 64 bits at once.
+// TransposeBits swaps the two quarters of a block that lie off its diagonal, then those of each
+// quarter, and so on.
 func (portable) TransposeBits(rows []uint64, words int) {
 	for word := range words {
 		column := rows[word : 63*words+word+1]
@@ -19,8 +19,9 @@ func (portable) TransposeBits(rows []uint64, words int) {
 	}
 }
 
-// PackBits sets out the bits of every entity's distances as four rows, transposes squares of
-// these, and gathers the lines of every source. An entity that was not reached has all bits.
+// PackBits writes the distances of 16 entities at a time as 64 rows of bits, four for each entity,
+// transposes them, and gathers the words of every source. An entity that was not reached has all
+// four bits.
 func (k portable) PackBits(h *Hop, first int, out []byte, stride int) {
 	squares := h.Scratch[:8*64]
 	for i := range squares {

@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// Add is plain.
+// Add adds entry by entry.
 func (portable) Add(sum, a []float32) { add(sum[:len(a)], a) }
 
-// ReLU leaves -0 as it is, too.
+// ReLU leaves -0 unchanged.
 func (portable) ReLU(out, a []float32) {
 	out = out[:len(a)]
 	for i, v := range a {
@@ -16,7 +16,7 @@ func (portable) ReLU(out, a []float32) {
 	}
 }
 
-// ReLUBackward is plain.
+// ReLUBackward goes entry by entry.
 func (portable) ReLUBackward(out, a, gradient []float32) {
 	out, gradient = out[:len(a)], gradient[:len(a)]
 	for i, v := range a {
@@ -28,7 +28,7 @@ func (portable) ReLUBackward(out, a, gradient []float32) {
 	}
 }
 
-// Finite looks at the exponent, which is all ones for NaN and the infinities.
+// Finite tests the exponent, which is all ones for NaN and the infinities.
 func (portable) Finite(a []float32) bool {
 	const exponent = 0x7f800000
 	for _, v := range a {
@@ -39,7 +39,7 @@ func (portable) Finite(a []float32) bool {
 	return true
 }
 
-// Adam is PyTorch's, operation by operation.
+// Adam makes PyTorch's step, operation by operation.
 func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
 	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]
 	for i, w := range weight {
@@ -52,31 +52,31 @@ func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
 	}
 }
 
-// Keep draws row by row.
-func (portable) DropoutMasks(kept []uint32, entities []int32, words int, d Dropout) {
+// DropoutMasks draws row by row.
+func (portable) DropoutMasks(masks []uint32, entities []int32, words int, d Dropout) {
 	for i, entity := range entities {
-		d.keepRow(kept[i*words:(i+1)*words], entity)
+		d.drawRow(masks[i*words:(i+1)*words], entity)
 	}
 }
 
-func (d Dropout) keepRow(kept []uint32, entity int32) {
+func (d Dropout) drawRow(mask []uint32, entity int32) {
 	state := mix(d.Seed ^ mix(uint64(d.Layer)<<32|uint64(uint32(entity))))
-	for word := range kept {
+	for word := range mask {
 		bits := uint32(0)
 		for four := 0; four < 32; four += 4 {
 			state += 0x9e3779b97f4a7c15
 			random := mix(state)
-			for lane := range 4 {
-				if uint16(random>>(16*lane)) >= d.Threshold {
-					bits |= 1 << (four + lane)
+			for i := range 4 {
+				if uint16(random>>(16*i)) >= d.Threshold {
+					bits |= 1 << (four + i)
 				}
 			}
 		}
-		kept[word] = bits
+		mask[word] = bits
 	}
 }
 
-// mix is the finalizer of SplitMix64 (Steele et al., OOPSLA 2014): every bit of the result
+// mix is the finalizer of SplitMix64 (Steele et al., OOPSLA 2014), random.Mix without its step: every bit of the result
 // depends on every bit of x.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -84,7 +84,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Transpose goes in blocks, of which both sides stay in the nearest cache.
+// Transpose goes by blocks, which stay in the first-level cache on both sides.
 func (portable) Transpose(out, a []float32, rows, columns int) {
 	const block = 16
 	for i0 := 0; i0 < rows; i0 += block {

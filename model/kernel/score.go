@@ -1,6 +1,6 @@
 package kernel
 
-// Score adds the terms of a row one after another.
+// Score adds the terms of a row in order.
 func (portable) Score(values, hidden, output []float32, bias float32) {
 	for i := range values {
 		sum := float32(0)

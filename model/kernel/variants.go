@@ -3,22 +3,24 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
-// names are all the variants there are, slowest first; a machine runs some of them.
+// names lists all variants, slowest first; a machine supports some of them.
 var names = []string{"portable", "avx2", "avx512"}
 
-// Available is every variant that this machine can run, portable first, fastest last.
+// Available returns the variants that this machine supports, portable first, fastest last.
 func Available() []Kernel { return append([]Kernel{portable{}}, accelerated()...) }
 
-// variable is the environment variable that names a variant where nothing else does.
+// variable is the environment variable that names the default variant.
 const variable = "TAGNET_KERNEL"
 
-// Named chooses a variant: "portable", "avx2", "avx512", or "auto" for the fastest that this
-// machine can run. The empty name stands for the environment's TAGNET_KERNEL, or "auto"
-// where that is not set. It is an error to name a variant that does not exist, or one that
-// the processor or its operating system lacks; of the environment's, it names the variable.
+// Named returns a variant by name: "portable", "avx2", "avx512", or "auto" for the fastest that this
+// machine supports. The empty name stands for the environment variable TAGNET_KERNEL, or "auto"
+// where that is not set. It returns an error for a variant that does not exist or that the
+// processor or operating system does not support; the error names the environment variable if the
+// name came from there.
 func Named(name string) (Kernel, error) {
 	if name != "" {
 		return find(name)
@@ -45,10 +47,8 @@ func find(name string) (Kernel, error) {
 		}
 		usable = append(usable, k.Name())
 	}
-	for _, known := range names {
-		if known == name {
-			return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use %s", name, strings.Join(usable, ", "))
-		}
+	if slices.Contains(names, name) {
+		return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use %s", name, strings.Join(usable, ", "))
 	}
 	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))
 }

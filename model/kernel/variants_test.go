@@ -54,7 +54,7 @@ func TestNamed(t *testing.T) {
 func TestVariantsAgree(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(27, 28))
-		r := newRun(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
+		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
 		_, tolerance := newExact(r).features()
 		want, got := make([]float32, 50*r.Width()), make([]float32, 50*r.Width())
 		portable{}.Aggregate(r, want)
@@ -81,7 +81,7 @@ func TestVariantsAgree(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(29, 30))
-		r := newRun(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, initial: true, zero: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
+		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, initial: true, zero: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
 		features := make([]float32, 50*r.Width())
 		gradient := normal(rng, len(features))
 		g, _ := startGradients(r)

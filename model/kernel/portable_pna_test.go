@@ -10,12 +10,12 @@ import (
 func TestAggregateZeroBoundaryEveryDim(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(15, 16))
-		for dim := 1; dim <= 2*dealt+1; dim++ {
+		for dim := 1; dim <= 2*backwardDims+1; dim++ {
 			o := options{degree: dim%2 == 0, own: true, draw: normal}
 			if dim%3 == 0 {
 				o.draw = grid // ties, and extremes that are zero
 			}
-			checkRun(t, k, newRun(rng, dim, 4, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(5) }), rng)
+			checkReceivers(t, k, newReceivers(rng, dim, 4, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(5) }), rng)
 		}
 	})
 }
