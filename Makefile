@@ -1,4 +1,4 @@
-# Bare `make` lists what can be made.
+# `make` without a target lists the targets.
 
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -10,7 +10,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## the whole way on a small made-up knowledge graph (go run ./pipelines/quickstart)
+run: ## run all commands on a small generated knowledge graph (go run ./pipelines/quickstart)
 	$(GO) run ./pipelines/quickstart
 
 .PHONY: test
@@ -22,7 +22,7 @@ race: ## all tests with the race detector
 	$(GO) test -race -timeout 40m $(PACKAGES)
 
 .PHONY: arm64
-arm64: ## the model's tests on an emulated arm64, in a quarter of an hour (needs qemu-user-static)
+arm64: ## the model's tests on an emulated arm64, about 15 minutes (needs qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 60m -exec qemu-aarch64-static ./model/...
 
 .PHONY: fuzz
@@ -43,13 +43,19 @@ lint: ## formatting, vet (on arm64 too), staticcheck and the repository's own ru
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count 1 ./infra/lint
 
+GOLDEN = analyze distances messages preprocess quickstart score train
+
+.PHONY: golden
+golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md
+	$(GO) test -run 'TestGraphs?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
+
 .PHONY: generate
-generate: ## write the assembly kernels anew
+generate: ## regenerate the assembly kernels
 	$(GO) generate ./model/...
 
-# Generated files are removed first: one that nothing makes any more shows as deleted.
+# Generated files are removed first, so that one which is no longer generated shows as deleted.
 .PHONY: current
-current: ## fail if the generated kernels are not those that the generator writes
+current: ## fail if the committed kernels differ from what the generator writes
 	git ls-files -z model | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model

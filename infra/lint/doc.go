@@ -1,4 +1,4 @@
-// Package lint holds the rules of this repository as tests: which way imports point, who may
-// end the process, what is documented, and what a tree may contain. It exports nothing; `go
-// test ./infra/lint` checks the source as it lies on disk.
+// Package lint holds the rules of this repository as tests: the direction of imports, which packages
+// may end the process, documentation, vocabulary, and the files of the tree. It exports nothing;
+// go test ./infra/lint checks the source on disk.
 package lint

@@ -14,26 +14,26 @@ import (
 	"testing"
 )
 
-// drawers are names of folders that say nothing about what lies in them.
-var drawers = []string{"util", "utils", "common", "commons", "helper", "helpers", "manager", "managers", "misc", "shared", "base", "lib"}
+// genericNames lists folder names that do not describe the contents.
+var genericNames = []string{"util", "utils", "common", "commons", "helper", "helpers", "manager", "managers", "misc", "shared", "base", "lib"}
 
-// largest is the size of the largest file that belongs into the tree.
+// largest is the maximal size of a file of the repository.
 const largest = 1 << 20
 
 // marker is the line that says a file is generated; it is Go's own rule.
 var marker = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// somebodys matches absolute paths that exist on one machine only.
-var somebodys = regexp.MustCompile(`(^|[^A-Za-z0-9_.:/-])/(work|root|home/[a-z]+|Users/[A-Za-z]+)/`)
+// machinePath matches absolute paths that exist on one machine only.
+var machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.:/-])/(work|root|home/[a-z]+|Users/[A-Za-z]+)/`)
 
-func TestFoldersAreNamedForWhatIsInThem(t *testing.T) {
+func TestFolderNames(t *testing.T) {
 	_, files := tracked(t)
 	seen := map[string]bool{}
 	for _, file := range files {
 		for folder := filepath.Dir(file); folder != "." && !seen[folder]; folder = filepath.Dir(folder) {
 			seen[folder] = true
-			if slices.Contains(drawers, filepath.Base(folder)) {
-				t.Errorf("folder %s: name it for what lies in it", folder)
+			if slices.Contains(genericNames, filepath.Base(folder)) {
+				t.Errorf("folder %s: name it for its contents", folder)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func TestTheTreeHoldsOnlySource(t *testing.T) {
 			continue // removed, but not yet committed; or a link
 		}
 		if info.Size() > largest {
-			t.Errorf("%s has %d bytes: data and generated tables do not belong into the tree", file, info.Size())
+			t.Errorf("%s has %d bytes: data and generated tables do not belong in the repository", file, info.Size())
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(top, file))
@@ -58,28 +58,28 @@ func TestTheTreeHoldsOnlySource(t *testing.T) {
 			continue
 		}
 		for i, line := range bytes.Split(text, []byte("\n")) {
-			if found := somebodys.Find(line); found != nil {
+			if found := machinePath.Find(line); found != nil {
 				t.Errorf("%s:%d: %q exists on one machine only", file, i+1, found)
 			}
 			if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
-				t.Errorf("%s:%d: conflict mark", file, i+1)
+				t.Errorf("%s:%d: conflict marker", file, i+1)
 			}
 		}
 	}
 }
 
-func TestSomebodysPath(t *testing.T) {
+func TestMachinePath(t *testing.T) {
 	for text, want := range map[string]bool{
 		`open("/root` + `/x")`: true, "in /home/ada/kg": true, "https://host/work/x": false, "../work/x": false, "gs://b/root/x": false, "net/work/": false,
 	} {
-		if got := somebodys.MatchString(text); got != want {
+		if got := machinePath.MatchString(text); got != want {
 			t.Errorf("%s: matched %v, want %v", text, got, want)
 		}
 	}
 }
 
-// TestGeneratedFilesSaySo checks that a file which forbids editing does so in the words that
-// tools look for, and that all assembly is generated.
+// TestGeneratedFilesSaySo checks that a file which forbids editing has the marker that tools look
+// for, and that all assembly is generated.
 func TestGeneratedFilesSaySo(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, name := range p.SFiles {
@@ -97,13 +97,13 @@ func TestGeneratedFilesSaySo(t *testing.T) {
 				t.Fatal(err)
 			}
 			if claims(string(text)) && !ast.IsGenerated(s.file) {
-				t.Errorf("%s forbids editing, but not in the words that mark a generated file", s.path)
+				t.Errorf("%s forbids editing without the marker of a generated file", s.path)
 			}
 		}
 	}
 }
 
-// claims tells whether a file says in its head that it is not to be edited.
+// claims reports whether the head of a file forbids editing it.
 func claims(text string) bool {
 	head, _, found := strings.Cut(text, "\npackage ")
 	return found && strings.Contains(strings.ToUpper(head), "DO NOT EDIT")
@@ -128,7 +128,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// link is a Markdown link or picture to a place that is not on the web.
+// link matches a relative Markdown link or picture.
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)|src(?:set)?="([^":]+)"`)
 
 func TestLinksOfReadmesLeadSomewhere(t *testing.T) {
@@ -144,7 +144,7 @@ func TestLinksOfReadmesLeadSomewhere(t *testing.T) {
 		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
 			target := match[1] + match[3]
 			if _, err := os.Stat(filepath.Join(top, filepath.Dir(file), target)); err != nil {
-				t.Errorf("%s: %s", file, fmt.Sprintf("link to %s leads nowhere", target))
+				t.Errorf("%s: %s", file, fmt.Sprintf("the target of the link %s does not exist", target))
 			}
 		}
 	}

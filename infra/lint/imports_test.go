@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// floors is the order of the house: a package imports its own floor and those before it.
-var floors = []string{"formats", "model", "stages", "pipelines"}
+// layers lists the layers from the lowest: a package imports its own layer and those before it.
+var layers = []string{"formats", "model", "stages", "pipelines"}
 
-// forbidden says why a package may not import another; empty if it may.
+// forbidden returns the reason why a package must not import another, or "" if it may.
 func forbidden(importer, imported string) string {
 	from, _, _ := strings.Cut(importer, "/")
 	to, _, _ := strings.Cut(imported, "/")
 	switch {
 	case importer == "infra/datasets" && to != "formats" && to != "infra":
-		return "datasets are found and made without knowing what is done with them"
+		return "datasets depends on formats only"
 	case from == "infra":
 		return ""
 	case to == "infra" && (from != "pipelines" || imported != "infra/datasets"):
 		return "only pipelines import infra, and of it only infra/datasets"
 	case to == "infra":
 		return ""
-	case slices.Index(floors, from) < slices.Index(floors, to):
+	case slices.Index(layers, from) < slices.Index(layers, to):
 		return "imports go pipelines -> stages -> model -> formats"
 	}
 	return ""
@@ -30,8 +30,8 @@ func forbidden(importer, imported string) string {
 
 func TestImportsGoOneWay(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.floor() != "infra" && !slices.Contains(floors, p.floor()) {
-			t.Errorf("%s is on no floor: want one of %s or infra", p.ImportPath, strings.Join(floors, ", "))
+		if p.layer() != "infra" && !slices.Contains(layers, p.layer()) {
+			t.Errorf("%s is in no layer: want one of %s or infra", p.ImportPath, strings.Join(layers, ", "))
 		}
 		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImport) {
 			other, ours := strings.CutPrefix(imported, module+"/")
@@ -70,23 +70,23 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestWhatAFloorDoesNotKnow checks whole dependency trees for model and formats, and direct
+// TestLayersStaySeparate checks whole dependency trees for model and formats, and direct
 // imports for stages, since Beam itself depends on flag and on terminals.
-func TestWhatAFloorDoesNotKnow(t *testing.T) {
+func TestLayersStaySeparate(t *testing.T) {
 	terminal := []string{"golang.org/x/term", "github.com/mattn/go-isatty", "github.com/charmbracelet/", "github.com/schollz/progressbar", "github.com/cheggaaa/pb"}
 	for _, p := range packages(t) {
-		floor := p.floor()
-		if floor == "model" || floor == "formats" {
+		layer := p.layer()
+		if layer == "model" || layer == "formats" {
 			for _, dep := range p.Deps {
 				if strings.HasPrefix(dep, "github.com/apache/beam/") {
-					t.Errorf("%s depends on %s: %s knows nothing of Beam", p.below(), dep, floor)
+					t.Errorf("%s depends on %s: %s must not depend on Beam", p.below(), dep, layer)
 				}
 				if strings.HasPrefix(dep, "cloud.google.com/") && !strings.HasPrefix(p.below(), "formats/storage/gcs") {
 					t.Errorf("%s depends on %s: only programs import formats/storage/gcs", p.below(), dep)
 				}
 			}
 		}
-		if floor == "pipelines" || floor == "infra" {
+		if layer == "pipelines" || layer == "infra" {
 			continue
 		}
 		if strings.HasSuffix(p.Name, "test") {
@@ -94,10 +94,10 @@ func TestWhatAFloorDoesNotKnow(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			if imported == "flag" {
-				t.Errorf("%s imports flag: only pipelines know flags", p.below())
+				t.Errorf("%s imports flag: only pipelines have flags", p.below())
 			}
 			if slices.ContainsFunc(terminal, func(prefix string) bool { return strings.HasPrefix(imported, prefix) }) {
-				t.Errorf("%s imports %s: only pipelines know terminals", p.below(), imported)
+				t.Errorf("%s imports %s: only pipelines use terminals", p.below(), imported)
 			}
 		}
 	}

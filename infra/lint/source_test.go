@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// endings are the calls that end the process.
+// endings lists the calls that end the process.
 var endings = map[string]bool{
 	"os.Exit": true, "log.Fatal": true, "log.Fatalf": true, "log.Fatalln": true,
 	"log.Panic": true, "log.Panicf": true, "log.Panicln": true, "syscall.Exit": true,
@@ -29,7 +29,7 @@ func TestOnlyMainsEndTheProcess(t *testing.T) {
 	}
 }
 
-// processEndings are the calls in a file that end the process, with their places.
+// processEndings returns the calls of a file that end the process, with their positions.
 func processEndings(s source) []string {
 	var found []string
 	ast.Inspect(s.file, func(node ast.Node) bool {
@@ -45,38 +45,38 @@ func processEndings(s source) []string {
 	return found
 }
 
-func TestPackagesSayWhatTheyAre(t *testing.T) {
+func TestPackagesHaveComments(t *testing.T) {
 	for _, p := range packages(t) {
 		sources := p.sources(t)
 		if len(sources) == 0 {
 			continue // tests only
 		}
-		said := false
+		found := false
 		for _, s := range sources {
 			if s.file.Doc == nil {
 				continue
 			}
-			place := filepath.Base(s.path)
+			base := filepath.Base(s.path)
 			if p.Name == "main" {
-				said = true
+				found = true
 				continue
 			}
-			if place != "doc.go" && len(sources) > 1 {
-				t.Errorf("%s: the package comment belongs into doc.go", s.path)
+			if base != "doc.go" && len(sources) > 1 {
+				t.Errorf("%s: the package comment belongs in doc.go", s.path)
 				continue
 			}
-			said = true
+			found = true
 			if !strings.HasPrefix(s.file.Doc.Text(), "Package "+p.Name+" ") {
 				t.Errorf("%s: the package comment begins %q, want \"Package %s ...\"", s.path, firstLine(s.file.Doc.Text()), p.Name)
 			}
 		}
-		if !said {
-			t.Errorf("%s has no package comment: say in doc.go what it is and where it stands in the house", p.below())
+		if !found {
+			t.Errorf("%s has no package comment: describe its purpose in doc.go", p.below())
 		}
 	}
 }
 
-func TestExportedNamesAreExplained(t *testing.T) {
+func TestExportedNamesHaveComments(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.Name == "main" {
 			continue
@@ -86,15 +86,15 @@ func TestExportedNamesAreExplained(t *testing.T) {
 				continue
 			}
 			for _, name := range unexplained(s) {
-				t.Errorf("%s is exported without a comment that says what it is for", name)
+				t.Errorf("%s is exported and has no comment", name)
 			}
 		}
 	}
 }
 
-// unexplained are the exported names of a file that have no comment, with their places. A
-// comment on a group of constants or variables explains all of them; the fields of types
-// named Params or Configuration are names too.
+// unexplained returns the exported names of a file that have no comment, with their positions. A
+// comment on a group of constants or variables explains all of them. It includes the fields of types
+// named Params or Configuration.
 func unexplained(s source) []string {
 	var found []string
 	report := func(node ast.Node, name string) { found = append(found, s.at(node)+": "+name) }
@@ -133,7 +133,7 @@ func unexplained(s source) []string {
 	return found
 }
 
-// enumeration tells whether a group of constants counts up a named type, whose own comment
+// enumeration reports whether a group of constants enumerates a named type, whose own comment
 // explains them.
 func enumeration(d *ast.GenDecl) bool {
 	if d.Tok != token.CONST || len(d.Specs) < 2 {
@@ -143,7 +143,7 @@ func enumeration(d *ast.GenDecl) bool {
 	return ok && first.Type != nil
 }
 
-// ofExported tells whether a function is no method, or one of an exported type.
+// ofExported reports whether a function is not a method, or is a method of an exported type.
 func ofExported(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true
@@ -165,9 +165,8 @@ func ofExported(d *ast.FuncDecl) bool {
 	}
 }
 
-// uncommentedFields are the exported fields that nothing explains: neither a comment of their
-// own, nor one of the field before that mentions them, nor the comment of a type of the same
-// name.
+// uncommentedFields returns the exported fields without an explanation: a comment of their own, one of
+// the field before that mentions them, or the comment of a type of the same name.
 func uncommentedFields(spec *ast.TypeSpec) []*ast.Ident {
 	structure, ok := spec.Type.(*ast.StructType)
 	if !ok {
@@ -195,8 +194,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// TestTheRulesSee runs the rules over a source that breaks each of them.
-func TestTheRulesSee(t *testing.T) {
+// TestRulesFindViolations runs the rules over a source that violates each of them.
+func TestRulesFindViolations(t *testing.T) {
 	const text = `package broken
 import "os"
 type Bare struct{}

@@ -18,7 +18,7 @@ import (
 // module is the name that go.mod gives.
 const module = "tagnet"
 
-// goPackage is what `go list -json` says of a package, as far as a rule asks for it.
+// goPackage holds the fields of `go list -json` that the rules use.
 type goPackage struct {
 	ImportPath, Name, Dir             string
 	GoFiles, TestGoFiles, SFiles      []string
@@ -28,16 +28,16 @@ type goPackage struct {
 	Standard                          bool
 }
 
-// below is the path of a package inside of the module: "model/graph".
+// below returns the path of a package within the module: "model/graph".
 func (p goPackage) below() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
-// floor is the top-level folder of a package.
-func (p goPackage) floor() string {
-	floor, _, _ := strings.Cut(p.below(), "/")
-	return floor
+// layer returns the top-level folder of a package.
+func (p goPackage) layer() string {
+	layer, _, _ := strings.Cut(p.below(), "/")
+	return layer
 }
 
-// root is the folder of go.mod.
+// root returns the folder of go.mod.
 var root = sync.OnceValues(func() (string, error) {
 	path, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -46,7 +46,7 @@ var root = sync.OnceValues(func() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(path))), nil
 })
 
-// listed are the packages of the module.
+// listed returns the packages of the module.
 var listed = sync.OnceValues(func() ([]goPackage, error) {
 	top, err := root()
 	if err != nil {
@@ -91,12 +91,12 @@ type source struct {
 	set  *token.FileSet
 }
 
-// at is where a node stands, as "path:line".
+// at returns the position of a node as "path:line".
 func (s source) at(node ast.Node) string {
 	return fmt.Sprintf("%s:%d", s.path, s.set.Position(node.Pos()).Line)
 }
 
-// sources parses the files of a package, those for other machines included, but not tests.
+// sources parses the files of a package without tests, including those for other platforms.
 func (p goPackage) sources(t *testing.T) []source {
 	t.Helper()
 	top, err := root()
@@ -124,9 +124,8 @@ func (p goPackage) sources(t *testing.T) []source {
 	return list
 }
 
-// tracked lists the files of the tree that git knows, and the new ones beside them that it
-// would know after `git add`. A folder at the top of which git knows nothing is left out: it
-// is somebody's data or workspace.
+// tracked lists the files that git tracks and those that "git add" would add. It leaves out top-level
+// folders without a tracked file, which are data or workspaces.
 func tracked(t *testing.T) (top string, files []string) {
 	t.Helper()
 	top, err := root()

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 )
 
-// nobodyListens is an endpoint without a job server. The runner's flags come back after the test.
+// nobodyListens returns an endpoint without a job server and restores the runner's flags after the test.
 func nobodyListens(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
@@ -24,7 +24,7 @@ func nobodyListens(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestRunnersThatCannotRun(t *testing.T) {
+func TestUnusableRunners(t *testing.T) {
 	closed := nobodyListens(t)
 	for _, test := range []struct {
 		name      string
@@ -47,8 +47,8 @@ func TestRunnersThatCannotRun(t *testing.T) {
 	}
 }
 
-// What --force takes away would be lost.
-func TestNothingBeginsAnewWhereNobodyListens(t *testing.T) {
+// Outputs that --force removed would be lost if the job cannot start.
+func TestForceOverwritesNothingWithoutAJobServer(t *testing.T) {
 	p, began := pipeline(), false
 	p.Run = func(context.Context, *Environment) error {
 		began = true

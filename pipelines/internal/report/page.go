@@ -98,7 +98,7 @@ func bar(s string, share float64) cell {
 // card is a query with the model's candidates.
 type card struct {
 	Source, Relation string
-	// Reciprocal is set where the head of a fact is asked for.
+	// Reciprocal is set where the answer is the head of a fact.
 	Reciprocal bool
 	Verdict    string
 	Good       bool
@@ -108,7 +108,7 @@ type card struct {
 // answer is one candidate of a card.
 type answer struct {
 	Rank, Entity, Probability string
-	Mark                      string // "asked", "known" or ""
+	Mark                      string // "expected", "known" or ""
 	Share                     template.CSS
 }
 

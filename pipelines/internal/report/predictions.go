@@ -146,22 +146,22 @@ func spread(queries []query, n int, wanted func(query) bool) []query {
 }
 
 // newCard returns the card of a query with its candidates and the ranks of its expected answers.
-func newCard(q answered, asked []ranked) card {
+func newCard(q answered, expected []ranked) card {
 	c := card{Source: q.source, Relation: q.relation, Reciprocal: q.direction == head}
 	rank := map[string]int64{}
 	worst := ranked{}
-	for _, r := range asked {
+	for _, r := range expected {
 		rank[r.answer] = r.pessimistic
 		if r.pessimistic >= worst.pessimistic {
 			worst = r
 		}
 	}
 	switch {
-	case len(asked) == 0:
-	case worst.pessimistic == 1 && len(asked) == 1:
+	case len(expected) == 0:
+	case worst.pessimistic == 1 && len(expected) == 1:
 		c.Verdict, c.Good = "right", true
 	case worst.pessimistic == 1:
-		c.Verdict, c.Good = fmt.Sprintf("right, all %d answers", len(asked)), true
+		c.Verdict, c.Good = fmt.Sprintf("right, all %d answers", len(expected)), true
 	case worst.distance < 0:
 		c.Verdict = fmt.Sprintf("%s is unreached: rank %s", worst.answer, count(worst.pessimistic))
 	default:
@@ -170,24 +170,24 @@ func newCard(q answered, asked []ranked) card {
 	const shown = 6
 	listed := map[string]bool{}
 	for _, one := range q.candidates {
-		_, isAsked := rank[one.entity]
-		if !isAsked && (len(c.Answers) >= shown || one.known && len(asked) > 0) {
+		_, isExpected := rank[one.entity]
+		if !isExpected && (len(c.Answers) >= shown || one.known && len(expected) > 0) {
 			continue // filtered ranks leave out known answers
 		}
 		listed[one.entity] = true
 		a := answer{Rank: fmt.Sprint(one.position), Entity: one.entity, Probability: percent(one.probability),
 			Share: template.CSS(fmt.Sprintf("--share:%.1f%%", 100*max(0, min(1, one.probability))))}
 		switch {
-		case isAsked:
-			a.Mark = "asked"
+		case isExpected:
+			a.Mark = "expected"
 		case one.known:
 			a.Mark = "known"
 		}
 		c.Answers = append(c.Answers, a)
 	}
-	for _, r := range asked {
+	for _, r := range expected {
 		if !listed[r.answer] { // below the best candidates that score kept
-			c.Answers = append(c.Answers, answer{Entity: r.answer, Mark: "asked"})
+			c.Answers = append(c.Answers, answer{Entity: r.answer, Mark: "expected"})
 			listed[r.answer] = true
 		}
 	}

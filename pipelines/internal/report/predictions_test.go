@@ -32,7 +32,7 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 		q.candidates = append(q.candidates, candidate{entity: fmt.Sprint("e", i), position: i + 1, probability: 0.5, known: i == 2})
 	}
 	c := newCard(q, []ranked{{query: q.query, answer: "e8", pessimistic: 1234, distance: 3}})
-	if len(c.Answers) != 7 || c.Answers[6].Mark != "asked" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {
+	if len(c.Answers) != 7 || c.Answers[6].Mark != "expected" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {
 		t.Errorf("answers %+v", c.Answers)
 	}
 	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Reciprocal {
@@ -42,7 +42,7 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 	if want := "z is unreached: rank 99"; c.Verdict != want {
 		t.Errorf("verdict %q, want %q", c.Verdict, want)
 	}
-	if last := c.Answers[len(c.Answers)-1]; last.Entity != "z" || last.Mark != "asked" {
+	if last := c.Answers[len(c.Answers)-1]; last.Entity != "z" || last.Mark != "expected" {
 		t.Errorf("the answer is not shown: %+v", c.Answers)
 	}
 	if own := newCard(q, nil); own.Answers[2].Mark != "known" {

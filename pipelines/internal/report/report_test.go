@@ -284,7 +284,7 @@ func TestNoWorkspace(t *testing.T) {
 }
 
 // TestEvaluationOfAnotherCheckpoint leaves out metrics of other weights than the best checkpoint's,
-// and names the one command that makes them anew.
+// and names the command that replaces them.
 func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 	for _, test := range []struct {
 		weights string

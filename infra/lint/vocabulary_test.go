@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// vocabulary lists expressions that the repository does not use, with the standard term instead.
+// They are matched as whole words in identifiers, comments, messages and documents.
+var vocabulary = []struct{ word, instead string }{
+	{"deck", "training set, batch"},
+	{"seats?", "worker, slot of a semaphore"},
+	{"twins?", "equivalent entity, representative"},
+	{"lessons?", "example, step"},
+	{"anew", "again, overwrite"},
+	{"way back", "backward pass"},
+	{"asked again", "duplicate, resume"},
+	{"is asked|are asked", "queries, is queried"},
+	{"cannot be told", "is not known"},
+	{"is not there", "not found, not complete"},
+	{"there already", "already exists"},
+	{"goes on with", "resumes"},
+	{"asks the other way round", "inverse relation"},
+	{"corrupted answers?", "negative"},
+	{"displaced", "lost the lock"},
+	{"tells whether", "reports whether"},
+}
+
+// exceptions lists the files that may use the expressions.
+var exceptions = map[string]bool{
+	"infra/lint/vocabulary_test.go": true, // the list itself
+}
+
+// camel matches the boundaries of the words of an identifier.
+var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// vocabularyFindings returns the lines in a text that use an expression of the vocabulary.
+func vocabularyFindings(name, text string) []string {
+	var found []string
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.ToLower(camel.ReplaceAllString(line, "$1 $2"))
+		for j, pattern := range patterns {
+			if word := pattern.FindString(words); word != "" {
+				found = append(found, fmt.Sprintf("%s:%d: %q: use %s", name, i+1, word, vocabulary[j].instead))
+			}
+		}
+	}
+	return found
+}
+
+var patterns = func() []*regexp.Regexp {
+	list := make([]*regexp.Regexp, len(vocabulary))
+	for i, v := range vocabulary {
+		list[i] = regexp.MustCompile(`\b(` + v.word + `)\b`)
+	}
+	return list
+}()
+
+// enforceVocabulary makes the findings errors; otherwise go test -v lists them.
+const enforceVocabulary = false
+
+// TestVocabulary checks that the repository uses the terms of the field.
+func TestVocabulary(t *testing.T) {
+	top, files := tracked(t)
+	report := t.Logf
+	if enforceVocabulary {
+		report = t.Errorf
+	}
+	for _, file := range files {
+		if exceptions[file] {
+			continue
+		}
+		switch filepath.Ext(file) {
+		case ".go", ".md", ".html", ".s", ".cu":
+		default:
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(top, file))
+		if err != nil {
+			continue // removed, but not yet committed
+		}
+		for _, finding := range vocabularyFindings(file, string(text)) {
+			report("%s", finding)
+		}
+	}
+}
+
+func TestVocabularyFindings(t *testing.T) {
+	for text, want := range map[string]int{
+		"func (d *deck) Shuffle()": 1, "var trainDeck int": 1, "decked": 0, "the Way Back": 1, "an anew\nsecond Twin": 2, "renewed": 0,
+	} {
+		if got := vocabularyFindings("x", text); len(got) != want {
+			t.Errorf("%q: %d findings, want %d: %v", text, len(got), want, got)
+		}
+	}
+}
