@@ -67,8 +67,8 @@ var avx512 = &assembly{
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
 	widths: []width{
-		{32, normalize32AVX512, normalizePair32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
-		{64, normalize64AVX512, normalizePair64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
+		{32, normalize32AVX512, normalizeTwo32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
+		{64, normalize64AVX512, normalizeTwo64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
 	},
 	bitWidths: []bitFunctions{bitsAVX2, bitsAVX512},
 }
@@ -79,8 +79,8 @@ var avx2 = &assembly{
 	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, partition: partitionAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{
-		{32, normalize32AVX2, normalizePair32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
-		{64, normalize64AVX2, normalizePair64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
+		{32, normalize32AVX2, normalizeTwo32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
+		{64, normalize64AVX2, normalizeTwo64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
 	},
 	bitWidths: []bitFunctions{bitsAVX2},
 }

@@ -9,15 +9,15 @@ type bitFunctions struct {
 	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int, planes, pending *uint64) int
 	push        func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
 	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
-	mark        func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
+	record      func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
 	transpose   func(rows *uint64)
 	squares     func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)
 	lines       func(squares *uint64, out *byte, stride int)
 }
 
 var (
-	bitsAVX2   = bitFunctions{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, markAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
-	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, markAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
+	bitsAVX2   = bitFunctions{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, recordAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
+	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, recordAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
 )
 
 // RowWidths adds the widths of vector registers to that of a word.
@@ -76,7 +76,7 @@ func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 		found = found[:b.push(len(active), &active[0], offsets, senders, frontier, reached, next, all, before)]
 	}
 	if fresh := found[before:]; len(fresh) > 0 {
-		b.mark(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.recordedDistance())
+		b.record(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.recordedDistance())
 	}
 	return found
 }

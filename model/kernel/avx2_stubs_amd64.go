@@ -4,12 +4,12 @@
 
 package kernel
 
-// multiply16AVX2 computes a panel of c = a b or c += a b; portable.Multiply is what it must equal.
+// multiply16AVX2 computes a panel of c = a b or c += a b, as portable.Multiply does.
 //
 //go:noescape
 func multiply16AVX2(c *float32, a *float32, b *float32, rows int, terms int, cRow int, aRow int, aTerm int, bRow int, add bool)
 
-// multiplyMaskedAVX2 computes a panel of c = a b or c += a b; portable.Multiply is what it must equal.
+// multiplyMaskedAVX2 computes a panel of c = a b or c += a b, as portable.Multiply does.
 //
 //go:noescape
 func multiplyMaskedAVX2(c *float32, a *float32, b *float32, rows int, terms int, cRow int, aRow int, aTerm int, bRow int, add bool, mask uint32)
@@ -29,10 +29,10 @@ func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, e
 //go:noescape
 func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
-// normalizePair32AVX2 is portable.Normalize for rows of 32.
+// normalizeTwo32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizePair32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeTraining32AVX2 is portable.Normalize for rows of 32.
 //
@@ -49,10 +49,10 @@ func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32,
 //go:noescape
 func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
-// normalizePair64AVX2 is portable.Normalize for rows of 64.
+// normalizeTwo64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizePair64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeTraining64AVX2 is portable.Normalize for rows of 64.
 //
@@ -114,10 +114,10 @@ func finiteAVX2(a *float32, count int) bool
 //go:noescape
 func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 
-// keepAVX2 is portable.DropoutMasks.
+// dropoutMasksAVX2 is portable.DropoutMasks.
 //
 //go:noescape
-func keepAVX2(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+func dropoutMasksAVX2(masks *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
 
 // transposeAVX2 is portable.Transpose for multiples of 8.
 //
@@ -144,22 +144,22 @@ func pullCountedAVX2(count int, offsets *int64, senders *int32, frontier *uint64
 //go:noescape
 func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
 
-// markAVX2 is Hop.mark for rows of one vector.
+// recordAVX2 is Hop.record for rows of one vector.
 //
 //go:noescape
-func markAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
+func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 
 // transposeBitsAVX2 is portable.TransposeBits for rows of one vector.
 //
 //go:noescape
 func transposeBitsAVX2(rows *uint64)
 
-// squaresAVX2 is the first part of portable.PackBits for rows of one vector.
+// squaresAVX2 is the first step of portable.PackBits for rows of one vector.
 //
 //go:noescape
 func squaresAVX2(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
 
-// linesAVX2 is the second part of portable.PackBits for rows of one vector.
+// linesAVX2 is the second step of portable.PackBits for rows of one vector.
 //
 //go:noescape
 func linesAVX2(squares *uint64, out *byte, stride int)

@@ -3804,9 +3804,9 @@ end159:
 	VZEROUPPER
 	RET
 
-// func normalizePair32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·normalizePair32AVX512(SB), NOSPLIT, $64-120
+TEXT ·normalizeTwo32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+56(FP), CX
 	MOVQ         shift+64(FP), DX
@@ -5210,9 +5210,9 @@ end170:
 	VZEROUPPER
 	RET
 
-// func normalizePair64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·normalizePair64AVX512(SB), NOSPLIT, $64-120
+TEXT ·normalizeTwo64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
 	MOVQ         scale+56(FP), CX
 	MOVQ         shift+64(FP), DX
@@ -6349,7 +6349,7 @@ loop192:
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-part194:
+classify194:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -6419,7 +6419,7 @@ rest193:
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   part194
+	JMP   classify194
 
 end195:
 	MOVL CX, 4(DX)
@@ -6709,10 +6709,10 @@ rest216:
 	VZEROUPPER
 	RET
 
-// func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+// func dropoutMasksAVX512(masks *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·keepAVX512(SB), NOSPLIT, $0-52
-	MOVQ         kept+0(FP), AX
+TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
+	MOVQ         masks+0(FP), AX
 	MOVQ         entities+8(FP), CX
 	MOVQ         count+16(FP), DX
 	MOVQ         words+24(FP), BX
@@ -7324,7 +7324,7 @@ last243:
 	SHLQ         $0x06, DI
 	VPANDQ       (CX)(DI*1), Z0, Z7
 	VPORQ        Z7, Z1, Z1
-	LEAQ         kept<>+0(SB), DI
+	LEAQ         masks<>+0(SB), DI
 	SHLQ         $0x03, SI
 	SUBQ         SI, DI
 	VPBROADCASTQ 32(DI), Z11
@@ -7552,14 +7552,14 @@ drained256:
 	XORQ      AX, AX
 	JMP       fours242
 
-DATA kept<>+0(SB)/8, $0xffffffffffffffff
-DATA kept<>+8(SB)/8, $0xffffffffffffffff
-DATA kept<>+16(SB)/8, $0xffffffffffffffff
-DATA kept<>+24(SB)/8, $0xffffffffffffffff
-DATA kept<>+32(SB)/8, $0x0000000000000000
-DATA kept<>+40(SB)/8, $0x0000000000000000
-DATA kept<>+48(SB)/8, $0x0000000000000000
-GLOBL kept<>(SB), RODATA|NOPTR, $56
+DATA masks<>+0(SB)/8, $0xffffffffffffffff
+DATA masks<>+8(SB)/8, $0xffffffffffffffff
+DATA masks<>+16(SB)/8, $0xffffffffffffffff
+DATA masks<>+24(SB)/8, $0xffffffffffffffff
+DATA masks<>+32(SB)/8, $0x0000000000000000
+DATA masks<>+40(SB)/8, $0x0000000000000000
+DATA masks<>+48(SB)/8, $0x0000000000000000
+GLOBL masks<>(SB), RODATA|NOPTR, $56
 
 // func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
 // Requires: AVX, AVX512DQ, AVX512F, CMOV
@@ -7778,7 +7778,7 @@ last261:
 	ANDB         R9, R8
 	MOVBQZX      R8, R8
 	ADDQ         R8, SI
-	LEAQ         kept<>+0(SB), R8
+	LEAQ         masks<>+0(SB), R8
 	SHLQ         $0x03, DI
 	SUBQ         DI, R8
 	VPBROADCASTQ 32(R8), Z11
@@ -7947,9 +7947,9 @@ drained270:
 	XORQ      AX, AX
 	JMP       fours260
 
-// func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
+// func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
-TEXT ·markAVX512(SB), NOSPLIT, $0-56
+TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ found+8(FP), AX
 	MOVQ next+16(FP), CX
 	XORQ DX, DX

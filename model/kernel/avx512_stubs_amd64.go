@@ -4,12 +4,12 @@
 
 package kernel
 
-// multiply32AVX512 computes a panel of c = a b or c += a b; portable.Multiply is what it must equal.
+// multiply32AVX512 computes a panel of c = a b or c += a b, as portable.Multiply does.
 //
 //go:noescape
 func multiply32AVX512(c *float32, a *float32, b *float32, rows int, terms int, cRow int, aRow int, aTerm int, bRow int, add bool)
 
-// multiplyMaskedAVX512 computes a panel of c = a b or c += a b; portable.Multiply is what it must equal.
+// multiplyMaskedAVX512 computes a panel of c = a b or c += a b, as portable.Multiply does.
 //
 //go:noescape
 func multiplyMaskedAVX512(c *float32, a *float32, b *float32, rows int, terms int, cRow int, aRow int, aTerm int, bRow int, add bool, mask uint32)
@@ -49,10 +49,10 @@ func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds *int32,
 //go:noescape
 func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
-// normalizePair32AVX512 is portable.Normalize for rows of 32.
+// normalizeTwo32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizePair32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeTraining32AVX512 is portable.Normalize for rows of 32.
 //
@@ -69,10 +69,10 @@ func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float3
 //go:noescape
 func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
-// normalizePair64AVX512 is portable.Normalize for rows of 64.
+// normalizeTwo64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizePair64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
 
 // normalizeTraining64AVX512 is portable.Normalize for rows of 64.
 //
@@ -134,10 +134,10 @@ func finiteAVX512(a *float32, count int) bool
 //go:noescape
 func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 
-// keepAVX512 is portable.DropoutMasks.
+// dropoutMasksAVX512 is portable.DropoutMasks.
 //
 //go:noescape
-func keepAVX512(kept *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
+func dropoutMasksAVX512(masks *uint32, entities *int32, count int, words int, seed uint64, layer uint64, threshold uint32)
 
 // transposeAVX512 is portable.Transpose for multiples of 8.
 //
@@ -164,22 +164,22 @@ func pullCountedAVX512(count int, offsets *int64, senders *int32, frontier *uint
 //go:noescape
 func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32, frontier *uint64, reached *uint64, next *uint64, found *int32, listed int, planes *uint64, pending *uint64) int
 
-// markAVX512 is Hop.mark for rows of one vector.
+// recordAVX512 is Hop.record for rows of one vector.
 //
 //go:noescape
-func markAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
+func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 
 // transposeBitsAVX512 is portable.TransposeBits for rows of one vector.
 //
 //go:noescape
 func transposeBitsAVX512(rows *uint64)
 
-// squaresAVX512 is the first part of portable.PackBits for rows of one vector.
+// squaresAVX512 is the first step of portable.PackBits for rows of one vector.
 //
 //go:noescape
 func squaresAVX512(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
 
-// linesAVX512 is the second part of portable.PackBits for rows of one vector.
+// linesAVX512 is the second step of portable.PackBits for rows of one vector.
 //
 //go:noescape
 func linesAVX512(squares *uint64, out *byte, stride int)

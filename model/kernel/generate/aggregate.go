@@ -8,42 +8,37 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gatherer is what the two directions of the aggregation share: the receivers of a run, and
-// the walk over one receiver's senders.
+// gatherer is common to the two directions of the aggregation: the loops over receivers and over
+// one receiver's senders.
 type gatherer struct {
 	*machine
 	columns, vectors int
 	stride           reg.GPVirtual // bytes of a row of states
-	i                reg.GPVirtual // the receiver's place in the run
+	i                reg.GPVirtual // the receiver's index
 	row              reg.GPVirtual // its row in the tables
-	states           reg.GPVirtual // of the first row that senders are counted from
+	states           reg.GPVirtual // the row that sender rows are relative to
 	embeddings       reg.GPVirtual
-	fetched          []reg.GPVirtual // tables whose rows of senders are fetched ahead
+	prefetched       []reg.GPVirtual // tables whose rows of senders are prefetched
 }
 
-// newGatherer is for a stripe of columns of every row.
+// newGatherer returns a gatherer for a stripe of columns of every row.
 func (m *machine) newGatherer(columns int) *gatherer {
-	return &gatherer{machine: m, columns: columns, vectors: columns / m.lanes()}
+	return &gatherer{machine: m, columns: columns, vectors: columns / m.floats()}
 }
 
 func (g *gatherer) start() {
 	g.stride, g.states, g.embeddings = pointer("stride"), pointer("states"), pointer("embeddings")
-	g.fetched = []reg.GPVirtual{g.states}
+	g.prefetched = []reg.GPVirtual{g.states}
 	g.i, g.row = GP64(), GP64()
 	XORQ(g.i, g.i)
 }
 
-// at is vector j at base plus index bytes.
-func (g *gatherer) at(base, index reg.GPVirtual, j int) Mem {
+// indexed is vector j at base plus index bytes.
+func (g *gatherer) indexed(base, index reg.GPVirtual, j int) Mem {
 	return Mem{Base: base, Index: index, Scale: 1, Disp: j * g.bytes()}
 }
 
-// part is vector j at base.
-func (g *gatherer) part(base reg.GPVirtual, j int) Mem {
-	return Mem{Base: base, Disp: j * g.bytes()}
-}
-
-// featureRow sets a pointer to the receiver's row, of five strides, of a parameter.
+// featureRow returns a pointer to the receiver's row of a parameter, whose rows are five strides.
 func (g *gatherer) featureRow(name string, stride reg.GPVirtual) reg.GPVirtual {
 	base, at := pointer(name), GP64()
 	MOVLQSX(Mem{Base: pointer("at"), Index: g.i, Scale: 4}, at)
@@ -53,7 +48,7 @@ func (g *gatherer) featureRow(name string, stride reg.GPVirtual) reg.GPVirtual {
 	return base
 }
 
-// tableRow moves base to the receiver's row in a table of that many bytes a row.
+// tableRow moves base to the receiver's row in a table of stride bytes a row.
 func (g *gatherer) tableRow(base, stride reg.GPVirtual) {
 	offset := GP64()
 	MOVQ(g.row, offset)
@@ -66,8 +61,8 @@ func (g *gatherer) broadcast(name string, v reg.VecPhysical) {
 	VBROADCASTSS(Mem{Base: pointer(name), Index: g.row, Scale: 4}, v)
 }
 
-// eachSender goes over the senders that a receiver hears: each handles the sender and relation
-// whose rows start at two offsets.
+// eachSender is the loop over the senders that a receiver hears; each gets the offsets of the
+// sender's and the relation's row.
 func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 	none, loop := g.label("none"), g.label("loop")
 	at, e, end := GP64(), GP64(), GP64()
@@ -78,7 +73,7 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 	JGE(LabelRef(none))
 	senders, relations, last := pointer("senders"), pointer("relations"), pointer("last")
 	Label(loop)
-	g.fetchAhead(senders, e, last)
+	g.prefetch(senders, e, last)
 	sender, relation := GP64(), GP64()
 	MOVLQSX(Mem{Base: senders, Index: e, Scale: 4}, sender)
 	MOVLQSX(Mem{Base: relations, Index: e, Scale: 4}, relation)
@@ -91,34 +86,33 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 	Label(none)
 }
 
-// ahead is how many senders before its turn a sender's row is fetched, of its state and on the way
-// back of its gradient too: those of the receivers that follow stand behind in the list, and where
-// the loop over one receiver's ends the processor guesses wrong, and would begin to fetch theirs
-// only then.
+// ahead is the distance in senders at which a sender's rows are prefetched, of its state and in the
+// backward pass of its gradient too. It reaches into the lists of later receivers: where the loop
+// over one receiver's senders ends, the processor mispredicts and would load theirs late.
 const ahead = 16
 
-// farAhead is how many senders before its turn such a row is fetched into the second cache: the
-// nearest has not room to wait for so many lines from the third. Every other line is enough,
-// its neighbour comes along.
+// farAhead is the distance at which such a row is prefetched into the second-level cache: the first
+// level cannot wait for so many lines from the third. Every other cache line is enough, as the
+// adjacent one is loaded with it.
 const farAhead = 48
 
-// fetchAhead fetches the rows of a sender that comes later, at most the last of all.
-func (g *gatherer) fetchAhead(senders, e, last reg.GPVirtual) {
+// prefetch prefetches the rows of later senders, at most the last of all.
+func (g *gatherer) prefetch(senders, e, last reg.GPVirtual) {
 	later := g.later(ahead, senders, e, last)
-	for _, table := range g.fetched {
+	for _, table := range g.prefetched {
 		for at := 0; at < 4*g.columns; at += 64 {
 			PREFETCHT0(Mem{Base: table, Index: later, Scale: 1, Disp: at})
 		}
 	}
 	later = g.later(farAhead, senders, e, last)
-	for _, table := range g.fetched {
+	for _, table := range g.prefetched {
 		for at := 0; at < 4*g.columns; at += 128 {
 			PREFETCHT1(Mem{Base: table, Index: later, Scale: 1, Disp: at})
 		}
 	}
 }
 
-// later is where the row of the sender that comes so many places later begins, or the last one's.
+// later returns the offset of the row of the sender at a distance, or of the last sender.
 func (g *gatherer) later(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtual {
 	later := GP64()
 	LEAQ(Mem{Base: e, Disp: ahead}, later)
@@ -129,7 +123,7 @@ func (g *gatherer) later(ahead int, senders, e, last reg.GPVirtual) reg.GPVirtua
 	return later
 }
 
-// withCopies runs what only receivers with degree messages need, their number being in v.
+// withCopies emits code that runs only for receivers with degree messages, with their number in v.
 func (g *gatherer) withCopies(v, zero reg.VecPhysical, then func(degree reg.GPVirtual)) {
 	none := g.label("none")
 	copies := pointer("copies")
@@ -143,7 +137,7 @@ func (g *gatherer) withCopies(v, zero reg.VecPhysical, then func(degree reg.GPVi
 	Label(none)
 }
 
-// eachReceiver is the outer loop, from the run's first receiver to its last.
+// eachReceiver is the loop over receivers.
 func (g *gatherer) eachReceiver(body func()) {
 	next, end := g.label("receiver"), g.label("end")
 	Label(next)
@@ -168,13 +162,13 @@ func (m *machine) aggregate(columns int) {
 	g := m.newGatherer(columns)
 	g.start()
 	n := g.vectors
-	sum, squares, high, low := m.run(0, n), m.run(n, n), m.run(2*n, n), m.run(3*n, n)
+	sum, squares, high, low := m.registers(0, n), m.registers(n, n), m.registers(2*n, n), m.registers(3*n, n)
 	x, other := m.v(4*n), m.v(4*n+1)
 	g.eachReceiver(func() {
 		g.startSet(sum, squares, high, low)
 		g.withCopies(other, x, func(degree reg.GPVirtual) {
 			for j := range n {
-				VMOVUPS(g.part(degree, j), x)
+				VMOVUPS(g.at(degree, j), x)
 				VMAXPS(high[j], x, high[j])
 				VMINPS(low[j], x, low[j])
 				VFMADD231PS(x, other, sum[j])
@@ -185,8 +179,8 @@ func (m *machine) aggregate(columns int) {
 		g.eachSender(func(sender, relation reg.GPVirtual) {
 			for j := range n {
 				x := []reg.VecPhysical{x, other}[j%2]
-				VMOVUPS(g.at(g.states, sender, j), x)
-				VMULPS(g.at(g.embeddings, relation, j), x, x)
+				VMOVUPS(g.indexed(g.states, sender, j), x)
+				VMULPS(g.indexed(g.embeddings, relation, j), x, x)
 				VADDPS(x, sum[j], sum[j])
 				// Where either is NaN these give their first operand, the old value.
 				VMAXPS(high[j], x, high[j])
@@ -198,14 +192,14 @@ func (m *machine) aggregate(columns int) {
 	})
 }
 
-// startSet is the set that holds the boundary and, for maximum and minimum, a second vector.
+// startSet starts with the set that holds the boundary and, for maximum and minimum, a second row.
 func (g *gatherer) startSet(sum, squares, high, low []reg.VecPhysical) {
 	initial, second := pointer("initial"), pointer("second")
 	for j := range g.vectors {
-		VMOVUPS(g.part(initial, j), sum[j])
+		VMOVUPS(g.at(initial, j), sum[j])
 		VMULPS(sum[j], sum[j], squares[j])
-		VMAXPS(g.part(second, j), sum[j], high[j])
-		VMINPS(g.part(second, j), sum[j], low[j])
+		VMAXPS(g.at(second, j), sum[j], high[j])
+		VMINPS(g.at(second, j), sum[j], low[j])
 	}
 }
 
@@ -219,15 +213,15 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x 
 	stride, own := pointer("featureStride"), pointer("own")
 	row, half := g.featureRow("features", stride), pointer("half")
 	g.tableRow(own, pointer("ownStride"))
-	// The second half of the columns stands apart where it belongs to another lane.
+	// The second half of the columns lies elsewhere where it belongs to another lane.
 	to := func(j int) Mem {
 		if j < (n+1)/2 {
-			return g.part(row, j)
+			return g.at(row, j)
 		}
-		return g.at(row, half, j-(n+1)/2)
+		return g.indexed(row, half, j-(n+1)/2)
 	}
 	for j := range n {
-		VMOVUPS(g.part(own, j), x)
+		VMOVUPS(g.at(own, j), x)
 		VMOVUPS(x, to(j))
 	}
 	g.broadcast("divisor", divisor)

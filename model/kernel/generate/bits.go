@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The functions of this file and of count.go and transpose.go take rows of bits that are one
-// vector each. What they count waits in pendingRows rows (see kernel.Counters).
+// pendingRows is the capacity of the rows that counters wait in (see kernel.Counters). The functions
+// of this file, count.go and transpose.go handle rows of bits that are one vector register each.
 const pendingRows = 256
 
 func (m *machine) bits() {
@@ -15,13 +15,13 @@ func (m *machine) bits() {
 		m.pull(count)
 		m.push(count)
 	}
-	m.mark()
+	m.recordAll()
 	m.transposeBits()
 	m.squares()
 	m.lines()
 }
 
-// rowShift is the logarithm of the bytes of a row.
+// rowShift returns the logarithm of the bytes of a row.
 func (m *machine) rowShift() uint64 {
 	if m.wide {
 		return 6
@@ -29,7 +29,7 @@ func (m *machine) rowShift() uint64 {
 	return 5
 }
 
-// row is the address of a row, whose number becomes its place in bytes.
+// row returns the address of a row, and turns its number into its offset in bytes.
 func (m *machine) row(table, number reg.GPVirtual) Mem {
 	SHLQ(U8(m.rowShift()), number)
 	return Mem{Base: table, Index: number, Scale: 1}
@@ -67,7 +67,7 @@ func (m *machine) xor(a, b, out Op) {
 	VPXOR(a, b, out)
 }
 
-// andNot computes out = a without b; a may lie in memory.
+// andNot computes out = a without b; a may be in memory.
 func (m *machine) andNot(a, b, out Op) {
 	if m.wide {
 		VPANDNQ(a, b, out)
@@ -94,7 +94,7 @@ func (m *machine) test(a, b reg.VecPhysical) {
 	VPTEST(a, b)
 }
 
-// jumpIfWithin goes on at label if a has no bit but those of b. AVX-512 overwrites scratch.
+// jumpIfWithin jumps to label if a is a subset of b. AVX-512 overwrites scratch.
 func (m *machine) jumpIfWithin(a, b, scratch reg.VecPhysical, label string) {
 	if m.wide {
 		m.andNot(a, b, scratch)
@@ -111,10 +111,10 @@ func (m *machine) list(name string, entity, count reg.GPVirtual) {
 	MOVL(entity.As32(), Mem{Base: pointer(name), Index: count, Scale: 4})
 }
 
-// neighbours emits each for the edges of an entity that has some: four at once, which are then
-// added, with after behind them. The last four may be the last edge again and again; what it
-// gives then is cut out before it is added. So nothing but the number of fours is left to guess
-// for the processor: most entities have few edges, and any number of them.
+// neighbours emits each for the edges of an entity, four at a time, which are then counted, and after
+// after each four. It jumps to none where the entity has no edge. The last group repeats the last
+// edge to make up four, and cut clears the repetitions before they are counted. So the processor has
+// to predict only the number of groups: most entities have few edges, in no regular number.
 func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbour reg.GPVirtual, v reg.VecPhysical), after func(), none string) {
 	offsets, senders := pointer("offsets"), pointer("senders")
 	e, left := GP64(), GP64()
@@ -125,7 +125,7 @@ func (m *machine) neighbours(entity reg.GPVirtual, c *counter, each func(neighbo
 	LEAQ(Mem{Base: senders, Index: e, Scale: 4}, e)
 	fours, last := m.label("fours"), m.label("last")
 	Label(fours)
-	c.makeRoom(fours)
+	c.drainIfFull(fours)
 	CMPQ(left, U8(4))
 	JLE(LabelRef(last))
 	for i := range 4 {
@@ -199,7 +199,7 @@ func (m *machine) pull(count bool) {
 	m.move(arriving, m.row(pointer("next"), at))
 	m.list("found", o, listed)
 	INCQ(listed)
-	m.enter(at, arriving, scratch, next)
+	m.record(at, arriving, scratch, next)
 	Label(next)
 	INCQ(o)
 	JMP(LabelRef(entity))
@@ -268,14 +268,14 @@ func (m *machine) push(count bool) {
 	c.outOfLine()
 }
 
-// enter marks what is fresh in the row of an entity, whose place is at, for Hop's distance, and
-// jumps to end where there is none.
-func (m *machine) enter(at reg.GPVirtual, fresh, v reg.VecPhysical, end string) {
+// record records what was found in the row of an entity at offset at, for the Hop's distance. It
+// jumps to end where nothing is recorded.
+func (m *machine) record(at reg.GPVirtual, found, v reg.VecPhysical, end string) {
 	distance, distances := Load(Param("distance"), GP64()).(reg.GPVirtual), pointer("distances")
 	TESTQ(distance, distance)
 	JLT(LabelRef(end))
 	row := Mem{Base: pointer("reached"), Index: at, Scale: 1}
-	m.or(row, fresh, v)
+	m.or(row, found, v)
 	m.move(v, row)
 	TESTQ(distances, distances)
 	JEQ(LabelRef(end))
@@ -285,19 +285,19 @@ func (m *machine) enter(at reg.GPVirtual, fresh, v reg.VecPhysical, end string) 
 		without := m.label("without")
 		BTQ(U8(k), distance)
 		JCC(LabelRef(without))
-		m.or(Mem{Base: at}, fresh, v)
+		m.or(Mem{Base: at}, found, v)
 		m.move(v, Mem{Base: at})
 		Label(without)
 		ADDQ(plane, at)
 	}
 }
 
-// mark writes Hop.mark.
-func (m *machine) mark() {
-	name := "mark" + m.suffix
+// recordAll writes Hop.record.
+func (m *machine) recordAll() {
+	name := "record" + m.suffix
 	TEXT(name, NOSPLIT, "func(count int, found *int32, next, reached, distances *uint64, plane, distance int)")
 	Pragma("noescape")
-	Doc(name + " is Hop.mark for rows of one vector.")
+	Doc(name + " is Hop.record for rows of one vector.")
 	found, next, i := pointer("found"), pointer("next"), GP64()
 	XORQ(i, i)
 	entity, skip, end := m.label("entity"), m.label("skip"), m.label("end")
@@ -307,7 +307,7 @@ func (m *machine) mark() {
 	at := GP64()
 	MOVLQSX(Mem{Base: found, Index: i, Scale: 4}, at)
 	m.move(m.row(next, at), m.v(0))
-	m.enter(at, m.v(0), m.v(1), skip)
+	m.record(at, m.v(0), m.v(1), skip)
 	Label(skip)
 	INCQ(i)
 	JMP(LabelRef(entity))

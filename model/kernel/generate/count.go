@@ -8,8 +8,8 @@ import (
 )
 
 // counter adds rows of bits in carry-save form (Harley and Seal): the ones and the twos stay in
-// registers, and what they carry, of weight 4, waits in memory until there are so many that
-// eight can be added at once. Without on it emits nothing.
+// registers, and their carries, of weight 4, wait in memory until eight can be added at once. It
+// emits nothing unless on is set.
 type counter struct {
 	*machine
 	on bool
@@ -18,13 +18,13 @@ type counter struct {
 	ones, twos reg.VecPhysical
 	planes     reg.GPVirtual
 	pending    reg.GPVirtual
-	waiting    reg.GPVirtual // how many bytes of pending rows
-	// full is where the pending rows are added, and back where that was called from.
+	waiting    reg.GPVirtual // bytes of pending rows
+	// full are the labels of the code that drains the pending rows, back where each returns to.
 	full, back []string
 }
 
 func (m *machine) newCounter(on bool) *counter {
-	c := &counter{machine: m, on: on, ones: m.v(2), twos: m.v(3), x: m.run(4, 4)}
+	c := &counter{machine: m, on: on, ones: m.v(2), twos: m.v(3), x: m.registers(4, 4)}
 	if !on {
 		return c
 	}
@@ -36,7 +36,7 @@ func (m *machine) newCounter(on bool) *counter {
 	return c
 }
 
-// fullAdd adds x and y to acc and leaves what is carried in carry.
+// fullAdd adds x and y to acc and leaves the carry in carry.
 func (m *machine) fullAdd(acc reg.VecPhysical, x, y Op, carry, scratch reg.VecPhysical) {
 	if m.wide {
 		VMOVDQA64(acc, carry)
@@ -51,14 +51,14 @@ func (m *machine) fullAdd(acc reg.VecPhysical, x, y Op, carry, scratch reg.VecPh
 	VPOR(scratch, carry, carry)
 }
 
-// halfAdd adds x to acc and leaves what is carried in x.
+// halfAdd adds x to acc and leaves the carry in x.
 func (m *machine) halfAdd(acc, x reg.VecPhysical) {
 	m.xor(x, acc, acc)
 	m.andNot(x, acc, x)
 }
 
-// makeRoom jumps to where pending rows are added if there are too many.
-func (c *counter) makeRoom(back string) {
+// drainIfFull jumps to code that drains the pending rows if there are too many.
+func (c *counter) drainIfFull(back string) {
 	if !c.on {
 		return
 	}
@@ -68,12 +68,13 @@ func (c *counter) makeRoom(back string) {
 	c.full, c.back = append(c.full, full), append(c.back, back)
 }
 
+// wait appends a row of weight 4 to the pending rows.
 func (c *counter) wait(carried reg.VecPhysical) {
 	c.move(carried, Mem{Base: pointer("pending"), Index: c.waiting, Scale: 1})
 	ADDQ(U8(c.bytes()), c.waiting)
 }
 
-// addFour adds the four rows.
+// addFour adds the four rows of x.
 func (c *counter) addFour() {
 	if !c.on {
 		return
@@ -85,35 +86,35 @@ func (c *counter) addFour() {
 	c.wait(carried)
 }
 
-// cut makes those of the four rows zero that come after the last one.
+// cut clears the rows of x after the last one.
 func (c *counter) cut(last reg.GPVirtual) {
 	if !c.on {
 		return
 	}
-	if c.kept == nil {
-		table := GLOBL("kept", attr.RODATA|attr.NOPTR)
+	if c.masks == nil {
+		table := GLOBL("masks", attr.RODATA|attr.NOPTR)
 		for i := range 7 {
-			kept := uint64(0)
+			row := uint64(0)
 			if i < 4 {
-				kept--
+				row--
 			}
-			DATA(8*i, U64(kept))
+			DATA(8*i, U64(row))
 		}
-		c.kept = &table
+		c.masks = &table
 	}
 	table, scratch := GP64(), c.v(11)
-	LEAQ(*c.kept, table)
+	LEAQ(*c.masks, table)
 	SHLQ(U8(3), last)
 	SUBQ(last, table)
 	for i, x := range c.x {
-		if i > 0 { // the first is there
+		if i > 0 { // there is always a first
 			VPBROADCASTQ(Mem{Base: table, Disp: 8 * (3 + i)}, scratch)
 			c.and(scratch, x, x)
 		}
 	}
 }
 
-// outOfLine emits what makeRoom jumps to.
+// outOfLine emits the code that drainIfFull jumps to.
 func (c *counter) outOfLine() {
 	for i, full := range c.full {
 		Label(full)
@@ -122,8 +123,8 @@ func (c *counter) outOfLine() {
 	}
 }
 
-// drain adds the pending rows to the planes of 4 and more: eight at once, which are made up
-// with zeros, and once for those what is carried to 32.
+// drain adds the pending rows to the planes of weight 4 and above, eight at a time, padded with
+// zeros. Each eight propagate one carry of weight 32.
 func (c *counter) drain() {
 	four, eight, sixteen := c.v(4), c.v(5), c.v(6)
 	a, b, c8, d8, scratch, x := c.v(7), c.v(8), c.v(9), c.v(10), c.v(11), c.v(12)
@@ -172,7 +173,7 @@ func (c *counter) drain() {
 	XORQ(c.waiting, c.waiting)
 }
 
-// finish adds all that waits.
+// finish drains the pending rows and stores the ones and twos.
 func (c *counter) finish() {
 	if !c.on {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// folder is the walk along vectors of equal length, from the last to the first.
+// folder is the loop over arrays of equal length.
 type folder struct {
 	*machine
 	count reg.GPVirtual
@@ -23,7 +23,7 @@ func (m *machine) scalar(name string, v reg.VecPhysical) {
 	VBROADCASTSS(p.Addr, v)
 }
 
-// each calls body for every vector, which stands at base plus the given index.
+// each is the loop over vectors; at returns the address of the current one of an array.
 func (f *folder) each(body func(at func(base reg.GPVirtual) Mem)) {
 	next, end, i := f.label("next"), f.label("end"), GP64()
 	XORQ(i, i)
@@ -31,7 +31,7 @@ func (f *folder) each(body func(at func(base reg.GPVirtual) Mem)) {
 	CMPQ(i, f.count)
 	JGE(LabelRef(end))
 	body(func(base reg.GPVirtual) Mem { return Mem{Base: base, Index: i, Scale: 4} })
-	ADDQ(U8(f.lanes()), i)
+	ADDQ(U8(f.floats()), i)
 	JMP(LabelRef(next))
 	Label(end)
 	VZEROUPPER()
@@ -54,11 +54,11 @@ func (m *machine) foldTwo() {
 	m.folded("out", "x", "y", "other", "otherX", "otherY")
 }
 
-// folded writes sums of a, b and c: names are those of each sum's place and two scalars.
+// folded writes sums of a, b and c; names are, for each sum, its output and two scalars.
 func (m *machine) folded(names ...string) {
 	f := m.newFolder()
 	a, b, c := pointer("a"), pointer("b"), pointer("c")
-	terms, sum, product := m.run(0, 3), m.v(3), m.v(4)
+	terms, sum, product := m.registers(0, 3), m.v(3), m.v(4)
 	type output struct {
 		out  reg.GPVirtual
 		x, y reg.VecPhysical

@@ -9,19 +9,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// machine is an instruction set: AVX-512 with its 32 registers of 16 numbers and masks of
-// their own, or AVX2 with FMA, 16 registers of 8 numbers, masks standing in them.
+// machine is an instruction set: AVX-512 with 32 registers of 16 numbers and mask registers, or
+// AVX2 with FMA, 16 registers of 8 numbers that hold masks too.
 type machine struct {
 	suffix string
 	wide   bool
 	labels int
-	// select8 is the table that expand tells the bits of a byte apart with.
+	// select8 is the table with which expand tests the bits of a byte.
 	select8 *Mem
-	// kept is the table that cut takes its masks from.
-	kept *Mem
+	// masks is the table that cut reads its masks from.
+	masks *Mem
 }
 
-// v is vector register i. They are given out by hand: every function uses nearly all.
+// v returns vector register i. Registers are assigned by hand: every function uses nearly all.
 func (m *machine) v(i int) reg.VecPhysical {
 	if m.wide {
 		return []reg.VecPhysical{
@@ -37,8 +37,8 @@ func (m *machine) v(i int) reg.VecPhysical {
 	}[i]
 }
 
-// run is count vector registers from first on.
-func (m *machine) run(first, count int) []reg.VecPhysical {
+// registers returns count vector registers from first on.
+func (m *machine) registers(first, count int) []reg.VecPhysical {
 	var out []reg.VecPhysical
 	for i := range count {
 		out = append(out, m.v(first+i))
@@ -46,7 +46,7 @@ func (m *machine) run(first, count int) []reg.VecPhysical {
 	return out
 }
 
-// bytes is the size of a vector, lanes the numbers it holds.
+// bytes returns the size of a vector register.
 func (m *machine) bytes() int {
 	if m.wide {
 		return 64
@@ -54,9 +54,10 @@ func (m *machine) bytes() int {
 	return 32
 }
 
-func (m *machine) lanes() int { return m.bytes() / 4 }
+// floats returns the number of float32 that a vector register holds.
+func (m *machine) floats() int { return m.bytes() / 4 }
 
-// label makes a name that no other label of this file has.
+// label returns a name that no other label of the file has.
 func (m *machine) label(name string) string {
 	m.labels++
 	return fmt.Sprintf("%s%d", name, m.labels)
@@ -76,7 +77,7 @@ func pointer(name string) reg.GPVirtual {
 	return Load(Param(name), GP64()).(reg.GPVirtual)
 }
 
-// The mask of the comparisons below, where AVX-512 has mask registers.
+// mask is the mask register of the comparisons below, for AVX-512.
 var mask = reg.K1
 
 const (
@@ -102,7 +103,7 @@ func (m *machine) fill(bits reg.GPVirtual, v reg.VecPhysical) {
 	VBROADCASTSS(v.AsX(), v)
 }
 
-// keepWhere clears v where a compares otherwise than by predicate with b. scratch may be b.
+// keepWhere clears v where predicate does not hold for a and b. scratch may be b.
 func (m *machine) keepWhere(predicate uint64, a Op, b, v, scratch reg.VecPhysical) {
 	if m.wide {
 		VCMPPS(U8(predicate), a, b, mask)
@@ -113,21 +114,21 @@ func (m *machine) keepWhere(predicate uint64, a Op, b, v, scratch reg.VecPhysica
 	VANDPS(scratch, v, v)
 }
 
-// takeWhereEqual adds share to sum where a equals b, and clears it there: it is taken.
-func (m *machine) takeWhereEqual(a, b, share, sum, scratch, other reg.VecPhysical) {
+// claimWhereEqual adds amount to sum where a equals b, and clears it there: one member claims it.
+func (m *machine) claimWhereEqual(a, b, amount, sum, scratch, other reg.VecPhysical) {
 	if m.wide {
 		VCMPPS(U8(equal), a, b, mask)
-		VADDPS(share, sum, mask, sum)
-		VXORPS(share, share, mask, share)
+		VADDPS(amount, sum, mask, sum)
+		VXORPS(amount, amount, mask, amount)
 		return
 	}
 	VCMPPS(U8(equal), a, b, scratch)
-	VANDPS(share, scratch, other)
+	VANDPS(amount, scratch, other)
 	VADDPS(other, sum, sum)
-	VANDNPS(share, scratch, share)
+	VANDNPS(amount, scratch, amount)
 }
 
-// total adds up the numbers of v; all lanes of v receive the sum. scratch is overwritten.
+// total adds up the numbers of v and broadcasts the sum to v. scratch is overwritten.
 func (m *machine) total(v, scratch reg.VecPhysical) {
 	x, s := v.AsX(), scratch.AsX()
 	if m.wide {
@@ -152,7 +153,7 @@ func (m *machine) upperHalf(v, out reg.VecPhysical) {
 	VEXTRACTF128(U8(1), v.AsY(), out.AsX())
 }
 
-// expand makes a mask, all ones or all zeros in a lane, of the lowest 8 bits of word.
+// expand turns the lowest 8 bits of word into a mask of 8 numbers, all ones or all zeros each.
 func (m *machine) expand(word reg.GPVirtual, v reg.VecPhysical) {
 	if m.select8 == nil {
 		table := GLOBL("bits", attr.RODATA|attr.NOPTR)

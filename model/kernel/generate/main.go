@@ -1,8 +1,8 @@
-// Command generate writes the assembly of the kernel variants avx512 and avx2. It is a
-// module of its own, so that nothing else depends on the assembler it uses.
+// Command generate writes the assembly of the kernel variants avx512 and avx2. It is a module of
+// its own, so that nothing else depends on the assembler avo.
 //
-// Both variants come from the same functions; what differs between the two instruction sets
-// is in machine.go. Functions take strides in bytes, and shapes that Go has checked.
+// Both variants come from the same functions; machine.go has what differs between the two
+// instruction sets. The functions expect strides in bytes and shapes that Go has checked.
 package main
 
 import (
@@ -20,47 +20,37 @@ func main() {
 	switch *variant {
 	case "avx512":
 		m := &machine{suffix: "AVX512", wide: true}
-		m.multiply(12, 2, false)
-		m.multiply(12, 1, true)
-		for _, columns := range []int{16, 32, 64} {
-			m.aggregate(columns)
-			m.aggregateBackward(columns)
-		}
-		for _, dim := range []int{32, 64} {
-			for _, e := range endings {
-				m.normalize(dim, e)
-			}
-			m.normalizeBackward(dim)
-		}
-		m.fold()
-		m.foldTwo()
-		m.unfold()
-		m.partition()
-		m.score()
-		m.vectors()
-		m.bits()
+		m.generate(12, 16, 32, 64)
 	case "avx2":
 		m := &machine{suffix: "AVX2"}
-		m.multiply(6, 2, false)
-		m.multiply(6, 1, true)
-		m.aggregate(16)
-		m.aggregateBackward(16)
-		for _, dim := range []int{32, 64} {
-			for _, e := range endings {
-				m.normalize(dim, e)
-			}
-			m.normalizeBackward(dim)
-		}
-		m.fold()
-		m.foldTwo()
-		m.unfold()
-		m.partition()
-		m.score()
-		m.vectors()
-		m.bits()
+		m.generate(6, 16)
 	default:
 		fmt.Fprintf(os.Stderr, "unknown variant %q\n", *variant)
 		os.Exit(2)
 	}
 	build.Generate()
+}
+
+// generate writes all functions: products of up to so many rows at once, and aggregations for
+// stripes of columns of each width.
+func (m *machine) generate(rows int, stripes ...int) {
+	m.multiply(rows, 2, false)
+	m.multiply(rows, 1, true)
+	for _, columns := range stripes {
+		m.aggregate(columns)
+		m.aggregateBackward(columns)
+	}
+	for _, dim := range []int{32, 64} {
+		for _, e := range endings {
+			m.normalize(dim, e)
+		}
+		m.normalizeBackward(dim)
+	}
+	m.fold()
+	m.foldTwo()
+	m.unfold()
+	m.partition()
+	m.score()
+	m.vectors()
+	m.bits()
 }

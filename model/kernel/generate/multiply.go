@@ -9,20 +9,20 @@ import (
 )
 
 // multiply writes the product of a panel: c (rows x columns vectors) from a (rows x terms) and
-// b (terms x columns vectors). a is read with a stride for rows and one for terms, so that
-// the same function does transposed products. Every entry is one chain of fused additions
-// in the order of the terms, whatever the number of rows, from zero or from what is in c.
+// b (terms x columns vectors). a is read with one stride for rows and one for terms, so the same
+// function computes transposed products. Every entry is one chain of fused additions in the order
+// of the terms, whatever the number of rows, starting from zero or from c.
 //
-// With masked, only some of the columns of the one vector are there: the mask says which.
+// With masked, mask selects the columns of the single vector that exist.
 func (m *machine) multiply(most, columns int, masked bool) {
-	name := fmt.Sprintf("multiply%d", columns*m.lanes())
+	name := fmt.Sprintf("multiply%d", columns*m.floats())
 	extra := ""
 	if masked {
 		name, extra = "multiplyMasked", ", mask uint32"
 	}
 	TEXT(name+m.suffix, NOSPLIT, "func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool"+extra+")")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s%s computes a panel of c = a b or c += a b; portable.Multiply is what it must equal.", name, m.suffix))
+	Doc(fmt.Sprintf("%s%s computes a panel of c = a b or c += a b, as portable.Multiply does.", name, m.suffix))
 	p := &panel{machine: m, columns: columns, masked: masked}
 	p.c, p.a, p.rows = pointer("c"), pointer("a"), pointer("rows")
 	p.aRow, p.aTerm, p.bRow = pointer("aRow"), pointer("aTerm"), pointer("bRow")
@@ -58,7 +58,7 @@ func (m *machine) multiply(most, columns int, masked bool) {
 	RET()
 }
 
-// panel is what multiply keeps in registers.
+// panel has the registers of multiply.
 type panel struct {
 	*machine
 	columns           int
@@ -100,10 +100,10 @@ func (p *panel) store(v reg.VecPhysical, to Mem) {
 	}
 }
 
-// tile computes some rows of the panel, and moves c past them.
+// tile computes some rows of the panel and advances c past them.
 func (p *panel) tile(rows int) {
-	sums := p.run(0, rows*p.columns)
-	bs := p.run(rows*p.columns, p.columns)
+	sums := p.registers(0, rows*p.columns)
+	bs := p.registers(rows*p.columns, p.columns)
 	x := p.v(rows*p.columns + p.columns)
 	cRow := pointer("cRow")
 	p.start(rows, sums, cRow)
@@ -157,7 +157,7 @@ func (p *panel) tile(rows int) {
 	}
 }
 
-// start sets the sums to zero, or to what is in c.
+// start sets the sums to zero or to c.
 func (p *panel) start(rows int, sums []reg.VecPhysical, cRow reg.GPVirtual) {
 	zero, ready := p.label("zero"), p.label("ready")
 	add, at := GP64(), GP64()

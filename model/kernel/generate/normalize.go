@@ -10,12 +10,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// updater is what the two directions of the normalization share: the rows of an update, of
-// which one at a time is in registers, or several where there are enough.
+// updater is common to the two directions of the normalization: the loop over the rows of an
+// update, of which one or several are in registers at a time.
 type updater struct {
 	*machine
 	dim, vectors                int
-	i, count                    reg.GPVirtual // the row's place, of so many
+	i, count                    reg.GPVirtual // the index of the row, and their number
 	row, at                     reg.GPVirtual // its rows in the tables and in linear
 	linear, deviation, kept     reg.GPVirtual
 	bias, scale, shift          []Op
@@ -24,12 +24,12 @@ type updater struct {
 	zeroes, keptScale, oneOfDim reg.VecPhysical
 }
 
-// held is how many registers hold what an AVX-512 update works on.
+// held is the number of registers that hold the rows of an AVX-512 update.
 const held = 16
 
 func (m *machine) newUpdater(dim int) *updater {
-	n := dim / m.lanes()
-	u := &updater{machine: m, dim: dim, vectors: n, values: m.run(0, n)}
+	n := dim / m.floats()
+	u := &updater{machine: m, dim: dim, vectors: n, values: m.registers(0, n)}
 	next := n
 	if m.wide {
 		next = held
@@ -41,25 +41,20 @@ func (m *machine) newUpdater(dim int) *updater {
 }
 
 func (u *updater) start() {
-	u.count, u.scale, u.shift = pointer("count"), u.parts("scale"), u.parts("shift")
+	u.count, u.scale, u.shift = pointer("count"), u.vectorsOf("scale"), u.vectorsOf("shift")
 	u.i = GP64()
 	XORQ(u.i, u.i)
 	u.zero(u.zeroes)
 	u.constant(math.Float32bits(1/float32(u.dim)), u.oneOfDim)
 }
 
-// parts are the vectors of a parameter of dim numbers.
-func (u *updater) parts(name string) (out []Op) {
+// vectorsOf returns the vectors of a parameter of dim numbers.
+func (u *updater) vectorsOf(name string) (out []Op) {
 	base := pointer(name)
 	for j := range u.vectors {
-		out = append(out, u.part(base, j))
+		out = append(out, u.machine.at(base, j))
 	}
 	return out
-}
-
-// part is vector j at base.
-func (u *updater) part(base reg.GPVirtual, j int) Mem {
-	return Mem{Base: base, Disp: j * u.bytes()}
 }
 
 // eachRow is the loop over rows.
@@ -79,8 +74,8 @@ func (u *updater) eachRow(body func()) {
 	RET()
 }
 
-// aimBack sets the pointers to what only training keeps of a row.
-func (u *updater) aimBack() {
+// aimTraining sets the pointers to the row's inverse deviation and dropout mask.
+func (u *updater) aimTraining() {
 	u.deviation, u.kept = pointer("deviation"), pointer("kept")
 	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
 	offset := GP64()
@@ -89,7 +84,7 @@ func (u *updater) aimBack() {
 	ADDQ(offset, u.kept)
 }
 
-// rowOf is a pointer to a row of a parameter with rows of dim numbers.
+// rowOf returns a pointer to a row of a parameter with rows of dim numbers.
 func (u *updater) rowOf(name string, row reg.GPVirtual) reg.GPVirtual {
 	base, offset := pointer(name), GP64()
 	IMUL3Q(U32(4*u.dim), row, offset)
@@ -97,7 +92,7 @@ func (u *updater) rowOf(name string, row reg.GPVirtual) reg.GPVirtual {
 	return base
 }
 
-// dropout multiplies vector j of a row by keptScale, or by 0 where it is dropped.
+// dropout multiplies vector j of a row by keptScale, or by 0 where the mask drops it.
 func (u *updater) dropout(v reg.VecPhysical, j int) {
 	bits := GP32()
 	if u.wide {
@@ -112,23 +107,23 @@ func (u *updater) dropout(v reg.VecPhysical, j int) {
 	VANDPS(u.scratch, v, v)
 }
 
-// affine leaves scale*x + shift, for vector j, in v.
+// affine sets v to scale*x + shift for vector j.
 func (u *updater) affine(x reg.VecPhysical, j int, v reg.VecPhysical) {
 	VMOVUPS(u.shift[j], v)
 	VFMADD231PS(u.scale[j], x, v)
 }
 
-// ending is a case of the end of an update: so many queries side by side, or one while
-// training, which drops out and keeps what the way back reads.
+// ending is a variant of the update: for a number of lanes while scoring, or for one while training,
+// which applies dropout and stores what the backward pass reads.
 type ending struct {
 	name     string
-	queries  int
+	lanes    int
 	training bool
 }
 
-var endings = []ending{{"normalize", 1, false}, {"normalizePair", 2, false}, {"normalizeTraining", 1, true}}
+var endings = []ending{{"normalize", 1, false}, {"normalizeTwo", 2, false}, {"normalizeTraining", 1, true}}
 
-// normalizer is an updater on its way forward.
+// normalizer is the forward direction.
 type normalizer struct {
 	*updater
 	ending
@@ -143,9 +138,9 @@ func (m *machine) normalize(dim int, e ending) {
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	n := &normalizer{updater: m.newUpdater(dim), ending: e}
 	n.start()
-	n.bias = n.parts("bias")
+	n.bias = n.vectorsOf("bias")
 	n.linears[0] = pointer("linear")
-	if n.queries == 2 {
+	if n.lanes == 2 {
 		n.linears[1] = pointer("lane")
 		ADDQ(n.linears[0], n.linears[1])
 	}
@@ -158,25 +153,25 @@ func (m *machine) normalize(dim int, e ending) {
 	}
 	n.eachRow(func() {
 		if n.training {
-			n.aimBack()
+			n.aimTraining()
 		}
-		for lane := range e.queries {
-			linear := n.placeOfLinear(lane)
+		for lane := range e.lanes {
+			linear := n.linearAddress(lane)
 			n.normalizeRow(linear)
 			n.finish(n.values, lane, linear)
 		}
 	})
 }
 
-// place is where the vectors of a lane of a row stand.
-type place func(j int) Mem
+// address returns the address of vector j of a lane of a row.
+type address func(j int) Mem
 
-// place returns where a lane of dim numbers stands behind base and offset.
-func (n *normalizer) place(base, offset reg.GPVirtual, lane int) place {
+// address returns the addresses of a lane of dim numbers at base and offset.
+func (n *normalizer) address(base, offset reg.GPVirtual, lane int) address {
 	return func(j int) Mem { return Mem{Base: base, Index: offset, Scale: 1, Disp: lane*4*n.dim + j*n.bytes()} }
 }
 
-// offset is where a row of so many lanes begins in its table.
+// offset returns the offset of a row of so many lanes in its table.
 func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
 	offset := GP64()
 	MOVQ(row, offset)
@@ -184,22 +179,22 @@ func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
 	return offset
 }
 
-// placeOfLinear returns where a lane of the current row stands in linear.
-func (n *normalizer) placeOfLinear(lane int) place {
-	return n.place(n.linears[lane], n.offset(n.at, 1), 0)
+// linearAddress returns the addresses of a lane of the current row in linear.
+func (n *normalizer) linearAddress(lane int) address {
+	return n.address(n.linears[lane], n.offset(n.at, 1), 0)
 }
 
-// placesInTables returns where it stands in the residual and in the output.
-func (n *normalizer) placesInTables(lane int) (own, output place) {
-	row := n.offset(n.row, n.queries)
+// tableAddresses returns the addresses of a lane of the current row in the residual and the output.
+func (n *normalizer) tableAddresses(lane int) (own, output address) {
+	row := n.offset(n.row, n.lanes)
 	masked := pointer("ownMask")
 	ANDQ(row, masked)
-	return n.place(pointer("own"), masked, lane), n.place(pointer("output"), row, lane)
+	return n.address(pointer("own"), masked, lane), n.address(pointer("output"), row, lane)
 }
 
-// finish stores what becomes of a lane of a row that was normalized.
-func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear place) {
-	own, output := n.placesInTables(lane)
+// finish computes and stores the output of a lane of a normalized row.
+func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) {
+	own, output := n.tableAddresses(lane)
 	for j, v := range values {
 		if n.training {
 			VMOVUPS(v, linear(j))
@@ -215,7 +210,7 @@ func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear place) {
 }
 
 // normalizeRow reads a lane of a row and normalizes it, in registers.
-func (n *normalizer) normalizeRow(linear place) {
+func (n *normalizer) normalizeRow(linear address) {
 	for j, v := range n.values {
 		VMOVUPS(linear(j), v)
 		VADDPS(n.bias[j], v, v)

@@ -19,48 +19,48 @@ func (m *machine) normalizeBackward(dim int) {
 	u.scalar("keptScale", u.keptScale)
 	byBias, byScale, byShift := pointer("byBias"), pointer("byScale"), pointer("byShift")
 	u.eachRow(func() {
-		u.aimBack()
+		u.aimTraining()
 		u.linear = u.rowOf("linear", u.at)
 		gradient, byLinear := u.rowOf("gradient", u.row), u.rowOf("byLinear", u.at)
 		for j, v := range u.values {
-			VMOVUPS(u.part(gradient, j), v)
+			VMOVUPS(u.machine.at(gradient, j), v)
 			u.dropout(v, j)
-			VMOVUPS(u.part(u.linear, j), u.x)
+			VMOVUPS(u.machine.at(u.linear, j), u.x)
 			u.affine(u.x, j, u.scratch)
 			u.keepWhere(notLessOrEqual, u.zeroes, u.scratch, v, u.scratch)
 		}
 		u.addWhere(byShift, func(int) {})
-		u.addWhere(byScale, func(j int) { VMULPS(u.part(u.linear, j), u.scratch, u.scratch) })
-		u.takeBack(byLinear)
+		u.addWhere(byScale, func(j int) { VMULPS(u.machine.at(u.linear, j), u.scratch, u.scratch) })
+		u.throughNorm(byLinear)
 		u.addWhere(byBias, func(int) {})
 	})
 }
 
-// addWhere adds to the sums of a parameter, if there are any, what becomes of the row.
-func (u *updater) addWhere(sums reg.GPVirtual, become func(j int)) {
+// addWhere adds the row, as transform transforms it, to the sums of a parameter if they are wanted.
+func (u *updater) addWhere(sums reg.GPVirtual, transform func(j int)) {
 	none := u.label("none")
 	TESTQ(sums, sums)
 	JZ(LabelRef(none))
 	for j, v := range u.values {
 		VMOVAPS(v, u.scratch)
-		become(j)
-		VADDPS(u.part(sums, j), u.scratch, u.scratch)
-		VMOVUPS(u.scratch, u.part(sums, j))
+		transform(j)
+		VADDPS(u.machine.at(sums, j), u.scratch, u.scratch)
+		VMOVUPS(u.scratch, u.machine.at(sums, j))
 	}
 	Label(none)
 }
 
-// takeBack turns a row's gradient into that of what was normalized.
-func (u *updater) takeBack(byLinear reg.GPVirtual) {
+// throughNorm turns the gradient with respect to the normalized row into that with respect to the row.
+func (u *updater) throughNorm(byLinear reg.GPVirtual) {
 	for j, v := range u.values {
 		VMULPS(u.scale[j], v, v)
 		if j == 0 {
 			VMOVAPS(v, u.sum)
-			VMULPS(u.part(u.linear, j), v, u.product)
+			VMULPS(u.machine.at(u.linear, j), v, u.product)
 			continue
 		}
 		VADDPS(v, u.sum, u.sum)
-		VFMADD231PS(u.part(u.linear, j), v, u.product)
+		VFMADD231PS(u.machine.at(u.linear, j), v, u.product)
 	}
 	u.total(u.sum, u.scratch)
 	u.total(u.product, u.scratch)
@@ -69,8 +69,8 @@ func (u *updater) takeBack(byLinear reg.GPVirtual) {
 	VBROADCASTSS(Mem{Base: u.deviation}, u.x)
 	for j, v := range u.values {
 		VSUBPS(u.sum, v, v)
-		VFNMADD231PS(u.part(u.linear, j), u.product, v)
+		VFNMADD231PS(u.machine.at(u.linear, j), u.product, v)
 		VMULPS(u.x, v, v)
-		VMOVUPS(v, u.part(byLinear, j))
+		VMOVUPS(v, u.machine.at(byLinear, j))
 	}
 }

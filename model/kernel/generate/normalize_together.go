@@ -6,29 +6,29 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// together is several rows (lanes count as rows) in registers at once. Normalizing a row is a
-// long chain of few instructions, mostly sums across a register; several chains fill the time
-// of one, and share the sums, the root and the quotient. Sums are added up in the order of
-// total: a row's bits do not depend on its neighbours.
+// together normalizes several rows in registers at once (each lane counts as a row). Normalizing a
+// row is a long chain of few instructions, mostly sums across a register; several chains run in
+// parallel, and share the sums, the root and the quotient. Sums are added in the order of total, so
+// a row's bits do not depend on its neighbours.
 //
-// Behind the last row stands that row again: all are read before the first is written, so
-// what is done twice comes out the same.
+// The last group repeats the last row to make up its number: all rows are read before the first is
+// written, so a repeated row gives the same output.
 type together struct {
 	*normalizer
-	rows     [][]reg.VecPhysical
-	spare    [2]reg.VecPhysical
-	epsilon  reg.VecPhysical
-	one      reg.VecPhysical
-	last     reg.GPVirtual // the last row's place
-	received Mem           // where totals, and then inverse deviations, are read from
+	rows    [][]reg.VecPhysical
+	spare   [2]reg.VecPhysical
+	epsilon reg.VecPhysical
+	one     reg.VecPhysical
+	last    reg.GPVirtual // the index of the last row
+	results Mem           // the rows' totals, then their inverse deviations
 }
 
 // together normalizes all rows.
 func (n *normalizer) together() {
-	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), received: AllocLocal(64), last: GP64()}
+	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), results: AllocLocal(64), last: GP64()}
 	g.spare = [2]reg.VecPhysical{n.v(23), n.sum}
 	for first := 0; first < held; first += n.vectors {
-		g.rows = append(g.rows, n.run(first, n.vectors))
+		g.rows = append(g.rows, n.registers(first, n.vectors))
 	}
 	n.constant(normalizeEpsilon, g.epsilon)
 	n.constant(constantOne, g.one)
@@ -49,7 +49,7 @@ func (n *normalizer) together() {
 	CMPQ(n.i, n.count)
 	JGE(LabelRef(end))
 	g.normalize()
-	ADDQ(U8(len(g.rows)/n.queries), n.i)
+	ADDQ(U8(len(g.rows)/n.lanes), n.i)
 	JMP(LabelRef(next))
 	Label(end)
 	VZEROUPPER()
@@ -58,7 +58,7 @@ func (n *normalizer) together() {
 
 func (g *together) normalize() {
 	g.each(func(r, lane int) {
-		linear := g.placeOfLinear(lane)
+		linear := g.linearAddress(lane)
 		for j, v := range g.rows[r] {
 			VMOVUPS(linear(j), v)
 			VADDPS(g.bias[j], v, v)
@@ -71,7 +71,7 @@ func (g *together) normalize() {
 		}
 	})
 	VMULPS(g.oneOfDim, sum, sum)
-	VMOVUPS(sum, g.received)
+	VMOVUPS(sum, g.results)
 	for r, row := range g.rows {
 		for _, v := range row {
 			VSUBPS_BCST(g.of(r), v, v)
@@ -86,45 +86,45 @@ func (g *together) normalize() {
 	VFMADD213PS(g.epsilon, g.oneOfDim, product)
 	VSQRTPS(product, product)
 	VDIVPS(product, g.one, product)
-	VMOVUPS(product, g.received)
+	VMOVUPS(product, g.results)
 	g.each(func(r, lane int) {
 		for _, v := range g.rows[r] {
 			VMULPS_BCST(g.of(r), v, v)
 		}
 		if g.training {
-			g.aimBack()
+			g.aimTraining()
 			inverse := GP32()
 			MOVL(g.of(r), inverse)
 			MOVL(inverse, Mem{Base: g.deviation})
 		}
-		g.finish(g.rows[r], lane, g.placeOfLinear(lane))
+		g.finish(g.rows[r], lane, g.linearAddress(lane))
 	})
 }
 
-// each goes over the rows in registers, and says where they stand in memory.
+// each calls body for the rows in registers, after setting their rows in memory.
 func (g *together) each(body func(r, lane int)) {
-	for r := 0; r < len(g.rows); r += g.queries {
+	for r := 0; r < len(g.rows); r += g.lanes {
 		i := GP64()
-		LEAQ(Mem{Base: g.i, Disp: r / g.queries}, i)
+		LEAQ(Mem{Base: g.i, Disp: r / g.lanes}, i)
 		CMPQ(i, g.last)
 		CMOVQGT(g.last, i)
 		g.row, g.at = GP64(), GP64()
 		MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
 		MOVLQSX(Mem{Base: pointer("at"), Index: i, Scale: 4}, g.at)
-		for lane := range g.queries {
+		for lane := range g.lanes {
 			body(r+lane, lane)
 		}
 	}
 }
 
-// totals adds up, of each row, the numbers of the vector that share leaves in a register. It
-// returns a vector of all totals; of tells where each stands.
-func (g *together) totals(share func(row []reg.VecPhysical, out reg.VecPhysical)) reg.VecPhysical {
+// totals adds up, for each row, the numbers of the vector that terms leaves in a register. It returns
+// a vector of all totals, in the order of of.
+func (g *together) totals(terms func(row []reg.VecPhysical, out reg.VecPhysical)) reg.VecPhysical {
 	// Four rows make a vector, a row in each quarter.
 	a, b, spare := g.x, g.scratch, g.spare[1]
 	halves := func(rows [][]reg.VecPhysical, out reg.VecPhysical) {
-		share(rows[0], out)
-		share(rows[1], g.spare[0])
+		terms(rows[0], out)
+		terms(rows[1], g.spare[0])
 		g.addQuarters(0x44, 0xee, g.spare[0], out, spare)
 	}
 	quarters := func(rows [][]reg.VecPhysical, a, b reg.VecPhysical) {
@@ -154,11 +154,11 @@ func (g *together) addQuarters(first, second uint64, b, a, spare reg.VecPhysical
 	VADDPS(spare, a, a)
 }
 
-// of is where row r's number stands among those received.
+// of returns the address of row r's result.
 func (g *together) of(r int) Mem {
 	number := 4 * (r % 4)
 	if len(g.rows) > 4 {
 		number += 2 * (r / 4)
 	}
-	return g.received.Offset(4 * number)
+	return g.results.Offset(4 * number)
 }

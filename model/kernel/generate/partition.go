@@ -8,19 +8,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// partition writes the senders of each receiver to a list, by their rows: parents, siblings,
-// children. A vector is read at once; each kind's are compressed to the front and stored
-// whole, over what comes next there.
+// partition writes the senders of each receiver to a list: parents, siblings, children. It reads a
+// vector of senders at once, compresses those of each kind to the front of a register, and stores
+// the whole register; the next store overwrites the rest of it.
 func (m *machine) partition() {
 	name := "partition" + m.suffix
 	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is portable.PartitionSenders, %d senders at once.", name, m.lanes()))
-	p := &parter{machine: m, i: GP64(), end: GP64(), bounds: pointer("bounds"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
+	Doc(fmt.Sprintf("%s is portable.PartitionSenders, %d senders at once.", name, m.floats()))
+	p := &partitioner{machine: m, i: GP64(), end: GP64(), bounds: pointer("bounds"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
 	if m.wide {
-		p.teller = &opmasks{parter: p}
+		p.classifier = &opmasks{partitioner: p}
 	} else {
-		p.teller = &bytemasks{parter: p, kinds: [3]reg.VecPhysical{m.v(9), m.v(10), m.v(11)}, read: m.v(12), gather: m.v(13), order: m.v(14)}
+		p.classifier = &bytemasks{partitioner: p, kinds: [3]reg.VecPhysical{m.v(9), m.v(10), m.v(11)}, read: m.v(12), gather: m.v(13), order: m.v(14)}
 	}
 	XORQ(p.i, p.i)
 	MOVQ(Mem{Base: pointer("end")}, p.end)
@@ -45,46 +45,48 @@ func (m *machine) partition() {
 	RET()
 }
 
-// parter is what parting a receiver's senders needs.
-type parter struct {
+// partitioner has the registers of partition.
+type partitioner struct {
 	*machine
-	i                        reg.GPVirtual // the receiver's place
-	bounds                   reg.GPVirtual // its bounds
+	i                        reg.GPVirtual // the receiver's index
+	bounds                   reg.GPVirtual // its entries of Senders.Offsets
 	senders, relations, rows reg.GPVirtual
-	end                      reg.GPVirtual      // how many senders there are in all
-	wanted                   [5]reg.VecPhysical // what the rows are compared with, and the rows of a table
+	end                      reg.GPVirtual      // the number of senders listed so far
+	wanted                   [5]reg.VecPhysical // the limits that rows are compared with, and the rows of a table
 
 	sender, row, relation, front reg.VecPhysical
-	teller
+	classifier
 }
 
-// teller tells the kinds of a vector of senders apart, in the way of an instruction set.
-type teller interface {
-	// some and all say how many senders of a vector there are: left, or as many as it holds.
+// classifier determines the kinds of a vector of senders with the means of an instruction set.
+type classifier interface {
+	// some and all set the number of senders in the vector: left, or as many as it holds.
 	some(left reg.GPVirtual)
 	all()
-	// know reads the senders from e on, reaches those that are unreached, and keeps which of
-	// them are of which kind.
-	know(e reg.GPVirtual)
-	// choose returns how many are of a kind, and compress moves these to the front of a vector.
+	// classify reads the senders from e on, marks those that are unreached as reached, and keeps
+	// the kind of each.
+	classify(e reg.GPVirtual)
+	// choose selects a kind and returns the number of its senders; compress moves these to the
+	// front of a register.
 	choose(kind int) (count reg.GPVirtual)
 	compress(from, front reg.VecPhysical)
 }
 
-// receiver parts the senders of one. Where they are one vector, all kinds are stored one behind
-// the other. Of more, siblings and children wait aside until the last parent is known.
-func (p *parter) receiver() {
+// receiver classifies the senders of one receiver. If they fit into one vector, the kinds are stored
+// one after the other. Otherwise siblings and children wait in buffers until the last parent is
+// known.
+func (p *partitioner) receiver() {
 	receiver, offsets, e, left := GP64(), pointer("offsets"), GP64(), GP64()
-	p.fetchLists(p.i, offsets, p.senders, p.relations)
+	p.prefetchLists(p.i, offsets, p.senders, p.relations)
 	MOVLQSX(Mem{Base: pointer("receivers"), Index: p.i, Scale: 4}, receiver)
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8}, e)
 	MOVQ(Mem{Base: offsets, Index: receiver, Scale: 8, Disp: 8}, left)
 	SUBQ(e, left)
 	several, end := p.label("several"), p.label("end")
-	CMPQ(left, U8(p.lanes()))
+	CMPQ(left, U8(p.floats()))
 	JG(LabelRef(several))
 	p.some(left)
-	p.know(e)
+	p.classify(e)
 	for kind := range 3 {
 		if kind > 0 {
 			MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 4 * kind})
@@ -97,23 +99,23 @@ func (p *parter) receiver() {
 	Label(end)
 }
 
-// several parts more than one vector of senders.
-func (p *parter) several(e, left reg.GPVirtual) {
+// several classifies more than one vector of senders.
+func (p *partitioner) several(e, left reg.GPVirtual) {
 	siblings, children := GP64(), GP64()
 	XORQ(siblings, siblings)
 	XORQ(children, children)
-	loop, rest, part, end := p.label("loop"), p.label("rest"), p.label("part"), p.label("end")
+	loop, rest, part, end := p.label("loop"), p.label("rest"), p.label("classify"), p.label("end")
 	Label(loop)
-	CMPQ(left, U8(p.lanes()))
+	CMPQ(left, U8(p.floats()))
 	JL(LabelRef(rest))
 	p.all()
 	Label(part)
-	p.know(e)
+	p.classify(e)
 	p.put(0, "intoRows", "intoRelations", p.end)
 	p.put(1, "siblingRows", "siblingRelations", siblings)
 	p.put(2, "childRows", "childRelations", children)
-	ADDQ(U8(p.lanes()), e)
-	SUBQ(U8(p.lanes()), left)
+	ADDQ(U8(p.floats()), e)
+	SUBQ(U8(p.floats()), left)
 	JMP(LabelRef(loop))
 	Label(rest)
 	TESTQ(left, left)
@@ -127,9 +129,9 @@ func (p *parter) several(e, left reg.GPVirtual) {
 	p.append("child", children)
 }
 
-// append copies senders that waited to the end of the list. Mostly they are one vector, which is
-// copied without asking whether there is any.
-func (p *parter) append(what string, count reg.GPVirtual) {
+// append copies waiting senders to the end of the list. The first vector is copied without testing
+// whether there is any: mostly there is exactly one.
+func (p *partitioner) append(what string, count reg.GPVirtual) {
 	rows, relations := pointer(what+"Rows"), pointer(what+"Relations")
 	intoRows, intoRelations := pointer("intoRows"), pointer("intoRelations")
 	at, to := GP64(), GP64()
@@ -142,15 +144,15 @@ func (p *parter) append(what string, count reg.GPVirtual) {
 	VMOVUPS(p.row, Mem{Base: intoRows, Index: to, Scale: 4})
 	VMOVUPS(Mem{Base: relations, Index: at, Scale: 4}, p.row)
 	VMOVUPS(p.row, Mem{Base: intoRelations, Index: to, Scale: 4})
-	ADDQ(U8(p.lanes()), at)
-	ADDQ(U8(p.lanes()), to)
+	ADDQ(U8(p.floats()), at)
+	ADDQ(U8(p.floats()), to)
 	CMPQ(at, count)
 	JL(LabelRef(loop))
 }
 
-// put stores the senders of a kind at an end, and moves it: of parents the rows, of siblings
-// those a table before, of children the entities.
-func (p *parter) put(kind int, rows, relations string, end reg.GPVirtual) {
+// put stores the senders of a kind at an end and advances it: the rows of parents, the rows of
+// siblings minus a table, and the entities of children.
+func (p *partitioner) put(kind int, rows, relations string, end reg.GPVirtual) {
 	count, who := p.choose(kind), p.row
 	if kind == 2 {
 		who = p.sender
@@ -165,15 +167,15 @@ func (p *parter) put(kind int, rows, relations string, end reg.GPVirtual) {
 	ADDQ(count, end)
 }
 
-// reach makes senders from e on fresh, those whose bits are left, of which there is one.
-func (p *parter) reach(e, left reg.GPVirtual) {
+// reach marks senders from e on as newly reached: those whose bits are set in left, at least one.
+func (p *partitioner) reach(e, left reg.GPVirtual) {
 	next := p.label("reach")
 	Label(next)
 	sender, bit := GP64(), GP64()
 	TZCNTL(left, sender.As32())
 	ADDQ(e, sender)
 	MOVLQSX(Mem{Base: p.senders, Index: sender, Scale: 4}, sender)
-	MOVL(U32(fresh), Mem{Base: p.rows, Index: sender, Scale: 4})
+	MOVL(U32(newlyReached), Mem{Base: p.rows, Index: sender, Scale: 4})
 	MOVL(U32(1), bit.As32())
 	SHLXQ(sender, bit, bit)
 	SHRQ(U8(6), sender)
@@ -182,16 +184,16 @@ func (p *parter) reach(e, left reg.GPVirtual) {
 	JNZ(LabelRef(next))
 }
 
-// fresh is kernel.Fresh.
-const fresh = 1<<31 - 2
+// newlyReached is kernel.NewlyReached.
+const newlyReached = 1<<31 - 2
 
-// fetchedLines are how many lines of a receiver's lists are fetched ahead, of 16 senders each:
-// all of them for most receivers.
-const fetchedLines = 3
+// prefetchedLines is the number of cache lines of a receiver's lists that are prefetched, of 16
+// senders each: all of them for most receivers.
+const prefetchedLines = 3
 
-// fetchLists fetches the lists of a receiver that comes later, and where those of a still
-// later one begin: receivers stand in another order than their lists.
-func (m *machine) fetchLists(i, offsets, senders, relations reg.GPVirtual) {
+// prefetchLists prefetches the lists of a later receiver, and the offsets of a still later one:
+// receivers are in another order than their lists.
+func (m *machine) prefetchLists(i, offsets, senders, relations reg.GPVirtual) {
 	receivers, last := pointer("receivers"), Load(Param("count"), GP64()).(reg.GPVirtual)
 	DECQ(last)
 	later := func(ahead int) reg.GPVirtual {
@@ -205,7 +207,7 @@ func (m *machine) fetchLists(i, offsets, senders, relations reg.GPVirtual) {
 	PREFETCHT0(Mem{Base: offsets, Index: later(16), Scale: 8})
 	begin := GP64()
 	MOVQ(Mem{Base: offsets, Index: later(8), Scale: 8}, begin)
-	for at := range fetchedLines {
+	for at := range prefetchedLines {
 		PREFETCHT0(Mem{Base: senders, Index: begin, Scale: 4, Disp: 64 * at})
 		PREFETCHT0(Mem{Base: relations, Index: begin, Scale: 4, Disp: 64 * at})
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// opmasks tell kinds apart with AVX-512's masks, and compress by them.
+// opmasks classifies with AVX-512's mask registers and compresses by them.
 type opmasks struct {
-	*parter
+	*partitioner
 	chosen reg.OpmaskPhysical
 }
 
@@ -29,12 +29,12 @@ func (p *opmasks) all() {
 	KMOVW(bits, reg.K1)
 }
 
-func (p *opmasks) know(e reg.GPVirtual) {
+func (p *opmasks) classify(e reg.GPVirtual) {
 	read, gather, unreached := reg.K1, reg.K2, reg.K6
 	KMOVW(read, gather)
 	VMOVDQU32_Z(Mem{Base: p.senders, Index: e, Scale: 4}, read, p.sender)
 	VMOVDQU32_Z(Mem{Base: p.relations, Index: e, Scale: 4}, read, p.relation)
-	VPXORD(p.row, p.row, p.row) // or it waits for the gather before
+	VPXORD(p.row, p.row, p.row) // avoids a dependence on the previous gather
 	VPGATHERDD(Mem{Base: p.rows, Index: p.sender, Scale: 4}, gather, p.row)
 	VPCMPEQD(p.wanted[3], p.row, read, unreached)
 	VPCMPD(U8(1), p.wanted[0], p.row, read, kinds[0]) // less than
@@ -47,7 +47,7 @@ func (p *opmasks) know(e reg.GPVirtual) {
 	left := GP32()
 	KMOVW(unreached, left)
 	p.zero(p.front)
-	VPCMPD(U8(5), p.front, p.wanted[2], unreached, unreached) // not where children are not admitted
+	VPCMPD(U8(5), p.front, p.wanted[2], unreached, unreached) // not where children are not listed
 	KORW(unreached, kinds[2], kinds[2])
 	p.reach(e, left)
 	Label(known)
@@ -63,15 +63,15 @@ func (p *opmasks) choose(kind int) reg.GPVirtual {
 
 func (p *opmasks) compress(from, front reg.VecPhysical) { VPCOMPRESSD_Z(from, p.chosen, front) }
 
-// bytemasks tell kinds apart with vectors that have all ones where a sender is of a kind, and
-// compress by looking up the places that a byte of such bits names.
+// bytemasks classifies with vectors that have all ones where a sender is of a kind, and compresses by
+// a permutation that it looks up for each byte of such bits.
 type bytemasks struct {
-	*parter
-	kinds  [3]reg.VecPhysical
-	read   reg.VecPhysical // all ones where there is a sender
-	gather reg.VecPhysical // the same, and afterwards those that are unreached
-	order  reg.VecPhysical
-	places *Mem
+	*partitioner
+	kinds   [3]reg.VecPhysical
+	read    reg.VecPhysical // all ones where there is a sender
+	gather  reg.VecPhysical // the same, then all ones where a sender is unreached
+	order   reg.VecPhysical
+	indices *Mem
 }
 
 func (p *bytemasks) some(left reg.GPVirtual) {
@@ -83,11 +83,11 @@ func (p *bytemasks) some(left reg.GPVirtual) {
 
 func (p *bytemasks) all() { VPCMPEQD(p.read, p.read, p.read) }
 
-func (p *bytemasks) know(e reg.GPVirtual) {
+func (p *bytemasks) classify(e reg.GPVirtual) {
 	VPMASKMOVD(Mem{Base: p.senders, Index: e, Scale: 4}, p.read, p.sender)
 	VPMASKMOVD(Mem{Base: pointer("relations"), Index: e, Scale: 4}, p.read, p.relation)
 	VMOVDQA(p.read, p.gather)
-	p.zero(p.row) // or it waits for the gather before
+	p.zero(p.row) // avoids a dependence on the previous gather
 	VPGATHERDD(p.gather, Mem{Base: p.rows, Index: p.sender, Scale: 4}, p.row)
 	parents, siblings, children, unreached := p.kinds[0], p.kinds[1], p.kinds[2], p.gather
 	VPCMPGTD(p.row, p.wanted[0], parents) // less than
@@ -102,7 +102,7 @@ func (p *bytemasks) know(e reg.GPVirtual) {
 	VMOVMSKPS(unreached, left)
 	TESTL(left, left)
 	JZ(LabelRef(known))
-	VPANDN(unreached, p.wanted[2], unreached) // their signs: not where children are marked with a negative number, for they are not admitted
+	VPANDN(unreached, p.wanted[2], unreached) // their signs: not where the children's limit is negative, since children are not listed
 	VPOR(unreached, children, children)
 	p.reach(e, left)
 	Label(known)
@@ -119,21 +119,21 @@ func (p *bytemasks) choose(kind int) reg.GPVirtual {
 
 func (p *bytemasks) compress(from, front reg.VecPhysical) { VPERMD(from, p.order, front) }
 
-// table has, for every byte, the places of its bits, ascending, and zeros behind them.
+// table has, for every byte, the indices of its set bits, ascending, and zeros after them.
 func (p *bytemasks) table() Mem {
-	if p.places == nil {
-		table := GLOBL("places", attr.RODATA|attr.NOPTR)
+	if p.indices == nil {
+		table := GLOBL("indices", attr.RODATA|attr.NOPTR)
 		for mask := range 256 {
-			var places uint64
+			var indices uint64
 			for bit, shift := 0, 0; bit < 8; bit++ {
 				if mask>>bit&1 == 1 {
-					places |= uint64(bit) << shift
+					indices |= uint64(bit) << shift
 					shift += 8
 				}
 			}
-			DATA(8*mask, U64(places))
+			DATA(8*mask, U64(indices))
 		}
-		p.places = &table
+		p.indices = &table
 	}
-	return *p.places
+	return *p.indices
 }

@@ -5,8 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// score writes the last layer of an MLP: for each row a bias and the rectified row times
-// the weights.
+// score writes the last layer of an MLP: for each row a bias plus the ReLU of the row times the
+// weights.
 func (m *machine) score() {
 	name := "score" + m.suffix
 	TEXT(name, NOSPLIT, "func(count, width int, values, hidden, output *float32, bias float32)")
@@ -27,7 +27,7 @@ func (m *machine) score() {
 	VMOVUPS(Mem{Base: hidden, Index: i, Scale: 4}, x)
 	VMAXPS(x, zeroes, x) // a NaN stays
 	VFMADD231PS(Mem{Base: output, Index: i, Scale: 4}, x, sum)
-	ADDQ(U8(m.lanes()), i)
+	ADDQ(U8(m.floats()), i)
 	CMPQ(i, width)
 	JL(LabelRef(column))
 	m.total(sum, x)

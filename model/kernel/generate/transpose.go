@@ -6,9 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transposeBits writes portable.TransposeBits: each lane of 64 bits of the rows is a square of
-// its own. Of the six steps three are made on eight rows that lie eight apart, and three on
-// eight that lie together.
+// transposeBits writes portable.TransposeBits: each word of the 64 rows is a square of its own. Of the
+// six steps three work on eight rows that lie eight apart, and three on eight adjacent rows.
 func (m *machine) transposeBits() {
 	name := "transposeBits" + m.suffix
 	TEXT(name, NOSPLIT, "func(rows *uint64)")
@@ -21,15 +20,15 @@ func (m *machine) transposeBits() {
 	RET()
 }
 
-// squares writes the first part of portable.PackBits: of 128 entities the distances' bits, four
-// rows of each, whose 8 squares of 64 rows it transposes on the way.
+// squares writes the first step of portable.PackBits: it lists the bits of 128 entities' distances,
+// four rows each, and transposes these 8 squares of 64 rows.
 func (m *machine) squares() {
 	name := "squares" + m.suffix
 	TEXT(name, NOSPLIT, "func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)")
 	Pragma("noescape")
-	Doc(name + " is the first part of portable.PackBits for rows of one vector.")
+	Doc(name + " is the first step of portable.PackBits for rows of one vector.")
 	size := m.bytes()
-	rows, t, zero := m.run(0, 8), m.v(8), m.v(8)
+	rows, t, zero := m.registers(0, 8), m.v(8), m.v(8)
 	wide, narrow := m.wideSteps(9), m.narrowSteps(12)
 	ones := m.v(15)
 	reached, frontier, next := pointer("reached"), pointer("frontier"), pointer("next")
@@ -37,7 +36,7 @@ func (m *machine) squares() {
 	left, square := GP64(), m.label("square")
 	MOVQ(U32(8), left)
 	Label(square)
-	for half := range 2 { // entities of even place, then of odd
+	for half := range 2 { // entities of even index, then of odd
 		k, bits, out := GP64(), GP64(), GP64()
 		each, absent := m.label("plane"), m.label("absent")
 		XORQ(k, k)
@@ -97,14 +96,14 @@ func (m *machine) squares() {
 	RET()
 }
 
-// lines writes the second part of portable.PackBits: of every source a line of eight words, one
-// of each square. A vector has a word of four or eight sources; as many of them change places
-// with as many squares.
+// lines writes the second step of portable.PackBits: for every source a cache line of eight words,
+// one of each square. A vector has one word of four or eight sources; blocks of as many squares are
+// transposed.
 func (m *machine) lines() {
 	name := "lines" + m.suffix
 	TEXT(name, NOSPLIT, "func(squares *uint64, out *byte, stride int)")
 	Pragma("noescape")
-	Doc(name + " is the second part of portable.PackBits for rows of one vector.")
+	Doc(name + " is the second step of portable.PackBits for rows of one vector.")
 	if m.wide { // a vector is a line
 		unaligned, bits := m.label("unaligned"), pointer("out")
 		ORQ(Load(Param("stride"), GP64()), bits)
@@ -116,8 +115,8 @@ func (m *machine) lines() {
 	m.eachLine(false)
 }
 
-// eachLine is the body of lines. Whole lines may go past the caches, where they would take the
-// place of what the next search reads.
+// eachLine is the body of lines. Whole lines may bypass the caches, so that they do not evict what the
+// next search reads.
 func (m *machine) eachLine(past bool) {
 	lanes, size := m.bytes()/8, m.bytes()
 	squares, stride, i, again := pointer("squares"), Load(Param("stride"), GP64()).(reg.GPVirtual), GP64(), m.label("again")
@@ -137,13 +136,13 @@ func (m *machine) eachLine(past bool) {
 	XORQ(at, at)
 	MOVQ(U32(64), i)
 	Label(again)
-	for _, out := range outs { // the next line will be needed
+	for _, out := range outs { // the next line is written soon
 		if !past {
 			PREFETCHT0(Mem{Base: out, Index: at, Scale: 1, Disp: 64})
 		}
 	}
 	for first := 0; first < 8; first += lanes {
-		rows := m.run(0, lanes)
+		rows := m.registers(0, lanes)
 		for j, row := range rows {
 			m.move(Mem{Base: squares, Disp: (first + j) * 64 * size}, row)
 		}
@@ -167,12 +166,11 @@ func (m *machine) eachLine(past bool) {
 	RET()
 }
 
-// transposeWords changes places of the words of four or eight rows, and returns where the
-// columns are.
+// transposeWords transposes the words of four or eight rows and returns the registers of the columns.
 func (m *machine) transposeWords(rows []reg.VecPhysical) []reg.VecPhysical {
-	spare := m.run(len(rows), len(rows))
+	spare := m.registers(len(rows), len(rows))
 	if m.wide {
-		spare = m.run(16, len(rows))
+		spare = m.registers(16, len(rows))
 	}
 	for i := 0; i < len(rows); i += 2 { // words of a pair
 		VPUNPCKLQDQ(rows[i+1], rows[i], spare[i])
@@ -217,7 +215,7 @@ func (m *machine) narrowSteps(v int) steps {
 }
 
 func (m *machine) newSteps(v int, first uint64, masks ...uint64) steps {
-	s := steps{first, m.run(v, len(masks))}
+	s := steps{first, m.registers(v, len(masks))}
 	for i, mask := range masks {
 		bits := GP64()
 		MOVQ(U64(mask), bits)
@@ -227,17 +225,17 @@ func (m *machine) newSteps(v int, first uint64, masks ...uint64) steps {
 	return s
 }
 
-// make makes the steps on eight rows.
+// make applies the steps to eight rows.
 func (m *machine) make(s steps, rows []reg.VecPhysical, t reg.VecPhysical) {
 	for step, mask := range s.masks {
 		m.swap(rows, mask, t, s.first>>step, 4>>step)
 	}
 }
 
-// eights makes steps on eight times eight rows, and moves table behind them: those of one time
-// are apart bytes from each other, and the next begin next bytes on.
+// eights applies steps to eight groups of eight rows and advances table past them: the rows of a group
+// are apart bytes from each other, and the next group begins next bytes on.
 func (m *machine) eights(table reg.GPVirtual, s steps, apart, next int) {
-	rows, t := m.run(0, 8), m.v(8)
+	rows, t := m.registers(0, 8), m.v(8)
 	i, again := GP64(), m.label("again")
 	MOVQ(U32(8), i)
 	Label(again)
@@ -253,8 +251,8 @@ func (m *machine) eights(table reg.GPVirtual, s steps, apart, next int) {
 	JNE(LabelRef(again))
 }
 
-// swap makes one step: of every two rows so far apart, the upper bits of the first change places
-// with the lower ones of the second.
+// swap applies one step: of every two rows at that distance, it swaps the upper bits of the first with
+// the lower bits of the second.
 func (m *machine) swap(rows []reg.VecPhysical, mask, t reg.VecPhysical, distance uint64, apart int) {
 	for k := range rows {
 		if k&apart != 0 {

@@ -7,27 +7,27 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vectors writes the loops over arrays. They do nothing that portable does not do too,
-// rounding by rounding: their results have the same bits.
+// vectors writes the loops over arrays. They round as portable does, operation by operation, so their
+// results have the same bits.
 func (m *machine) vectors() {
 	m.add()
 	m.relu()
 	m.reluBackward()
 	m.finite()
 	m.adam()
-	m.keep()
+	m.dropoutMasks()
 	m.transpose()
 }
 
-// function begins a function that stays within what Go hands it.
+// function begins a function whose pointer arguments do not escape.
 func (m *machine) function(name, signature, does string) {
 	TEXT(name+m.suffix, NOSPLIT, signature)
 	Pragma("noescape")
 	Doc(name + m.suffix + " " + does)
 }
 
-// eachVector is the loop over count numbers, by as many vectors at a time as there are, then
-// one by one; body does that many, and the pointers move on behind it.
+// eachVector is the loop over count numbers, atATime vectors per iteration, then one. body handles
+// that many vectors; the pointers advance after it.
 func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GPVirtual, body func(vectors int)) {
 	steps := []int{atATime}
 	if atATime > 1 {
@@ -36,19 +36,19 @@ func (m *machine) eachVector(count reg.GPVirtual, atATime int, pointers []reg.GP
 	for _, vectors := range steps {
 		next, end := m.label("vectors"), m.label("rest")
 		Label(next)
-		CMPQ(count, U32(vectors*m.lanes()))
+		CMPQ(count, U32(vectors*m.floats()))
 		JL(LabelRef(end))
 		body(vectors)
 		for _, at := range pointers {
 			ADDQ(U32(vectors*m.bytes()), at)
 		}
-		SUBQ(U32(vectors*m.lanes()), count)
+		SUBQ(U32(vectors*m.floats()), count)
 		JMP(LabelRef(next))
 		Label(end)
 	}
 }
 
-// at is vector j behind base.
+// at is vector j at base.
 func (m *machine) at(base reg.GPVirtual, j int) Mem { return Mem{Base: base, Disp: j * m.bytes()} }
 
 func (m *machine) add() {
@@ -97,12 +97,11 @@ func (m *machine) reluBackward() {
 	RET()
 }
 
-// finite subtracts every number from itself, which leaves the bits of zero unless it is a NaN
-// or an infinity.
+// finite subtracts every number from itself, which gives zero unless it is a NaN or an infinity.
 func (m *machine) finite() {
 	m.function("finite", "func(a *float32, count int) bool", "is portable.Finite for whole vectors.")
 	a, count := pointer("a"), pointer("count")
-	found := m.run(4, 4)
+	found := m.registers(4, 4)
 	for _, v := range found {
 		m.zero(v)
 	}
@@ -129,7 +128,7 @@ func (m *machine) finite() {
 	RET()
 }
 
-// everywhere is register i with a parameter in all lanes.
+// everywhere broadcasts a parameter to register i.
 func (m *machine) everywhere(name string, i int) reg.VecPhysical {
 	parameter, err := Param(name).Resolve()
 	if err != nil {
@@ -182,9 +181,9 @@ const (
 	splitMixLast  = 0x94d049bb133111eb
 )
 
-// keeper draws a word of 32 dimensions from 8 numbers of 64 bits at once: one register of
+// dropoutDrawer draws a mask word of 32 dimensions from 8 numbers of 64 bits at once: one register of
 // them with AVX-512, two with AVX2.
-type keeper struct {
+type dropoutDrawer struct {
 	*machine
 	x, h, t                    []reg.VecPhysical
 	first, last                reg.VecPhysical // the factors
@@ -195,20 +194,20 @@ type keeper struct {
 	entity, scratch, eightStep reg.GPVirtual
 }
 
-func (m *machine) newKeeper() *keeper {
-	k := &keeper{machine: m, first: m.v(0), last: m.v(1), firstUpper: m.v(2), lastUpper: m.v(3), threshold: m.v(4)}
+func (m *machine) newDropoutDrawer() *dropoutDrawer {
+	k := &dropoutDrawer{machine: m, first: m.v(0), last: m.v(1), firstUpper: m.v(2), lastUpper: m.v(3), threshold: m.v(4)}
 	if m.wide {
-		k.steps, k.x, k.h = m.run(5, 1), m.run(6, 1), m.run(7, 1)
+		k.steps, k.x, k.h = m.registers(5, 1), m.registers(6, 1), m.registers(7, 1)
 	} else {
-		k.steps, k.x, k.h, k.t = m.run(5, 2), m.run(7, 2), m.run(9, 2), m.run(11, 2)
+		k.steps, k.x, k.h, k.t = m.registers(5, 2), m.registers(7, 2), m.registers(9, 2), m.registers(11, 2)
 	}
 	k.firstFactor, k.lastFactor = GP64(), GP64()
 	k.entity, k.scratch, k.eightStep = GP64(), GP64(), GP64()
 	return k
 }
 
-// start fills the registers that stay as they are.
-func (k *keeper) start() {
+// start fills the registers that stay constant.
+func (k *dropoutDrawer) start() {
 	table := GLOBL("steps", attr.RODATA|attr.NOPTR)
 	for i := range 8 {
 		step := uint64(splitMixStep)
@@ -233,13 +232,13 @@ func (k *keeper) start() {
 	VPBROADCASTW(k.threshold.AsX(), k.threshold)
 }
 
-func (k *keeper) broadcast(from reg.GPVirtual, v reg.VecPhysical) {
+func (k *dropoutDrawer) broadcast(from reg.GPVirtual, v reg.VecPhysical) {
 	VMOVQ(from, v.AsX())
 	VPBROADCASTQ(v.AsX(), v)
 }
 
 // mix is SplitMix64's finalizer of one number.
-func (k *keeper) mix(x reg.GPVirtual) {
+func (k *dropoutDrawer) mix(x reg.GPVirtual) {
 	for _, step := range []struct {
 		shift  uint8
 		factor reg.GPVirtual
@@ -255,7 +254,7 @@ func (k *keeper) mix(x reg.GPVirtual) {
 }
 
 // mixAll is mix of all numbers in x.
-func (k *keeper) mixAll() {
+func (k *dropoutDrawer) mixAll() {
 	k.shifted(30)
 	k.times(k.first, k.firstUpper)
 	k.shifted(27)
@@ -264,14 +263,14 @@ func (k *keeper) mixAll() {
 }
 
 // shifted is x ^ x>>bits.
-func (k *keeper) shifted(bits uint8) {
+func (k *dropoutDrawer) shifted(bits uint8) {
 	for i, x := range k.x {
 		VPSRLQ(U8(bits), x, k.h[i])
 		k.xor(k.h[i], x)
 	}
 }
 
-func (k *keeper) xor(from, v reg.VecPhysical) {
+func (k *dropoutDrawer) xor(from, v reg.VecPhysical) {
 	if k.wide {
 		VPXORQ(from, v, v)
 		return
@@ -281,7 +280,7 @@ func (k *keeper) xor(from, v reg.VecPhysical) {
 
 // times multiplies x by a factor, modulo 2 to the 64. AVX2 has products of lower halves only:
 // the two mixed ones go into the upper half.
-func (k *keeper) times(factor, upper reg.VecPhysical) {
+func (k *dropoutDrawer) times(factor, upper reg.VecPhysical) {
 	for i, x := range k.x {
 		if k.wide {
 			VPMULLQ(factor, x, x)
@@ -298,8 +297,8 @@ func (k *keeper) times(factor, upper reg.VecPhysical) {
 	}
 }
 
-// bits are a bit for each 16 of x, set where they are at least the threshold.
-func (k *keeper) bits() reg.GPVirtual {
+// bits returns a bit for each 16 bits of x, set where they are at least the threshold.
+func (k *dropoutDrawer) bits() reg.GPVirtual {
 	word := GP32()
 	if k.wide {
 		const notLess = 5
@@ -317,11 +316,11 @@ func (k *keeper) bits() reg.GPVirtual {
 	return word
 }
 
-func (m *machine) keep() {
-	m.function("keep", "func(kept *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.DropoutMasks.")
-	kept, entities, count := pointer("kept"), pointer("entities"), pointer("count")
+func (m *machine) dropoutMasks() {
+	m.function("dropoutMasks", "func(masks *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)", "is portable.DropoutMasks.")
+	masks, entities, count := pointer("masks"), pointer("entities"), pointer("count")
 	words, seed, layer := pointer("words"), pointer("seed"), pointer("layer")
-	k := m.newKeeper()
+	k := m.newDropoutDrawer()
 	k.start()
 	row, word, left := m.label("row"), m.label("word"), GP64()
 	Label(row)
@@ -337,8 +336,8 @@ func (m *machine) keep() {
 		VPADDQ(k.steps[i], k.x[0], k.x[i])
 	}
 	k.mixAll()
-	MOVL(k.bits(), Mem{Base: kept})
-	ADDQ(U8(4), kept)
+	MOVL(k.bits(), Mem{Base: masks})
+	ADDQ(U8(4), masks)
 	ADDQ(k.eightStep, k.entity)
 	DECQ(left)
 	JNZ(LabelRef(word))
@@ -349,8 +348,8 @@ func (m *machine) keep() {
 	RET()
 }
 
-// transpose goes by blocks of 8 by 8, in registers of 8 numbers with either instruction set:
-// rows r and r+4 meet in one as they are read, and 4 by 4 are then turned in each half.
+// transpose goes by blocks of 8 by 8, in registers of 8 numbers with either instruction set: rows r
+// and r+4 are loaded into one register, and each half transposes 4 by 4.
 func (m *machine) transpose() {
 	m.function("transpose", "func(out, a *float32, rows, columns, outRow, aRow int)", "is portable.Transpose for multiples of 8.")
 	out, a, rows, columns := pointer("out"), pointer("a"), pointer("rows"), pointer("columns")
@@ -362,7 +361,7 @@ func (m *machine) transpose() {
 	MOVQ(out, to)
 	MOVQ(columns, left)
 	Label(across)
-	m.turn(to, from, outRow, aRow)
+	m.transposeBlock(to, from, outRow, aRow)
 	ADDQ(U8(32), from)
 	LEAQ(Mem{Base: to, Index: outRow, Scale: 8}, to)
 	SUBQ(U8(8), left)
@@ -375,7 +374,7 @@ func (m *machine) transpose() {
 	RET()
 }
 
-func (m *machine) turn(to, from, outRow, aRow reg.GPVirtual) {
+func (m *machine) transposeBlock(to, from, outRow, aRow reg.GPVirtual) {
 	y := func(i int) reg.Register { return m.v(i).AsY() }
 	a := rowsFrom(from, aRow)
 	for half := range 2 {
@@ -402,7 +401,7 @@ func (m *machine) turn(to, from, outRow, aRow reg.GPVirtual) {
 	}
 }
 
-// rowsFrom is where 8 rows begin, a stride apart.
+// rowsFrom returns the addresses of 8 rows, a stride apart.
 func rowsFrom(base, stride reg.GPVirtual) []Mem {
 	var rows []Mem
 	at := base
