@@ -1,4 +1,30 @@
-// Package budget divides the memory of a worker process: what takes it whatever is done, what
-// each thread takes, and what is left for bundles of queries. The parts themselves are stated
-// where they are held, by functions named Memory.
+// Package budget estimates the memory of a worker process and divides a budget (--memory) by the
+// estimate: threads, bytes of a bundle, and Go's soft limit.
+//
+// There is one Estimate per pipeline, computed from sizes alone, before anything is built or
+// deleted. Each is a list of named rows and the bytes of a thread. With V entities, E edges and R
+// relations (inverses included), d dimensions, L layers, w the width of a receiver's features (5 d
+// for PNA, else 2 d) and a = min(delta, L) + 1 ages of a state:
+//
+//	row           bytes                           what takes it
+//	Go and Beam   160 MiB                         the program, Go's runtime, Beam's local runner
+//	graph         8 V + 8 E + 16 (V + R) + names  offsets, senders, relations and names, of each loaded graph
+//	              + 12 E / files                  a file of edges while it is read
+//	queries       160 each, 32 + 4 an answer      queries, grouped by source; known answers
+//	parameters    8 a parameter (training 20)     weights and their file; optimizer and checkpoint
+//	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
+//	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
+//	rankings      400 a query, 300 a candidate    results, encoded, decoded and as rows
+//	bundles       24 x bundle                     8 under way in the local runner, each built, encoded and decoded
+//	garbage       1/8 of all but the first row    what Go has not collected yet
+//	a thread
+//	  scoring     16 V d                          states of two queries and of two layers
+//	              + 132 V + 18 E + 22 V a         who sends to whom, by layer; equal states
+//	              + 12 L R d                      relation embeddings of two queries
+//	  training    4 V a (3 d + w)                 states, gradients, and what the backward pass reads
+//	              + 132 V + 18 E + 4 L R d        as above
+//	  searching   V (24 + 64 with distances) x words of 64 sources
+//
+// An estimate is a bound. Peak resident memory of the commands with the least budget that a refusal
+// names, two threads, on an EPYC (Zen 4):
 package budget

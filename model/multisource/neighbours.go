@@ -26,9 +26,6 @@ func NewNeighbours(g *graph.Graph) *Neighbours {
 	return n
 }
 
-// NeighboursMemory bounds the bytes of a graph's neighbours: 8 an entity, 4 an edge.
-func NeighboursMemory(entities, edges int64) int64 { return 8*(entities+1) + 4*edges }
-
 // Along makes the searcher visit the neighbours of its graph instead of all edges. It has no effect on
 // a searcher that gathers levels, which count every edge.
 func (s *Searcher) Along(n *Neighbours) {

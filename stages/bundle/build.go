@@ -8,12 +8,13 @@ import (
 	"sync/atomic"
 
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/graph"
 	"tagnet/model/multisource"
 	"tagnet/stages/distances"
 )
 
-// Builder makes bundles of units. Each of its threads searches in memoryOfSearch bytes. It is not
+// Builder makes bundles of units. Each of its threads searches in budget.SearchBytes bytes. It is not
 // for concurrent use.
 type Builder struct {
 	graph   *graph.Graph
@@ -114,7 +115,7 @@ func (b *Builder) searchRows(ctx context.Context, groups []Group) error {
 // sweep is a search from sources for what is gathered.
 func (b *Builder) sweep(sources []int32, gather multisource.Gather) distances.SweepParams {
 	return distances.SweepParams{
-		Graph: b.graph, Sources: sources, Hops: b.hops, Gather: gather, Threads: b.threads, PerThread: bytesOfSearch,
+		Graph: b.graph, Sources: sources, Hops: b.hops, Gather: gather, Threads: b.threads, Words: budget.WordsWithin(int64(b.graph.Entities), budget.SearchBytes),
 	}
 }
 

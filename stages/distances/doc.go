@@ -14,7 +14,7 @@
 //   - the state: the distances so far, 4 bits each, a row of 37 bytes for each entity and 64
 //     sources of which any reaches it.
 //
-// A thread has one range of a block in memory, and a chunk of the range's edges (threadMemory).
+// A thread has one range of a block in memory, and a chunk of the range's edges (see budget.Join).
 // After the last round the states are transposed to rows by source in spill files, from which
 // Tables makes the tables. Example: a path 0 - 1 - 2 - 3, source 0, ranges {0, 1} and {2, 3}.
 // The seed is the frontier {0} of the first range. Round 0 stores distance 0 for entity 0 and

@@ -253,13 +253,16 @@ func TestSpansCoverTables(t *testing.T) {
 // TestPlan checks that a plan keeps within its memory budget and the limit of a barrier, and that
 // the least budget which an error names is enough.
 func TestPlan(t *testing.T) {
-	for _, s := range []Size{
-		{1, 2, 1, 1, 1}, {14541, 544230, 10348, 40932, 1}, {40943, 173670, 5323, 6268, 1},
-		{1 << 20, 20 << 20, 1000, 2000, 20}, {5 << 20, 100 << 20, 1000, 2000, 90},
+	for _, s := range []budget.Sizes{
+		{Entities: 1, Edges: 2, Sources: 1, Queries: 1, EdgeFiles: 1},
+		{Entities: 14541, Edges: 544230, Sources: 10348, Queries: 40932, EdgeFiles: 1},
+		{Entities: 40943, Edges: 173670, Sources: 5323, Queries: 6268, EdgeFiles: 1},
+		{Entities: 1 << 20, Edges: 20 << 20, Sources: 1000, Queries: 2000, EdgeFiles: 20},
+		{Entities: 5 << 20, Edges: 100 << 20, Sources: 1000, Queries: 2000, EdgeFiles: 90},
 	} {
 		for _, local := range []bool{true, false} {
 			for _, mib := range []int64{1, 230, 300, 1024, 12288} {
-				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeShards)}
+				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeFiles)}
 				plan, wave, err := p.Plan(s, mib*budget.MiB, 2, local)
 				var small *budget.TooSmall
 				if errors.As(err, &small) {
@@ -274,7 +277,7 @@ func TestPlan(t *testing.T) {
 					t.Errorf("%+v, local %v, %d MiB: %v", s, local, mib, err)
 					continue
 				}
-				if _, err := plan.Need(s, wave*plan.Words, local).Divide(mib*budget.MiB, plan.Threads, 2); err != nil {
+				if _, err := plan.estimate(s, wave*plan.Words, local).Plan(mib*budget.MiB, plan.Threads, 2); err != nil {
 					t.Errorf("%+v: the plan %+v exceeds %d MiB: %v", s, plan, mib, err)
 				}
 				if bytes := plan.Barrier(wave*plan.Words, s.Edges); local && bytes > maxBarrierBytes {
@@ -286,7 +289,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	big := Size{1 << 28, 1 << 31, 10, 10, 1000}
+	big := budget.Sizes{Entities: 1 << 28, Edges: 1 << 31, Sources: 10, Queries: 10, EdgeFiles: 1000}
 	p := JoinParams{Entities: 1 << 28, Sources: 10, PerTable: 64, Edges: make([]EdgeShard, 1000)}
 	if _, _, err := p.Plan(big, 1<<50, 2, true); err == nil || errors.As(err, new(*budget.TooSmall)) {
 		t.Errorf("a plan for more than the local runner takes: %v", err)

@@ -22,45 +22,28 @@ const (
 	maxChunkBytes = 256 << 20
 )
 
-// runs are the bounds that may be tried, better ones first: those that take no more than a
-// quarter of the budget, each thread having two while one grows, larger ones first.
-func runs(bytes int64, cores int) []int64 {
-	var list []int64
-	for run := int64(minChunkBytes); run <= maxChunkBytes; run *= 2 {
-		list = append(list, run)
-	}
-	slices.Reverse(list)
-	large := func(run int64) bool { return run > (bytes-budget.Base)/8/int64(cores) }
-	slices.SortStableFunc(list, func(a, b int64) int {
-		switch {
-		case large(a) == large(b):
-			return 0
-		case large(a):
-			return 1
-		}
-		return -1
-	})
-	return list
-}
+// maxBarrierBytes is the most bytes of a round that Beam's local runner takes.
+const maxBarrierBytes = 500 << 20
 
 // Plan chooses Ranges, Words, ChunkBytes, CacheBytes and Threads by a budget of bytes, and how many
-// blocks of sources are searched in one go: all of them, unless Beam's local runner is to have
-// what crosses a barrier in its memory. Where a budget is too small the error is a
-// budget.TooSmall with the least that would do.
-func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned JoinParams, blocks int, err error) {
+// blocks of sources are searched in one go: all of them, unless Beam's local runner keeps a round
+// in the memory of this process. It takes the first choice that fits, in the order of fewest rounds
+// of reading and least data sent. Where none fits the error is a *budget.TooSmall with the least
+// that does.
+func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (planned JoinParams, blocks int, err error) {
 	var least *budget.TooSmall
-	for _, p.ChunkBytes = range runs(bytes, cores) {
+	for _, p.ChunkBytes = range chunkSizes(bytes, cores) {
 		for p.Words = maxWords; p.Words > 0; p.Words /= 2 {
 			for _, p.Ranges = range ranges(p.Entities, p.blocks()) {
 				if local && p.Barrier(p.Words, s.Edges) > maxBarrierBytes {
 					continue
 				}
-				share, err := p.Need(s, p.Words, local).Divide(bytes, 0, cores)
+				plan, err := p.estimate(s, p.Words, local).Plan(bytes, 0, cores)
 				var small *budget.TooSmall
 				switch {
 				case err == nil:
-					p.Threads = share.Threads
-					p.CacheBytes = p.keep(s, bytes, local)
+					p.Threads = plan.Threads
+					p.CacheBytes = min(chunkBytes(s.Edges, s.Entities+int64(p.Ranges)), plan.Spare())
 					return p, p.wave(s, bytes, local), nil
 				case errors.As(err, &small) && (least == nil || small.Least < least.Least):
 					least = small
@@ -74,13 +57,25 @@ func (p JoinParams) Plan(s Size, bytes int64, cores int, local bool) (planned Jo
 	return p, 0, least
 }
 
-// ranges are the numbers of ranges that may be tried, better ones first: fewer send less, more
-// have less of each in memory.
+// chunkSizes lists the values of ChunkBytes to try: the largest first of those that take at most a
+// quarter of the budget, a thread having two while one grows, and then larger ones.
+func chunkSizes(bytes int64, cores int) []int64 {
+	var list []int64
+	for n := int64(minChunkBytes); n <= maxChunkBytes; n *= 2 {
+		list = append(list, n)
+	}
+	larger, _ := slices.BinarySearch(list, (bytes-budget.Base)/8/int64(cores)+1)
+	slices.Reverse(list[:larger])
+	return list
+}
+
+// ranges lists the numbers of ranges to try, better ones first: fewer send less, more have less of
+// each in memory.
 func ranges(entities, blocks int) []int {
-	const leastEntities = 1 << 10
+	const minEntities = 1 << 10
 	good := (targetKeys + blocks - 1) / blocks
 	var list []int
-	for n := good; n <= max(good, entities/leastEntities); n *= 2 {
+	for n := good; n <= max(good, entities/minEntities); n *= 2 {
 		list = append(list, min(n, entities))
 	}
 	for n := good / 2; n > 0; n /= 2 {
@@ -89,31 +84,48 @@ func ranges(entities, blocks int) []int {
 	return slices.Compact(list)
 }
 
-// fits tells whether a budget holds the plan for so many words of sources at a time.
-func (p JoinParams) fits(s Size, bytes int64, words int, local bool) bool {
-	_, err := p.Need(s, words, local).Divide(bytes, p.Threads, p.Threads)
-	return err == nil && (!local || p.Barrier(words, s.Edges) <= maxBarrierBytes)
-}
-
-// keep is how much of the edges stays in memory from round to round: all, or a part of them.
-func (p JoinParams) keep(s Size, bytes int64, local bool) int64 {
-	all := chunkBytes(s.Edges, s.Entities+int64(p.Ranges))
-	for p.CacheBytes = all; p.CacheBytes > all/16; p.CacheBytes /= 2 {
-		if p.fits(s, bytes, p.Words, local) {
-			return p.CacheBytes
-		}
+// estimate bounds the memory of a worker that searches so many words of sources in one go. With
+// Beam's local runner it includes what the runner holds of a round.
+func (p JoinParams) estimate(s budget.Sizes, words int, local bool) budget.Estimate {
+	n := int64(p.maxRange())
+	j := budget.Joining{
+		EntitiesPerRange: n, Words: int64(p.Words),
+		EdgeBytes: min(p.ChunkBytes, chunkBytes(s.Edges, n)), CachedBytes: p.CacheBytes, PartBytes: maxSpanBytes,
 	}
-	return 0
+	if local {
+		j.InRunner = p.Barrier(words, s.Edges)
+	}
+	return budget.Join(s, j)
 }
 
-// wave is how many blocks are searched in one go.
-func (p JoinParams) wave(s Size, bytes int64, local bool) int {
+// wave returns how many blocks are searched in one go.
+func (p JoinParams) wave(s budget.Sizes, bytes int64, local bool) int {
 	if !local {
 		return p.blocks()
 	}
 	wave := 1
-	for wave < p.blocks() && p.fits(s, bytes, (wave+1)*p.Words, local) {
+	for wave < p.blocks() {
+		words := (wave + 1) * p.Words
+		if _, err := p.estimate(s, words, local).Plan(bytes, p.Threads, p.Threads); err != nil || p.Barrier(words, s.Edges) > maxBarrierBytes {
+			break
+		}
 		wave++
 	}
 	return wave
+}
+
+// chunkEdges returns the most edges of a chunk.
+func (p JoinParams) chunkEdges() int64 {
+	return max(1, (p.ChunkBytes-chunkBytes(0, int64(p.maxRange())))/4)
+}
+
+// Barrier bounds the bytes that a round sends for so many words of sources: 13 for each entity
+// and word that a chunk of edges leads to, 37 for each that is reached. There are as many chunks as
+// ranges, or more where a range's edges exceed ChunkBytes.
+func (p JoinParams) Barrier(words int, edges int64) int64 {
+	const element = 1 << 10 // beside its rows
+	v, ranges := int64(p.Entities), int64(p.Ranges)
+	chunks := ranges + edges/p.chunkEdges()
+	elements := int64((words+p.Words-1)/p.Words) * chunks * (ranges + 1)
+	return int64(words)*(frontierRow*min(edges, chunks*v)+stateRow*v) + elements*element
 }

@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/model/multisource"
 	"tagnet/stages/counter"
@@ -29,8 +30,8 @@ type SearchParams struct {
 	Hops int
 	// Threads is the most threads that search in a process; 0 is one per core.
 	Threads int
-	// PerThread is the most bytes of a thread's searcher; see SweepParams.
-	PerThread int64
+	// Words is the most words of 64 sources that a thread searches from at once; see SweepParams.
+	Words int
 	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is
 	// no limit.
 	Memory int64
@@ -51,9 +52,9 @@ type WrittenTable struct {
 }
 
 // Search searches from every source and writes the tables and the distribution. Input: Shard.
-// Output: the URL of distribution.json, the last file written. WorkerNeed estimates the memory of
-// a worker: the graph and the neighbours in it, for each thread SweepMemory (for 512 sources 712 V
-// bytes), and as many packed rows again that wait to be written, V/2 bytes each.
+// Output: the URL of distribution.json, the last file written. budget.Search estimates the memory
+// of a worker: the graph and the neighbours in it, and for each thread a search and packed rows that
+// wait to be written, V/2 bytes each.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("distance.Search")
 	return writeDistribution(s, beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards)), p)
@@ -93,9 +94,9 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 	defer w.Abort()
 	params := SweepParams{
 		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, PerThread: f.Params.PerThread,
+		Gather: multisource.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words,
 	}
-	if f.view.Graph.Edges() <= maxNeighbourEdges {
+	if f.view.Graph.Edges() <= budget.MaxNeighbours {
 		params.Neighbours = f.view.Neighbours()
 	}
 	err = Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {

@@ -6,15 +6,12 @@ import (
 	"sync"
 
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/messages"
 	"tagnet/model/multisource"
 )
-
-// defaultPerThread limits the searcher of a thread if SweepParams does not. On very large graphs it
-// searches from fewer sources at once, but never from fewer than 64.
-const defaultPerThread = 256 << 20
 
 // SweepParams are the parameters of Sweep.
 type SweepParams struct {
@@ -30,16 +27,10 @@ type SweepParams struct {
 	Gather multisource.Gather
 	// Threads is the most threads; 0 is one per core, which is also the limit.
 	Threads int
-	// PerThread is the most bytes of a thread's searcher; 0 is 256 MiB.
-	PerThread int64
+	// Words is the most words of 64 sources that a thread searches from at once; 0 is no limit.
+	Words int
 	// Neighbours, if not nil, are those of the graph, which make the search for distances faster.
 	Neighbours *multisource.Neighbours
-}
-
-// SweepMemory returns the bytes of one thread of Sweep that searches from 64 words sources at
-// once: the searcher of multisource.Memory, and a byte an entity for unpacked distances.
-func SweepMemory(entities int64, words int, gather multisource.Gather) int64 {
-	return multisource.Memory(int(entities), words, gather) + entities
 }
 
 // Result is what a search from one source found. It is valid during the call that receives it.
@@ -141,7 +132,7 @@ type searcher struct {
 // newSearcherPool divides few sources evenly among the threads.
 func newSearcherPool(p SweepParams, k kernel.BitSearch, threads int) *searcherPool {
 	each := (len(p.Sources) + threads - 1) / threads
-	words := multisource.Words(k.RowWidths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.PerThread, defaultPerThread))
+	words := multisource.Words(k.RowWidths(), p.Graph.Entities, each, p.Gather, cmp.Or(p.Words, budget.Words[0]))
 	return &searcherPool{params: p, kernel: k, words: words, width: max(1, min(64*words, each)), idle: make(chan *searcher, threads)}
 }
 

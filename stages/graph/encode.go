@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -23,31 +22,27 @@ var (
 	linesRejected = beam.NewCounter("graph", "lines_rejected")
 )
 
-// TooSmall begins the text of the error of a budget that does not hold the ids of the names.
-const TooSmall = "the budget of memory is too small: want "
-
 // encodeFn turns names into ids, and facts into runs of rows of the tables they belong to.
 type encodeFn struct{ Params WriteParams }
 
 // names are the ids of a graph's names.
 type names struct{ training, inference, relations *vocabulary.IDs }
 
-// load loads the vocabularies, and divides the budget with what they leave.
-func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Share, error) {
+// load loads the vocabularies and plans with the memory that they leave.
+func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Plan, error) {
 	var n names
 	total := int64(0)
 	for _, w := range written {
 		total += w.Names
 	}
-	share, err := vocabulary.Need(total).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
-	var small *budget.TooSmall
-	if errors.As(err, &small) {
-		return n, share, errors.New(TooSmall + small.Error())
+	plan, err := budget.Preprocess(total).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return n, plan, err
 	}
 	for _, w := range written {
 		ids, err := vocabulary.Load(ctx, w)
 		if err != nil {
-			return n, share, err
+			return n, plan, err
 		}
 		switch w.File {
 		case kg.EntitiesFile:
@@ -58,21 +53,21 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (name
 			n.relations = ids
 		}
 	}
-	return n, share, nil
+	return n, plan, nil
 }
 
 // ProcessElement encodes a part.
 func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, Part)) error {
-	n, share, err := f.load(ctx, task.Vocabulary)
+	n, plan, err := f.load(ctx, task.Vocabulary)
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(share.Threads)
+	leave, err := externalsort.Enter(plan.Threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.Room(share, f.Params.Room)), emit)
+	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
 	defer e.end()
 	defer e.rejects.Abort()
 	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)

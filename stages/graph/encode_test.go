@@ -51,7 +51,7 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 		named(t, folder, kg.EntitiesFile, tables.Entities, "anna", "bert"),
 		named(t, folder, kg.RelationsFile, tables.Relations, "likes", "parent"),
 	}}
-	f := encodeFn{Params: WriteParams{Spill: storage.Join(folder, "spill"), Strict: strict, EdgeShards: 1, Memory: 4 << 30, Room: 1}}
+	f := encodeFn{Params: WriteParams{Spill: storage.Join(folder, "spill"), Strict: strict, EdgeShards: 1, Memory: 4 << 30, BufferBytes: 1}}
 	var files []triples.Rejects
 	err = f.ProcessElement(t.Context(), task, func(file string, p Part) {
 		switch {

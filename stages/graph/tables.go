@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
@@ -25,11 +26,11 @@ type writeFn struct{ Params WriteParams }
 
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*Part) bool, emit func(Done)) error {
-	share, err := vocabulary.Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(share.Threads)
+	leave, err := externalsort.Enter(plan.Threads)
 	if err != nil {
 		return err
 	}

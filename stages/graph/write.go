@@ -29,8 +29,8 @@ type WriteParams struct {
 	EdgeShards int
 	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
 	Memory int64
-	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
-	Room int64
+	// BufferBytes bounds the bytes of what a thread sorts; 0 is all that Memory leaves.
+	BufferBytes int64
 }
 
 // Task is a part of a text that is to be encoded, and an element before that.

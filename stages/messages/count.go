@@ -13,6 +13,7 @@ import (
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
+	"tagnet/model/multisource"
 	"tagnet/stages/counter"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
@@ -42,17 +43,17 @@ type CountParams struct {
 	// Threads bounds the threads of a process, which are as many as it has cores at most; 0 is no
 	// other bound.
 	Threads int
-	// PerThread is the most bytes that a thread's searcher may take; see distances.SweepParams.
-	PerThread int64
+	// Words bounds how many words of 64 sources a thread searches from at once; see
+	// distances.SweepParams.
+	Words int
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
 }
 
 // Count counts the messages of a split's queries. Input: sources as distances.Shard.Encode
 // makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, for each thread a searcher (for 512 sources 200 V bytes, with a removal 712 V and a
-// messages.Corrector), and at the end all rows of messages.parquet; CountParams.Need says how much
-// that is.
+// graph, for each thread a search and, with a removal, a messages.Corrector, and at the end all rows
+// of messages.parquet; see budget.Count.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -99,7 +100,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func([]byte)) error {
 	params := distances.SweepParams{
 		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
-		Gather: f.Params.Gather(), Threads: f.Params.Threads, PerThread: f.Params.PerThread,
+		Gather: f.Params.gather(), Threads: f.Params.Threads, Words: f.Params.Words,
 	}
 	var all []Counted
 	err := distances.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {
@@ -124,6 +125,20 @@ func (f *countFn) count(s *distances.Result) (Counted, error) {
 		return f.countTraining(s.Source, s.Distances(), s.Levels), nil
 	}
 	return Counted{s.Source, int64(len(distances.QueriesOf(f.queries, s.Source))), s.Levels}, nil
+}
+
+// RowsPerSource is how many rows of messages.parquet a source has.
+func (p CountParams) RowsPerSource() int {
+	rows := 0
+	for _, layers := range p.Layers {
+		rows += layers * len(p.Deltas)
+	}
+	return rows
+}
+
+// gather is what is gathered of each search.
+func (p CountParams) gather() multisource.Gather {
+	return multisource.Gather{Levels: true, Distances: p.Remove != configuration.RemoveNone}
 }
 
 // check returns an error for parameters that cannot be counted.

@@ -161,7 +161,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, elements func(*[]by
 	for _, c := range all {
 		summary.Queries += c.Queries
 	}
-	perSource := f.Params.rowsPerSource()
+	perSource := f.Params.RowsPerSource()
 	if n := len(all) * perSource; n > maxRows {
 		return fmt.Errorf("%s would have %d rows, more than %d: give fewer --layers or --deltas at once", CountsFile, n, maxRows)
 	}

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	formattriples "tagnet/formats/triples"
+	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/stages/counter"
 	"tagnet/stages/triples"
@@ -40,9 +41,21 @@ type BuildParams struct {
 	Strict bool
 	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
 	Memory int64
-	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
-	Room int64
+	// BufferBytes bounds the bytes of what a thread sorts; 0 is all that Memory leaves.
+	BufferBytes int64
 }
+
+// BufferBytes returns how many bytes a thread may take for what it sorts: what a plan leaves, or less
+// where a limit that is not 0 is lower.
+func BufferBytes(plan budget.Plan, limit int64) int64 {
+	if limit > 0 {
+		return min(limit, plan.BufferBytes())
+	}
+	return plan.BufferBytes()
+}
+
+// Rows returns how many rows may be sorted at a time in so many bytes, at least those of a fact.
+func Rows(bytes int64) int { return int(max(2, bytes/(2*externalsort.RowBytes))) }
 
 // Written is a vocabulary file that is there, and an element of the stage's output.
 type Written struct {
@@ -78,16 +91,16 @@ type namesFn struct{ Params BuildParams }
 
 // ProcessElement reads one part from its beginning to its end.
 func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit func(string, externalsort.Run), emitRejects func(triples.Rejects)) error {
-	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(share.Threads)
+	leave, err := externalsort.Enter(plan.Threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	g := gatherer{params: f.Params, part: part, most: Room(share, f.Params.Room) / 2, entities: newSet(), relations: newSet(), emit: emit}
+	g := gatherer{params: f.Params, part: part, most: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: newSet(), relations: newSet(), emit: emit}
 	rejects := triples.NewRejectsWriter(g.url("rejects"), part)
 	defer rejects.Abort()
 	counted := int64(0)
@@ -175,11 +188,11 @@ type writeFn struct{ Params BuildParams }
 
 // ProcessElement writes one file.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*externalsort.Run) bool, emit func(Written)) error {
-	share, err := Need(0).Divide(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
+	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(share.Threads)
+	leave, err := externalsort.Enter(plan.Threads)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io/fs"
 	"math"
 	"math/bits"
 	"sync"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
 )
@@ -135,6 +137,21 @@ func read(ctx context.Context, w Written) (*IDs, error) {
 		return nil, changed
 	}
 	return v, nil
+}
+
+// CountNames returns how many names the vocabulary files of a folder have that are written so far.
+func CountNames(ctx context.Context, folder string) (int64, error) {
+	names := int64(0)
+	for _, file := range []string{kg.EntitiesFile, kg.InferenceEntitiesFile, kg.RelationsFile} {
+		err := tables.EachName(ctx, storage.Join(folder, file), schemaOf(file), func([]byte) error {
+			names++
+			return nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+	}
+	return names, nil
 }
 
 // Forget drops what Load keeps.

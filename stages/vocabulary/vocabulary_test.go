@@ -122,8 +122,8 @@ func TestIDsArePositions(t *testing.T) {
 		t.Error("it was read again")
 	}
 	held := int64(len(ids.slots)) * 16
-	if bound := Memory(int64(len(names))); held > bound+64 {
-		t.Errorf("%d bytes are held, the formula says %d", held, bound)
+	if bound := budget.Preprocess(int64(len(names))).Rows[0].Bytes; held > bound+64 {
+		t.Errorf("%d bytes are held, the estimate is %d", held, bound)
 	}
 }
 
@@ -165,14 +165,16 @@ func TestTooManyNames(t *testing.T) {
 	}
 }
 
-// TestRoom holds that threads share what is left, and that a fact always has room.
-func TestRoom(t *testing.T) {
-	share := budget.Share{Threads: 3, Bundle: 4 * budget.MiB}
-	if got := Room(share, 0); got != 32*budget.MiB {
+// TestBufferBytes expects that threads divide what a plan leaves, and that a buffer has the rows of
+// at least one fact.
+func TestBufferBytes(t *testing.T) {
+	t.Parallel()
+	plan := budget.Plan{Threads: 3, Free: 96 * budget.MiB}
+	if got := BufferBytes(plan, 0); got != 32*budget.MiB {
 		t.Errorf("%d bytes", got)
 	}
-	if got := Room(share, 99); got != 99 {
-		t.Errorf("%d bytes of the 99 that were asked for", got)
+	if got := BufferBytes(plan, 99); got != 99 {
+		t.Errorf("%d bytes, the limit is 99", got)
 	}
 	if Rows(1) != 2 || Rows(2400) != 100 {
 		t.Errorf("%d and %d rows", Rows(1), Rows(2400))

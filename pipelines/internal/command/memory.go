@@ -15,7 +15,7 @@ func Memory(set *flag.FlagSet, memory *int64) {
 	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may use, Go and Beam included; unused memory enlarges the units of work")
 }
 
-// CheckMemory returns an error if a budget is no number of MiB.
+// CheckMemory returns an error if a budget is not a number of MiB.
 func CheckMemory(memory int64) error {
 	const most = math.MaxInt64 / budget.MiB
 	if memory < 1 || memory > most {
@@ -24,26 +24,31 @@ func CheckMemory(memory int64) error {
 	return nil
 }
 
-// Divide divides --memory. Where threads is 0 there
-// are as many as it holds, one a core at most, and it is said where that makes them fewer. A
-// budget that is too small is a mistake in the flags.
-func (e *Environment) Divide(need budget.Need, memory int64, threads int) (budget.Share, error) {
+// Plan divides --memory by an estimate. Where threads is 0 it plans as many as fit, at most one per
+// core, and tells the user once if those are fewer. A budget that is too small is a UsageError.
+func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) (budget.Plan, error) {
 	cores := runtime.GOMAXPROCS(0)
-	share, err := need.Divide(memory*budget.MiB, threads, cores)
+	plan, err := estimate.Plan(memory*budget.MiB, threads, cores)
 	var small *budget.TooSmall
 	if errors.As(err, &small) {
-		return share, FlagError("memory", memory, small.Error())
+		return plan, e.TooSmall(memory, small)
 	}
-	if err == nil && threads == 0 && share.Threads < cores && share.Threads != e.threads {
-		e.threads = share.Threads
-		e.Say("%s: --memory %d MiB holds no more for %d cores; nothing else changes", counted(share.Threads, "thread"), memory, cores)
+	if err == nil && threads == 0 && plan.Threads < cores && plan.Threads != e.threads {
+		e.threads = plan.Threads
+		e.Say("--memory %d is enough for %d of %d threads; results do not change", memory, plan.Threads, cores)
 	}
-	return share, err
+	return plan, err
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// TooSmall returns the UsageError of a --memory that is less than an estimate.
+func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
+	remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
+	if e.Flags != nil && small.Threads > 1 {
+		for _, name := range []string{"threads", "replicas"} {
+			if e.Flags.Lookup(name) != nil {
+				remedy += " or fewer --" + name
+			}
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return Usage("--memory %d is too small: %v; %s", memory, small, remedy)
 }

@@ -11,30 +11,30 @@ import (
 	"tagnet/model/budget"
 )
 
-// TestDivideSaysFewerThreads holds that fewer threads than cores are said, once, and that as
-// many as were asked for are had or refused.
-func TestDivideSaysFewerThreads(t *testing.T) {
+// TestPlanTellsOfFewerThreads expects that a plan with fewer threads than cores is told once, and
+// that a number of threads that is given is planned or refused.
+func TestPlanTellsOfFewerThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	need := budget.Need{Fixed: []budget.Part{{Name: "graph", Bytes: 100 * budget.MiB}}, Thread: 200 * budget.MiB}
+	estimate := budget.Estimate{Task: "scoring", Rows: []budget.Row{{Name: "graph", Bytes: 100 * budget.MiB}}, Thread: 200 * budget.MiB}
 	var out bytes.Buffer
 	e := &Environment{Out: &out}
 	for range 2 {
-		share, err := e.Divide(need, 800, 0)
-		if err != nil || share.Threads != 2 {
-			t.Fatalf("%+v, %v", share, err)
+		plan, err := e.Plan(estimate, 800, 0)
+		if err != nil || plan.Threads != 2 {
+			t.Fatalf("%+v, %v", plan, err)
 		}
 	}
-	if want := "2 threads: --memory 800 MiB holds no more for 4 cores; nothing else changes\n"; out.String() != want {
+	if want := "--memory 800 is enough for 2 of 4 threads; results do not change\n"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if share, err := e.Divide(need, 4000, 0); err != nil || share.Threads != 4 || out.Len() > 0 {
-		t.Errorf("%+v, %v, %q", share, err, out.String())
+	if plan, err := e.Plan(estimate, 4000, 0); err != nil || plan.Threads != 4 || out.Len() > 0 {
+		t.Errorf("%+v, %v, %q", plan, err, out.String())
 	}
-	_, err := e.Divide(need, 800, 3)
+	_, err := e.Plan(estimate, 800, 3)
 	var usage *UsageError
 	least := 160 + 9*(100+3*200+24)/8 + 1
-	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Text, fmt.Sprintf("--memory is 800: want %d MiB or more: ", least)) {
+	if !errors.As(err, &usage) || !strings.HasPrefix(usage.Text, fmt.Sprintf("--memory 800 is too small: scoring with 3 threads takes at least %d MiB (Go and Beam 160, graph 100, ", least)) {
 		t.Errorf("%v, want at least %d", err, least)
 	}
 }

@@ -105,7 +105,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		sources = everyEntity(kg.EntitiesOf(m, f.split))
 	}
 	// Before Begin clears what --force replaces: a budget may be too small.
-	c, err := f.choose(ctx, e, m, len(sources), len(queries))
+	c, err := f.choose(ctx, e, m, len(sources))
 	if err != nil {
 		return err
 	}

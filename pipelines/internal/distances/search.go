@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/model/multisource"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/distances"
 )
@@ -22,12 +21,9 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
 	if c.method == join {
-		return searchByJoin(ctx, e, sources, c.join, c.wave)
+		return searchByJoin(ctx, e, sources, c.params, c.wave)
 	}
-	params := c.join.SearchParams
-	params.Threads = c.worker.Threads
-	params.PerThread = multisource.Memory(c.join.Entities, c.worker.Words, multisource.Gather{Distances: true})
-	p, err := Build(sources, c.join.Entities, params)
+	p, err := Build(sources, c.params.Entities, c.params.SearchParams)
 	if err != nil {
 		return err
 	}

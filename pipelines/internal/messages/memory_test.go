@@ -29,7 +29,7 @@ func TestMemory(t *testing.T) {
 			return code, stderr
 		}
 		code, stderr := with(1)
-		_, rest, _ := strings.Cut(stderr, "--memory is 1: want ")
+		_, rest, _ := strings.Cut(stderr, "takes at least ")
 		least, err := strconv.Atoi(strings.Fields(rest + " ")[0])
 		if code != command.ExitUsage || err != nil || !strings.Contains(rest, "graph") || strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("%s: exit %d, %q", split, code, stderr)

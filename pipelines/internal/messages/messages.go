@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -121,7 +122,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	sources := distances.Sources(queries)
 	// Before Begin clears what --force replaces: a budget may be too small.
-	params, err := f.params(ctx, e, loaded, model, len(sources), len(queries))
+	params, err := f.params(ctx, e, loaded, model, len(sources))
 	if err != nil {
 		return err
 	}
@@ -141,6 +142,35 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return f.finish(ctx, e, true)
+}
+
+// params returns the parameters of counting within --memory: so many threads, each of which searches
+// from as many sources at once as fit.
+func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.KG, model *messages.AStarParams, sources int) (messages.CountParams, error) {
+	p := messages.CountParams{
+		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
+		Folder: e.Workspace.Messages(f.split), AStar: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,
+	}
+	sizes, err := graph.Sizes(ctx, p.Graph, loaded.Manifest, f.split)
+	if err != nil {
+		return p, err
+	}
+	sizes.Sources = int64(sources)
+	c := budget.Counting{Rows: int64(p.RowsPerSource()), Removes: f.remove != configuration.RemoveNone}
+	if model != nil {
+		c.Model = &model.Configuration
+	}
+	estimate := func(words int) budget.Estimate { return budget.Count(sizes, c, words) }
+	p.Words = budget.Widest(estimate, p.Memory, runtime.GOMAXPROCS(0))
+	plan, err := e.Plan(estimate(p.Words), f.memory, 0)
+	if err != nil {
+		return p, err
+	}
+	p.Threads = plan.MaxThreads
+	if model != nil {
+		model.Threads = plan.MaxThreads
+	}
+	return p, nil
 }
 
 // count runs the Beam pipeline.

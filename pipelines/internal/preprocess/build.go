@@ -30,8 +30,8 @@ type BuildParams struct {
 	EdgeShards int
 	// Memory is the MiB that a worker process may take; 0 is budget.Default.
 	Memory int64
-	// Room is the most bytes that a thread takes for what it sorts; 0 is all that Memory leaves.
-	Room int64
+	// BufferBytes bounds the bytes of what a thread sorts; 0 is all that Memory leaves.
+	BufferBytes int64
 }
 
 // spillFolder takes what is sorted, below the folder that takes the tables: what a killed run
@@ -48,11 +48,11 @@ func Build(p BuildParams) *beam.Pipeline {
 	spill := storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
 	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Files), vocabulary.BuildParams{
-		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, Room: p.Room,
+		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, BufferBytes: p.BufferBytes,
 	})
 	graph.Write(s, rejects, written, graph.WriteParams{
 		Folder: p.Folder, Spill: spill, Parts: p.Files, Strict: p.Strict, Inductive: p.Inductive,
-		Dataset: p.Dataset, InferenceDataset: p.InferenceDataset, EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, Room: p.Room,
+		Dataset: p.Dataset, InferenceDataset: p.InferenceDataset, EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, BufferBytes: p.BufferBytes,
 	})
 	return pipeline
 }

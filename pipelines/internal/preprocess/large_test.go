@@ -33,7 +33,7 @@ func TestHub(t *testing.T) {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
 	want := build(t, "whole", texts, 1<<30, BuildParams{Strict: true})
-	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, Room: 1 << 17}), want)
+	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, BufferBytes: 1 << 17}), want)
 
 	workspace := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
@@ -89,7 +89,7 @@ func TestPackedTextGivesTheSameTables(t *testing.T) {
 func TestMemory(t *testing.T) {
 	folder, first, second := pipelinetest.Dataset(t, small()), t.TempDir(), t.TempDir()
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "100")
-	found := regexp.MustCompile(`^--memory is 100: want (\d+) MiB or more: .*ids of names 0, 1 threads 48, bundles 24`).FindStringSubmatch(stderr)
+	found := regexp.MustCompile(`^--memory 100 is too small: .* takes at least (\d+) MiB .*ids of names 0, 1 thread 48, bundles 24`).FindStringSubmatch(stderr)
 	if code != command.ExitUsage || found == nil {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -106,7 +106,7 @@ func TestMemory(t *testing.T) {
 func TestNamesBeyondTheBudget(t *testing.T) {
 	folder, workspace := pipelinetest.Dataset(t, hub(60_000)), t.TempDir()
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--memory", "242")
-	found := regexp.MustCompile(`(?m)^--memory is 242: want (\d+) MiB or more: .*ids of names 2,.*`).FindStringSubmatch(stderr)
+	found := regexp.MustCompile(`(?m)^--memory 242 is too small: .* takes at least (\d+) MiB .*ids of names 2,.*`).FindStringSubmatch(stderr)
 	if code != command.ExitUsage || found == nil {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}

@@ -75,7 +75,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		for key, lines := range sets {
 			texts[key] = shuffled(random, lines)
 		}
-		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{Strict: true, EdgeShards: 3, Memory: test.memory, Room: test.room})
+		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, BuildParams{Strict: true, EdgeShards: 3, Memory: test.memory, BufferBytes: test.room})
 		if want == nil {
 			want = got
 			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
@@ -67,8 +66,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := command.CheckMemory(f.memory); err != nil {
 		return err
 	}
-	// What the names take shows when they are known; this much is needed for any.
-	if _, err := e.Divide(vocabulary.Need(0), f.memory, 0); err != nil {
+	// How many names there are is known once they are read; this much is needed for any.
+	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
 	}
 	source, err := f.find(ctx, e)
@@ -177,8 +176,13 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		return nil
 	}
 	externalsort.Halt()
-	if want, small := strings.CutPrefix(err.Error(), graph.TooSmall); small {
-		return command.FlagError("memory", f.memory, want)
+	// Too many names for the budget are a mistake in the flags, of which a worker returns only text.
+	names, counting := vocabulary.CountNames(ctx, e.Workspace.Graph())
+	if counting != nil {
+		return err
+	}
+	if _, small := e.Plan(budget.Preprocess(names), f.memory, 0); small != nil {
+		return small
 	}
 	return err
 }

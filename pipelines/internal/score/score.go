@@ -15,6 +15,7 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/graph"
 	"tagnet/stages/score"
 )
 
@@ -79,8 +80,8 @@ type asking struct {
 	inputs    map[string]string
 	distances string // the folder of tables made before, if there is one
 	model     workspace.Model
-	questions questions    // of --queries
-	share     budget.Share // what --memory allows
+	questions questions   // of --queries
+	plan      budget.Plan // what --memory allows
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -129,11 +130,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 	if len(queries) == 0 {
 		return fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
 	}
-	need, err := a.need(ctx, int64(len(queries)))
-	if err != nil {
-		return err
-	}
-	if a.share, err = a.e.Divide(need, a.memory, a.threads); err != nil {
+	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
 	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
@@ -151,6 +148,17 @@ func (a *asking) evaluate(ctx context.Context) error {
 		return err
 	}
 	return a.showMetrics(ctx, true)
+}
+
+// divide plans the memory of scoring so many queries.
+func (a *asking) divide(ctx context.Context, queries int64) error {
+	sizes, err := graph.Sizes(ctx, a.e.Workspace.Graph(), a.loaded.Manifest, a.split)
+	if err != nil {
+		return err
+	}
+	sizes.Queries = queries
+	a.plan, err = a.e.Plan(budget.Score(sizes, a.model.Record.Configuration, a.best), a.memory, a.threads)
+	return err
 }
 
 func (a *asking) stage(folder string, r recorded) workspace.Stage {
@@ -176,11 +184,11 @@ func (a *asking) score(ctx context.Context, stage workspace.Stage, table string,
 	pipeline := Build(
 		bundle.Params{
 			Graph: w.Graph(), Split: a.split, Queries: table, Distances: a.distances,
-			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.share.Bundle, Threads: a.threads,
+			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.plan.BundleBytes, Threads: a.threads,
 		},
 		score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-			Best: a.best, Threads: a.threads, MostThreads: a.share.Most, Memory: a.memory * budget.MiB, Kernel: a.kernel,
+			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.kernel,
 		},
 		evaluate.Params{
 			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), Questions: table != "",

@@ -46,11 +46,7 @@ func (a *asking) answer(ctx context.Context) error {
 		a.e.Say("%s: lines that ask again what stands above: %s; each question is answered once", a.queries, progress.Count(int64(n)))
 	}
 	asked := int64(len(a.questions.asked))
-	need, err := a.need(ctx, asked)
-	if err != nil {
-		return err
-	}
-	if a.share, err = a.e.Divide(need, a.memory, a.threads); err != nil {
+	if err := a.divide(ctx, asked); err != nil {
 		return err
 	}
 	stage := a.stage(questionsFolder, recorded{

@@ -31,14 +31,14 @@ type bundled struct {
 func (f *flags) bundle(ctx context.Context, e *command.Environment, loaded *kg.KG, inputs map[string]string) (learn.Bundles, error) {
 	var out learn.Bundles
 	var err error
-	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.share.Bundle / budget.MiB}
+	train := bundled{Format: bundle.Format, Split: "train", Hops: f.configuration.Layers, Memory: f.plan.BundleBytes / budget.MiB}
 	if out.Train, err = f.bundleSplit(ctx, e, loaded, inputs, train); err != nil {
 		return out, err
 	}
 	if len(out.Train) == 0 {
 		return out, fmt.Errorf("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	valid := bundled{Format: bundle.Format, Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.share.Bundle / budget.MiB}
+	valid := bundled{Format: bundle.Format, Split: "valid", Hops: f.configuration.Layers, Limit: f.validation.Limit, Memory: f.plan.BundleBytes / budget.MiB}
 	if out.Valid, err = f.bundleSplit(ctx, e, loaded, inputs, valid); err != nil {
 		return out, err
 	}

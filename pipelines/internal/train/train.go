@@ -21,6 +21,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
 
@@ -35,7 +36,7 @@ type flags struct {
 	memory     int64
 
 	configuration configuration.Configuration
-	share         budget.Share // what memory allows
+	plan          budget.Plan // what memory allows
 }
 
 // Pipeline is go run ./pipelines/train.
@@ -100,12 +101,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	need, err := f.need(ctx, loaded)
+	sizes, err := graph.Sizes(ctx, w.Graph(), loaded.Manifest, "train", "valid")
 	if err != nil {
 		return err
 	}
-	if f.share, err = e.Divide(need, f.memory, f.replicas); err != nil {
-		return withoutDistances(err)
+	if f.plan, err = e.Plan(budget.Train(sizes, f.configuration), f.memory, f.replicas); err != nil {
+		return err
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
 	stage := workspace.Stage{
@@ -123,9 +124,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	bundles, err := f.bundle(ctx, e, loaded, inputs)
 	if err != nil {
-		return err
-	}
-	if err := f.holds(ctx, e, need); err != nil {
 		return err
 	}
 	if err := begin(); err != nil {
@@ -271,7 +269,7 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Mark: learn.Mark{URL: marker, Text: text},
 			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
 			Every:    time.Duration(f.minutes * float64(time.Minute)),
-			Replicas: f.replicas, MostReplicas: f.share.Most, Memory: f.memory * budget.MiB, Kernel: f.kernel,
+			Replicas: f.replicas, MostReplicas: f.plan.MaxThreads, Memory: f.memory * budget.MiB, Kernel: f.kernel,
 		},
 	}))
 	if ctx.Err() == nil {

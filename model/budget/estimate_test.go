@@ -1,0 +1,97 @@
+package budget
+
+import (
+	"errors"
+	"math"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	e := Estimate{Rows: []Row{{"graph", 100 * MiB}, {"parameters", 20 * MiB}}, Thread: 40 * MiB}
+	// 160 + 9/8 (120 + 40 a thread + 24 a MiB of a bundle)
+	for _, test := range []struct {
+		budget               int64
+		threads, cores       int
+		planned, max, bundle int64
+	}{
+		{160 + 9*(120+40+24)/8, 1, 8, 1, 1, 1},
+		{160 + 9*(120+80+24)/8, 2, 1, 2, 2, 1},
+		{160 + 9*(120+80+24)/8, 0, 8, 2, 2, 1},
+		{159 + 9*(120+80+24)/8, 0, 8, 1, 1, 2},
+		{160 + 9*(120+80+48)/8, 2, 8, 2, 2, 2},
+		{160 + 9*(120+40*4+24*64)/8, 0, 3, 3, 4, 64},
+		{160 + 9*(120+40*99+24*64)/8 + 3, 0, 4, 4, 99, 64},
+	} {
+		p, err := e.Plan(test.budget*MiB, test.threads, test.cores)
+		if err != nil || int64(p.Threads) != test.planned || int64(p.MaxThreads) != test.max || p.BundleBytes != test.bundle*MiB {
+			t.Errorf("%+v: %+v, %v", test, p, err)
+		}
+	}
+}
+
+// TestLeastIsEnough expects that the budget which an error names is enough, and a little less is not.
+func TestLeastIsEnough(t *testing.T) {
+	t.Parallel()
+	for _, thread := range []int64{0, 1, 7 * MiB, 100*MiB + 1} {
+		for threads := range 4 {
+			e := Estimate{Task: "scoring", Rows: []Row{{"graph", 12345678}}, Thread: thread}
+			_, err := e.Plan(MiB, threads, 1)
+			var small *TooSmall
+			if !errors.As(err, &small) {
+				t.Fatalf("%v", err)
+			}
+			if small.Least != e.Least(max(1, threads)) {
+				t.Errorf("%d threads of %d: the error names %d bytes, Least %d", threads, thread, small.Least, e.Least(max(1, threads)))
+			}
+			if _, err := e.Plan(small.Least, threads, 1); err != nil {
+				t.Errorf("%d threads of %d: %d bytes are not enough: %v", threads, thread, small.Least, err)
+			}
+			if _, err := e.Plan(small.Least-2*MiB, threads, 1); err == nil {
+				t.Errorf("%d threads of %d: less than %d bytes is enough", threads, thread, small.Least)
+			}
+			for _, words := range []string{"scoring with ", "takes at least ", "Go and Beam 160", "graph 12", " thread", "bundles 24", "garbage"} {
+				if !strings.Contains(err.Error(), words) {
+					t.Errorf("%q lacks %q", err, words)
+				}
+			}
+		}
+	}
+}
+
+// TestWidest expects the most sources at once with which every core has a thread.
+func TestWidest(t *testing.T) {
+	t.Parallel()
+	estimate := func(words int) Estimate { return Estimate{Thread: int64(words) * 100 * MiB} }
+	for _, test := range []struct {
+		mib         int64
+		cores, want int
+	}{{250, 2, 1}, {320, 2, 1}, {430, 2, 1}, {660, 2, 2}, {1110, 2, 4}, {2100, 2, 8}, {100_000, 2, 8}, {1110, 1, 8}} {
+		if got := Widest(estimate, test.mib*MiB, test.cores); got != test.want {
+			t.Errorf("%d MiB and %d cores: %d words, want %d", test.mib, test.cores, got, test.want)
+		}
+	}
+	if got := WordsWithin(14_541, SearchBytes); got != 4 {
+		t.Errorf("%d words in %d bytes", got, SearchBytes)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	restore := Limit(1024 * MiB)
+	if got := debug.SetMemoryLimit(-1); got != 944*MiB {
+		t.Errorf("the limit is %d", got)
+	}
+	inner := Limit(2048 * MiB)
+	if got := debug.SetMemoryLimit(-1); got != 944*MiB {
+		t.Errorf("a larger budget makes the limit %d", got)
+	}
+	inner()
+	restore()
+	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
+		t.Errorf("afterwards the limit is %d", got)
+	}
+}

@@ -1,0 +1,174 @@
+package budget
+
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/parameters"
+)
+
+// rowBuffer is how many rows the forward pass multiplies at a time, headRows how many the score
+// network takes.
+const (
+	rowBuffer = 128
+	headRows  = 512
+)
+
+// parameterCount is the number of a model's parameters.
+func parameterCount(s Sizes, c configuration.Configuration) int64 {
+	total := int64(0)
+	for _, shape := range parameters.Layout(c, int(s.Relations)) {
+		total += int64(shape.Size())
+	}
+	return total
+}
+
+// width is the number of features of a receiver: PNA has four aggregates and the entity's own.
+func width(c configuration.Configuration) int64 {
+	if c.Aggregate == configuration.AggregatePNA {
+		return 5 * int64(c.Dim)
+	}
+	return 2 * int64(c.Dim)
+}
+
+// maps is the bytes of a layer's linear maps: one for each of PNA's three scalers.
+func maps(c configuration.Configuration) int64 {
+	if c.Aggregate == configuration.AggregatePNA {
+		return 3 * 4 * width(c) * int64(c.Dim)
+	}
+	return 4 * width(c) * int64(c.Dim)
+}
+
+// folded bounds the bytes of weights in the form that propagation reads, which threads share.
+func folded(s Sizes, c configuration.Configuration) int64 {
+	d, layers := int64(c.Dim), int64(c.Layers)
+	total := layers*maps(c) + 32*d*d + 8*s.Entities // 32 d d of the score network; scalers by degree
+	if c.Dependent {
+		return total + 4*layers*s.Relations*d*d // a matrix per relation
+	}
+	return total + 8*layers*s.Relations*d
+}
+
+// propagator bounds the bytes of a thread's forward pass, and in training its backward pass.
+func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
+	v, d, layers, w := s.Entities, int64(c.Dim), int64(c.Layers), width(c)
+	scoringWindow := !training && c.Policy == configuration.PolicyWindow
+	lanes, ages := int64(1), int64(min(c.Delta, c.Layers)+1)
+	total := 132*v + 18*s.Edges // rows, ranks and senders by layer; arrays grow by a quarter
+	if scoringWindow {
+		lanes = 2              // two queries of a source are propagated together
+		total += 22 * v * ages // equal states
+	}
+	if c.Dependent {
+		total += 4 * layers * s.Relations * d * (2*lanes - 1) // embeddings; those of two queries beside those of one
+	}
+	total += 4*(rowBuffer*lanes*(w+2*d)+rowBuffer*(w+3*d)+2*w*d+headRows*d*int64(c.States())) + 64<<10
+	if c.Prioritized() {
+		return total + prioritized(s, c, training)
+	}
+	tables := ages // of states
+	switch {
+	case c.Policy == configuration.PolicyFull:
+		ages, tables = layers, layers+1
+	case c.Message == configuration.MessageTransE && c.Policy == configuration.PolicyWindow:
+		tables += 2 // states of entities that nothing has reached
+	case scoringWindow && !c.Specific():
+		tables = 2 // the layer that is read and the one that is written
+	}
+	total += 4 * v * d * lanes * tables
+	if training {
+		total += 4*v*d*tables + 4*v*ages*(w+d+d/32+6) // gradients; features and masks for the backward pass
+	}
+	return total
+}
+
+// prioritized bounds the bytes of A*Net's states: a layer has no more new ones than it chooses
+// edges.
+func prioritized(s Sizes, c configuration.Configuration, training bool) int64 {
+	nodes, degrees := c.Ratios(training)
+	v, e, d := float64(s.Entities), float64(s.Edges), float64(c.Dim)
+	senders, chosen := nodes*v, min(e, degrees*nodes*e)
+	receivers := min(v, chosen)
+	state := 4 * (4*d + 1)                // a state and its messages
+	around := 20*v + 16*e + 4*d*receivers // priorities, and a layer's messages
+	if training {
+		state += 4 * (float64(width(c)) + 2*d + 3)
+		around += 4 * d * (senders + 6*receivers)
+	}
+	layer := state*receivers + 4*d*(senders+2*receivers) + 4*(senders+6*receivers+2*chosen)
+	return int64(1.3*(2*state+float64(c.Layers)*layer) + around) // arrays grow by a quarter
+}
+
+// scorer bounds the bytes of a thread that ranks all entities for a query: two arrays of scores and
+// a row of distances, a decompressor, and buffers of the score network.
+func scorer(s Sizes, c configuration.Configuration) int64 {
+	const decompressor = 1 << 18
+	d := int64(c.Dim)
+	return propagator(s, c, false) + 20*s.Entities + decompressor + 4*headRows*(3*d+2+int64(c.States())) + 64*d
+}
+
+// trainer bounds the bytes of a thread that trains: a propagator, the score network's graph for an
+// answer and its negatives, and its part of the sums of gradients.
+func trainer(s Sizes, c configuration.Configuration) int64 {
+	n, d := int64(1+c.Negatives), int64(c.Dim)
+	network := 4*n*(12*d+16) + 160*d*d + 128<<10
+	if c.Specific() {
+		network += 4 * n * int64(c.States()) * (14*d + 8)
+	}
+	sums := maps(c) + 4*width(c)*d + 5000*(int64(c.BatchSize)+d)
+	return propagator(s, c, true) + network + sums + 5*s.Entities
+}
+
+// batch bounds the bytes that a step of training needs for each query of its batch: relation
+// embeddings, gradients of all parameters, and their sums.
+func batch(s Sizes, c configuration.Configuration) int64 {
+	d, layers := int64(c.Dim), int64(c.Layers)
+	query := layers*(4*s.Relations*d+maps(c)+16*d) + 50*d*d + 64*d + 4<<10
+	if c.Dependent {
+		query += 4 * layers * (s.Relations*d + s.Relations*d*d/1000 + 2*d)
+	}
+	return int64(c.BatchSize)*query + layers*maps(c)
+}
+
+// bundler bounds the bytes of a thread that cuts queries into bundles.
+func bundler(s Sizes) int64 {
+	return max(SearchBytes, Searcher(s.Entities, 1, true, true)) + 2*s.Entities
+}
+
+// SearchBytes bounds the searches that bundling makes, where 64 sources at once allow it.
+const SearchBytes = 8 * MiB
+
+// Searcher bounds the bytes of a search from so many words of 64 sources at once, beside the graph.
+// It gathers distances, levels of edges, or both.
+func Searcher(entities int64, words int, distances, levels bool) int64 {
+	n, w := entities+128, int64(words)
+	total := 24*w*n + 8*n // reached, and reached in this and the next step
+	if distances {
+		total += 64 * w * n // half a byte an entity and source, by entity and by source
+	}
+	if levels {
+		total += 640<<10 + 64*280*w
+	}
+	return total
+}
+
+// Words are how many words of 64 sources a search may take at once, the most first.
+var Words = []int{8, 4, 2, 1}
+
+// WordsWithin returns the most words whose search takes so many bytes at most, at least 1.
+func WordsWithin(entities, bytes int64) int {
+	for _, words := range Words {
+		if words == 1 || Searcher(entities, words, true, true) <= bytes+entities {
+			return words
+		}
+	}
+	return 1
+}
+
+// Widest returns the most words with which every core has a thread within a budget of bytes, or 1.
+func Widest(estimate func(words int) Estimate, budget int64, cores int) int {
+	for _, words := range Words {
+		if p, err := estimate(words).Plan(budget, 0, cores); err == nil && p.Threads >= cores {
+			return words
+		}
+	}
+	return 1
+}

@@ -1,0 +1,175 @@
+package budget
+
+import "tagnet/model/configuration"
+
+// Sizes are what an estimate is computed from.
+type Sizes struct {
+	// Entities, Edges and Relations are those of the graph that a split's queries are asked in, with
+	// inverse edges and relations.
+	Entities, Edges, Relations int64
+	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
+	LoadedEntities, LoadedEdges int64
+	// NameBytes bounds the length of all names. EdgeFiles is how many files the edges are in.
+	NameBytes, EdgeFiles int64
+	// Queries is the number of queries, Questions of distinct pairs (source, relation) among them,
+	// and Sources of distinct sources.
+	Queries, Questions, Sources int64
+	// Answers is the number of known answers, AnswerLists that of the pairs that they belong to.
+	Answers, AnswerLists int64
+}
+
+// Score estimates scoring with the topK best candidates of each query.
+func Score(s Sizes, c configuration.Configuration, topK int) Estimate {
+	return Estimate{
+		Task: "scoring this graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"queries", s.queries() + s.answers()},
+			{"parameters", 8*parameterCount(s, c) + folded(s, c)},
+			{"rankings", s.Queries * int64(400+300*topK)},
+		},
+		Thread: scorer(s, c) + 16*int64(topK) + bundler(s),
+	}
+}
+
+// Train estimates a training. Queries and Questions are those of the training and validation
+// splits together.
+func Train(s Sizes, c configuration.Configuration) Estimate {
+	return Estimate{
+		Task: "training on this graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"queries", 2*s.queries() + 2*s.answers()}, // the pipeline's and the worker's; answers of training alone, and of all splits
+			{"parameters", 20*parameterCount(s, c) + folded(s, c)},
+			{"batch", batch(s, c)},
+		},
+		Thread: max(trainer(s, c), scorer(s, c)+bundler(s)), // validation releases the trainer
+	}
+}
+
+// Search estimates a search for distances by a worker that holds the graph, whose threads search
+// from so many words of 64 sources at once.
+func Search(s Sizes, words int) Estimate {
+	const packedRow = 32 // half a byte an entity for each of 64 sources, until they are written in order
+	neighbours := int64(0)
+	if s.Edges <= MaxNeighbours {
+		neighbours = 8*s.Entities + 4*s.Edges
+	}
+	return Estimate{
+		Task: "searching in a worker that holds the graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"neighbours", neighbours},
+			{"queries", 32*s.Queries + 12*s.Sources}, // read by the pipeline and by the worker
+			{"table", tableBatch(s)},
+		},
+		Thread: Searcher(s.Entities, words, true, false) + packedRow*int64(words)*s.Entities + s.Entities,
+	}
+}
+
+// MaxNeighbours is the most edges of a graph of which a search keeps a copy without repeated
+// neighbours (256 MiB).
+const MaxNeighbours = 64 << 20
+
+// Counting is what a count of messages does beside a search.
+type Counting struct {
+	// Rows is how many rows of messages.parquet a source has.
+	Rows int64
+	// Removes tells whether edges are removed for each query.
+	Removes bool
+	// Model, if not nil, is an A*Net whose choices are counted.
+	Model *configuration.Configuration
+}
+
+// Count estimates a count of messages, whose threads search from so many words of 64 sources at
+// once.
+func Count(s Sizes, c Counting, words int) Estimate {
+	const (
+		perSource = 10 * 280    // levels of a source: encoded, in the runner's memory, and decoded into a growing list
+		perChoice = 10*64 + 150 // the same of a question and layer, and its row
+		rowGroup  = 32 * MiB    // of a Parquet file, while it is written
+	)
+	e := Estimate{
+		Task: "counting messages on this graph",
+		Rows: []Row{
+			{"graph", s.graph() + s.queries()},
+			{"counts", perSource * s.Sources},
+			{"rows", rowGroup + 150*c.Rows*s.Sources},
+		},
+		Thread: Searcher(s.Entities, words, c.Removes, true) + s.Entities,
+	}
+	if c.Removes {
+		e.Thread += 24 * s.Entities // corrections of the levels
+	}
+	if m := c.Model; m != nil {
+		e.Rows = append(e.Rows,
+			Row{"parameters", 8*parameterCount(s, *m) + folded(s, *m)},
+			Row{"choices", perChoice * int64(m.Layers) * s.Questions})
+		e.Thread += propagator(s, *m, false) + 9*s.Entities
+	}
+	return e
+}
+
+// Preprocess estimates preprocessing a data set of so many distinct names.
+func Preprocess(names int64) Estimate {
+	return Estimate{
+		Task:   "preprocessing",
+		Rows:   []Row{{"ids of names", 20 * names}}, // a hash table of 16 bytes a slot, four fifths full
+		Thread: 48 * MiB,                            // buffers of the text and of spill files, and a batch of a table
+	}
+}
+
+// Joining is how rounds of a join search.
+type Joining struct {
+	// EntitiesPerRange is the most entities of a range, Words the words of 64 sources of a block.
+	EntitiesPerRange, Words int64
+	// EdgeBytes bounds the edges that a thread reads at a time, CachedBytes those that a process keeps
+	// between rounds.
+	EdgeBytes, CachedBytes int64
+	// PartBytes bounds the distances that are assembled at a time.
+	PartBytes int64
+	// InRunner is what the runner holds of a round in the memory of this process, in bytes.
+	InRunner int64
+}
+
+// Join estimates a search by rounds of a join.
+func Join(s Sizes, j Joining) Estimate {
+	const (
+		elements  = 16 * MiB // elements and a batch of edges being read
+		rowCopies = 2        // a row of half a byte an entity, packed and encoded
+	)
+	reached := 8 * j.EntitiesPerRange * j.Words // a bit for each source
+	round := 3*reached + 2*j.EdgeBytes + 32*j.EntitiesPerRange
+	last := reached + 32*rowCopies*j.EntitiesPerRange*j.Words
+	assembled := max(j.PartBytes, s.Entities) + tableBatch(s)
+	return Estimate{
+		Task: "searching by a join",
+		Rows: []Row{
+			{"queries", 32*s.Queries + 12*s.Sources},
+			{"edges", j.CachedBytes},
+			{"rounds", runnerCopies * j.InRunner},
+		},
+		Thread: max(round, last, assembled) + elements,
+	}
+}
+
+// runnerCopies is how many copies of an element Beam's local runner holds: as it is sent, joined,
+// kept and handed on.
+const runnerCopies = 6
+
+// tableBatch bounds the bytes of the batch of rows that a table of distances is written in, and of
+// its compressed copy.
+func tableBatch(s Sizes) int64 { return max(4*MiB, 2*s.Entities) }
+
+// graph bounds the bytes of the loaded graphs with names.
+func (s Sizes) graph() int64 {
+	return MiB + 8*s.LoadedEntities + 8*s.LoadedEdges + 16*(s.LoadedEntities+s.Relations) + s.NameBytes +
+		12*s.LoadedEdges/max(1, s.EdgeFiles)
+}
+
+// queries bounds the bytes of queries: 16 each as they are read, and 72 as they are grouped by
+// source, twice while bundles are cut.
+func (s Sizes) queries() int64 { return 160 * s.Queries }
+
+// answers bounds the bytes of the known answers.
+func (s Sizes) answers() int64 { return 4*s.Answers + 32*s.AnswerLists }

@@ -1,0 +1,48 @@
+package graph
+
+import (
+	"context"
+
+	"tagnet/formats/manifest"
+	"tagnet/model/budget"
+	"tagnet/model/kg"
+)
+
+// Sizes returns the sizes of the graph that some splits are asked in, and of those splits' queries
+// together, from the manifest and the summary of a graph/ folder. Of Sources it returns a bound.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, splits ...string) (budget.Sizes, error) {
+	summary, err := ReadSummary(ctx, folder)
+	if err != nil {
+		return budget.Sizes{}, err
+	}
+	s := budget.Sizes{
+		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
+		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
+		EdgeFiles: int64(len(kg.EdgeFiles(m, splits[0]))),
+	}
+	if inference := summary.InferenceGraph; inference != nil {
+		s.LoadedEntities += inference.Entities
+		s.LoadedEdges += m.Rows["inference_edges"]
+		if splits[0] == "test" {
+			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
+			s.Answers, s.AnswerLists = s.Edges, s.Edges
+		}
+	}
+	for _, split := range kg.Splits {
+		s.Answers += summary.Queries[split]
+		s.AnswerLists += summary.Distinct[split]
+	}
+	for _, split := range splits {
+		s.Queries += summary.Queries[split]
+		s.Questions += summary.Distinct[split]
+	}
+	s.Sources = min(s.Entities, s.Questions)
+	const compressed = 4 // names are at most so many times longer than their file
+	for _, f := range m.Files {
+		switch f.Name {
+		case kg.EntitiesFile, kg.RelationsFile, kg.InferenceEntitiesFile:
+			s.NameBytes += compressed * f.Size
+		}
+	}
+	return s, nil
+}
