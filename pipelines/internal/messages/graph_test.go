@@ -10,9 +10,6 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p, err := Build([]int32{0, 1, 2}, 3, messages.CountParams{Graph: "mem://graph", Split: "test", Folder: "mem://messages"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := Build([]int32{0, 1, 2}, 3, messages.CountParams{Graph: "mem://graph", Split: "test", Folder: "mem://messages"})
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
 }

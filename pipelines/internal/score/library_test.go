@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // TestLibraryAnswersAsTheCommand compares package model with the predictions of score --queries, bit for bit.
@@ -30,7 +31,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
+			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
 			found, err := filepath.Glob(filepath.Join(w, "*", "*", "predictions.parquet"))
 			if err != nil || len(found) != 1 {
 				t.Fatalf("predictions %v, %v", found, err)
@@ -87,7 +88,7 @@ func TestLibraryLoadsAndTrainsAsTheCommands(t *testing.T) {
 			t.Errorf("%s (-workspace +library):\n%s", name, diff)
 		}
 	}
-	text := dataset(t, t.TempDir(), "e", 60)
+	text := pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))
 	files := model.Files{Train: filepath.Join(text, "train.txt"), Valid: filepath.Join(text, "valid.txt"), Test: filepath.Join(text, "test.txt")}
 	loaded, err := model.Load(t.Context(), files, filepath.Join(w, "checkpoints", opened.Checkpoint()+".json"))
 	check("loaded", loaded, err)
@@ -110,11 +111,11 @@ func TestLibraryNoticesDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(t, file, string(whole[:len(whole)/2])+"x"+string(whole[len(whole)/2:]))
+		pipelinetest.Write(t, file, string(whole[:len(whole)/2])+"x"+string(whole[len(whole)/2:]))
 		if _, err := model.Open(t.Context(), w); !errors.Is(err, model.ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%s: %v", path, err)
 		}
-		put(t, file, string(whole))
+		pipelinetest.Write(t, file, string(whole))
 	}
 	if _, err := model.Open(t.Context(), w); err != nil {
 		t.Error(err)
