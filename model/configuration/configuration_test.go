@@ -7,6 +7,7 @@ import (
 )
 
 func TestValidateNamesEveryField(t *testing.T) {
+	t.Parallel()
 	c := Default()
 	c.Layers, c.Delta, c.Message, c.LearningRate = 0, -1, "complex", math.NaN()
 	err := c.Validate()
@@ -24,6 +25,7 @@ func TestValidateNamesEveryField(t *testing.T) {
 }
 
 func TestValidateFieldByField(t *testing.T) {
+	t.Parallel()
 	if err := Default().Validate(); err != nil {
 		t.Fatalf("the default is not valid: %v", err)
 	}
@@ -67,6 +69,7 @@ func TestValidateFieldByField(t *testing.T) {
 }
 
 func TestOddDimensionWithRotatE(t *testing.T) {
+	t.Parallel()
 	c := Default()
 	c.Message, c.Dim = MessageRotatE, 5
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "dim is 5") {
@@ -75,6 +78,7 @@ func TestOddDimensionWithRotatE(t *testing.T) {
 }
 
 func TestStringAndParse(t *testing.T) {
+	t.Parallel()
 	for _, name := range PresetNames() {
 		c, err := Preset(name)
 		if err != nil {
@@ -90,6 +94,7 @@ func TestStringAndParse(t *testing.T) {
 }
 
 func TestParseRefusesUnknownFields(t *testing.T) {
+	t.Parallel()
 	c := Default()
 	if err := c.Parse([]byte(`{"layers": 3, "lairs": 4}`)); err == nil || !strings.Contains(err.Error(), "lairs") {
 		t.Errorf("an unknown field: error is %v", err)
@@ -100,6 +105,7 @@ func TestParseRefusesUnknownFields(t *testing.T) {
 }
 
 func TestParseKeepsOtherFields(t *testing.T) {
+	t.Parallel()
 	c := Default()
 	if err := c.Parse([]byte(`{"layers": 3}`)); err != nil {
 		t.Fatal(err)
@@ -112,6 +118,7 @@ func TestParseKeepsOtherFields(t *testing.T) {
 }
 
 func TestRatios(t *testing.T) {
+	t.Parallel()
 	c := Default()
 	c.NodeRatio, c.DegreeRatio = .25, 2
 	if node, degree := c.Ratios(false); node != .25 || degree != 2 {

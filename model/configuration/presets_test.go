@@ -7,6 +7,7 @@ import (
 )
 
 func TestEveryPresetIsLegal(t *testing.T) {
+	t.Parallel()
 	names := PresetNames()
 	if want := 21 + 20; len(names) != want {
 		t.Errorf("%d presets, want %d", len(names), want)
@@ -40,6 +41,7 @@ func TestEveryPresetIsLegal(t *testing.T) {
 // TestPresetsOfEveryName spells out the promised names, so that none is lost by a change
 // of how they are put together.
 func TestPresetsOfEveryName(t *testing.T) {
+	t.Parallel()
 	want := []string{"fb15k-237", "fb15k-237-wide", "fb15k-237-specific", "wn18rr", "wn18rr-specific",
 		"fb15k-237-astar", "fb15k-237-window-astar", "wn18rr-astar", "wn18rr-window-astar"}
 	for _, set := range []string{"fb-v1", "fb-v2", "fb-v3", "fb-v4", "wn-v1", "wn-v2", "wn-v3", "wn-v4"} {
@@ -54,6 +56,7 @@ func TestPresetsOfEveryName(t *testing.T) {
 }
 
 func TestPresetValues(t *testing.T) {
+	t.Parallel()
 	wide, _ := Preset("fb15k-237-wide")
 	want := Default()
 	want.Delta, want.Dropout, want.Negatives, want.Remove, want.Bias = 3, .4, 2048, RemoveOneHop, false
@@ -86,6 +89,7 @@ func TestPresetValues(t *testing.T) {
 }
 
 func TestUnknownPresetNamesTheClosest(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"fb15k237": "fb15k-237", "wn_v1": "wn-v1", "wn18r-specific": "wn18rr-specific", "FB-V2": "fb-v2", "": "fb-v1",
 	} {

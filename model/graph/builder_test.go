@@ -34,6 +34,7 @@ func built(entities, relations int, edges []edge) (*Graph, error) {
 // TestBuilderMakesTheSameGraph compares with New over the same facts, with loops and entities without
 // edges.
 func TestBuilderMakesTheSameGraph(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		entities, relations := 1+random.IntN(12), 1+random.IntN(3)

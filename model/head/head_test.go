@@ -224,6 +224,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestLossAgreesWithItsDefinition(t *testing.T) {
+	t.Parallel()
 	for name, c := range cases() {
 		t.Run(name, func(t *testing.T) {
 			trial := newTrial[float64](t, c, .7)
@@ -246,6 +247,7 @@ func TestLossAgreesWithItsDefinition(t *testing.T) {
 }
 
 func TestGradientsAgreeWithDifferences(t *testing.T) {
+	t.Parallel()
 	for name, c := range cases() {
 		t.Run(name, func(t *testing.T) {
 			trial := newTrial[float64](t, c, .7)
@@ -276,6 +278,7 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 }
 
 func TestFloat32AgreesWithFloat64(t *testing.T) {
+	t.Parallel()
 	for name, c := range cases() {
 		t.Run(name, func(t *testing.T) {
 			exact, quick := newTrial[float64](t, c, .7), newTrial[float32](t, c, .7)
@@ -311,6 +314,7 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 
 // Scores of ±200 must neither overflow nor lose their gradient.
 func TestLossIsStable(t *testing.T) {
+	t.Parallel()
 	c := cases()["fixed"]
 	for _, z := range []float32{200, -200} {
 		trial := newTrial[float32](t, c, 0)
@@ -330,6 +334,7 @@ func TestLossIsStable(t *testing.T) {
 }
 
 func TestNotANumberIsNotHidden(t *testing.T) {
+	t.Parallel()
 	trial := newTrial[float32](t, cases()["specific, own"], .7)
 	trial.set.Data("attention.0.weight")[0] = float32(math.NaN())
 	loss, err := trial.head.Run(fakeRelation, trial.entities, 1, trial.head.NewGradients())
@@ -339,6 +344,7 @@ func TestNotANumberIsNotHidden(t *testing.T) {
 }
 
 func TestHeadsOfImpossibleShapes(t *testing.T) {
+	t.Parallel()
 	c := cases()["fixed"]
 	trial := newTrial[float64](t, c, 1)
 	if _, err := New(c, 1, trial.set, Propagation[float64](trial.fake), Products[float64](Plain[float64]{})); err == nil {

@@ -12,6 +12,7 @@ import (
 // A head runs for many queries, and none may affect the next. SumInto sums query by query and ignores
 // previous values.
 func TestQueriesLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	for _, k := range kernel.Available() {
 		c := configuration.Default()
 		c.Dim, c.Negatives, c.DeltaMode, c.Attention = 16, 20, configuration.DeltaSpecific, configuration.AttentionOwn

@@ -134,6 +134,7 @@ func TestWithoutEqualsSearching(t *testing.T) {
 
 // TestQueriesOfASourceInAnyOrder checks that no correction affects the next.
 func TestQueriesOfASourceInAnyOrder(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 50 {
 		const hops = 6
@@ -162,6 +163,7 @@ func TestQueriesOfASourceInAnyOrder(t *testing.T) {
 // TestCountsWithoutRemoved compares with the definition, edge by edge, for every number of
 // layers, layer and delta.
 func TestCountsWithoutRemoved(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))
 	const hops = 5
 	for trial := range 40 {
@@ -179,6 +181,7 @@ func TestCountsWithoutRemoved(t *testing.T) {
 
 // TestNothingRemoved checks that removing a fact that is not in the graph changes nothing.
 func TestNothingRemoved(t *testing.T) {
+	t.Parallel()
 	g, err := graph.New(4, 2, []graph.Fact{{Head: 0, Relation: 0, Tail: 1}, {Head: 1, Relation: 0, Tail: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +206,7 @@ func TestNothingRemoved(t *testing.T) {
 
 // TestSumsOfLevels checks that the counts of summed levels are the sums of the counts.
 func TestSumsOfLevels(t *testing.T) {
+	t.Parallel()
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(11, 12)), 30, 60)
 	distances := make([]uint8, g.Entities)
 	levels := func(source int32) Levels {

@@ -111,6 +111,7 @@ func (a *bruteForce) levels(hops int, removal graph.Removal) Levels {
 // query of the small inductive graphs, and a sample of the others, of FB15k-237 a thousand.
 // TAGNET_TEST_ALL=1 takes every query of all inductive graphs, which takes minutes.
 func TestTrainingQueriesOfRealData(t *testing.T) {
+	t.Parallel()
 	const hops, every = 6, -1
 	for name, sample := range map[string]int{
 		"fb15k-237": 1000, "wn18rr": 300,

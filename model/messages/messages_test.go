@@ -64,6 +64,7 @@ func randomGraph(t *testing.T, random *rand.Rand, entities, facts int) (*graph.G
 // TestLayerEqualsCountingEdgeByEdge compares with the definition for every number of layers,
 // layer and delta, on graphs where entities stay unreached.
 func TestLayerEqualsCountingEdgeByEdge(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for trial := range 30 {
 		g, _ := randomGraph(t, random, 12+trial, 6+2*trial)
@@ -92,6 +93,7 @@ func compare(t *testing.T, g *graph.Graph, distances []uint8, removal graph.Remo
 
 // TestSumsAreWhole checks the invariants of every count.
 func TestSumsAreWhole(t *testing.T) {
+	t.Parallel()
 	g, _ := randomGraph(t, rand.New(rand.NewPCG(7, 8)), 30, 60)
 	distances := make([]uint8, g.Entities)
 	search.NewSearcher(g).Search(0, 6, graph.Removal{}, distances)

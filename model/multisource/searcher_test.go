@@ -66,6 +66,7 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 // TestSearchEqualsSingleSource covers numbers of sources that fill a last word in every way, and numbers
 // of hops from 0 to more than there are levels.
 func TestSearchEqualsSingleSource(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k kernel.Kernel, words int) {
 		random := rand.New(rand.NewPCG(1, 2))
 		for _, entities := range []int{1, 15, 16, 17, 80, 300} {
@@ -93,6 +94,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 
 // TestEachAlone gathers distances alone, levels alone, or neither.
 func TestEachAlone(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k kernel.Kernel, words int) {
 		g := randomGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
 		for _, gather := range []Gather{{Distances: true}, {Levels: true}, {}} {
@@ -109,6 +111,7 @@ func TestEachAlone(t *testing.T) {
 // TestHub searches a hub with a million neighbours, joined by two relations each, loops at the hub, a
 // separate pair, and an entity without edges.
 func TestHub(t *testing.T) {
+	t.Parallel()
 	const leaves = 1_000_000
 	var facts []graph.Fact
 	for leaf := range int32(leaves) {
@@ -132,6 +135,7 @@ func TestHub(t *testing.T) {
 
 // TestEveryNumberOfSources covers every number of sources of the widest rows.
 func TestEveryNumberOfSources(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	g := randomGraph(t, random, 40, 70)
 	sources := make([]int32, 512)
@@ -148,6 +152,7 @@ func TestEveryNumberOfSources(t *testing.T) {
 }
 
 func TestSearchRefuses(t *testing.T) {
+	t.Parallel()
 	g := randomGraph(t, rand.New(rand.NewPCG(1, 2)), 5, 4)
 	for name, test := range map[string]struct {
 		sources []int32

@@ -34,6 +34,7 @@ func moments(data []float32) (mean, deviation, largest float64) {
 }
 
 func TestInitializeDrawsAsPyTorchDoes(t *testing.T) {
+	t.Parallel()
 	s := initialized(t, nil, 7)
 	for _, want := range []struct {
 		name   string
@@ -72,6 +73,7 @@ func TestInitializeDrawsAsPyTorchDoes(t *testing.T) {
 }
 
 func TestInitializeIndependentEmbeddingIsNormal(t *testing.T) {
+	t.Parallel()
 	s := initialized(t, func(c *configuration.Configuration) { c.Dependent = false }, 7)
 	mean, deviation, largest := moments(s.Data("layers.3.relation.weight"))
 	if !(math.Abs(mean) <= .1 && math.Abs(deviation-1) <= .1 && largest > 2) {
@@ -80,6 +82,7 @@ func TestInitializeIndependentEmbeddingIsNormal(t *testing.T) {
 }
 
 func TestInitializeDependsOnSeedAndNameOnly(t *testing.T) {
+	t.Parallel()
 	whole := initialized(t, nil, 7)
 	if !slices.EqualFunc(whole.Tensors, initialized(t, nil, 7).Tensors, func(a, b Tensor[float32]) bool { return slices.Equal(a.Data, b.Data) }) {
 		t.Error("the same seed gave other weights")

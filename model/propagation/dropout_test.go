@@ -13,6 +13,7 @@ import (
 // TestDropout checks the share that is kept, and that masks depend on seed, layer and entity, each
 // independently of the others.
 func TestDropout(t *testing.T) {
+	t.Parallel()
 	const rows = 4000
 	entities := make([]int32, rows)
 	for i := range entities {
@@ -54,6 +55,7 @@ func TestDropout(t *testing.T) {
 // TestEveryRowHasItsMask checks that the mask of every row is drawn for its entity and layer, in
 // layers of several chunks too.
 func TestEveryRowHasItsMask(t *testing.T) {
+	t.Parallel()
 	c := configuration.Default()
 	c.Dropout = .3
 	s := newSteady(t, c, 3000, 6000, true)

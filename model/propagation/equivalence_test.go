@@ -14,6 +14,7 @@ import (
 // TestEquivalentStatesAreCopied compares states that are computed once for equivalent rows with those
 // computed row by row, bit by bit, in a graph of hubs and leaves with equal messages.
 func TestEquivalentStatesAreCopied(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 1))
 	var facts []graph.Fact
 	const hubs, entities = 20, 400

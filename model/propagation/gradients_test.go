@@ -31,6 +31,7 @@ func (h *headed) Backward(entities []int32, gradient, query []float32) error {
 // TestGoldenGradients compares the loss and the gradients of every golden batch, through head and
 // propagation, on every kernel variant.
 func TestGoldenGradients(t *testing.T) {
+	t.Parallel()
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) { compareGradients(t, c, k) })

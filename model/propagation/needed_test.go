@@ -12,6 +12,7 @@ import (
 // TestNeededStatesSuffice compares training that computes only the states its candidates depend on
 // with training that computes all.
 func TestNeededStatesSuffice(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{configuration.DeltaFixed, configuration.DeltaSpecific} {
 		for delta := range 4 {
 			for _, message := range []string{configuration.MessageDistMult, configuration.MessageTransE} {

@@ -12,6 +12,7 @@ import (
 // TestGoldenStates compares states and distances with the golden ones on every kernel variant: those of
 // reached entities at each age of their windows, and of every entity for the policy full.
 func TestGoldenStates(t *testing.T) {
+	t.Parallel()
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {
 			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {

@@ -76,6 +76,7 @@ const rounding = 5e-3
 // configurations, dropout included, on every kernel. A propagator serves several queries in a row: none
 // may affect the next.
 func TestMatchesReference(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		g, c := randomGraph(t, rng), randomConfiguration(rng)

@@ -124,6 +124,7 @@ func sumCases() map[string]configuration.Configuration {
 
 // All numbers have exact float32 sums and products, so the test needs no tolerance.
 func TestSum(t *testing.T) {
+	t.Parallel()
 	for name, c := range sumCases() {
 		for _, k := range kernel.Available() {
 			for _, count := range []int{1, 2, 5, 19} {
@@ -189,6 +190,7 @@ func TestSumOnAnyNumberOfThreads(t *testing.T) {
 }
 
 func TestSumRefusesAnotherNumberOfQueries(t *testing.T) {
+	t.Parallel()
 	b := newBatch(t, sumCases()["plain"], 2)
 	if err := Sum(kernel.Available()[0], b.weights, b.batch, b.queries[:1], b.into); err == nil {
 		t.Error("two batch for one query were taken")
@@ -200,6 +202,7 @@ func TestSumRefusesAnotherNumberOfQueries(t *testing.T) {
 
 // Embed must equal what a query computes for itself, bit for bit, for training and for scoring.
 func TestEmbed(t *testing.T) {
+	t.Parallel()
 	c := sumCases()["dependent"]
 	b := newBatch(t, c, 3)
 	rng := rand.New(rand.NewPCG(65, 66))

@@ -46,6 +46,7 @@ func relaxed(g *graph.Graph, source int32, hops int, removal graph.Removal) []ui
 }
 
 func TestSearchMatchesRelaxation(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		g := randomGraph(t, rng, 1+rng.IntN(30), 1+rng.IntN(3), rng.IntN(60))

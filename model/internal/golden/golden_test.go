@@ -11,6 +11,7 @@ import (
 )
 
 func TestGoldenCasesCanBeRead(t *testing.T) {
+	t.Parallel()
 	for _, c := range Cases(t) {
 		if len(c.Queries) == 0 || c.Parameters == nil {
 			t.Errorf("%s: no queries or parameters", c.Name)
@@ -23,6 +24,7 @@ func TestGoldenCasesCanBeRead(t *testing.T) {
 }
 
 func TestConfigurationIsReadStrictly(t *testing.T) {
+	t.Parallel()
 	legal := func() map[string]any {
 		return map[string]any{"dim": 4, "layers": 2, "delta": 1, "policy": "window", "aggregate": "pna", "message": "distmult",
 			"dependent": false, "degree_messages": false, "delta_mode": "fixed", "attention": nil, "temperature": 1.0,
@@ -59,6 +61,7 @@ func TestConfigurationIsReadStrictly(t *testing.T) {
 }
 
 func TestSetsAreReadStrictly(t *testing.T) {
+	t.Parallel()
 	layout := []parameters.Shape{{Name: "a", Shape: []int{2}}, {Name: "b", Shape: []int{1, 3}}}
 	good := map[string]tensor{"a": {[]int{2}, []float64{1, 2}}, "b": {[]int{1, 3}, []float64{3, 4, 5}}}
 	set, err := readSet(layout, good)
@@ -81,6 +84,7 @@ func TestSetsAreReadStrictly(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
 		name      string
@@ -106,6 +110,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareSetsNamesEveryTensor(t *testing.T) {
+	t.Parallel()
 	layout := []parameters.Shape{{Name: "a", Shape: []int{2}}, {Name: "b", Shape: []int{2}}, {Name: "c", Shape: []int{1}}}
 	want := parameters.NewSet[float64](layout)
 	got := parameters.NewSet[float32](layout)

@@ -56,6 +56,7 @@ func write(t *testing.T, content map[string]any) string {
 }
 
 func TestRead(t *testing.T) {
+	t.Parallel()
 	c, err := Read(write(t, tiny(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +78,7 @@ func TestRead(t *testing.T) {
 
 // TestReadRefuses checks that a missing or unfit field is an error, not zero.
 func TestReadRefuses(t *testing.T) {
+	t.Parallel()
 	for place, values := range map[string]map[string]any{
 		"case": {"num_relations": 3, "num_nodes": 1, "batch_loss": nil, "queries": []any{}, "parameters": map[string]any{},
 			"gradients": nil, "config": map[string]any{}, "triples": [][]int{{0, 1, 1}}},

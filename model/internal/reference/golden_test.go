@@ -9,6 +9,7 @@ import (
 )
 
 func TestGoldenFloat64(t *testing.T) {
+	t.Parallel()
 	for _, c := range golden.Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 // TestGradientAgainstDifferences compares every tensor's gradient, along a random direction,
 // with the central difference, for every aggregate, message function and policy.
 func TestGradientAgainstDifferences(t *testing.T) {
+	t.Parallel()
 	i := 0
 	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
 		for _, kind := range []string{configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE} {

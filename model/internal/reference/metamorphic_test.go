@@ -29,6 +29,7 @@ func everyPolicy() map[string]configuration.Configuration {
 // TestRenumberingEntities checks that ids of entities change no result. A*Net breaks ties by id, so here
 // it may send along all edges.
 func TestRenumberingEntities(t *testing.T) {
+	t.Parallel()
 	for name, c := range everyPolicy() {
 		c.NodeRatio, c.DegreeRatio = 1, 100
 		facts := sampleFacts(5, 20, 3)
@@ -78,6 +79,7 @@ func TestRenumberingEntities(t *testing.T) {
 // state is zero, and without PNA's standard deviation, which has a positive minimum. Otherwise full
 // propagation changes entities before they are reached, and no window equals it.
 func TestWideWindowIsFull(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{configuration.MessageDistMult, configuration.MessageRotatE} {
 		for _, aggregate := range []string{configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
 			c := small()
@@ -102,6 +104,7 @@ func TestWideWindowIsFull(t *testing.T) {
 // TestRemovalIsAbsence checks that removing a fact's edges for a query equals a graph without the fact,
 // except for the mean degree, which is that of the whole graph.
 func TestRemovalIsAbsence(t *testing.T) {
+	t.Parallel()
 	for name, c := range everyPolicy() {
 		if c.Prioritized() {
 			c.NodeRatio, c.DegreeRatio = 1, 100
@@ -138,6 +141,7 @@ func TestRemovalIsAbsence(t *testing.T) {
 // TestCountsAddUp checks that every edge is kept or pruned, and that A*Net without limits sends all
 // messages of reached entities.
 func TestCountsAddUp(t *testing.T) {
+	t.Parallel()
 	for delta := range 6 {
 		c := small()
 		c.Delta, c.NodeRatio, c.DegreeRatio = delta, 1, 100
@@ -162,6 +166,7 @@ func TestCountsAddUp(t *testing.T) {
 
 // TestUnreachedShareOneScore checks that windows leave unreached entities at zero.
 func TestUnreachedShareOneScore(t *testing.T) {
+	t.Parallel()
 	for name, c := range everyPolicy() {
 		if !c.Windowed() {
 			continue
@@ -182,6 +187,7 @@ func TestUnreachedShareOneScore(t *testing.T) {
 
 // TestRatiosOfEvaluation checks that A*Net has ratios of its own for evaluation.
 func TestRatiosOfEvaluation(t *testing.T) {
+	t.Parallel()
 	c := small()
 	c.Policy, c.NodeRatio, c.EvaluationNodeRatio = configuration.PolicyAStar, 0.1, 1
 	g := sampleGraph(t, 10, 20, 3)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestUpdateVectorByHand(t *testing.T) {
+	t.Parallel()
 	set := []member{{[]float64{2}, 1}, {[]float64{-1}, 3}, {[]float64{5}, 1}}
 	// The set stands for 8 messages: mean (2 - 3 + 5)/8, mean of squares (4 + 3 + 25)/8.
 	r := reduction{configuration.AggregatePNA, 8, [3]float64{1, 2, 0.5}}
@@ -31,6 +32,7 @@ func TestUpdateVectorByHand(t *testing.T) {
 }
 
 func TestScalers(t *testing.T) {
+	t.Parallel()
 	r := newReduction(configuration.AggregatePNA, 2, math.Log(9))
 	for i, want := range []float64{1, .5, 2} {
 		near(t, "scaler", r.scalers[i], want)
@@ -42,6 +44,7 @@ func TestScalers(t *testing.T) {
 
 // TestCopiesAreMembers checks that a member with three copies equals three members.
 func TestCopiesAreMembers(t *testing.T) {
+	t.Parallel()
 	a, b := []float64{.5, -2}, []float64{1.5, 1}
 	for _, aggregate := range []string{configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax} {
 		r := newReduction(aggregate, 4, 1)
@@ -59,6 +62,7 @@ func TestCopiesAreMembers(t *testing.T) {
 }
 
 func TestFirstOfEqualsTakesTheGradient(t *testing.T) {
+	t.Parallel()
 	r := newReduction(configuration.AggregateMax, 2, 1)
 	gradients := r.backward([]member{{[]float64{1, 0}, 1}, {[]float64{1, 2}, 2}, {[]float64{1, 2}, 1}}, []float64{7, 5})
 	for i, want := range [][]float64{{7, 0}, {0, 5}, {0, 0}} {
@@ -69,6 +73,7 @@ func TestFirstOfEqualsTakesTheGradient(t *testing.T) {
 }
 
 func TestRotatEIsAComplexProduct(t *testing.T) {
+	t.Parallel()
 	x, w := []complex128{1 + 2i, -3 + 1i}, []complex128{2 - 1i, 0.5 + 4i}
 	split := func(z []complex128) []float64 {
 		return []float64{real(z[0]), real(z[1]), imag(z[0]), imag(z[1])}
@@ -80,6 +85,7 @@ func TestRotatEIsAComplexProduct(t *testing.T) {
 }
 
 func TestDistances(t *testing.T) {
+	t.Parallel()
 	// A path 0-1-2-3-4, a loop at 0, a shortcut 0-2, and 5 without edges.
 	g, err := graph.New(6, 1, []graph.Fact{{Head: 0, Tail: 1}, {Head: 2, Tail: 1}, {Head: 2, Tail: 3}, {Head: 3, Tail: 4}, {Head: 0, Tail: 0}, {Head: 2, Tail: 0}})
 	if err != nil {
@@ -101,6 +107,7 @@ func TestDistances(t *testing.T) {
 }
 
 func TestLossByHand(t *testing.T) {
+	t.Parallel()
 	scores := []float64{1, -1, 0.5, 3}
 	softplus := func(x float64) float64 { return math.Log(1 + math.Exp(x)) }
 	// Entity 2 is drawn twice.
@@ -124,6 +131,7 @@ func TestLossByHand(t *testing.T) {
 }
 
 func TestLossOfLargeScores(t *testing.T) {
+	t.Parallel()
 	loss, gradient := Loss([]float64{-1e4, 1e4}, 0, []int32{1}, .5)
 	if loss != 1e4 || gradient[0] != -.5 || gradient[1] != .5 {
 		t.Errorf("loss %g and gradient %v, want 10000 and [-0.5 0.5]", loss, gradient)
@@ -143,6 +151,7 @@ func difference(scores []float64, o int, f func([]float64) float64) float64 {
 }
 
 func TestRawRankPessimistic(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	for _, test := range []struct {
 		scores []float64
@@ -162,6 +171,7 @@ func TestRawRankPessimistic(t *testing.T) {
 }
 
 func TestNewRefusesWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	c := small()
 	g := sampleGraph(t, 1, 14, 2)
 	fits := parameters.Layout(c, g.RelationCount())

@@ -33,6 +33,7 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 // TestWriteGoldenCases writes the cases with -update. TestGoldenFloat64 compares them with this package, and the
 // tests of the kernels compare them with float32.
 func TestWriteGoldenCases(t *testing.T) {
+	t.Parallel()
 	if !*update {
 		t.Skip("the golden cases are written with -update")
 	}
