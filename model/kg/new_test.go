@@ -11,7 +11,7 @@ import (
 
 var (
 	train = []Triple{{"b", "likes", "a"}, {"a", "knows", "c"}, {"b", "likes", "a"}, {"b", "likes", "c"}}
-	valid = []Triple{{"a", "likes", "d"}}
+	valid = []Triple{{"a", "likes", "d"}, {"b", "likes", "c"}} // the second is a training fact
 	test  = []Triple{{"b", "likes", "d"}}
 )
 
@@ -36,8 +36,11 @@ func TestNew(t *testing.T) {
 			{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 3, Answer: 1, Reciprocal: true}, {Source: 1, Relation: 1, Answer: 0},
 			{Source: 1, Relation: 1, Answer: 2}, {Source: 2, Relation: 2, Answer: 0, Reciprocal: true}, {Source: 2, Relation: 3, Answer: 1, Reciprocal: true},
 		},
-		"valid": {{Source: 0, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 0, Reciprocal: true}},
-		"test":  {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1, Reciprocal: true}},
+		"valid": {
+			{Source: 0, Relation: 1, Answer: 3}, {Source: 1, Relation: 1, Answer: 2},
+			{Source: 2, Relation: 3, Answer: 1, Reciprocal: true}, {Source: 3, Relation: 3, Answer: 0, Reciprocal: true},
+		},
+		"test": {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1, Reciprocal: true}},
 	} {
 		got, err := k.Queries(t.Context(), split)
 		if err != nil {
