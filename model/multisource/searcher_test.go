@@ -55,10 +55,10 @@ func compare(t *testing.T, s *Searcher, g *graph.Graph, sources []int32, hops in
 	for i, source := range sources {
 		one.Search(source, hops, graph.Removal{}, distances)
 		if want := tables.Pack(distances); s.gather.Distances && !slices.Equal(s.Packed(i), want) {
-			t.Fatalf("%d hops, source %d in place %d: packed % x, want % x", hops, source, i, s.Packed(i), want)
+			t.Fatalf("%d hops, source %d at index %d: packed % x, want % x", hops, source, i, s.Packed(i), want)
 		}
 		if want := messages.CountLevels(g, distances, hops); s.gather.Levels && s.Levels(i) != want {
-			t.Fatalf("%d hops, source %d in place %d: levels %+v, want %+v", hops, source, i, s.Levels(i), want)
+			t.Fatalf("%d hops, source %d at index %d: levels %+v, want %+v", hops, source, i, s.Levels(i), want)
 		}
 	}
 }

@@ -1,12 +1,12 @@
 package multisource
 
-// cache is what a thread may expect of the processor's last cache: a searcher whose tables stay
-// in it gains more by that than by rows twice as wide.
+// cache is the number of bytes of the last-level cache that a worker can expect. A searcher gains more
+// from tables that stay in it than from rows twice as wide.
 const cache = 20 << 20
 
-// Words chooses from a variant's widths, in words of 64 sources: the widest of at most limit words,
-// but none wider than so many sources need, and none twice as wide as another that stays in the
-// cache if it does not itself. It returns the narrowest where none is within the limit.
+// Words returns the width to use from a kernel variant's widths, in words of 64 sources: the widest of at
+// most limit words, unless sources fit a narrower one, or only a narrower one stays in the cache. If all
+// exceed the limit, it returns the narrowest.
 func Words(widths []int, entities, sources int, gather Gather, limit int) int {
 	words := widths[0]
 	for i, wider := range widths[1:] {
@@ -21,8 +21,8 @@ func Words(widths []int, entities, sources int, gather Gather, limit int) int {
 	return words
 }
 
-// workingSet is the bytes that every step of a search reads: packed distances are written once and
-// not among them.
+// workingSet returns the number of bytes that every step of a search reads. Packed distances are not
+// among them, since they are written once.
 func workingSet(entities, words int, gather Gather) int {
 	rows := perBlock * blocks(entities)
 	total := 24*words*rows + 8*(entities+1)
