@@ -123,12 +123,6 @@ func TestPruneKeepsWhatTrainingNeeds(t *testing.T) {
 	if got := names(t, f); !slices.Equal(got, append(want[:5:5], "notes.txt")) {
 		t.Errorf("rewound to %q", got)
 	}
-	if err := f.Clear(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(t, f); !slices.Equal(got, []string{"notes.txt"}) {
-		t.Errorf("cleared to %q", got)
-	}
 }
 
 // TestPruneKeepsTheWeightsOfADamagedRecord: the record is lost, the weights may not be.

@@ -97,22 +97,6 @@ func (f Folder) RemoveAfter(ctx context.Context, r Record) error {
 	return nil
 }
 
-// Clear removes all checkpoints and the file best.
-func (f Folder) Clear(ctx context.Context) error {
-	urls, err := storage.List(ctx, string(f))
-	if err != nil {
-		return err
-	}
-	for _, url := range urls {
-		if base := storage.Base(url); isFile(base) || base == BestFile {
-			if err := storage.Remove(ctx, url); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // MarkBest writes the file best: the epoch with the highest validation MRR (pessimistic), the
 // earliest of equals, or the last epoch if none was validated.
 func (f Folder) MarkBest(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
 	"tagnet/model/adam"
@@ -28,8 +29,9 @@ import (
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
 	Checkpoints, History string
-	// Mark is asked before anything is written there.
-	Mark          Mark
+	// Lock is that of the folder. It is checked before anything is written there, so that two
+	// trainings never mix their checkpoints. The zero Lock is never checked.
+	Lock          lock.Lock
 	Configuration configuration.Configuration
 	Seed          int64
 	Validation    checkpoint.Validation
@@ -104,7 +106,7 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 
 // prepare makes weights, solver and trainer, fresh or from the newest checkpoint.
 func (l *learner) prepare(ctx context.Context) error {
-	err := l.Mark.check(ctx)
+	err := l.Lock.Check(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,7 +304,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.kernel.Name(),
 	}
 	l.history = append(l.history, line)
-	if err := l.Mark.check(ctx); err != nil {
+	if err := l.Lock.Check(ctx); err != nil {
 		return err
 	}
 	if err := writeHistory(ctx, l.History, l.history); err != nil {
@@ -346,7 +348,7 @@ func (l *learner) newRecord() checkpoint.Record {
 }
 
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
-	if err := l.Mark.check(ctx); err != nil {
+	if err := l.Lock.Check(ctx); err != nil {
 		return err
 	}
 	optimizer, _ := l.solver.State()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/model/checkpoint"
@@ -271,30 +272,30 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	sameFiles(t, want, contents(t, broken.Checkpoints))
 }
 
-// A training that another run has displaced writes nothing any more, wherever it is then.
-func TestDisplacedTrainingWritesNothing(t *testing.T) {
+// TestLostLockEndsTraining holds that a training whose folder another run took over writes nothing
+// after that.
+func TestLostLockEndsTraining(t *testing.T) {
 	for _, moment := range []func(Progress) bool{
 		func(p Progress) bool { return p.Epoch == 2 && p.Queries > 0 },
 		func(p Progress) bool { return p.Epoch == 2 && p.Validated > 0 },
 	} {
 		run := toyRun(inMemory(t, "toy"))
 		run.Every = 0 // a checkpoint after each step
-		run.Mark = Mark{URL: run.Checkpoints + "/.mark", Text: "mine"}
-		write := func(text string) {
-			if err := storage.WriteFile(t.Context(), run.Mark.URL, []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+		var err error
+		if run.Lock, err = lock.Acquire(t.Context(), run.Checkpoints, "train", true); err != nil {
+			t.Fatal(err)
 		}
-		write("mine")
 		var left map[string]string
-		_, err := Train(t.Context(), run, toy(t, 1), func(p Progress) {
+		_, err = Train(t.Context(), run, toy(t, 1), func(p Progress) {
 			if left == nil && moment(p) {
-				write("another's")
+				if _, err := lock.Acquire(t.Context(), run.Checkpoints, "train --force", true); err != nil {
+					t.Error(err)
+				}
 				left = contents(t, run.Checkpoints)
 			}
 		})
-		if !errors.Is(err, ErrDisplaced) {
-			t.Fatalf("%v, want %v", err, ErrDisplaced)
+		if lost := new(lock.Lost); !errors.As(err, &lost) {
+			t.Fatalf("error %v, want that the lock is lost", err)
 		}
 		sameFiles(t, left, contents(t, run.Checkpoints))
 		if history, err := ReadHistory(t.Context(), run.History); err != nil || len(history) != 1 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -102,7 +103,7 @@ func TestInterruptAnywhere(t *testing.T) {
 // finished tells whether a folder above a file is complete or marked.
 func finished(root, name string) bool {
 	for folder := filepath.Dir(name); folder != "."; folder = filepath.Dir(folder) {
-		for _, file := range []string{manifest.FileName, ".unfinished"} {
+		for _, file := range []string{manifest.FileName, lock.FileName} {
 			if _, err := os.Stat(filepath.Join(root, folder, file)); err == nil {
 				return true
 			}

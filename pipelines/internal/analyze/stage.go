@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -29,18 +28,13 @@ func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if !e.Force {
-		done, err := current(ctx, stage)
-		if err != nil {
-			return false, err
-		}
-		if done {
-			e.Say("%s is complete with the same configuration; --force makes all of it anew", w.Analysis())
-			return false, nil
-		}
-	}
-	if _, err := stage.Begin(ctx, true); err != nil {
+	done, err := stage.Replace(ctx, e.Force)
+	if err != nil {
 		return false, err
+	}
+	if done {
+		e.Say("%s is complete with the same configuration; --force overwrites all of it", w.Analysis())
+		return false, nil
 	}
 	if err := f.write(ctx, e, m); err != nil {
 		stage.Abandon(!command.Local())
@@ -66,21 +60,6 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 		Configuration: settings{f.splitList, f.layerList, f.deltaList}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: fmt.Sprintf("go run ./pipelines/analyze --splits %s --layers %s --deltas %s", strings.Join(f.splitList, ","), f.layers, f.deltas),
 	}, err
-}
-
-// current tells whether the stage's folder is whole, of what its inputs are now, and made with
-// the stage's configuration. What is wrong with it does not matter: it is made anew.
-func current(ctx context.Context, s workspace.Stage) (bool, error) {
-	m, err := s.Workspace.Require(ctx, s.Folder, s.Command)
-	if err != nil {
-		return false, ctx.Err()
-	}
-	wanted, err := json.Marshal(s.Configuration)
-	if err != nil {
-		return false, fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
-	}
-	different, err := workspace.Differences(m.Configuration, wanted)
-	return len(different) == 0, err
 }
 
 // write runs the Beam pipeline.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
@@ -200,7 +201,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("the table is headed otherwise: %s", out)
 	}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
-	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, ".unfinished")); err != nil {
+	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Write(t, filepath.Join(folder, messages.CountsFile), "half")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
@@ -138,7 +139,7 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 		t.Fatal("an unknown relation was accepted")
 	}
 	gone("an error")
-	for path, text := range map[string]string{filepath.Join(workspace, "graph", ".unfinished"): "", filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
+	for path, text := range map[string]string{filepath.Join(workspace, "graph", lock.FileName): "", filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -312,8 +313,8 @@ func TestAgain(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace, "--force")
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 
-	// What a killed run leaves: no manifest, the mark, a table cut short, an unfinished file.
-	for name, text := range map[string]string{".unfinished": "", "answers.arrow": "half", storage.TemporaryPrefix + "answers.arrow-0123456789abcdef": "half"} {
+	// What a killed run leaves: no manifest, the lock file, a table cut short, a temporary file.
+	for name, text := range map[string]string{lock.FileName: "", "answers.arrow": "half", storage.TemporaryPrefix + "answers.arrow-0123456789abcdef": "half"} {
 		pipelinetest.Write(t, filepath.Join(folder, name), text)
 	}
 	pipelinetest.Remove(t, filepath.Join(folder, "manifest.json"))

@@ -3,6 +3,7 @@ package quickstart
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/report"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/train"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 )
 
@@ -68,9 +70,9 @@ func run(ctx context.Context, e *command.Environment) error {
 	return summarize(ctx, e, time.Since(begun))
 }
 
-// failed is a step's error. Where the step would be replaced, so would those that follow.
+// failed returns a step's error. If --force mends the step, the steps after it need it as well.
 func failed(e *command.Environment, name string, err error) error {
-	if e.Force || !strings.Contains(err.Error(), "--force") {
+	if unusable := new(workspace.Unusable); e.Force || !errors.As(err, &unusable) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("go run ./pipelines/quickstart --force"))

@@ -89,8 +89,9 @@ func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, com
 func (e *evidence) missing(section, what, command string, err error) {
 	g := gap{What: what, Command: command}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		g.Problem = strings.TrimSuffix(err.Error(), ": "+command+" --force makes it anew")
-		if g.Problem != err.Error() {
+		g.Problem = err.Error()
+		if unusable := new(workspace.Unusable); errors.As(err, &unusable) {
+			g.Problem = unusable.Reason.Error()
 			g.Command += " --force"
 		}
 	}
@@ -238,7 +239,10 @@ func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split, com
 	if err != nil || weights == "" || weights == e.checkpoint.Weights.SHA256 {
 		return err
 	}
-	return fmt.Errorf("%s is of %s, the best checkpoint now is another, %s: %s --force makes it anew", w.Evaluation(split), name, e.best, command)
+	return &workspace.Unusable{
+		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", w.Evaluation(split), name, e.best),
+		Command: command,
+	}
 }
 
 func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {

@@ -208,7 +208,7 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"evaluation/test is not there or not complete", "messages/test was made from another", "The model was trained on another graph"} {
+	for _, want := range []string{"evaluation/test is not complete", "messages/test was made from another", "The model was trained on another graph"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("exit code %d, said %q %q, want %q", code, out.String(), problems.String(), want)
@@ -311,7 +311,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
 			t.Fatal(problems.String())
 		}
-		const want = "is of epoch-003, the best checkpoint now is another, epoch-012): go run ./pipelines/score --workspace "
+		const want = "is of epoch-003, but the best checkpoint now is epoch-012): go run ./pipelines/score --workspace "
 		if n := strings.Count(out.String(), "--split test --force\n"); n > 1 {
 			t.Errorf("the same command is said %d times: %s", n, out.String())
 		}

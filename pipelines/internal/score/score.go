@@ -144,7 +144,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 		a.e.Say("%s is complete with the same configuration; --force scores anew", w.Evaluation(a.split))
 		return a.showMetrics(ctx, false)
 	}
-	if err := a.score(ctx, stage, "", int64(len(queries))); err != nil {
+	if err := a.score(ctx, &stage, "", int64(len(queries))); err != nil {
 		return err
 	}
 	return a.showMetrics(ctx, true)
@@ -170,7 +170,7 @@ func (a *asking) stage(folder string, r recorded) workspace.Stage {
 
 // score runs the Beam pipeline and completes the folder. table is the URL of the questions to
 // ask instead of the split's.
-func (a *asking) score(ctx context.Context, stage workspace.Stage, table string, queries int64) error {
+func (a *asking) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
 	w := a.e.Workspace
 	c := a.model.Record.Configuration
 	delta := c.Delta

@@ -52,19 +52,16 @@ func (a *asking) answer(ctx context.Context) error {
 	stage := a.stage(questionsFolder, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.questions.sha256,
 	})
-	// Answers to other questions give way without asking: they are cheap, and the user's last.
-	done, err := stage.Begin(ctx, a.e.Force)
+	done, err := stage.Replace(ctx, a.e.Force)
 	if err != nil {
-		if done, err = stage.Begin(ctx, true); err != nil {
-			return err
-		}
+		return err
 	}
 	if !done {
 		table := storage.Join(w.Path(questionsFolder), "questions.arrow")
 		if err := tables.WriteQueries(ctx, table, a.questions.asked); err != nil {
 			return err
 		}
-		if err := a.score(ctx, stage, table, asked); err != nil {
+		if err := a.score(ctx, &stage, table, asked); err != nil {
 			return err
 		}
 	}

@@ -58,12 +58,9 @@ func (f *flags) bundleSplit(ctx context.Context, e *command.Environment, loaded 
 		Workspace: w, Name: "train", Folder: "bundles/" + b.Split,
 		Configuration: b, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
-	// Bundles serve training alone: those of another configuration give way without asking.
-	done, err := stage.Begin(ctx, false)
+	done, err := stage.Replace(ctx, false)
 	if err != nil {
-		if done, err = stage.Begin(ctx, true); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	url := w.Path(stage.Folder)
 	if !done {

@@ -112,9 +112,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "train", Folder: "checkpoints",
 		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
-		Inputs: inputs, Vocabulary: loaded.Vocabulary, Guarded: true, Command: e.Again("resume"),
+		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 	}
-	done, begin, err := f.decide(ctx, e, stage, loaded)
+	done, begin, err := f.decide(ctx, e, &stage, loaded)
 	if err != nil {
 		return err
 	}
@@ -129,18 +129,19 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := begin(); err != nil {
 		return err
 	}
-	if err := f.learn(ctx, e, stage, bundles); err != nil {
-		return err
+	err = f.learn(ctx, e, &stage, bundles)
+	if err == nil {
+		err = f.publish(ctx, e, &stage, loaded)
 	}
-	if err := f.publish(ctx, e, stage, loaded); err != nil {
+	if err != nil {
+		stage.Pause() // the checkpoints are for --resume
 		return err
 	}
 	return finish(ctx, e, true)
 }
 
-// publish makes the checkpoints complete, if they are of this run: one that was displaced may have
-// left its own here.
-func (f *flags) publish(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *kg.KG) error {
+// publish completes the folder of checkpoints, if all of them are of this run.
+func (f *flags) publish(ctx context.Context, e *command.Environment, stage *workspace.Stage, loaded *kg.KG) error {
 	records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
 	if err != nil {
 		return err
@@ -159,13 +160,19 @@ func (f *flags) publish(ctx context.Context, e *command.Environment, stage works
 // decide finds out whether there is anything to do. begin makes the folder ready for it, which
 // takes away what is there: not before all that may refuse has been asked. A training is never
 // thrown away unasked.
-func (f *flags) decide(ctx context.Context, e *command.Environment, stage workspace.Stage, loaded *kg.KG) (done bool, begin func() error, err error) {
+func (f *flags) decide(ctx context.Context, e *command.Environment, stage *workspace.Stage, loaded *kg.KG) (done bool, begin func() error, err error) {
 	url := e.Workspace.Checkpoints()
 	folder := checkpoint.Folder(url)
 	_, err = manifest.Read(ctx, url)
 	complete := !errors.Is(err, fs.ErrNotExist)
 	if e.Force {
-		return false, func() error { return anew(ctx, folder, stage, complete) }, nil
+		return false, func() error {
+			_, err := stage.Begin(ctx, true)
+			return err
+		}, nil
+	}
+	if err := stage.CheckFree(ctx); err != nil {
+		return false, nil, err
 	}
 	nothing := func() error { return nil } // is left to be made ready
 	records, damaged, err := folder.Records(ctx)
@@ -204,17 +211,6 @@ func (f *flags) decide(ctx context.Context, e *command.Environment, stage worksp
 	}, nil
 }
 
-// anew begins a training where another was, finished or not.
-func anew(ctx context.Context, folder checkpoint.Folder, stage workspace.Stage, complete bool) error {
-	if !complete {
-		if err := folder.Clear(ctx); err != nil {
-			return err
-		}
-	}
-	_, err := stage.Begin(ctx, true)
-	return err
-}
-
 // allSame returns an error that says what differs if a checkpoint is of another run.
 func (f *flags) allSame(e *command.Environment, loaded *kg.KG, records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
@@ -247,12 +243,8 @@ func (f *flags) same(e *command.Environment, loaded *kg.KG, r checkpoint.Record)
 }
 
 // learn runs the Beam pipeline that trains.
-func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspace.Stage, bundles learn.Bundles) error {
+func (f *flags) learn(ctx context.Context, e *command.Environment, stage *workspace.Stage, bundles learn.Bundles) error {
 	w := e.Workspace
-	marker, text, err := stage.Mark()
-	if err != nil {
-		return err
-	}
 	show := newDisplay(e)
 	defer show.end()
 	defer learn.Watch(show.tell)()
@@ -263,10 +255,10 @@ func (f *flags) learn(ctx context.Context, e *command.Environment, stage workspa
 		return grace
 	})
 	defer release()
-	_, err = e.RunBeam(running, Build(bundles, learn.Params{
+	_, err := e.RunBeam(running, Build(bundles, learn.Params{
 		Graph: w.Graph(),
 		Run: learn.Run{
-			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Mark: learn.Mark{URL: marker, Text: text},
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: stage.Lock(),
 			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
 			Every:    time.Duration(f.minutes * float64(time.Minute)),
 			Replicas: f.replicas, MostReplicas: f.plan.MaxThreads, Memory: f.memory * budget.MiB, Kernel: f.kernel,

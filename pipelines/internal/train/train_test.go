@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -91,7 +92,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("resuming what is complete: %d, %s", code, out)
 	}
 	// A damaged newest checkpoint is passed over, and said.
-	pipelinetest.Remove(t, filepath.Join(folder, "manifest.json"))
+	interrupted(t, folder)
 	pipelinetest.Write(t, filepath.Join(folder, "epoch-004.optimizer.safetensors"), "cut")
 	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
 	if code != 0 || !strings.Contains(stderr, "epoch-004.optimizer.safetensors is damaged") || !strings.Contains(stderr, "going on from epoch-003") {
@@ -105,7 +106,6 @@ func TestResume(t *testing.T) {
 func TestRemedyKeepsTheFlags(t *testing.T) {
 	w := finished(t)
 	folder := filepath.Join(w, "checkpoints")
-	manifest := filepath.Join(folder, "manifest.json")
 	proposed := func(stderr, ends string) []string {
 		t.Helper()
 		_, line, _ := strings.Cut(stderr, "go run ./pipelines/train ")
@@ -128,14 +128,14 @@ func TestRemedyKeepsTheFlags(t *testing.T) {
 		t.Errorf("--force learned something else: %s%s", out, stderr)
 	}
 	for _, ends := range []string{"--resume", "--force"} {
-		pipelinetest.Remove(t, manifest)
+		interrupted(t, folder)
 		code, _, stderr = pipelinetest.Run(t, Pipeline(), wide...)
 		if code != 1 {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		pipelinetest.Succeed(t, Pipeline(), proposed(stderr, ends)...)
 	}
-	pipelinetest.Remove(t, manifest)
+	interrupted(t, folder)
 	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--dim", "4")...)
 	if got := strings.Join(proposed(stderr, "--force"), " "); code != 1 || !strings.Contains(got, "--dim 4") || strings.Contains(got, "--resume") {
 		t.Errorf("exit code %d, it proposes %s", code, got)
@@ -174,7 +174,7 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 	folder := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w := prepared(t, folder)
 	pipelinetest.Succeed(t, Pipeline(), small(w)...)
-	pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "manifest.json"))
+	interrupted(t, filepath.Join(w, "checkpoints"))
 	text, err := os.ReadFile(filepath.Join(folder, "train.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -376,5 +376,14 @@ func TestConfigure(t *testing.T) {
 	}
 	if got, err := configure("", fields()); err != nil || got != configuration.Default() {
 		t.Errorf("nothing given: %v, %v", got, err)
+	}
+}
+
+// interrupted turns a complete folder into one whose run was killed: it has a lock file, which names
+// no process that is alive, and no manifest.
+func interrupted(t *testing.T, folder string) {
+	t.Helper()
+	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,5 +1,9 @@
-// Package workspace knows where everything lies below a workspace, and when a folder of it is
-// complete: its manifest.json is there, is written last, and records what the content was
-// made with and from. Pipelines ask it before they build anything (Require, Begin) and end
-// with Publish.
+// Package workspace knows the paths below a workspace, who may write a folder of it, and when a folder
+// is complete.
+//
+// A pipeline writes a folder in this order: Stage.Begin takes the folder's lock file, so that no
+// other run writes there, the pipeline's Beam job writes the files, and Stage.Publish writes
+// manifest.json, which records what the folder was made with and from, and releases the lock. A
+// folder with a manifest is complete. A folder with a lock file whose run has ended or died holds
+// leftovers, which the next run removes or resumes. Files in a folder with neither are never touched.
 package workspace

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 )
@@ -32,47 +33,206 @@ type Stage struct {
 	// Inputs are the folders the content is made from, with their manifests' hashes, as
 	// Inputs gives them.
 	Inputs map[string]string
-	// Guarded tells that whoever writes there looks at the mark before each file, and that what is
-	// left is looked at before it is published: a run that is displaced then mixes nothing.
-	Guarded bool
-	// Command makes the folder: "go run ./pipelines/NAME" with the flags that matter. It is
-	// quoted in errors.
+	// Command makes the folder: "go run ./pipelines/NAME" with the flags that matter. Errors
+	// quote it.
 	Command string
+
+	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
 }
 
 // url is the folder's URL.
-func (s Stage) url() string { return s.Workspace.Path(s.Folder) }
+func (s *Stage) url() string { return s.Workspace.Path(s.Folder) }
 
-// marker is the URL of the folder's mark, index that of its manifest.
-func (s Stage) marker() string { return storage.Join(s.url(), unfinished) }
-func (s Stage) index() string  { return storage.Join(s.url(), manifest.FileName) }
+// index and lockFile return the URLs of the folder's manifest and of its lock file.
+func (s *Stage) index() string    { return storage.Join(s.url(), manifest.FileName) }
+func (s *Stage) lockFile() string { return storage.Join(s.url(), lock.FileName) }
 
-// Begin decides what to do before anything is built. It returns true when the folder is
-// complete with exactly this configuration and from these inputs: nothing is to be done.
-// It returns an error when another configuration or other inputs made it, or when it is
-// damaged, unless force is true. Otherwise it removes what an interrupted run left behind,
-// and makes sure that the folder can be written.
-func (s Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
-	m, err := manifest.Read(ctx, s.url())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case force:
-	case err != nil:
-		return false, remedied(err, s.command())
-	default:
-		if err := s.compare(m); err != nil {
-			return false, err
+// Begin decides what to do before anything is built. It returns true if the folder is complete
+// with exactly this configuration and from these inputs: nothing is left to do. Unless force is
+// true, it returns an *Unusable error if another configuration or other inputs made the folder or
+// a file is damaged, and a *lock.Held error if another run is writing it. Otherwise it takes the folder's lock and removes what an interrupted run left.
+//
+// A folder without lock file and manifest belongs to somebody else if it has files: an error.
+func (s *Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
+	return s.begin(ctx, func() (bool, error) {
+		if force {
+			return false, nil
 		}
-		if err := manifest.Verify(ctx, s.url(), m); err != nil {
-			return false, remedied(err, s.command())
-		}
-		return true, storage.Remove(ctx, s.marker())
-	}
-	return false, s.clear(ctx)
+		return s.complete(ctx)
+	}, force)
 }
 
-// remedied adds the command that makes a damaged folder anew. A folder that cannot be read, be it
-// for a permission, credentials or the URL, is not damaged.
+// Replace is Begin for a folder that takes little to make: where it was made with another
+// configuration, from other inputs, or is damaged, it is overwritten without force.
+func (s *Stage) Replace(ctx context.Context, force bool) (done bool, err error) {
+	return s.begin(ctx, func() (bool, error) {
+		if force {
+			return false, nil
+		}
+		done, err := s.complete(ctx)
+		if unusable := new(Unusable); errors.As(err, &unusable) {
+			err = nil
+		}
+		return done, err
+	}, force)
+}
+
+// begin returns true if complete does. Otherwise it takes the lock and clears the folder.
+func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force bool) (done bool, err error) {
+	if done, err := complete(); done || err != nil {
+		return done, err
+	}
+	if err := s.ours(ctx); err != nil {
+		return false, err
+	}
+	if err := s.acquire(ctx, force); err != nil {
+		return false, err
+	}
+	// Another run may have completed the folder before this one got the lock.
+	if done, err := complete(); done || err != nil {
+		return done, errors.Join(err, s.lock.Release(ctx))
+	}
+	// Without its manifest the folder counts as leftovers, wherever this is interrupted.
+	err = storage.Remove(ctx, s.index())
+	if err == nil {
+		err = storage.Clear(ctx, s.url(), s.lockFile())
+	}
+	if err != nil {
+		s.Pause()
+		return false, fmt.Errorf("clearing %s: %w", s.url(), err)
+	}
+	return false, nil
+}
+
+// complete returns true if the folder is complete with this stage's configuration and inputs, and
+// false if it has no manifest.
+func (s *Stage) complete(ctx context.Context) (bool, error) {
+	m, err := manifest.Read(ctx, s.url())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, remedied(err, s.command())
+	}
+	if err := s.compare(m); err != nil {
+		return false, err
+	}
+	if err := manifest.Verify(ctx, s.url(), m); err != nil {
+		return false, remedied(err, s.command())
+	}
+	return true, nil
+}
+
+// acquire takes the folder's lock, once the folder is known to be writable.
+func (s *Stage) acquire(ctx context.Context, force bool) error {
+	if err := storage.CheckWritable(ctx, s.url()); err != nil {
+		return err
+	}
+	var err error
+	s.lock, err = lock.Acquire(ctx, s.url(), s.command(), force)
+	return err
+}
+
+// Resume takes the folder's lock and keeps its files, for a run that continues an interrupted one.
+// It returns a *lock.Held if another run is writing the folder.
+func (s *Stage) Resume(ctx context.Context) error {
+	if err := s.acquire(ctx, false); err != nil {
+		return err
+	}
+	if err := storage.RemoveTemporary(ctx, s.url()); err != nil {
+		s.Pause()
+		return fmt.Errorf("clearing %s: %w", s.url(), err)
+	}
+	return nil
+}
+
+// CheckFree returns a *lock.Held if another run is writing the folder.
+func (s *Stage) CheckFree(ctx context.Context) error { return lock.CheckFree(ctx, s.url()) }
+
+// Lock returns the folder's lock after Begin or Resume. Workers that write for hours check it
+// before each file.
+func (s *Stage) Lock() lock.Lock { return s.lock }
+
+// Pause ends a run that leaves its files for the next one to resume or to remove.
+func (s *Stage) Pause() {
+	// The context of an interrupted run is cancelled. An error leaves the lock of a process that is
+	// about to end, which is as good.
+	_ = s.lock.End(context.Background())
+}
+
+// Abandon removes what was written of a folder that cannot be completed, unless another run has
+// taken it over. It does its best: the next Begin removes what is left. If workers may still be
+// writing, as those of a cluster whose job was interrupted here, the lock file stays, so that what
+// they write counts as leftovers too.
+func (s *Stage) Abandon(workers bool) {
+	ctx := context.Background() // the run's own may be cancelled
+	if s.lock.Check(ctx) != nil || storage.Clear(ctx, s.url(), s.lockFile()) != nil || workers {
+		s.Pause()
+		return
+	}
+	if s.lock.Release(ctx) == nil && s.empty(ctx) {
+		_ = storage.RemoveAll(ctx, s.url())
+	}
+}
+
+// empty returns true if the folder is known to have no files.
+func (s *Stage) empty(ctx context.Context) bool {
+	urls, err := storage.List(ctx, s.url())
+	return err == nil && len(urls) == 0
+}
+
+// ours returns an error if the folder holds files that no pipeline wrote: it has files, but neither
+// a lock file nor a manifest.
+func (s *Stage) ours(ctx context.Context) error {
+	urls, err := storage.List(ctx, s.url())
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", s.url(), err)
+	}
+	if len(urls) > 0 && !slices.Contains(urls, s.lockFile()) && !slices.Contains(urls, s.index()) {
+		return fmt.Errorf("%s holds files that no pipeline wrote, such as %s: choose another --workspace, or move them", s.url(), urls[0])
+	}
+	return nil
+}
+
+// Mismatch is the reason why a complete folder cannot be used: it was made with another configuration
+// than this run's, or from other inputs than there are now.
+type Mismatch struct {
+	Folder string
+	// Differences lists the fields of the configuration that differ; it is empty if Input, the
+	// folder of an input that has changed, is the reason.
+	Differences []string
+	Input       string
+}
+
+// Error says what differs.
+func (m *Mismatch) Error() string {
+	if m.Input != "" {
+		return fmt.Sprintf("%s was made from another version of %s", m.Folder, m.Input)
+	}
+	return fmt.Sprintf("%s was written with another configuration (%s)", m.Folder, strings.Join(m.Differences, "; "))
+}
+
+// Unusable is the error of a folder that has a manifest but cannot be used: it is damaged, or a
+// *Mismatch.
+type Unusable struct {
+	Reason error
+	// Command with --force overwrites the folder.
+	Command string
+}
+
+// Error says why the folder cannot be used and which command overwrites it.
+func (u *Unusable) Error() string {
+	if mismatch := new(Mismatch); errors.As(u.Reason, &mismatch) && len(mismatch.Differences) > 0 {
+		return fmt.Sprintf("%v: choose another --workspace, or %s --force to overwrite it", u.Reason, u.Command)
+	}
+	return fmt.Sprintf("%v: %s --force overwrites it", u.Reason, u.Command)
+}
+
+// Unwrap returns the reason.
+func (u *Unusable) Unwrap() error { return u.Reason }
+
+// remedied adds the command that overwrites a damaged folder. One that cannot be read, for lack of
+// permission or credentials, is not damaged.
 func remedied(err error, command string) error {
 	if !errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -80,14 +240,14 @@ func remedied(err error, command string) error {
 	if strings.Contains(command, "/preprocess") && !strings.Contains(command, "--dataset") {
 		command += " with the same --dataset and" // without it, it would take the sample
 	}
-	return fmt.Errorf("%w: %s --force makes it anew", err, command)
+	return &Unusable{err, command}
 }
 
-func (s Stage) command() string { return s.Workspace.Command(s.Command) }
+func (s *Stage) command() string { return s.Workspace.Command(s.Command) }
 
 // compare returns nil if the manifest is of a run like this one, or an error that says what
 // differs and how to go on.
-func (s Stage) compare(m manifest.Manifest) error {
+func (s *Stage) compare(m manifest.Manifest) error {
 	wanted, err := json.Marshal(s.Configuration)
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
@@ -100,20 +260,34 @@ func (s Stage) compare(m manifest.Manifest) error {
 		different = append(different, fmt.Sprintf("seed is %d there, %d here", m.Seed, s.Seed))
 	}
 	if len(different) > 0 {
-		return fmt.Errorf("%s was written with another configuration (%s): choose another --workspace, or %s --force replaces it", s.url(), strings.Join(different, "; "), s.command())
+		return &Unusable{&Mismatch{Folder: s.url(), Differences: different}, s.command()}
 	}
 	if stale := changed(m.Inputs, s.Inputs); stale != "" {
-		return fmt.Errorf("%s was made from another %s than the one that is there now: %s --force makes it anew", s.url(), s.Workspace.Path(stale), s.command())
+		return &Unusable{&Mismatch{Folder: s.url(), Input: s.Workspace.Path(stale)}, s.command()}
 	}
 	return nil
 }
 
-// Publish hashes every file below the folder and writes the manifest, which makes it complete.
-// The rows are the counts a reader may want to check: rows["edges"] and the like.
-//
-// Where another run has begun the same folder meanwhile it is an error, and nothing is published.
-func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
-	if err := s.alone(ctx); err != nil {
+// Publish hashes every file below the folder, writes the manifest, which makes the folder complete,
+// and releases the lock. The rows are counts that a reader may want to check: rows["edges"] and the
+// like. It returns a *lock.Lost error, and publishes nothing, if another run has taken over the lock.
+func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
+	if err := s.publish(ctx, rows); err != nil {
+		s.Pause()
+		return err
+	}
+	// The folder is complete: an interrupt from here on leaves no lock file.
+	ctx = context.WithoutCancel(ctx)
+	err := s.lock.Release(ctx)
+	if lost := new(lock.Lost); errors.As(err, &lost) {
+		// A run that took the lock over before the manifest was written did not remove it.
+		return errors.Join(err, storage.Remove(ctx, s.index()))
+	}
+	return err
+}
+
+func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
+	if err := s.lock.Check(ctx); err != nil {
 		return err
 	}
 	configuration, err := json.Marshal(s.Configuration)
@@ -124,22 +298,10 @@ func (s Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
 	}
-	files = slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == unfinished })
-	m := manifest.Manifest{
-		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows,
-		Vocabulary: s.Vocabulary, Inputs: s.Inputs, Files: files,
-	}
-	if err := manifest.Write(ctx, s.url(), m); err != nil {
-		return err
-	}
-	// It is complete: an interrupt from here on does not leave the mark. A run that has begun the
-	// folder while its files were hashed may not find the manifest there; one that begins it from
-	// here on removes the manifest itself.
-	ctx = context.WithoutCancel(ctx)
-	if err := s.alone(ctx); err != nil {
-		return errors.Join(err, storage.Remove(ctx, s.index()))
-	}
-	return storage.Remove(ctx, s.marker())
+	return manifest.Write(ctx, s.url(), manifest.Manifest{
+		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
+		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
+	})
 }
 
 // Require reads and verifies the manifest of a folder that a pipeline needs: all files are
@@ -149,7 +311,7 @@ func (w Workspace) Require(ctx context.Context, folder, command string) (manifes
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is not there or not complete: run %s first", url, w.Command(command))
+		return m, fmt.Errorf("%s is not complete: run %s first", url, w.Command(command))
 	}
 	if err != nil {
 		return m, remedied(err, w.Command(command))
@@ -160,7 +322,7 @@ func (w Workspace) Require(ctx context.Context, folder, command string) (manifes
 	for _, input := range sorted(m.Inputs) {
 		now, err := w.hash(ctx, input)
 		if err != nil || now != m.Inputs[input] {
-			return m, fmt.Errorf("%s was made from another %s than the one that is there now: %s --force makes it anew", url, w.Path(input), w.Command(command))
+			return m, &Unusable{&Mismatch{Folder: url, Input: w.Path(input)}, w.Command(command)}
 		}
 	}
 	return m, nil

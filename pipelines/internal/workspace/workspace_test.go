@@ -2,16 +2,21 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/formats/storage/storagetest"
 )
 
@@ -20,15 +25,15 @@ type settings struct {
 	Files  map[string]string `json:"files"`
 }
 
-func stage(w Workspace, name string, layers int, inputs map[string]string) Stage {
-	return Stage{
+func stage(w Workspace, name string, layers int, inputs map[string]string) *Stage {
+	return &Stage{
 		Workspace: w, Name: name, Folder: name, Configuration: settings{layers, map[string]string{"train": "x"}},
 		Inputs: inputs, Command: "go run ./pipelines/" + name,
 	}
 }
 
-// make writes a stage's folder with one file.
-func makeStage(t *testing.T, s Stage, text string) {
+// makeStage writes a stage's folder with one file.
+func makeStage(t *testing.T, s *Stage, text string) {
 	t.Helper()
 	ctx := context.Background()
 	done, err := s.Begin(ctx, true)
@@ -114,143 +119,210 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestInterrupted holds that what a killed run leaves is removed, at whatever moment it ended,
-// and that nothing else ever is.
+// wantFiles fails unless the folder first holds exactly these files.
+func wantFiles(t *testing.T, w Workspace, want ...string) {
+	t.Helper()
+	left, err := storage.List(context.Background(), w.Path("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, url := range left {
+		names = append(names, storage.Base(url))
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("files of the folder (-want +got):\n%s", diff)
+	}
+}
+
+// write writes a file of the folder first.
+func write(t *testing.T, w Workspace, name, text string) {
+	t.Helper()
+	if err := storage.WriteFile(context.Background(), w.Path("first", name), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInterrupted holds that what a killed run leaves is removed, at whatever moment it ended, and
+// that files which no pipeline wrote never are.
 func TestInterrupted(t *testing.T) {
-	ctx := context.Background()
-	w := New(storagetest.Memory(t))
-	s := stage(w, "first", 6, nil)
-	if _, err := s.Begin(ctx, false); err != nil {
-		t.Fatal(err)
+	for name, root := range roots(t) {
+		t.Run(name, func(t *testing.T) { testInterrupted(t, New(root)) })
 	}
-	if err := storage.WriteFile(ctx, w.Path("first", "half"), []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	if done, err := s.Begin(ctx, false); done || err != nil {
-		t.Fatalf("done %v, %v", done, err)
-	}
-	left, err := storage.List(ctx, w.Path("first"))
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
-		t.Errorf("left: %v %v", left, err)
-	}
-	s.Abandon(false)
-	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 0 {
-		t.Errorf("left: %v %v", left, err)
-	}
+}
 
-	// A worker elsewhere writes after its job was abandoned: the next run removes that.
-	if _, err := s.Begin(ctx, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, late := range []string{"half", "late"} {
-		if err := storage.WriteFile(ctx, w.Path("first", late), []byte("x")); err != nil {
-			t.Fatal(err)
-		}
-		if late == "half" {
-			s.Abandon(true)
+func testInterrupted(t *testing.T, w Workspace) {
+	ctx := t.Context()
+	first := stage(w, "first", 6, nil)
+	begin := func() {
+		t.Helper()
+		if done, err := first.Begin(ctx, false); done || err != nil {
+			t.Fatalf("done %v, %v", done, err)
 		}
 	}
-	if done, err := s.Begin(ctx, false); done || err != nil {
+	// Killed while it wrote: a dead process's lock, a file and a temporary file are left.
+	write(t, w, lock.FileName, deadLock(t))
+	write(t, w, "half", "x")
+	write(t, w, storage.TemporaryPrefix+"half-0123456789abcdef", "x")
+	begin()
+	wantFiles(t, w, lock.FileName)
+	write(t, w, "half", "x")
+	first.Abandon(false)
+	wantFiles(t, w)
+
+	// A worker elsewhere writes after its job was abandoned.
+	begin()
+	write(t, w, "half", "x")
+	first.Abandon(true)
+	write(t, w, "late", "x")
+	begin()
+	wantFiles(t, w, lock.FileName)
+	first.Abandon(false)
+
+	// Killed between the manifest and the removal of the lock: complete.
+	makeStage(t, first, "one")
+	write(t, w, lock.FileName, deadLock(t))
+	if done, err := first.Begin(ctx, false); !done || err != nil {
 		t.Fatalf("done %v, %v", done, err)
 	}
-	if left, err := storage.List(ctx, w.Path("first")); err != nil || len(left) != 1 || !strings.HasSuffix(left[0], unfinished) {
-		t.Errorf("left: %v %v", left, err)
-	}
 
-	// Killed between the manifest and the removal of the mark: complete.
-	makeStage(t, s, "one")
-	if err := storage.WriteFile(ctx, w.Path("first", unfinished), nil); err != nil {
-		t.Fatal(err)
-	}
-	s.Abandon(false) // must not remove what is complete
-	if done, err := s.Begin(ctx, false); !done || err != nil {
-		t.Fatalf("done %v, %v", done, err)
-	}
-	if there, err := storage.Exists(ctx, w.Path("first", unfinished)); there || err != nil {
-		t.Errorf("the mark is left: %v", err)
-	}
-
-	// Somebody else's files are nobody's leftovers.
 	if err := storage.WriteFile(ctx, w.Path("second", "notes"), []byte("mine")); err != nil {
 		t.Fatal(err)
 	}
 	for _, force := range []bool{false, true} {
 		_, err := stage(w, "second", 6, nil).Begin(ctx, force)
-		wantError(t, err, "notes", "--workspace")
+		wantError(t, err, "no pipeline wrote", "notes", "--workspace")
 	}
 	if there, err := storage.Exists(ctx, w.Path("second", "notes")); !there || err != nil {
 		t.Errorf("the notes are gone: %v", err)
 	}
 }
 
-// TestTwoRunsAtOnce holds that of two runs that make a folder at once the first does not complete
-// what the second has begun anew, nor remove it; and that the second completes it only if both do
-// the same work, or none writes what is not its own.
-func TestTwoRunsAtOnce(t *testing.T) {
-	ctx := context.Background()
-	here := process
-	defer func() { process = here }()
-	as := func(who string) { process = who }
-	for name, c := range map[string]struct {
-		layers  int // of the second run; the first has 6
-		end     func(t *testing.T, first Stage)
-		publish bool // the second may
-	}{
-		"same work, first publishes": {6, func(t *testing.T, first Stage) {
-			wantError(t, first.Publish(ctx, nil), "another run", "first --workspace")
-		}, true},
-		"same work, first gives up":   {6, func(_ *testing.T, first Stage) { first.Abandon(false) }, true},
-		"other work, first publishes": {5, func(t *testing.T, first Stage) { wantError(t, first.Publish(ctx, nil), "another run") }, false},
-		"other work, guarded": {5, func(t *testing.T, first Stage) {
-			first.Guarded = true
-			wantError(t, first.Publish(ctx, nil), "another run")
-		}, true},
-		"other work, first gives up":    {5, func(_ *testing.T, first Stage) { first.Abandon(false) }, false},
-		"other work, first goes on yet": {5, func(*testing.T, Stage) {}, true},
-		"the mark is gone": {6, func(t *testing.T, first Stage) {
-			if err := storage.Remove(ctx, first.Workspace.Path("first", unfinished)); err != nil {
-				t.Fatal(err)
-			}
-		}, false},
-	} {
+// deadLock is the content of the lock file of a process that does not exist.
+func deadLock(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := json.Marshal(lock.Owner{Host: host, Process: 1 << 30, Started: "1", Command: "first", Token: "dead"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// roots returns an empty workspace of every kind of storage.
+func roots(t *testing.T) map[string]string {
+	return map[string]string{"local": t.TempDir(), "memory": storagetest.Memory(t), "gcs": gcstest.Bucket(t) + "/w"}
+}
+
+// TestOverlappingRuns holds that a second run of a folder is refused at once, that with force it
+// takes the folder over, and that the first then neither completes nor removes what is there.
+func TestOverlappingRuns(t *testing.T) {
+	ctx := t.Context()
+	for name, root := range roots(t) {
+		for end, ending := range map[string]func(t *testing.T, first *Stage){
+			"publish": func(t *testing.T, first *Stage) {
+				if lost := new(lock.Lost); !errors.As(first.Publish(ctx, nil), &lost) {
+					t.Error("the first run completed the second's folder")
+				}
+			},
+			"abandon":           func(_ *testing.T, first *Stage) { first.Abandon(false) },
+			"abandon elsewhere": func(_ *testing.T, first *Stage) { first.Abandon(true) },
+			"pause":             func(_ *testing.T, first *Stage) { first.Pause() },
+		} {
+			t.Run(name+" "+end, func(t *testing.T) {
+				w := New(storage.Join(root, strings.ReplaceAll(end, " ", "-")))
+				first, second := stage(w, "first", 6, nil), stage(w, "first", 5, nil)
+				if _, err := first.Begin(ctx, false); err != nil {
+					t.Fatal(err)
+				}
+				write(t, w, "of-first", "x")
+				for what, err := range map[string]error{
+					"Begin":     errorOf(second.Begin(ctx, false)),
+					"Replace":   errorOf(second.Replace(ctx, false)),
+					"Resume":    second.Resume(ctx),
+					"CheckFree": second.CheckFree(ctx),
+				} {
+					if held := new(lock.Held); !errors.As(err, &held) || held.Owner.Process != os.Getpid() {
+						t.Errorf("%s: error %v", what, err)
+					}
+				}
+				wantFiles(t, w, lock.FileName, "of-first")
+				if done, err := second.Begin(ctx, true); done || err != nil {
+					t.Fatal(done, err)
+				}
+				write(t, w, "file", "of the second")
+				ending(t, first)
+				wantFiles(t, w, lock.FileName, "file")
+				if err := second.Publish(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+				wantFiles(t, w, "file", "manifest.json")
+			})
+		}
+	}
+}
+
+func errorOf(_ bool, err error) error { return err }
+
+// TestOneStarterWins starts many runs of a folder at once, where a run was killed before.
+func TestOneStarterWins(t *testing.T) {
+	for name, root := range roots(t) {
 		t.Run(name, func(t *testing.T) {
-			w := New(storagetest.Memory(t))
-			first, second := stage(w, "first", 6, nil), stage(w, "first", c.layers, nil)
-			as("one")
-			if _, err := first.Begin(ctx, false); err != nil {
-				t.Fatal(err)
+			w := New(root)
+			write(t, w, lock.FileName, deadLock(t))
+			write(t, w, "half", "x")
+			var winners atomic.Int64
+			var starters sync.WaitGroup
+			for range 8 {
+				starters.Go(func() {
+					_, err := stage(w, "first", 6, nil).Begin(context.Background(), false)
+					if err == nil {
+						winners.Add(1)
+					} else if held := new(lock.Held); !errors.As(err, &held) {
+						t.Error(err)
+					}
+				})
 			}
-			as("two")
-			if done, err := second.Begin(ctx, false); done || err != nil {
-				t.Fatal(done, err)
+			starters.Wait()
+			if winners.Load() != 1 {
+				t.Errorf("%d runs write the folder", winners.Load())
 			}
-			file := w.Path("first", "file")
-			if err := storage.WriteFile(ctx, file, []byte("of the second")); err != nil {
-				t.Fatal(err)
-			}
-			as("one")
-			c.end(t, first)
-			if there, err := storage.Exists(ctx, file); !there || err != nil {
-				t.Errorf("the second run's file is gone: %v", err)
-			}
-			as("two")
-			err := second.Publish(ctx, nil)
-			if (err == nil) != c.publish {
-				t.Errorf("the second run: %v", err)
-			}
-			if _, err := w.Require(ctx, "first", ""); (err == nil) != c.publish {
-				t.Errorf("whether it is complete: %v", err)
-			}
-			// The next run takes it from there.
-			as("three")
-			if done, err := second.Begin(ctx, false); done != c.publish || err != nil {
-				t.Errorf("done %v, %v", done, err)
-			}
+			wantFiles(t, w, lock.FileName)
 		})
 	}
 }
 
-// fading is a context that is cancelled when it has been looked at so often.
+// TestReplace holds that Replace overwrites a folder of another configuration, and a damaged one.
+func TestReplace(t *testing.T) {
+	ctx := t.Context()
+	w := New(storagetest.Memory(t))
+	makeStage(t, stage(w, "first", 5, nil), "one")
+	first := stage(w, "first", 6, nil)
+	_, err := first.Begin(ctx, false)
+	if mismatch := new(Mismatch); !errors.As(err, &mismatch) || mismatch.Differences[0] != "layers is 5 there, 6 here" {
+		t.Errorf("error %v", err)
+	}
+	for _, damaged := range []bool{false, true} {
+		if done, err := first.Replace(ctx, false); done || err != nil {
+			t.Fatalf("done %v, %v", done, err)
+		}
+		write(t, w, "file", "x")
+		if err := first.Publish(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		if done, err := first.Replace(ctx, false); !done || err != nil {
+			t.Fatalf("done %v, %v", done, err)
+		}
+		if !damaged {
+			write(t, w, "file", "y")
+		}
+	}
+}
+
+// fading is a context that is cancelled after so many calls of Err.
 type fading struct {
 	context.Context
 	left int
@@ -264,13 +336,13 @@ func (f *fading) Err() error {
 }
 
 // TestInterruptedAtAnyStep interrupts Begin and Publish between any two of their steps: the folder
-// then is complete, marked or empty. When it is newly complete it is not marked.
+// then is complete, locked or empty. A folder that is newly complete is not locked.
 func TestInterruptedAtAnyStep(t *testing.T) {
 	background := context.Background()
 	for steps := 0; ; steps++ {
 		w := New(fmt.Sprintf("mem://%s-%d", t.Name(), steps))
 		s := stage(w, "first", 6, nil)
-		makeStage(t, stage(w, "first", 5, nil), "of before")
+		makeStage(t, stage(w, "first", 5, nil), "previous")
 		ctx := &fading{background, steps}
 		_, err := s.Begin(ctx, true)
 		if err == nil {
@@ -279,126 +351,79 @@ func TestInterruptedAtAnyStep(t *testing.T) {
 			}
 			err = s.Publish(ctx, nil)
 		}
-		marked, _ := storage.Exists(background, w.Path("first", unfinished))
+		locked, _ := storage.Exists(background, w.Path("first", lock.FileName))
 		m, missing := manifest.Read(background, w.Path("first"))
 		complete := missing == nil
 		files, listing := storage.List(background, w.Path("first"))
 		switch {
 		case complete:
-			ofBefore := strings.Contains(string(m.Configuration), `"layers":5`)
-			if err := manifest.Verify(background, w.Path("first"), m); err != nil || marked && !ofBefore {
-				t.Errorf("after %d steps it is complete, marked %v: %v", steps, marked, err)
+			previous := strings.Contains(string(m.Configuration), `"layers":5`)
+			if err := manifest.Verify(background, w.Path("first"), m); err != nil || locked && !previous {
+				t.Errorf("after %d steps it is complete, locked %v: %v", steps, locked, err)
 			}
-		case listing != nil || len(files) > 0 && !marked:
-			t.Errorf("after %d steps %q are left, marked %v: %v", steps, files, marked, listing)
+		case listing != nil || len(files) > 0 && !locked:
+			t.Errorf("after %d steps %q are left, locked %v: %v", steps, files, locked, listing)
 		}
 		if _, err := s.Begin(background, true); err != nil {
 			t.Errorf("after %d steps the next run: %v", steps, err)
 		}
 		if err == nil {
-			if !complete || marked || steps < 10 {
-				t.Errorf("after %d steps: complete %v, marked %v", steps, complete, marked)
+			if !complete || locked || steps < 10 {
+				t.Errorf("after %d steps: complete %v, locked %v", steps, complete, locked)
 			}
 			return
 		}
 	}
 }
 
-// meeting is a context in which something happens when it has been looked at so often.
-type meeting struct {
+// calling is a context that calls a function when its Err has been called so often.
+type calling struct {
 	context.Context
-	left   int
-	happen func()
+	left int
+	call func()
 }
 
-func (m *meeting) Err() error {
-	if m.left--; m.left == 0 {
-		m.happen()
+func (c *calling) Err() error {
+	if c.left--; c.left == 0 {
+		c.call()
 	}
 	return nil
 }
 
-// TestBegunWhilePublished has a second run begin the folder at every step of the first one's
-// Publish: the manifest of the first never stands over files of the second, and whatever is left
-// is complete or taken up by the next run.
-func TestBegunWhilePublished(t *testing.T) {
+// TestTakenOverWhilePublished has a second run take the folder over at every step of the first
+// one's Publish: the manifest of the first never stands over files of the second.
+func TestTakenOverWhilePublished(t *testing.T) {
 	ctx := t.Context()
-	here := process
-	defer func() { process = here }()
 	for steps := 1; ; steps++ {
 		w := New(fmt.Sprintf("mem://%s/%d", t.Name(), steps))
 		first, second := stage(w, "first", 6, nil), stage(w, "first", 6, nil)
-		process = "one"
 		if _, err := first.Begin(ctx, true); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"a", "b"} {
-			if err := storage.WriteFile(ctx, w.Path("first", name), []byte("of the first")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		met := false
-		published := first.Publish(&meeting{ctx, steps, func() {
-			met = true
-			process = "two"
+		write(t, w, "a", "of the first")
+		write(t, w, "b", "of the first")
+		called := false
+		published := first.Publish(&calling{ctx, steps, func() {
+			called = true
 			if _, err := second.Begin(ctx, true); err != nil {
 				t.Fatal(err)
 			}
-			process = "one"
 		}}, nil)
-		if !met {
-			if published != nil || steps < 7 {
+		if !called {
+			if published != nil || steps < 6 {
 				t.Errorf("%d steps: %v", steps, published)
 			}
 			return
 		}
 		if m, err := w.Require(ctx, "first", ""); err == nil {
-			t.Errorf("after %d steps it is complete with %v, though the second has begun", steps, m.Files)
+			t.Errorf("taken over after %d steps, it is complete with %v", steps, m.Files)
 		}
-		if err := storage.WriteFile(ctx, w.Path("first", "file"), []byte("of the second")); err != nil {
-			t.Fatal(err)
+		write(t, w, "file", "of the second")
+		if err := second.Publish(ctx, nil); err != nil {
+			t.Errorf("after %d steps the second run: %v", steps, err)
 		}
-		process = "two"
-		completed := second.Publish(ctx, nil)
-		if _, err := w.Require(ctx, "first", ""); (err == nil) != (completed == nil) {
-			t.Errorf("after %d steps the second run: %v, whether it is complete: %v", steps, completed, err)
-		}
-		process = "three"
-		if done, err := second.Begin(ctx, false); done != (completed == nil) || err != nil {
-			t.Errorf("after %d steps the next run: done %v, %v", steps, done, err)
-		}
+		wantFiles(t, w, "file", "manifest.json")
 	}
-}
-
-// TestClearedWhileWritten has another run write files all the time: whatever Begin says, what is
-// left counts as leftovers.
-func TestClearedWhileWritten(t *testing.T) {
-	ctx := t.Context()
-	w := New(t.TempDir())
-	s := stage(w, "first", 6, nil)
-	if _, err := s.Begin(ctx, false); err != nil {
-		t.Fatal(err)
-	}
-	var stop atomic.Bool
-	var writing sync.WaitGroup
-	defer writing.Wait()
-	defer stop.Store(true)
-	writing.Go(func() {
-		for i := 0; !stop.Load(); i++ { // where the folder is gone this does nothing
-			_ = os.WriteFile(filepath.Join(w.Path("first"), fmt.Sprint("late-", i)), nil, 0o666)
-		}
-	})
-	failed := 0
-	for try := 0; try < 200 && failed < 5; try++ {
-		if _, err := s.Begin(ctx, true); err == nil {
-			continue
-		}
-		failed++
-		if marked, err := storage.Exists(ctx, w.Path("first", unfinished)); !marked || err != nil {
-			t.Fatalf("try %d failed and left no mark: %v", try, err)
-		}
-	}
-	t.Logf("%d failed", failed)
 }
 
 func TestCommand(t *testing.T) {
@@ -425,7 +450,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-func TestOnlyDamageIsMadeAnew(t *testing.T) {
+func TestUnreadableFolderIsNotDamaged(t *testing.T) {
 	_, err := New("http://example.org/w").Require(t.Context(), GraphFolder, "go run ./pipelines/preprocess")
 	if err == nil || !strings.Contains(err.Error(), "scheme") || strings.Contains(err.Error(), "--force") {
 		t.Errorf("another scheme: %v", err)
