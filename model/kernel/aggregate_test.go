@@ -11,15 +11,15 @@ import (
 var messages = map[Message]string{DistMult: "DistMult", TransE: "TransE", RotatE: "RotatE"}
 var reductions = map[Reduction]string{PNA: "PNA", Sum: "Sum", Mean: "Mean", Max: "Max"}
 
-// eachOption goes over what a run may have or lack.
+// eachOption yields every combination of options.
 func eachOption(yield func(options) bool) {
 	for bits := range 16 {
 		o := options{initial: bits&1 != 0, zero: bits&2 != 0, degree: bits&4 != 0, own: bits&8 != 0, draw: normal}
 		if o.zero && !o.initial {
 			continue
 		}
-		for unheard := range 4 {
-			o.unheard = unheard
+		for silent := range 4 {
+			o.silent = silent
 			if !yield(o) {
 				return
 			}
@@ -27,7 +27,7 @@ func eachOption(yield func(options) bool) {
 	}
 }
 
-// checkRun compares both directions of one run with the float64 computation.
+// checkReceivers compares both directions of an aggregation with the float64 computation.
 func checkReceivers(t *testing.T, k Kernel, r *Receivers, rng *rand.Rand) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s dim %d, %d receivers", messages[r.Message], reductions[r.Reduction], r.Dim, r.Count())
@@ -52,7 +52,7 @@ func checkReceivers(t *testing.T, k Kernel, r *Receivers, rng *rand.Rand) {
 	compareGradients(t, what, g, sum, size)
 }
 
-// startGradients holds ones, since AggregateBackward adds.
+// startGradients returns gradients of ones, since AggregateBackward adds.
 func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
 	var checks []func(*testing.T, string)
 	like := func(x []float32) []float32 {
@@ -107,7 +107,7 @@ func TestAggregateEveryNumberOfSenders(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, dim := range []int{16, 32, 64} {
 			r := newReceivers(rng, dim, 301, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int {
-				// i senders in all, of which the first kinds have a share that varies.
+				// i senders in all, divided among the kinds in varying proportions.
 				first := i * (i % 4) / 3
 				return [3]int{first, (i - first) / 2, i - first - (i-first)/2}[kind]
 			})
@@ -173,8 +173,8 @@ func TestAggregateNotANumber(t *testing.T) {
 	})
 }
 
-// The gradient itself, in float64, against central differences.
-func TestAggregateGradientOfTheTest(t *testing.T) {
+// TestReferenceAggregateGradient compares the gradient in float64 with central differences.
+func TestReferenceAggregateGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for message := range messages {
 		for reduction := range reductions {
@@ -214,7 +214,7 @@ func TestAggregateGradientOfTheTest(t *testing.T) {
 	}
 }
 
-// Lanes beside one another give, bit for bit, what each gives alone.
+// TestAggregateLanes checks that lanes side by side give, bit for bit, what each gives alone.
 func TestAggregateLanes(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(13, 14))
@@ -232,7 +232,7 @@ func TestAggregateLanes(t *testing.T) {
 					want := make([]float32, size)
 					k.Aggregate(alone, want)
 					if !slices.Equal(features[lane*size:(lane+1)*size], want) {
-						t.Fatalf("dim %d, %v: lane %d differs from the same alone", dim, o, lane)
+						t.Fatalf("dim %d, %v: lane %d of a batch differs from the lane alone", dim, o, lane)
 					}
 				}
 			}
@@ -240,7 +240,7 @@ func TestAggregateLanes(t *testing.T) {
 	})
 }
 
-// oneLane copies one lane of a run of several.
+// oneLane copies one of several lanes.
 func oneLane(r *Receivers, lane, dim int) *Receivers {
 	cut := func(table []float32) (out []float32) {
 		for i := lane * dim; i < len(table); i += r.Dim {
@@ -256,15 +256,15 @@ func oneLane(r *Receivers, lane, dim int) *Receivers {
 	return &alone
 }
 
-// Two lanes are reduced together only by the usual model's widest stripe, half of which is a lane.
-func TestPairsWhereOneStripeTakesBoth(t *testing.T) {
+// TestFusesLanes checks that lanes are fused only where a lane is half of the widest stripe.
+func TestFusesLanes(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		for _, message := range []Message{DistMult, TransE, RotatE} {
 			for _, reduction := range []Reduction{PNA, Sum, Mean, Max} {
 				for _, dim := range []int{16, 32, 48, 64} {
 					want := k.Name() == "avx512" && message == DistMult && reduction == PNA && dim == 32
 					if got := k.FusesLanes(message, reduction, dim); got != want {
-						t.Errorf("Pairs(%v, %v, %d) is %v, want %v", message, reduction, dim, got, want)
+						t.Errorf("FusesLanes(%v, %v, %d) is %v, want %v", message, reduction, dim, got, want)
 					}
 				}
 			}

@@ -13,8 +13,7 @@ func eachVariantBench(b *testing.B, name string, run func(b *testing.B, k Kernel
 	}
 }
 
-// aligned draws numbers into memory as the allocator gives it, large pieces on whole pages;
-// normal's are at odd places, to be mean.
+// aligned draws numbers into memory as the allocator gives it; normal's are unaligned.
 func aligned(rng *rand.Rand, n int) []float32 { return append([]float32(nil), normal(rng, n)...) }
 
 func perSecond(b *testing.B, each float64, unit string) {
@@ -51,8 +50,7 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 	}
 }
 
-// benchRun is a run whose receivers have so many messages each, from three tables of entities
-// rows.
+// benchReceivers makes receivers with so many messages each, from three tables of entities rows.
 func benchReceivers(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
 	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Previous: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), StateOffset: 2 * entities, Kinds: 3}
@@ -72,7 +70,8 @@ func benchReceivers(dim, n, each, entities, relations int) *Receivers {
 	return r
 }
 
-// eachBenchRun: tables in the second cache and beyond it, many senders and few.
+// eachBenchReceivers runs a benchmark with tables inside and outside of the second-level cache, and with
+// many and few senders.
 func eachBenchReceivers(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) {
 	for _, s := range []struct {
 		dim, n, senders, entities int
@@ -82,7 +81,7 @@ func eachBenchReceivers(b *testing.B, run func(b *testing.B, k Kernel, r *Receiv
 	}
 }
 
-// sent is the number of messages of a run.
+// sent returns the number of messages.
 func (r *Receivers) sent() int {
 	return len(r.Senders.Rows)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// eachWidth runs a test once for every variant and every width of its rows.
+// eachWidth runs a test for every variant and every width of its rows.
 func eachWidth(t *testing.T, test func(t *testing.T, k Kernel, words int)) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		for _, words := range k.RowWidths() {
@@ -16,8 +16,8 @@ func eachWidth(t *testing.T, test func(t *testing.T, k Kernel, words int)) {
 	})
 }
 
-// newHop draws a graph whose entities have so many edges each, loops and parallel ones among
-// them, and the bits of a step: none of the frontier is not reached.
+// newHop draws a graph with so many edges for each entity, loops and parallel edges among them, and the
+// bits of a step, in which all of the frontier is reached.
 func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 	h := &Hop{Words: words, Frontier: make([]uint64, entities*words), Reached: make([]uint64, entities*words), Next: make([]uint64, entities*words)}
 	lists := make([][]int32, entities)
@@ -49,14 +49,14 @@ func newHop(rng *rand.Rand, entities, words int, edges func(o int) int) *Hop {
 	return h
 }
 
-// copy is h with tables of its own.
+// copy returns h with copies of its tables.
 func (h *Hop) copy() *Hop {
 	c := *h
 	c.Frontier, c.Reached, c.Next, c.Distances = slices.Clone(h.Frontier), slices.Clone(h.Reached), slices.Clone(h.Next), slices.Clone(h.Distances)
 	return &c
 }
 
-// active are the entities in the frontier.
+// active returns the entities in the frontier.
 func (h *Hop) active() (list []int32) {
 	for o := range int32(len(h.Offsets) - 1) {
 		if slices.ContainsFunc(h.Frontier[int(o)*h.Words:(int(o)+1)*h.Words], func(x uint64) bool { return x != 0 }) {
@@ -68,7 +68,7 @@ func (h *Hop) active() (list []int32) {
 
 func bit(rows []uint64, words, row, c int) bool { return rows[row*words+c/64]>>(c%64)&1 == 1 }
 
-// step goes from edge to edge and from bit to bit.
+// step computes the step edge by edge and bit by bit.
 func (h *Hop) step() (next []uint64, found []int32, sums []uint64) {
 	next, sums = make([]uint64, len(h.Next)), make([]uint64, 64*h.Words)
 	for o := range len(h.Offsets) - 1 {
@@ -99,8 +99,8 @@ func takeAll(k Kernel, c *Counters) []uint64 {
 	return numbers
 }
 
-// Both ways of a step, with and without counting, against every single bit. Degrees from 0 to
-// beyond what waits to be added at once.
+// TestHop compares pull and push, with and without counting, with every single bit, for degrees from 0 to
+// more than the capacity of the counters' pending rows.
 func TestHop(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		rng := rand.New(rand.NewPCG(51, 52))
@@ -119,12 +119,12 @@ func TestHop(t *testing.T) {
 						h := h.copy()
 						h.Counters, h.Distance, h.Record = counts, trial%15, enter
 						before := h.copy()
-						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // behind what is in the list already
+						got := append(make([]int32, 0, len(h.Offsets)+1), 0) // the list is not empty
 						if push {
 							got = k.Push(h, h.active(), got)
 							slices.Sort(got[1:])
 						} else {
-							copy(h.Next, h.Frontier) // whatever stands there
+							copy(h.Next, h.Frontier) // old contents must not matter
 							got = k.Pull(h, got)
 						}
 						name := fmt.Sprintf("trial %d, push %v, counted %v, enter %v", trial, push, counts != nil, enter)
@@ -134,7 +134,7 @@ func TestHop(t *testing.T) {
 						if counts != nil && !slices.Equal(takeAll(k, counts), sums) {
 							t.Fatalf("%s: other counts", name)
 						}
-						h.checkEntered(t, name, before)
+						h.checkRecorded(t, name, before)
 					}
 				}
 			}
@@ -142,8 +142,8 @@ func TestHop(t *testing.T) {
 	})
 }
 
-// checkEntered compares what a step entered with the bits it found.
-func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
+// checkRecorded compares what a step recorded with the bits it found.
+func (h *Hop) checkRecorded(t *testing.T, name string, before *Hop) {
 	t.Helper()
 	for o := range len(h.Offsets) - 1 {
 		for w := range h.Words {
@@ -168,9 +168,9 @@ func (h *Hop) checkEntered(t *testing.T, name string, before *Hop) {
 	}
 }
 
-// What assembly finds is listed behind what is in the list: where that leaves no room for all
-// entities and one more it ends in a panic, and writes nothing.
-func TestHopWithoutRoom(t *testing.T) {
+// TestHopWithoutCapacity checks that assembly panics and writes nothing where the list has no capacity
+// for all entities and one more.
+func TestHopWithoutCapacity(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		if words == 1 {
 			t.Skip("portable lists grow")
@@ -193,7 +193,7 @@ func TestHopWithoutRoom(t *testing.T) {
 	})
 }
 
-// Counts go on from call to call, each with the weight it is given, and beyond 32 bits.
+// TestCountersScale checks that counts accumulate over calls, each with its weight, beyond 32 bits.
 func TestCountersScale(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		rng := rand.New(rand.NewPCG(53, 54))
@@ -218,7 +218,7 @@ func TestCountersScale(t *testing.T) {
 	})
 }
 
-// Without distances only what is reached is entered.
+// TestHopWithoutDistances checks that without distances only Reached is recorded.
 func TestHopWithoutDistances(t *testing.T) {
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		h := newHop(rand.New(rand.NewPCG(55, 56)), 40, words, func(int) int { return 6 })
@@ -259,8 +259,8 @@ func TestTransposeBits(t *testing.T) {
 	})
 }
 
-// Distances of 128 entities in the midst of others are packed, and their bits alone become
-// zero. Planes that are not in use are not read. What stands in Next is at the last distance.
+// TestPackBits checks that the distances of 128 entities among others are packed and only their bits are
+// cleared, that unused planes are not read, and that entities in Next are at the last distance.
 func TestPackBits(t *testing.T) {
 	const first, entities = 128, 3 * 128
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
@@ -284,7 +284,7 @@ func TestPackBits(t *testing.T) {
 	})
 }
 
-// checkPacked packs the distances of 128 entities and looks at all that should have changed.
+// checkPacked packs the distances of 128 entities and checks everything that should have changed.
 func checkPacked(t *testing.T, k Kernel, h *Hop, first, stride int) {
 	t.Helper()
 	before, out := h.copy(), make([]byte, 64*h.Words*stride)
@@ -313,7 +313,7 @@ func checkPacked(t *testing.T, k Kernel, h *Hop, first, stride int) {
 	}
 }
 
-// checkLine compares what PackBits wrote of one source.
+// checkLine compares what PackBits wrote for one source.
 func checkLine(t *testing.T, h *Hop, first, source int, out []byte) {
 	t.Helper()
 	for o := range 128 {

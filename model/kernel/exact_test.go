@@ -2,11 +2,10 @@ package kernel
 
 import "math"
 
-// exact is a run of receivers in float64, computed the long way: every receiver's set is
-// written out, member by member, and everything is read off the list. It shares no code
-// with the variants. As a gradient it is the same thing, holding sums.
+// exact computes an aggregation in float64: it lists every receiver's set member by member and derives
+// everything from the list. It shares no code with the variants. The same type holds gradients.
 type exact struct {
-	r                               *Receivers // shapes, bounds and options
+	r                               *Receivers // shapes, offsets and options
 	minus                           float64    // -1; 1 in sums of sizes
 	states                          []float64
 	relations, own, initial, degree []float64
@@ -27,7 +26,7 @@ func newExact(r *Receivers) *exact {
 	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), own: widen(r.Previous), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
 }
 
-// zeros is a gradient of e's shape.
+// zeros returns a zero gradient of e's shape.
 func (e *exact) zeros() *exact {
 	like := func(x []float64) []float64 {
 		if x == nil {
@@ -38,8 +37,8 @@ func (e *exact) zeros() *exact {
 	return &exact{r: e.r, states: like(e.states), relations: like(e.relations), own: like(e.own), initial: like(e.initial), degree: like(e.degree)}
 }
 
-// member is one vector of a receiver's set. A member with extreme only is seen by max and
-// min alone. give takes the member's gradient to where it came from.
+// member is one vector of a receiver's set. If extreme is set, only max and min see it. give adds the
+// member's gradient to the tables that it comes from.
 type member struct {
 	values  []float64
 	count   float64
@@ -74,7 +73,7 @@ func (e *exact) members(i int) []member {
 		x, w := e.states[u:u+d], e.relations[q:q+d]
 		out = append(out, member{message64(r.Message, x, w), 1, false, func(g []float64, into *exact) {
 			gx, gw := into.states[u:u+d], into.relations[q:q+d]
-			back64(r.Message, e.minus, g, x, w, gx, gw)
+			messageGradient64(r.Message, e.minus, g, x, w, gx, gw)
 		}})
 	}
 	return out
@@ -98,8 +97,8 @@ func message64(kind Message, x, w []float64) []float64 {
 	return m
 }
 
-// minus is -1, or 1 where sizes are added up.
-func back64(kind Message, minus float64, g, x, w, gx, gw []float64) {
+// messageGradient64 adds the gradient of a message. minus is -1, or 1 where sizes are added.
+func messageGradient64(kind Message, minus float64, g, x, w, gx, gw []float64) {
 	d := len(x)
 	for j := range g {
 		switch {
@@ -123,7 +122,7 @@ func back64(kind Message, minus float64, g, x, w, gx, gw []float64) {
 	}
 }
 
-// moments of one dimension of a set.
+// moments are those of one dimension of a set.
 type moments struct {
 	mean, meanSquare, variance, deviation, high, low float64
 	first, last                                      int // members that attain high and low
@@ -152,9 +151,9 @@ func momentsOf(set []member, j int, divisor float64) moments {
 	return m
 }
 
-// features is what Aggregate should write, and beside it how far each entry may be off: the
-// rounding of a sum is in proportion to its terms' sizes, and a deviation inherits that of
-// the mean square over twice itself.
+// features returns what Aggregate should write and the tolerance of each entry: the rounding error of
+// a sum is proportional to its terms' sizes, and that of a deviation to that of the mean square over
+// twice itself.
 func (e *exact) features() (out, tolerance []float64) {
 	r, d := e.r, e.r.Dim
 	const unit = 4e-6
@@ -191,7 +190,7 @@ func (e *exact) features() (out, tolerance []float64) {
 	return out, tolerance
 }
 
-// backward is what AggregateBackward should add, and beside it the sizes of what is added.
+// backward returns what AggregateBackward should add, and the sizes of the terms.
 func (e *exact) backward(gradient []float64) (sum, size *exact) {
 	r, d := e.r, e.r.Dim
 	sum, size = e.zeros(), e.zeros()
@@ -222,7 +221,7 @@ func (e *exact) backward(gradient []float64) (sum, size *exact) {
 	return sum, size
 }
 
-// memberGradient is the derivative by entry j of member k, and the size of its terms.
+// memberGradient returns the derivative with respect to entry j of member k, and the size of its terms.
 func memberGradient(r *Receivers, row []float64, j, k int, s member, m moments, divisor float64) (by, size float64) {
 	d := r.Dim
 	switch r.Reduction {
@@ -257,7 +256,7 @@ func memberGradient(r *Receivers, row []float64, j, k int, s member, m moments, 
 	return by, math.Abs(by)
 }
 
-// newExactAbs is e with every number's absolute value, to add sizes with.
+// newExactAbs returns e with absolute values, with which sizes are added.
 func newExactAbs(e *exact) *exact {
 	abs := func(x []float64) []float64 {
 		if x == nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// eachVariant runs a test once for every variant that this machine can run.
+// eachVariant runs a test for every variant that this machine supports.
 func eachVariant(t *testing.T, test func(t *testing.T, k Kernel)) {
 	for _, k := range Available() {
 		t.Run(k.Name(), func(t *testing.T) { test(t, k) })
@@ -16,8 +16,8 @@ func eachVariant(t *testing.T, test func(t *testing.T, k Kernel)) {
 
 const guard = float32(-12345.5)
 
-// guarded is a slice that lies at an odd place in memory between guard zones, and a check
-// that nothing was written to those.
+// guarded returns an unaligned slice between guard zones, and a check that nothing was written to the
+// zones.
 func guarded(length int) (slice []float32, check func(t *testing.T, what string)) {
 	const zone = 67
 	all := make([]float32, length+2*zone)
@@ -35,7 +35,7 @@ func guarded(length int) (slice []float32, check func(t *testing.T, what string)
 	return all[zone : zone+length : zone+length], check
 }
 
-// shifted copies x to a place in memory that is aligned to 4 bytes and no more.
+// shifted copies x to memory that is aligned to 4 bytes only.
 func shifted(x []float32) []float32 {
 	if x == nil {
 		return nil
@@ -61,18 +61,18 @@ func grid(rng *rand.Rand, n int) []float32 {
 	return shifted(out)
 }
 
-// options are what a run of receivers may have.
+// options select what receivers have.
 type options struct {
 	initial, zero, degree, own bool
-	unheard                    int // kinds of senders
+	silent                     int // kinds of senders that are not heard
 	draw                       func(*rand.Rand, int) []float32
 }
 
 func (o options) String() string {
-	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v unheard=%v", o.initial, o.zero, o.degree, o.own, o.unheard)
+	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v silent=%v", o.initial, o.zero, o.degree, o.own, o.silent)
 }
 
-// permutation is the numbers below n in any order.
+// permutation returns the numbers below n in random order.
 func permutation(rng *rand.Rand, n int) []int32 {
 	out := make([]int32, n)
 	for i, v := range rng.Perm(n) {
@@ -81,13 +81,13 @@ func permutation(rng *rand.Rand, n int) []int32 {
 	return out
 }
 
-// newRun makes a run whose receiver in row i has lengths(i, kind) senders of each kind. As in a
-// window, those of a kind are read from the table before that of the kind before.
+// newReceivers makes receivers of which that in row i has lengths(i, kind) senders of each kind. As in a
+// window, each kind is read from the table before that of the previous kind.
 func newReceivers(rng *rand.Rand, dim, n int, message Message, reduction Reduction, o options, lengths func(i, kind int) int) *Receivers {
 	const entities, relations = 23, 7
 	r := &Receivers{
 		Dim: dim, Message: message, Reduction: reduction, RelationEmbeddings: o.draw(rng, relations*dim),
-		Kinds: 3 - o.unheard, States: o.draw(rng, 3*entities*dim), StateOffset: 2 * entities,
+		Kinds: 3 - o.silent, States: o.draw(rng, 3*entities*dim), StateOffset: 2 * entities,
 	}
 	senders := &r.Senders
 	for i := range n {
@@ -119,8 +119,8 @@ func newReceivers(rng *rand.Rand, dim, n int, message Message, reduction Reducti
 	return r
 }
 
-// compare compares with the float64 numbers: not-a-number and infinities must stand in the
-// same places, everything else within its tolerance.
+// compare compares with float64 numbers: NaN and infinities must be at the same indices, everything else
+// within its tolerance.
 func compare(t *testing.T, what string, got []float32, want []float64, tolerance func(i int) float64) {
 	t.Helper()
 	if len(got) != len(want) {

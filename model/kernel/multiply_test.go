@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// eachShape goes over every length from 0 to 300 in each of the three places, and the
-// shapes of the model.
+// eachShape yields shapes with every length from 0 to 300 for each of n, k and m, and the shapes of the
+// model.
 func eachShape(yield func(n, k, m int) bool) {
 	for i := range 301 {
 		if !yield(i, 5, 33) || !yield(7, i, 48) || !yield(13, 9, i) {
@@ -23,12 +23,12 @@ func eachShape(yield func(n, k, m int) bool) {
 	}
 }
 
-// product adds a b to c, and the sizes of the terms to size; a is [n, k], element (i, p) at
-// place(i, p).
-func product(c, size, a, b []float64, n, k, m int, place func(i, p int) int) {
+// product adds a b to c, and the sizes of the terms to size; a is [n, k] with element (i, p) at
+// index(i, p).
+func product(c, size, a, b []float64, n, k, m int, index func(i, p int) int) {
 	for i := range n {
 		for p := range k {
-			x := a[place(i, p)]
+			x := a[index(i, p)]
 			for j := range m {
 				c[i*m+j] += x * b[p*m+j]
 				size[i*m+j] += math.Abs(x * b[p*m+j])
@@ -37,8 +37,8 @@ func product(c, size, a, b []float64, n, k, m int, place func(i, p int) int) {
 	}
 }
 
-// compareProduct checks a product c = a b, and c += a b, of inner terms against one in float64.
-func compareProduct(t *testing.T, what string, a, b, start []float32, n, inner, m int, place func(i, p int) int, multiply func(c []float32, add bool)) {
+// compareProduct compares c = a b and c += a b, of inner terms, with the product in float64.
+func compareProduct(t *testing.T, what string, a, b, start []float32, n, inner, m int, index func(i, p int) int, multiply func(c []float32, add bool)) {
 	t.Helper()
 	for _, add := range []bool{false, true} {
 		c, check := guarded(n * m)
@@ -50,7 +50,7 @@ func compareProduct(t *testing.T, what string, a, b, start []float32, n, inner, 
 		multiply(c, add)
 		what := fmt.Sprintf("%s, [%d,%d]x[%d,%d], add %v", what, n, inner, inner, m, add)
 		check(t, what)
-		product(want, size, widen(a), widen(b), n, inner, m, place)
+		product(want, size, widen(a), widen(b), n, inner, m, index)
 		compare(t, what, c, want, func(i int) float64 { return 4e-6 * (size[i] + 1) })
 	}
 }
@@ -81,9 +81,9 @@ func TestMultiplyTransposed(t *testing.T) {
 	})
 }
 
-// Of some columns, or from a table with longer rows, the bits are those of the whole product, and
-// what does not belong to it is neither read nor written.
-func TestMultiplyParts(t *testing.T) {
+// TestMultiplySubmatrices checks that some columns, or rows of a wider table, give the bits of the whole
+// product, and that nothing else is read or written.
+func TestMultiplySubmatrices(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
 		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {7, 32, 160}, {40, 32, 160}, {70, 31, 33}, {130, 17, 50}, {0, 9, 9}, {9, 0, 9}, {9, 9, 0}} {
@@ -128,25 +128,25 @@ func TestMultiplyParts(t *testing.T) {
 	})
 }
 
-// A row's bits are the same however many rows are multiplied with it, and a transposed
-// product's however its rows are divided among calls.
-func TestMultiplyDoesNotDependOnCuts(t *testing.T) {
+// TestMultiplyDoesNotDependOnBlocks checks that a row's bits do not depend on the number of rows, and a
+// transposed product's not on how its rows are divided among calls.
+func TestMultiplyDoesNotDependOnBlocks(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(17, 18))
 		const n, inner = 100, 160
 		for _, m := range []int{1, 7, 16, 32, 33, 64, 160} {
 			a, b := normal(rng, n*inner), normal(rng, inner*m)
-			whole, parts := make([]float32, n*m), make([]float32, n*m)
+			whole, blocks := make([]float32, n*m), make([]float32, n*m)
 			k.Multiply(whole, a, b, n, inner, m, false)
 			d := normal(rng, n*m)
 			sum, pieces := normal(rng, inner*m), make([]float32, inner*m)
 			k.MultiplyTransposed(sum, a, d, n, inner, m, false)
 			for at, length := 0, 1; at < n; at, length = at+length, length%13+1 {
 				length = min(length, n-at)
-				k.Multiply(parts[at*m:(at+length)*m], a[at*inner:], b, length, inner, m, length%2 == 0) // parts are still 0
+				k.Multiply(blocks[at*m:(at+length)*m], a[at*inner:], b, length, inner, m, length%2 == 0) // blocks are still 0
 				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], length, inner, m, true)
 			}
-			if !slices.Equal(whole, parts) {
+			if !slices.Equal(whole, blocks) {
 				t.Fatalf("m = %d: rows depend on what they are multiplied with", m)
 			}
 			if !slices.Equal(sum, pieces) {

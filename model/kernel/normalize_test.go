@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// newUpdate makes an update of n rows; bits say what it has: affine, dropout, own, bias.
+// newUpdate makes an update of n rows; bits select affine, dropout, residual and bias.
 func newUpdate(rng *rand.Rand, dim, n, bits int) *NodeUpdate {
 	u := &NodeUpdate{Dim: dim, Rows: permutation(rng, n), LinearRows: permutation(rng, n), Linear: normal(rng, n*dim), InverseDeviation: make([]float32, n), Output: make([]float32, n*dim)}
 	if bits&1 != 0 {
@@ -29,7 +29,7 @@ func newUpdate(rng *rand.Rand, dim, n, bits int) *NodeUpdate {
 	return u
 }
 
-// rowOf is the row of Own and Output that goes with row i of Linear.
+// rowOf returns the row of Residual and Output of row i of Linear.
 func (u *NodeUpdate) rowOf(i int) int { return int(u.Rows[slices.Index(u.LinearRows, int32(i))]) }
 
 func (u *NodeUpdate) factor(i, j int) float64 {
@@ -177,8 +177,8 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// What keeps nothing for a way back, for one query or two side by side, comes out as what keeps
-// it, bit for bit, whatever stands in the other rows.
+// TestNormalizeForScoring checks that an update without a backward pass, of one or two lanes, gives the
+// bits of one with, whatever other rows hold.
 func TestNormalizeForScoring(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(33, 34))
@@ -232,8 +232,8 @@ func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n, lanes int) 
 	}
 }
 
-// A row without any spread is normalized to zeros; what is not a number stays so, in its own
-// row, unless it is dropped.
+// TestNormalizeEdges checks that a row of equal numbers is normalized to zeros, and that NaN stays in its
+// own row unless it is dropped.
 func TestNormalizeEdges(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(23, 24))
@@ -263,8 +263,8 @@ func TestNormalizeEdges(t *testing.T) {
 	})
 }
 
-// The gradient itself, in float64, against central differences.
-func TestNormalizeGradientOfTheTest(t *testing.T) {
+// TestReferenceNormalizeGradient compares the gradient in float64 with central differences.
+func TestReferenceNormalizeGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	for bits := range 16 {
 		u := newUpdate(rng, 5, 4, bits)

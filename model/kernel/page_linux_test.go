@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// pageEnd copies x to the end of a page that has none behind it: to read one number too many
+// pageEnd copies x to the end of a page that is followed by an unmapped one: reading one number too many
 // ends the test program.
 func pageEnd[T float32 | int32 | uint32 | uint64 | uint8](t *testing.T, x []T) []T {
 	t.Helper()
@@ -70,7 +70,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 	})
 }
 
-func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
+func TestPartitionReadsNothingBeyondTheEnd(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(43, 44))
 		for length := range 40 {
@@ -78,7 +78,7 @@ func TestPartReadsNothingBeyondTheEnd(t *testing.T) {
 			p.Senders, p.Relations, p.Reached = pageEnd(t, p.Senders), pageEnd(t, p.Relations), pageEnd(t, p.Reached)
 			p.Rows = pageEnd(t, p.Rows)
 			p.Receivers, p.FirstRow = pageEnd(t, []int32{0, 1, 2}), 0
-			into := beforeParting(rng, p)
+			into := sendersBefore(rng, p)
 			used := len(into.Rows)
 			into.Rows, into.Relations = pageEnd(t, into.Rows[:cap(into.Rows)])[:used], pageEnd(t, into.Relations[:cap(into.Relations)])[:used]
 			into.Offsets = pageEnd(t, into.Offsets[:3*3+1])

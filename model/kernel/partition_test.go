@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// newPartition makes entities of which each has lengths(i) senders, some of them reached.
+// newPartition makes entities that have lengths(i) senders each, some of them reached.
 func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) int) *Partition {
 	p := &Partition{Offsets: []int64{0}, Reached: make([]uint64, entities/64+1), Rows: make([]int32, entities)}
 	p.Kinds, p.Expand = 1+rng.IntN(3), rng.IntN(2) == 0
@@ -41,8 +41,8 @@ func newPartition(rng *rand.Rand, entities, receivers int, lengths func(i int) i
 	return p
 }
 
-// beforeParting gives a list to append to, with no more room than it must have.
-func beforeParting(rng *rand.Rand, p *Partition) *Senders {
+// sendersBefore returns a list to append to, with the least capacity that is allowed.
+func sendersBefore(rng *rand.Rand, p *Partition) *Senders {
 	most := 0
 	for _, o := range p.Receivers {
 		most += int(p.Offsets[o+1] - p.Offsets[o])
@@ -58,12 +58,12 @@ func beforeParting(rng *rand.Rand, p *Partition) *Senders {
 	return into
 }
 
-// partedPlainly is what Part must leave in the list, in the rows and in what is reached.
-func partedPlainly(p *Partition, into *Senders) (out Senders, rows []int32, reached []uint64) {
+// partitionOneByOne returns the senders, rows and reached bits that PartitionSenders must give.
+func partitionOneByOne(p *Partition, into *Senders) (out Senders, rows []int32, reached []uint64) {
 	rows, reached = slices.Clone(p.Rows), slices.Clone(p.Reached)
 	out = Senders{slices.Clone(into.Offsets), slices.Clone(into.Rows), slices.Clone(into.Relations)}
 	for i, o := range p.Receivers {
-		var kinds [4][][2]int32 // what stands for a sender, and its relation
+		var kinds [4][][2]int32 // how a sender is listed, and its relation
 		for e := p.Offsets[o]; e < p.Offsets[o+1]; e++ {
 			u := p.Senders[e]
 			if rows[u] == Unreached && p.Expand {
@@ -81,26 +81,26 @@ func partedPlainly(p *Partition, into *Senders) (out Senders, rows []int32, reac
 			}
 			kinds[kind] = append(kinds[kind], [2]int32{sender, p.Relations[e]})
 		}
-		bounds := out.Offsets[3*(int(p.FirstRow)+i):]
-		bounds[0] = int32(len(out.Rows))
+		offsets := out.Offsets[3*(int(p.FirstRow)+i):]
+		offsets[0] = int32(len(out.Rows))
 		for kind := range 3 {
 			for _, sender := range kinds[kind] {
 				if kind < p.Kinds {
 					out.Rows, out.Relations = append(out.Rows, sender[0]), append(out.Relations, sender[1])
 				}
 			}
-			bounds[kind+1] = int32(len(out.Rows))
+			offsets[kind+1] = int32(len(out.Rows))
 		}
 	}
 	return out, rows, reached
 }
 
-func TestPart(t *testing.T) {
+func TestPartitionSenders(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(41, 42))
 		check := func(what string, p *Partition) {
-			got := beforeParting(rng, p)
-			want, rows, reached := partedPlainly(p, got)
+			got := sendersBefore(rng, p)
+			want, rows, reached := partitionOneByOne(p, got)
 			k.PartitionSenders(p, got)
 			if !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Relations, want.Relations) {
 				t.Fatalf("%s: the senders are %v, want %v", what, got, want)
@@ -158,7 +158,7 @@ func TestFold(t *testing.T) {
 	})
 }
 
-func BenchmarkPart(b *testing.B) {
+func BenchmarkPartitionSenders(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, degree := range []int{4, 37} {
 		p := newPartition(rng, 15000, 10000, func(int) int { return degree })
@@ -168,7 +168,7 @@ func BenchmarkPart(b *testing.B) {
 				p.Rows[o] = NewlyReached
 			}
 		}
-		into := beforeParting(rng, p)
+		into := sendersBefore(rng, p)
 		eachVariantBench(b, fmt.Sprintf("degree%d", degree), func(b *testing.B, k Kernel) {
 			b.ReportAllocs()
 			for b.Loop() {

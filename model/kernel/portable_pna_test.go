@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The usual model's receivers but the source, whose boundary is zero, in every number of
-// dimensions: in one go, in several, and with a rest.
+// TestAggregateZeroBoundaryEveryDim checks the default model's receivers other than the source, whose
+// boundary is zero, in one block of dimensions, in several, and with a remainder.
 func TestAggregateZeroBoundaryEveryDim(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(15, 16))

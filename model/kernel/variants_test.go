@@ -50,7 +50,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Every variant against portable, in float32 itself.
+// TestVariantsAgree compares every variant with portable.
 func TestVariantsAgree(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(27, 28))
@@ -77,7 +77,7 @@ func TestVariantsAgree(t *testing.T) {
 	})
 }
 
-// The same arguments give the same bits, and nothing is allocated.
+// TestNoAllocation checks that no method allocates.
 func TestNoAllocation(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(29, 30))
@@ -107,7 +107,7 @@ func TestNoAllocation(t *testing.T) {
 	})
 }
 
-// Generated files bear the line by which tools know them.
+// TestGeneratedMarker checks the line by which tools recognize generated files.
 func TestGeneratedMarker(t *testing.T) {
 	marker := regexp.MustCompile(`^// Code generated .* DO NOT EDIT\.$`)
 	files, err := filepath.Glob("*avx*_amd64.*")

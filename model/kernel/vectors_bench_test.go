@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Arrays of a cache and arrays of memory.
+// benchLengths are those of an array in a cache and of one in memory.
 var benchLengths = []int{1 << 12, 3 << 20}
 
 func BenchmarkAdd(b *testing.B) {
@@ -48,8 +48,8 @@ func BenchmarkAdam(b *testing.B) {
 	}
 }
 
-// BenchmarkKeep counts the numbers of 64 bits that are drawn.
-func BenchmarkKeep(b *testing.B) {
+// BenchmarkDropoutMasks counts the bytes of the random numbers that are drawn.
+func BenchmarkDropoutMasks(b *testing.B) {
 	const n = 1000
 	entities := make([]int32, n)
 	for i := range entities {

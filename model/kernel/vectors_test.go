@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sameBits fails where two arrays differ in a bit; any NaN equals any other.
+// sameBits fails where two arrays differ in a bit; all NaN are equal.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -20,8 +20,7 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// wild draws numbers of very different sizes, with zeros of both signs, and now and then
-// what is not finite.
+// wild draws numbers of very different sizes, zeros of both signs, and sometimes NaN and infinities.
 func wild(rng *rand.Rand, n int, rarity int) []float32 {
 	strange := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, math.SmallestNonzeroFloat32}
 	out := make([]float32, n)
@@ -66,7 +65,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-func TestRectify(t *testing.T) {
+func TestReLU(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		for n := range 301 {
@@ -82,8 +81,8 @@ func TestRectify(t *testing.T) {
 			}
 			out, check := guarded(n)
 			k.ReLU(out, a)
-			check(t, "rectify")
-			sameBits(t, "rectify", out, want)
+			check(t, "relu")
+			sameBits(t, "relu", out, want)
 			by, check := guarded(n)
 			k.ReLUBackward(by, a, gradient)
 			check(t, "gradient")
@@ -101,23 +100,23 @@ func TestFinite(t *testing.T) {
 				a[rng.IntN(n)] = -math.MaxFloat32
 			}
 			if !k.Finite(a) {
-				t.Fatalf("%d finite numbers are said not to be", n)
+				t.Fatalf("%d finite numbers are reported as not finite", n)
 			}
-			// What lies outside does not count.
+			// Numbers outside of the array must not matter.
 			if around := append(append([]float32{float32(math.NaN())}, a...), float32(math.Inf(1))); !k.Finite(around[1 : 1+n]) {
-				t.Fatalf("%d numbers: looked outside", n)
+				t.Fatalf("%d numbers: read outside", n)
 			}
 			for i := range a {
 				was := a[i]
 				for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.Float32frombits(0xff800001)} {
 					if a[i] = bad; k.Finite(a) {
-						t.Fatalf("%g at %d of %d is said to be finite", bad, i, n)
+						t.Fatalf("%g at %d of %d is reported as finite", bad, i, n)
 					}
 				}
 				a[i] = was
 			}
 		}
-		// Long ones are looked at in parts.
+		// Long arrays are tested in blocks.
 		long := normal(rng, 40011)
 		for _, at := range []int{0, 1<<14 - 1, 1 << 14, 1<<15 + 5, 40007, 40010} {
 			long[at] = float32(math.Inf(1))
@@ -127,7 +126,7 @@ func TestFinite(t *testing.T) {
 			long[at] = 0
 		}
 		if !k.Finite(long) || !k.Finite(nil) {
-			t.Fatal("finite numbers are said not to be")
+			t.Fatal("finite numbers are reported as not finite")
 		}
 	})
 }
@@ -138,8 +137,8 @@ var adamSteps = []AdamStep{
 	{Decay: .5, OneMinusBeta1: .25, Beta2: .5, OneMinusBeta2: .5, StepSize: -1, Correction: 1, Epsilon: 0},
 }
 
-// The formula, one rounding after another: every number is widened, one operation done in
-// float64, and that rounded to float32, which is what float32 arithmetic would give.
+// adamByHand evaluates the formula one operation at a time: it widens both numbers, computes in float64,
+// and rounds to float32, which gives what float32 arithmetic gives.
 func adamByHand(w, g, m, v float32, s AdamStep) (weight, first, second float32) {
 	round := func(x float64) float32 { return float32(x) }
 	times := func(a, b float32) float32 { return round(float64(a) * float64(b)) }
@@ -183,15 +182,15 @@ func TestAdam(t *testing.T) {
 	})
 }
 
-// keptByHand decides one dimension, the long way: the sequence is walked from its start.
+// keptByHand decides one dimension by walking the sequence from its start.
 func keptByHand(d Dropout, entity int32, dimension int) bool {
 	finalize := func(z uint64) uint64 {
 		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 		z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 		return z ^ (z >> 31)
 	}
-	place := uint64(d.Layer)*(1<<32) + uint64(uint32(entity))
-	state := finalize(d.Seed ^ finalize(place))
+	key := uint64(d.Layer)*(1<<32) + uint64(uint32(entity))
+	state := finalize(d.Seed ^ finalize(key))
 	for range dimension/4 + 1 {
 		state += 0x9e3779b97f4a7c15
 	}
@@ -199,7 +198,7 @@ func keptByHand(d Dropout, entity int32, dimension int) bool {
 	return draw >= uint64(d.Threshold)
 }
 
-func TestKeep(t *testing.T) {
+func TestDropoutMasks(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(47, 48))
 		for _, threshold := range []uint16{0, 1, 6554, 0x7fff, 0x8000, 45875, 65535} {
@@ -213,12 +212,12 @@ func TestKeep(t *testing.T) {
 					if n > 2 {
 						entities[0], entities[1], entities[2] = 0, math.MaxInt32, math.MinInt32
 					}
-					const zone, mark = 19, 0xdeadbeef
-					all := slices.Repeat([]uint32{mark}, n*words+2*zone)
+					const zone, guard = 19, 0xdeadbeef
+					all := slices.Repeat([]uint32{guard}, n*words+2*zone)
 					k.DropoutMasks(all[zone:zone+n*words], entities, words, d)
 					for i, word := range all {
 						if outside := i < zone || i >= zone+n*words; outside {
-							if word != mark {
+							if word != guard {
 								t.Fatalf("%d rows of %d words: wrote outside, at %d", n, words, i-zone)
 							}
 							continue
@@ -236,9 +235,9 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// Masks belong to a training's results: these must stay as they are for a run to go on from
-// an older checkpoint to the same bits.
-func TestKeepStaysAsItWas(t *testing.T) {
+// TestDropoutMasksAreStable pins some masks: a training that resumes from an older checkpoint must give
+// the same bits.
+func TestDropoutMasksAreStable(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		for _, c := range []struct {
 			d      Dropout
