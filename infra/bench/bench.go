@@ -6,20 +6,19 @@ import (
 	"os"
 	"runtime/pprof"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	stage "tagnet/stages/graph"
 )
 
-// bench is what a run needs, made before the clock starts.
+// bench has everything that is prepared before the clock starts.
 type bench struct {
 	options
 	loaded        *kg.KG
@@ -30,7 +29,7 @@ type bench struct {
 	weights       *propagation.Weights
 }
 
-// prepare loads the graph, and draws weights for a model of PNA and DistMult.
+// prepare loads the graph and draws weights for a model with PNA and DistMult.
 func prepare(o options) (*bench, error) {
 	b := &bench{options: o, configuration: configuration.Default()}
 	c := &b.configuration
@@ -49,18 +48,18 @@ func prepare(o options) (*bench, error) {
 		return nil, usageError{err}
 	}
 	if b.loaded, err = stage.Load(strings.TrimSuffix(o.workspace, "/") + "/graph"); err != nil {
-		return nil, fmt.Errorf("%w: make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)
+		return nil, fmt.Errorf("%w; make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)
 	}
 	b.graph = b.loaded.Train.Graph
 	if b.graph.Entities == 0 || b.graph.Edges() == 0 {
-		return nil, fmt.Errorf("the graph of %s has no facts", o.workspace)
+		return nil, fmt.Errorf("the graph of %s has no facts; use another --workspace", o.workspace)
 	}
 	b.parameters = parameters.Initialize(parameters.Layout(*c, b.graph.RelationCount()), o.seed)
 	b.weights = propagation.NewWeights(b.graph, *c, o.train)
 	return b, b.weights.Load(b.kernel, b.parameters)
 }
 
-// profiled measures, and writes a profile of that where one is wanted. None is left of a
+// profiled measures, and writes a CPU profile if one is requested. It removes the profile of a
 // measurement that failed.
 func (b *bench) profiled(ctx context.Context) (r result, err error) {
 	if b.profile == "" {
@@ -91,78 +90,63 @@ func (b *bench) measure(ctx context.Context) (result, error) {
 	return b.measureForward(ctx)
 }
 
-// seat is one thread's buffers and what it measured.
-type seat struct {
+// worker has one thread's buffers and measurements.
+type worker struct {
 	*bench
 	propagator *propagation.Propagator
-	lesson     *lesson // where the way back is timed too
+	trainer    *trainer // nil without --train
 
 	phases            propagation.Phases
 	messages, updates int64
 }
 
-// seats are as many as there are threads, but no more than tasks to share.
-func (b *bench) seats(tasks int) []*seat {
+// workers returns one worker per thread, but no more than tasks.
+func (b *bench) workers(tasks int) []*worker {
 	first := propagation.New(b.graph, b.configuration, b.kernel)
-	seats := make([]*seat, min(b.threads, tasks))
-	for i := range seats {
-		s := &seat{bench: b, propagator: first.Clone()}
-		s.propagator.Measure(&s.phases)
-		seats[i] = s
+	workers := make([]*worker, min(b.threads, tasks))
+	for i := range workers {
+		w := &worker{bench: b, propagator: first.Clone()}
+		w.propagator.Measure(&w.phases)
+		workers[i] = w
 	}
-	return seats
+	return workers
 }
 
-// count takes note of what the last propagation did.
-func (s *seat) count() {
-	s.messages += s.propagator.Sent()
-	s.updates += s.propagator.Updated()
+// count adds the counts of the last propagation.
+func (w *worker) count() {
+	w.messages += w.propagator.Sent()
+	w.updates += w.propagator.Updated()
 }
 
-// run times count tasks, which the seats share. Each first does one that is not timed: its
-// buffers grow.
-func (b *bench) run(ctx context.Context, seats []*seat, count int, task func(s *seat, i int) error) (result, error) {
-	for i, s := range seats {
-		if err := task(s, i%count); err != nil {
+// run times count tasks on the workers. Each worker first does one task that is not timed, in
+// which its buffers grow.
+func (b *bench) run(ctx context.Context, workers []*worker, count int, task func(w *worker, i int) error) (result, error) {
+	for i, w := range workers {
+		if err := task(w, i%count); err != nil {
 			return result{}, err
 		}
-		s.phases, s.messages, s.updates = propagation.Phases{}, 0, 0
+		w.phases, w.messages, w.updates = propagation.Phases{}, 0, 0
 	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	errs := make([]error, len(seats))
 	begin := time.Now()
-	for i, s := range seats {
-		wait.Go(func() {
-			for j := int(next.Add(1)) - 1; j < count && errs[i] == nil; j = int(next.Add(1)) - 1 {
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = task(s, j)
-				}
-			}
-		})
+	err := parallel.Try(ctx, len(workers), count, func(_ context.Context, w, i int) error { return task(workers[w], i) })
+	if err != nil {
+		return result{}, err
 	}
-	wait.Wait()
-	total := time.Since(begin)
-	for _, err := range errs {
-		if err != nil {
-			return result{}, err
-		}
-	}
-	return b.result(seats, total), nil
+	return b.result(workers, time.Since(begin)), nil
 }
 
-func (b *bench) result(seats []*seat, total time.Duration) result {
-	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: len(seats)}
+func (b *bench) result(workers []*worker, total time.Duration) result {
+	r := result{Queries: b.queries, Kernel: b.kernel.Name(), Threads: len(workers)}
 	n := float64(b.queries)
 	perQuery := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / n }
-	for _, s := range seats {
-		r.Messages += float64(s.messages) / n
-		r.Updates += float64(s.updates) / n
-		r.copied += float64(s.phases.Copied) / n
-		r.spared += float64(s.phases.Spared) / n
-		r.SearchMS += perQuery(s.phases.Layout)
-		r.MessagesMS += perQuery(s.phases.Messages)
-		r.DenseMS += perQuery(s.phases.Dense)
+	for _, w := range workers {
+		r.Messages += float64(w.messages) / n
+		r.Updates += float64(w.updates) / n
+		r.copiedUpdates += float64(w.phases.Copied) / n
+		r.copiedMessages += float64(w.phases.Spared) / n
+		r.SearchMS += perQuery(w.phases.Layout)
+		r.MessagesMS += perQuery(w.phases.Messages)
+		r.DenseMS += perQuery(w.phases.Dense)
 	}
 	r.TotalMS = perQuery(total)
 	return r

@@ -7,17 +7,18 @@ import (
 	"tagnet/model/propagation"
 )
 
-// question is a source and the relations that are asked of it.
-type question struct {
+// sourceQueries are queries that share a source.
+type sourceQueries struct {
 	source    int32
 	relations []int32
 }
 
-// questions draws sources uniformly from all entities.
-func (b *bench) questions() (out []question, relations []int32) {
+// drawQueries draws sources uniformly from all entities, and returns the relations of all queries
+// too.
+func (b *bench) drawQueries() (out []sourceQueries, relations []int32) {
 	random := rand.New(rand.NewPCG(b.seed, 1))
 	for left := b.queries; left > 0; {
-		q := question{source: int32(random.IntN(b.graph.Entities))}
+		q := sourceQueries{source: int32(random.IntN(b.graph.Entities))}
 		for range min(b.perSource, left) {
 			q.relations = append(q.relations, int32(random.IntN(b.graph.RelationCount())))
 			left--
@@ -27,22 +28,22 @@ func (b *bench) questions() (out []question, relations []int32) {
 	return out, relations
 }
 
-// measureForward times propagations, with their searches.
+// measureForward times propagations with their searches.
 func (b *bench) measureForward(ctx context.Context) (result, error) {
-	questions, relations := b.questions()
+	queries, relations := b.drawQueries()
 	b.weights.Embed(b.kernel, relations)
-	return b.run(ctx, b.seats(len(questions)), len(questions), func(s *seat, i int) error { return s.answer(questions[i]) })
+	return b.run(ctx, b.workers(len(queries)), len(queries), func(w *worker, i int) error { return w.propagate(queries[i]) })
 }
 
-// answer propagates all queries of a source, two at a time where that is faster.
-func (s *seat) answer(q question) error {
+// propagate propagates all queries of a source, as many at a time as is fastest.
+func (w *worker) propagate(q sourceQueries) error {
 	for rest := q.relations; len(rest) > 0; {
-		batch := rest[:min(s.propagator.MaxLanes(), len(rest))]
+		batch := rest[:min(w.propagator.MaxLanes(), len(rest))]
 		rest = rest[len(batch):]
-		if err := s.propagator.ForwardBatch(s.weights, propagation.Query{Source: q.source}, batch); err != nil {
+		if err := w.propagator.ForwardBatch(w.weights, propagation.Query{Source: q.source}, batch); err != nil {
 			return err
 		}
-		s.count()
+		w.count()
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Command bench times the propagation, on a workspace's graph: search, messages and dense
-// part of a query each, forward or with the way back. It prints one line of JSON.
+// Command bench times the propagation on a workspace's graph: the search, the messages and the dense
+// layers of a query, forward only or with the backward pass. It prints one line of JSON.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "bench: interrupted, nothing was written")
+		fmt.Fprintln(os.Stderr, "bench: interrupted; no result was written")
 		os.Exit(130)
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// usageError is a wrong flag.
+// usageError reports a wrong flag.
 type usageError struct{ error }
 
 // options are the flags.
@@ -51,12 +51,12 @@ type options struct {
 	roofline           bool
 }
 
-// result is the line that is printed. Times are milliseconds per query: those of the parts of all
-// threads together, in total those that pass.
+// result is the line that is printed. Times are milliseconds per query: those of the phases are summed
+// over all threads, the total is the time that passes.
 type result struct {
 	Queries int `json:"queries"`
-	// Messages are those sent per query, without the kept empties; Updates the entities
-	// updated, summed over layers.
+	// Messages are those sent per query, without empty ones; Updates the entities updated per query,
+	// summed over layers.
 	Messages   float64 `json:"messages"`
 	Updates    float64 `json:"updates"`
 	SearchMS   float64 `json:"search_ms"`
@@ -66,7 +66,7 @@ type result struct {
 	Kernel     string  `json:"kernel"`
 	Threads    int     `json:"threads"`
 
-	copied, spared float64 // of updates and messages, those of entities that are alike
+	copiedUpdates, copiedMessages float64 // those of states that are copied from a representative
 }
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
@@ -91,21 +91,21 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // the error says what is wrong, and is printed once
-	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace whose graph is asked; preprocess makes one")
+	set.SetOutput(io.Discard) // main prints the error
+	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace with a graph, made by preprocess")
 	set.IntVar(&o.layers, "layers", 6, "layers of propagation")
-	set.IntVar(&o.delta, "delta", 2, "layers that an entity listens for after it is reached")
+	set.IntVar(&o.delta, "delta", 2, "layers for which an entity hears messages after it is reached")
 	set.IntVar(&o.dim, "dim", 32, "dimensions of a state")
 	set.IntVar(&o.queries, "queries", 64, "queries to propagate")
 	set.IntVar(&o.perSource, "per_source", 1, "queries that share a source")
-	set.IntVar(&o.threads, "threads", 1, "queries propagated at once")
-	set.BoolVar(&o.train, "train", false, "time forward, loss and backward on training queries, their answers' edges removed")
-	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels: auto, portable, avx2 or avx512; if not given, the environment's TAGNET_KERNEL, or auto")
+	set.IntVar(&o.threads, "threads", 1, "queries propagated in parallel")
+	set.BoolVar(&o.train, "train", false, "time forward pass, loss and backward pass of training queries, their facts' edges removed")
+	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels: auto, portable, avx2 or avx512 (default: $TAGNET_KERNEL, or auto)")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
-	set.StringVar(&o.profile, "cpuprofile", "", "`file` for a CPU profile of what is timed, for go tool pprof")
-	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the usual 128")
-	set.BoolVar(&o.roofline, "roofline", false, "say beside each part what it reaches of what this machine can do, measured in the same run")
-	set.Uint64Var(&o.seed, "seed", 1, "seed of weights and queries")
+	set.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of the timed part to this `file`, for go tool pprof")
+	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the default of 128")
+	set.BoolVar(&o.roofline, "roofline", false, "also print how close each phase comes to the peaks of this machine, measured in the same run")
+	set.Uint64Var(&o.seed, "seed", 1, "seed of the weights and queries")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			set.SetOutput(diagnostics)
@@ -118,9 +118,9 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	case set.NArg() > 0:
 		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
 	case o.negatives < 0:
-		return o, usageError{errors.New("--negatives is 0 or more")}
+		return o, usageError{fmt.Errorf("--negatives is %d, and must be 0 or more", o.negatives)}
 	case o.queries < 1 || o.perSource < 1 || o.threads < 1:
-		return o, usageError{errors.New("--queries, --per_source and --threads are 1 or more")}
+		return o, usageError{errors.New("--queries, --per_source and --threads must be 1 or more")}
 	}
 	return o, nil
 }

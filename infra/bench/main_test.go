@@ -18,7 +18,7 @@ import (
 	"tagnet/model/kernel"
 )
 
-// sample is a workspace with the built-in sample's graph, made by the command that users run.
+// sample returns a workspace with the built-in sample's graph, made by the command that users run.
 var sample = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -62,8 +62,8 @@ func measured(t *testing.T, arguments ...string) result {
 	return r
 }
 
-// What is propagated does not depend on how.
-func TestSameWorkHoweverDone(t *testing.T) {
+// TestWorkDoesNotDependOnKernelOrThreads checks that the counts are the same for all kernels and threads.
+func TestWorkDoesNotDependOnKernelOrThreads(t *testing.T) {
 	want := measured(t, "--queries", "12", "--per_source", "3", "--kernel", "portable")
 	if want.Queries != 12 || want.Messages <= 0 || want.Updates <= 0 || want.TotalMS <= 0 || want.Kernel != "portable" || want.Threads != 1 {
 		t.Fatalf("measured %+v", want)
@@ -76,18 +76,18 @@ func TestSameWorkHoweverDone(t *testing.T) {
 			}
 		}
 	}
-	for _, way := range [][]string{{"--queries", "3"}, {"--queries", "3", "--train"}} {
-		if got := measured(t, append(way, "--threads", "5000")...); got.Threads != 3 {
-			t.Errorf("%v: %d threads share 3 queries", way, got.Threads)
+	for _, arguments := range [][]string{{"--queries", "3"}, {"--queries", "3", "--train"}} {
+		if got := measured(t, append(arguments, "--threads", "5000")...); got.Threads != 3 {
+			t.Errorf("%v: %d threads for 3 queries", arguments, got.Threads)
 		}
 	}
 }
 
-func TestParts(t *testing.T) {
+func TestPhases(t *testing.T) {
 	for _, arguments := range [][]string{{"--queries", "20"}, {"--queries", "20", "--train"}, {"--queries", "20", "--train", "--dependent"}} {
 		r := measured(t, arguments...)
-		parts := r.SearchMS + r.MessagesMS + r.DenseMS
-		if !(r.SearchMS > 0 && r.MessagesMS > 0 && r.DenseMS > 0 && parts <= r.TotalMS) {
+		phases := r.SearchMS + r.MessagesMS + r.DenseMS
+		if !(r.SearchMS > 0 && r.MessagesMS > 0 && r.DenseMS > 0 && phases <= r.TotalMS) {
 			t.Errorf("%v: %+v", arguments, r)
 		}
 	}
@@ -98,7 +98,7 @@ func TestRoofline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for last, arguments := range map[string][]string{"rest": {}, "loss, way back, rest": {"--train"}} {
+	for last, arguments := range map[string][]string{"rest": {}, "loss, backward, rest": {"--train"}} {
 		var table bytes.Buffer
 		if err := run(t.Context(), append(arguments, "--workspace", workspace, "--queries", "4", "--roofline"), io.Discard, &table); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	workspace, err := sample()
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,11 @@ import (
 	"tagnet/model/kernel"
 )
 
-// peaks are what the machine can do on one core.
+// peaks are the limits of one core.
 type peaks struct {
-	operations float64 // floating-point, a second
-	// Bytes read a second, from an array that fits into the second cache, and from one that
-	// fits into none.
+	operations float64 // floating-point operations per second
+	// Bytes read per second, from an array that fits into the second-level cache, and from one that
+	// fits into no cache.
 	cache, memory float64
 }
 
@@ -42,7 +42,7 @@ func productRate(k kernel.Multiplier) float64 {
 	return best
 }
 
-// readRate is how fast an array is read, the best of several times.
+// readRate returns the bytes per second at which an array is read, the best of several measurements.
 func readRate(k kernel.Vectors, bytes int) float64 {
 	array := make([]float32, bytes/4)
 	for i := range array {
@@ -60,39 +60,40 @@ func readRate(k kernel.Vectors, bytes int) float64 {
 	return best
 }
 
-// work is what a part of a query must do at least: operations, and bytes to and from memory.
+// work is the least that a phase of a query has to do: operations, and bytes to and from memory.
 type work struct {
-	part              string
+	phase             string
 	ms                float64
 	operations, bytes float64
 }
 
-// works lists the parts of a forward propagation, of what is computed and not copied. With dim d, a message reads a state and a
-// relation embedding and takes 6 d operations; an update has 5 d features of which each is
-// written and read, and multiplied by d weights, and 10 d operations of norm and residual.
+// works returns the work of a forward pass, without states that are copied from a representative. With
+// dim d, a message reads a state and a relation embedding and takes 6 d operations. An update writes
+// and reads 5 d features, multiplies each by d weights, and takes 10 d operations for layer norm and
+// residual.
 func (b *bench) works(r result) []work {
-	d, messages, updates := float64(b.dim), r.Messages-r.spared, r.Updates-r.copied
+	d, messages, updates := float64(b.dim), r.Messages-r.copiedMessages, r.Updates-r.copiedUpdates
 	return []work{
 		{"messages", r.MessagesMS, messages * 6 * d, messages*(8*d+8) + updates*4*6*d},
 		{"dense", r.DenseMS, updates * (2*5*d*d + 10*d), updates * 4 * (5*d + 5*d)},
 	}
 }
 
-// compare prints what each part reaches of the peaks.
+// compare prints how close each phase comes to the peaks.
 func (b *bench) compare(r result, out io.Writer) {
 	p := measurePeaks(b.kernel)
-	fmt.Fprintf(out, "one core, %s: %.1f GFLOP/s; reads %.1f GB/s from the second cache, %.1f GB/s from memory\n\n",
+	fmt.Fprintf(out, "one core, %s: %.1f GFLOP/s; reads %.1f GB/s from the second-level cache, %.1f GB/s from memory\n\n",
 		b.kernel.Name(), p.operations/1e9, p.cache/1e9, p.memory/1e9)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "part\tms\tGFLOP/s\tof peak\tGB/s\tof cache\t")
+	fmt.Fprintln(t, "phase\tms\tGFLOP/s\tof peak\tGB/s\tof cache\t")
 	fmt.Fprintf(t, "search\t%.3f\t\t\t\t\t\n", r.SearchMS)
 	for _, w := range b.works(r) {
 		flops, bytes := w.operations/w.ms*1e3, w.bytes/w.ms*1e3
-		fmt.Fprintf(t, "%s\t%.3f\t%.1f\t%.0f%%\t%.1f\t%.0f%%\t\n", w.part, w.ms, flops/1e9, 100*flops/p.operations, bytes/1e9, 100*bytes/p.cache)
+		fmt.Fprintf(t, "%s\t%.3f\t%.1f\t%.0f%%\t%.1f\t%.0f%%\t\n", w.phase, w.ms, flops/1e9, 100*flops/p.operations, bytes/1e9, 100*bytes/p.cache)
 	}
 	rest := "rest"
 	if b.train {
-		rest = "loss, way back, rest"
+		rest = "loss, backward, rest"
 	}
 	fmt.Fprintf(t, "%s\t%.3f\t\t\t\t\t\n", rest, r.TotalMS*float64(r.Threads)-r.SearchMS-r.MessagesMS-r.DenseMS)
 	t.Flush()

@@ -14,11 +14,11 @@ import (
 	"tagnet/model/sampling"
 )
 
-// lesson is what a seat learns with: the head, a place for gradients, and the propagation as
-// the head sees it.
-type lesson struct {
+// trainer computes losses and gradients in one worker. It implements the head's interface to the
+// propagation.
+type trainer struct {
 	*propagation.Propagator
-	seat         *seat
+	worker       *worker
 	query        propagation.Query
 	known        tables.Answers
 	entities     []int32 // the answer, then the negatives
@@ -28,45 +28,46 @@ type lesson struct {
 	heads        *head.Gradients[float32]
 }
 
-func newLesson(ctx context.Context, s *seat) (*lesson, error) {
-	c := s.configuration
-	l := &lesson{
-		Propagator: s.propagator, seat: s, entities: make([]int32, 1+c.Negatives),
-		sampler:      sampling.New(s.graph.Entities, c.StrictNegatives),
-		propagations: propagation.NewGradients(c, s.graph.RelationCount()),
+func newTrainer(ctx context.Context, w *worker) (*trainer, error) {
+	c := w.configuration
+	t := &trainer{
+		Propagator: w.propagator, worker: w, entities: make([]int32, 1+c.Negatives),
+		sampler:      sampling.New(w.graph.Entities, c.StrictNegatives),
+		propagations: propagation.NewGradients(c, w.graph.RelationCount()),
 	}
 	var err error
-	if l.known, err = s.loaded.TrainAnswers(ctx); err != nil {
+	if t.known, err = w.loaded.TrainAnswers(ctx); err != nil {
 		return nil, err
 	}
-	if l.head, err = head.New(c, len(l.entities), s.parameters, head.Propagation[float32](l), head.Products[float32](s.kernel)); err != nil {
+	if t.head, err = head.New(c, len(t.entities), w.parameters, head.Propagation[float32](t), head.Products[float32](w.kernel)); err != nil {
 		return nil, err
 	}
-	l.heads = l.head.NewGradients()
-	return l, nil
+	t.heads = t.head.NewGradients()
+	return t, nil
 }
 
-// Forward and Backward complete what the head asks of a propagation.
-
-func (l *lesson) Forward() error {
-	if err := l.Propagator.Forward(l.seat.weights, l.query); err != nil {
+// Forward propagates the current query.
+func (t *trainer) Forward() error {
+	if err := t.Propagator.Forward(t.worker.weights, t.query); err != nil {
 		return err
 	}
-	l.seat.count()
+	t.worker.count()
 	return nil
 }
 
-func (l *lesson) Backward(entities []int32, gradient, query []float32) error {
-	if err := l.Propagator.Backward(entities, gradient, l.propagations); err != nil {
+// Backward propagates the gradient of the entities' states, and sets query to that of the query's
+// embedding.
+func (t *trainer) Backward(entities []int32, gradient, query []float32) error {
+	if err := t.Propagator.Backward(entities, gradient, t.propagations); err != nil {
 		return err
 	}
-	copy(query, l.propagations.Query)
+	copy(query, t.propagations.Query)
 	return nil
 }
 
-// measureTraining times search, forward, loss and backward of training queries.
+// measureTraining times search, forward pass, loss and backward pass of training queries.
 func (b *bench) measureTraining(ctx context.Context) (result, error) {
-	queries, err := b.lessons(ctx)
+	queries, err := b.drawTrainingQueries(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -75,23 +76,23 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 		relations = append(relations, q.Relation)
 	}
 	b.weights.Embed(b.kernel, relations)
-	seats := b.seats(len(queries))
-	for _, s := range seats {
-		if s.lesson, err = newLesson(ctx, s); err != nil {
+	workers := b.workers(len(queries))
+	for _, w := range workers {
+		if w.trainer, err = newTrainer(ctx, w); err != nil {
 			return result{}, err
 		}
 	}
-	return b.run(ctx, seats, len(queries), func(s *seat, i int) error { return s.lesson.learn(queries[i], i) })
+	return b.run(ctx, workers, len(queries), func(w *worker, i int) error { return w.trainer.learn(queries[i], i) })
 }
 
-// lessons draws training queries uniformly.
-func (b *bench) lessons(ctx context.Context) ([]tables.Query, error) {
+// drawTrainingQueries draws training queries uniformly.
+func (b *bench) drawTrainingQueries(ctx context.Context) ([]tables.Query, error) {
 	all, err := b.loaded.Queries(ctx, "train")
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("the training split of %s has no queries", b.workspace)
+		return nil, fmt.Errorf("the training split of %s has no queries; use another --workspace", b.workspace)
 	}
 	random := rand.New(rand.NewPCG(b.seed, 2))
 	out := make([]tables.Query, b.queries)
@@ -101,22 +102,22 @@ func (b *bench) lessons(ctx context.Context) ([]tables.Query, error) {
 	return out, nil
 }
 
-// learn computes the loss and the gradients of one query, with the answer's edges removed.
-func (l *lesson) learn(q tables.Query, key int) error {
-	s := l.seat
+// learn computes the loss and the gradients of one query, with its fact's edges removed.
+func (t *trainer) learn(q tables.Query, key int) error {
+	w := t.worker
 	removal := graph.Removal{
-		Active: true, OneHop: s.configuration.Remove == configuration.RemoveOneHop,
-		Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation),
+		Active: true, OneHop: w.configuration.Remove == configuration.RemoveOneHop,
+		Source: q.Source, Answer: q.Answer, Relation: q.Relation, Inverse: w.graph.Inverse(q.Relation),
 	}
-	known := l.known.Of(q.Source, q.Relation)
-	l.entities[0] = q.Answer
-	if err := l.sampler.Draw(s.seed, uint64(key), q.Answer, known, l.entities[1:]); err != nil {
+	known := t.known.Of(q.Source, q.Relation)
+	t.entities[0] = q.Answer
+	if err := t.sampler.Draw(w.seed, uint64(key), q.Answer, known, t.entities[1:]); err != nil {
 		return err
 	}
-	l.query = propagation.Query{
+	t.query = propagation.Query{
 		Source: q.Source, Relation: q.Relation, Removal: removal,
-		Candidates: l.entities, Training: true, Seed: random.Seed(s.seed, uint64(key)),
+		Candidates: t.entities, Training: true, Seed: random.Seed(w.seed, uint64(key)),
 	}
-	_, err := l.head.Run(q.Relation, l.entities, 1, l.heads)
+	_, err := t.head.Run(q.Relation, t.entities, 1, t.heads)
 	return err
 }
