@@ -279,7 +279,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"How many edges entities have", "How far answers are", "What is pruned", "Layer by layer"} {
+	for _, want := range []string{"In-degrees", "Distances of the answers", "Pruned messages", "Messages by layer"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q", want)
 		}
