@@ -201,8 +201,8 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add(sealed([]byte("{\n}")))
-	f.Add(sealed([]byte("{\n  \"format_version\": 1\n}")))
+	f.Add(addChecksum([]byte("{\n}")))
+	f.Add(addChecksum([]byte("{\n  \"format_version\": 1\n}")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parse(data)
 		if err != nil {

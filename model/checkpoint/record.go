@@ -126,11 +126,11 @@ func (r Record) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record of %s: %w", r.Name(), err)
 	}
-	return sealed(text), nil
+	return addChecksum(text), nil
 }
 
 func parse(data []byte) (Record, error) {
-	text, err := unsealed(data)
+	text, err := checkChecksum(data)
 	if err != nil {
 		return Record{}, err
 	}
