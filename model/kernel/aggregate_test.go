@@ -87,6 +87,7 @@ func compareGradients(t *testing.T, what string, g *Gradients, sum, size *exact)
 }
 
 func TestAggregateEveryOption(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for message := range messages {
@@ -103,6 +104,7 @@ func TestAggregateEveryOption(t *testing.T) {
 }
 
 func TestAggregateEveryNumberOfSenders(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, dim := range []int{16, 32, 64} {
@@ -117,6 +119,7 @@ func TestAggregateEveryNumberOfSenders(t *testing.T) {
 }
 
 func TestAggregateEveryDim(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for dim := 1; dim <= 300; dim++ {
@@ -132,6 +135,7 @@ func TestAggregateEveryDim(t *testing.T) {
 }
 
 func TestAggregateTies(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		for reduction := range reductions {
@@ -145,6 +149,7 @@ func TestAggregateTies(t *testing.T) {
 }
 
 func TestAggregateNotANumber(t *testing.T) {
+	t.Parallel()
 	inf := float32(math.Inf(1))
 	nan := float32(math.NaN())
 	eachVariant(t, func(t *testing.T, k Kernel) {
@@ -175,6 +180,7 @@ func TestAggregateNotANumber(t *testing.T) {
 
 // TestReferenceAggregateGradient compares the gradient in float64 with central differences.
 func TestReferenceAggregateGradient(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 12))
 	for message := range messages {
 		for reduction := range reductions {
@@ -216,6 +222,7 @@ func TestReferenceAggregateGradient(t *testing.T) {
 
 // TestAggregateLanes checks that lanes side by side give, bit for bit, what each gives alone.
 func TestAggregateLanes(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		for _, dim := range []int{8, 16, 32, 48, 64} {
@@ -258,6 +265,7 @@ func oneLane(r *Receivers, lane, dim int) *Receivers {
 
 // TestFusesLanes checks that lanes are fused only where a lane is half of the widest stripe.
 func TestFusesLanes(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		for _, message := range []Message{DistMult, TransE, RotatE} {
 			for _, reduction := range []Reduction{PNA, Sum, Mean, Max} {

@@ -102,6 +102,7 @@ func takeAll(k Kernel, c *Counters) []uint64 {
 // TestHop compares pull and push, with and without counting, with every single bit, for degrees from 0 to
 // more than the capacity of the counters' pending rows.
 func TestHop(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		rng := rand.New(rand.NewPCG(51, 52))
 		counters := NewCounters(words)
@@ -171,6 +172,7 @@ func (h *Hop) checkRecorded(t *testing.T, name string, before *Hop) {
 // TestHopWithoutCapacity checks that assembly panics and writes nothing where the list has no capacity
 // for all entities and one more.
 func TestHopWithoutCapacity(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		if words == 1 {
 			t.Skip("portable lists grow")
@@ -195,6 +197,7 @@ func TestHopWithoutCapacity(t *testing.T) {
 
 // TestCountersScale checks that counts accumulate over calls, each with its weight, beyond 32 bits.
 func TestCountersScale(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		h := newHop(rng, 40, words, func(int) int { return 6 })
@@ -220,6 +223,7 @@ func TestCountersScale(t *testing.T) {
 
 // TestHopWithoutDistances checks that without distances only Reached is recorded.
 func TestHopWithoutDistances(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		h := newHop(rand.New(rand.NewPCG(55, 56)), 40, words, func(int) int { return 6 })
 		next, _, _ := h.step()
@@ -241,6 +245,7 @@ func TestHopWithoutDistances(t *testing.T) {
 }
 
 func TestTransposeBits(t *testing.T) {
+	t.Parallel()
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		rng := rand.New(rand.NewPCG(57, 58))
 		rows := make([]uint64, 64*words)
@@ -262,6 +267,7 @@ func TestTransposeBits(t *testing.T) {
 // TestPackBits checks that the distances of 128 entities among others are packed and only their bits are
 // cleared, that unused planes are not read, and that entities in Next are at the last distance.
 func TestPackBits(t *testing.T) {
+	t.Parallel()
 	const first, entities = 128, 3 * 128
 	eachWidth(t, func(t *testing.T, k Kernel, words int) {
 		for planes := range 5 {

@@ -56,6 +56,7 @@ func compareProduct(t *testing.T, what string, a, b, start []float32, n, inner, 
 }
 
 func TestMultiply(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		eachShape(func(n, inner, m int) bool {
@@ -69,6 +70,7 @@ func TestMultiply(t *testing.T) {
 }
 
 func TestMultiplyTransposed(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(15, 16))
 		eachShape(func(inner, n, m int) bool { // so that the long length is summed over
@@ -84,6 +86,7 @@ func TestMultiplyTransposed(t *testing.T) {
 // TestMultiplySubmatrices checks that some columns, or rows of a wider table, give the bits of the whole
 // product, and that nothing else is read or written.
 func TestMultiplySubmatrices(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
 		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {7, 32, 160}, {40, 32, 160}, {70, 31, 33}, {130, 17, 50}, {0, 9, 9}, {9, 0, 9}, {9, 9, 0}} {
@@ -131,6 +134,7 @@ func TestMultiplySubmatrices(t *testing.T) {
 // TestMultiplyDoesNotDependOnBlocks checks that a row's bits do not depend on the number of rows, and a
 // transposed product's not on how its rows are divided among calls.
 func TestMultiplyDoesNotDependOnBlocks(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(17, 18))
 		const n, inner = 100, 160
@@ -157,6 +161,7 @@ func TestMultiplyDoesNotDependOnBlocks(t *testing.T) {
 }
 
 func TestMultiplyNotANumber(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(19, 20))
 		const n, inner, m = 37, 19, 37 // more rows than a variant treats as few

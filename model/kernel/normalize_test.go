@@ -159,6 +159,7 @@ func checkUpdate(t *testing.T, k Kernel, rng *rand.Rand, dim, n, bits int) {
 }
 
 func TestNormalize(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
 		for bits := range 16 {
@@ -180,6 +181,7 @@ func TestNormalize(t *testing.T) {
 // TestNormalizeForScoring checks that an update without a backward pass, of one or two lanes, gives the
 // bits of one with, whatever other rows hold.
 func TestNormalizeForScoring(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(33, 34))
 		for n := range 301 {
@@ -235,6 +237,7 @@ func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n, lanes int) 
 // TestNormalizeEdges checks that a row of equal numbers is normalized to zeros, and that NaN stays in its
 // own row unless it is dropped.
 func TestNormalizeEdges(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(23, 24))
 		u := newUpdate(rng, 32, 4, 3)
@@ -265,6 +268,7 @@ func TestNormalizeEdges(t *testing.T) {
 
 // TestReferenceNormalizeGradient compares the gradient in float64 with central differences.
 func TestReferenceNormalizeGradient(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(25, 26))
 	for bits := range 16 {
 		u := newUpdate(rng, 5, 4, bits)

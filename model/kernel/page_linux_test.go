@@ -30,6 +30,7 @@ func pageEnd[T float32 | int32 | uint32 | uint64 | uint8](t *testing.T, x []T) [
 }
 
 func TestNothingBeyondTheEndIsRead(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(31, 32))
 		for m := 1; m <= 70; m++ {
@@ -71,6 +72,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 }
 
 func TestPartitionReadsNothingBeyondTheEnd(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(43, 44))
 		for length := range 40 {

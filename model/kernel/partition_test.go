@@ -96,6 +96,7 @@ func partitionOneByOne(p *Partition, into *Senders) (out Senders, rows []int32, 
 }
 
 func TestPartitionSenders(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(41, 42))
 		check := func(what string, p *Partition) {
@@ -119,6 +120,7 @@ func TestPartitionSenders(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(45, 46))
 		for n := range 301 {

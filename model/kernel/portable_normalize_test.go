@@ -6,6 +6,7 @@ import (
 )
 
 func TestRectified(t *testing.T) {
+	t.Parallel()
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	least := math.Float32frombits(1)
 	for _, x := range []float32{0, least, 1.5, math.MaxFloat32, inf, nan} {

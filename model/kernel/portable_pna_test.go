@@ -8,6 +8,7 @@ import (
 // TestAggregateZeroBoundaryEveryDim checks the default model's receivers other than the source, whose
 // boundary is zero, in one block of dimensions, in several, and with a remainder.
 func TestAggregateZeroBoundaryEveryDim(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(15, 16))
 		for dim := 1; dim <= 2*backwardDims+1; dim++ {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestScore(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(51, 52))
 		for width := range 301 {

@@ -52,6 +52,7 @@ func TestNamed(t *testing.T) {
 
 // TestVariantsAgree compares every variant with portable.
 func TestVariantsAgree(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(27, 28))
 		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
@@ -109,6 +110,7 @@ func TestNoAllocation(t *testing.T) {
 
 // TestGeneratedMarker checks the line by which tools recognize generated files.
 func TestGeneratedMarker(t *testing.T) {
+	t.Parallel()
 	marker := regexp.MustCompile(`^// Code generated .* DO NOT EDIT\.$`)
 	files, err := filepath.Glob("*avx*_amd64.*")
 	if err != nil || len(files) != 4 {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestNoVectorBeyondTheEndIsRead(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(51, 52))
 		for n := 1; n <= 40; n++ {

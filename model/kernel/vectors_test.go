@@ -44,6 +44,7 @@ func fill(x []float32) (slice []float32, check func(*testing.T, string)) {
 }
 
 func TestAdd(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(41, 42))
 		for n := range 301 {
@@ -66,6 +67,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestReLU(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(53, 54))
 		for n := range 301 {
@@ -92,6 +94,7 @@ func TestReLU(t *testing.T) {
 }
 
 func TestFinite(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(43, 44))
 		for n := range 301 {
@@ -152,6 +155,7 @@ func adamByHand(w, g, m, v float32, s AdamStep) (weight, first, second float32) 
 }
 
 func TestAdam(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(45, 46))
 		for n := range 301 {
@@ -199,6 +203,7 @@ func keptByHand(d Dropout, entity int32, dimension int) bool {
 }
 
 func TestDropoutMasks(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(47, 48))
 		for _, threshold := range []uint16{0, 1, 6554, 0x7fff, 0x8000, 45875, 65535} {
@@ -238,6 +243,7 @@ func TestDropoutMasks(t *testing.T) {
 // TestDropoutMasksAreStable pins some masks: a training that resumes from an older checkpoint must give
 // the same bits.
 func TestDropoutMasksAreStable(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		for _, c := range []struct {
 			d      Dropout
@@ -261,6 +267,7 @@ func TestDropoutMasksAreStable(t *testing.T) {
 }
 
 func TestTranspose(t *testing.T) {
+	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(49, 50))
 		try := func(rows, columns int) {

@@ -43,38 +43,21 @@ func (m *machine) move(from, to Op) {
 	VMOVDQU(from, to)
 }
 
-func (m *machine) and(a, b, out Op) {
+// either emits an instruction of three operands under its name in AVX-512 or in AVX2.
+func (m *machine) either(wide func(...Op), narrow func(a, b, out Op), a, b, out Op) {
 	if m.wide {
-		VPANDQ(a, b, out)
+		wide(a, b, out)
 		return
 	}
-	VPAND(a, b, out)
+	narrow(a, b, out)
 }
 
-func (m *machine) or(a, b, out Op) {
-	if m.wide {
-		VPORQ(a, b, out)
-		return
-	}
-	VPOR(a, b, out)
-}
-
-func (m *machine) xor(a, b, out Op) {
-	if m.wide {
-		VPXORQ(a, b, out)
-		return
-	}
-	VPXOR(a, b, out)
-}
+func (m *machine) and(a, b, out Op) { m.either(VPANDQ, VPAND, a, b, out) }
+func (m *machine) or(a, b, out Op)  { m.either(VPORQ, VPOR, a, b, out) }
+func (m *machine) xor(a, b, out Op) { m.either(VPXORQ, VPXOR, a, b, out) }
 
 // andNot computes out = a without b; a may be in memory.
-func (m *machine) andNot(a, b, out Op) {
-	if m.wide {
-		VPANDNQ(a, b, out)
-		return
-	}
-	VPANDN(a, b, out)
-}
+func (m *machine) andNot(a, b, out Op) { m.either(VPANDNQ, VPANDN, a, b, out) }
 
 func (m *machine) ones(v reg.VecPhysical) {
 	if m.wide {

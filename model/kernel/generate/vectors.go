@@ -266,16 +266,8 @@ func (k *dropoutDrawer) mixAll() {
 func (k *dropoutDrawer) shifted(bits uint8) {
 	for i, x := range k.x {
 		VPSRLQ(U8(bits), x, k.h[i])
-		k.xor(k.h[i], x)
+		k.xor(k.h[i], x, x)
 	}
-}
-
-func (k *dropoutDrawer) xor(from, v reg.VecPhysical) {
-	if k.wide {
-		VPXORQ(from, v, v)
-		return
-	}
-	VPXOR(from, v, v)
 }
 
 // times multiplies x by a factor, modulo 2 to the 64. AVX2 has products of lower halves only:
