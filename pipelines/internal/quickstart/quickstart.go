@@ -62,7 +62,8 @@ func run(ctx context.Context, e *command.Environment) error {
 		if err != nil {
 			return err
 		}
-		e.Say("\n[%d of %d] %s: go run ./pipelines/%s", i+1, len(all), s.title, strings.Join(append([]string{s.pipeline.Name}, withoutDefaults(arguments)...), " "))
+		line := "go run ./pipelines/" + strings.Join(append([]string{s.pipeline.Name}, withoutDefaults(arguments)...), " ")
+		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.title, e.Workspace.Command(line))
 		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
 			return failed(e, s.pipeline.Name, err)
 		}

@@ -65,21 +65,25 @@ func EvaluationFolder(split string) string { return "evaluation/" + split }
 // MessagesFolder is a split's message counts below the workspace.
 func MessagesFolder(split string) string { return "messages/" + split }
 
-// Command is a command line with this workspace's flag put behind the pipeline's name,
-// unless it is the default one.
+// Command returns a command line, go run ./pipelines/NAME with flags, as the user would type it:
+// with the program that this process belongs to, and with --workspace unless it is the default.
 func (w Workspace) Command(command string) string {
-	if w.root == Default || strings.Contains(command, "--workspace") {
+	rest, found := strings.CutPrefix(command, "go run ./pipelines/")
+	if !found {
 		return command
 	}
-	words := strings.SplitN(command, " ", 4) // go run ./pipelines/NAME the rest
-	if len(words) < 3 || words[0] != "go" || words[1] != "run" {
-		return command
+	name, flags, _ := strings.Cut(rest, " ")
+	line := program(startedAs, name)
+	if w.root != Default && !strings.Contains(command, "--workspace") {
+		line += " --workspace " + Quote(w.root)
 	}
-	words[2] += " --workspace " + Quote(w.root)
-	return strings.Join(words, " ")
+	if flags != "" {
+		line += " " + flags
+	}
+	return line
 }
 
-// Quote makes one word for a shell of any text.
+// Quote returns a text as one word for a shell.
 func Quote(text string) string {
 	if text == "" || strings.ContainsAny(text, " \t\n'\"$&;()<>|*?[]{}#~\\`!") {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
