@@ -14,6 +14,7 @@
 //	parameters    8 a parameter (training 20)     weights and their file; optimizer and checkpoint
 //	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
+//	bundle files  their size                      the bundles of a training, checked once they are made
 //	rankings      400 a query, 300 a candidate    results, encoded, decoded and as rows
 //	bundles       24 x bundle                     8 under way in the local runner, each built, encoded and decoded
 //	garbage       1/8 of all but the first row    what Go has not collected yet

@@ -14,6 +14,8 @@ type Sizes struct {
 	// Queries is the number of queries, Questions of distinct pairs (source, relation) among them,
 	// and Sources of distinct sources.
 	Queries, Questions, Sources int64
+	// BundleFiles is the bytes of the bundles that a training holds, 0 before they are made.
+	BundleFiles int64
 	// Answers is the number of known answers, AnswerLists that of the pairs that they belong to.
 	Answers, AnswerLists int64
 }
@@ -42,6 +44,7 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 			{"queries", 2*s.queries() + 2*s.answers()}, // the pipeline's and the worker's; answers of training alone, and of all splits
 			{"parameters", 20*parameterCount(s, c) + folded(s, c)},
 			{"batch", batch(s, c)},
+			{"bundle files", s.BundleFiles},
 		},
 		Thread: max(trainer(s, c), scorer(s, c)+bundler(s)), // validation releases the trainer
 	}

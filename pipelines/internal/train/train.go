@@ -126,6 +126,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	if err := f.planWithBundles(ctx, e, sizes); err != nil {
+		return err
+	}
 	if err := begin(); err != nil {
 		return err
 	}
