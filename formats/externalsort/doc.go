@@ -1,6 +1,10 @@
-// Package externalsort sorts more than memory holds: what fits is sorted and written to a file, a run, and
-// runs are merged as they are read. Rows of ids and names have runs of their own kind.
+// Package externalsort sorts more records than memory holds. Records that fit into memory are sorted
+// and written to a spill file; a k-way merge then reads all spill files in order. There are two kinds
+// of records: rows of three ids, and names.
 //
-// Only the URLs of runs travel through a pipeline. The files lie in a folder below the one that is
-// being made, and go with it if that is never completed.
+// Only the locations of spill files travel through a pipeline. The files lie in a folder below the
+// one that a pipeline writes, and are removed with it if the pipeline does not complete.
+//
+// Example, rows of one id with room for two at a time: 5 2 | 9 2 | 1 are written as the spill files
+// 2 5, 2 9 and 1, and merged as 1 2 2 5 9.
 package externalsort

@@ -1,223 +1,133 @@
 package externalsort
 
 import (
-	"bytes"
+	"cmp"
+	"container/heap"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 )
 
-// FanIn is how many runs are merged at a time: each takes a buffer of 64 KiB.
+// FanIn is how many files are merged at a time. Each takes a buffer of 64 KiB.
 const FanIn = 256
 
-// reader is a run that is being read: T is a Row, or the bytes of a name.
-type reader[T any] interface {
-	Next() (T, bool, error)
-	Close() error
+// MergeRows calls each with the rows of all spills in order, equal ones in the order of their tags.
+// If there are more than FanIn spills, some are merged to new files first, whose names begin with
+// prefix.
+func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r Row, tag int) error) error {
+	return mergeAll(ctx, rows, spills, prefix, each)
 }
 
-// cursor is a reader and the value that it is at.
+// MergeNames calls each with the distinct names of all spills in order, as views. It merges more
+// than FanIn spills as MergeRows does.
+func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(name []byte) error) error {
+	return mergeAll(ctx, names, spills, prefix, func(name []byte, _ int) error { return each(name) })
+}
+
+// mergeAll replaces FanIn spills of the most frequent tag by their merge until FanIn are left, or no
+// two have the same tag.
+func mergeAll[T any](ctx context.Context, k kind[T], spills []Spill, prefix string, each func(T, int) error) error {
+	for step := 0; len(spills) > FanIn; step++ {
+		byTag := map[int][]Spill{}
+		tag := spills[0].Tag
+		for _, s := range spills {
+			byTag[s.Tag] = append(byTag[s.Tag], s)
+			if len(byTag[s.Tag]) > len(byTag[tag]) {
+				tag = s.Tag
+			}
+		}
+		few := byTag[tag][:min(len(byTag[tag]), FanIn)]
+		if len(few) < 2 {
+			break
+		}
+		merged, err := mergeToFile(ctx, k, few, fmt.Sprintf("%s-merged-%05d", prefix, step))
+		if err != nil {
+			return err
+		}
+		spills = append(slices.DeleteFunc(slices.Clone(spills), func(s Spill) bool { return slices.Contains(few, s) }), merged)
+	}
+	return merge(ctx, k, spills, each)
+}
+
+// mergeToFile merges spills of one tag to a new file.
+func mergeToFile[T any](ctx context.Context, k kind[T], spills []Spill, url string) (Spill, error) {
+	w, err := create(ctx, url, k)
+	if err != nil {
+		return Spill{}, err
+	}
+	defer w.Abort()
+	if err := merge(ctx, k, spills, func(record T, _ int) error { return w.Write(record) }); err != nil {
+		return Spill{}, err
+	}
+	merged := w.Cut()
+	merged.Tag = spills[0].Tag
+	return merged, w.Commit()
+}
+
+// cursor is a reader and its current record.
 type cursor[T any] struct {
-	reader reader[T]
-	value  T
-	tag    int
+	*reader[T]
+	record T
 }
 
-// merger is a heap of cursors, the one with the least value on top.
-type merger[T any] struct {
-	heap []cursor[T]
-	less func(a, b T) bool
+// cursors is a heap of cursors: the first has the least record, and the least tag among equal ones.
+type cursors[T any] struct {
+	list    []cursor[T]
+	compare func(a, b T) int
 }
 
-func (m *merger[T]) before(i, j int) bool {
-	if m.less(m.heap[i].value, m.heap[j].value) {
-		return true
-	}
-	return m.heap[i].tag < m.heap[j].tag && !m.less(m.heap[j].value, m.heap[i].value)
+func (c *cursors[T]) Len() int      { return len(c.list) }
+func (c *cursors[T]) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
+func (c *cursors[T]) Push(x any)    { c.list = append(c.list, x.(cursor[T])) }
+func (c *cursors[T]) Pop() any {
+	last := c.list[len(c.list)-1]
+	c.list = c.list[:len(c.list)-1]
+	return last
+}
+func (c *cursors[T]) Less(i, j int) bool {
+	a, b := &c.list[i], &c.list[j]
+	return cmp.Or(c.compare(a.record, b.record), cmp.Compare(a.spill.Tag, b.spill.Tag)) < 0
 }
 
-// down moves the i-th cursor to its place among those below.
-func (m *merger[T]) down(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(m.heap) {
-			return
+// merge calls each with the records of all spills in order.
+func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(record T, tag int) error) error {
+	each = k.distinct(each)
+	open := cursors[T]{compare: k.compare}
+	for _, s := range spills {
+		r, err := openSpill(ctx, s, k)
+		if err != nil {
+			return err
 		}
-		if child+1 < len(m.heap) && m.before(child+1, child) {
-			child++
-		}
-		if !m.before(child, i) {
-			return
-		}
-		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
-		i = child
-	}
-}
-
-// merge calls each for the values of all readers in order, equal ones in the order of their tags.
-func merge[T any](ctx context.Context, readers []reader[T], tags []int, less func(a, b T) bool, each func(value T, tag int) error) error {
-	m := merger[T]{less: less}
-	for i, r := range readers {
-		value, found, err := r.Next()
+		defer r.file.Close()
+		record, found, err := r.next()
 		if err != nil {
 			return err
 		}
 		if found {
-			m.heap = append(m.heap, cursor[T]{r, value, tags[i]})
+			open.list = append(open.list, cursor[T]{r, record})
 		}
 	}
-	for i := len(m.heap)/2 - 1; i >= 0; i-- {
-		m.down(i)
-	}
-	for n := 0; len(m.heap) > 0; n++ {
+	heap.Init(&open)
+	for n := 0; open.Len() > 0; n++ {
 		if n%(1<<16) == 0 {
-			if err := errors.Join(ctx.Err(), Going()); err != nil {
+			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 		}
-		top := &m.heap[0]
-		if err := each(top.value, top.tag); err != nil {
+		first := &open.list[0]
+		if err := each(first.record, first.spill.Tag); err != nil {
 			return err
 		}
-		value, found, err := top.reader.Next()
+		record, found, err := first.next()
 		if err != nil {
 			return err
 		}
 		if found {
-			top.value = value
+			first.record = record
+			heap.Fix(&open, 0)
 		} else {
-			m.heap[0] = m.heap[len(m.heap)-1]
-			m.heap = m.heap[:len(m.heap)-1]
+			heap.Pop(&open)
 		}
-		m.down(0)
 	}
 	return nil
-}
-
-// open opens runs, all or none.
-func open[T any](ctx context.Context, runs []Run, one func(context.Context, Run) (reader[T], error)) (readers []reader[T], tags []int, closeAll func(), err error) {
-	closeAll = func() {
-		for _, r := range readers {
-			r.Close()
-		}
-	}
-	for _, run := range runs {
-		r, err := one(ctx, run)
-		if err != nil {
-			closeAll()
-			return nil, nil, nil, err
-		}
-		readers, tags = append(readers, r), append(tags, run.Tag)
-	}
-	return readers, tags, closeAll, nil
-}
-
-func openRows(ctx context.Context, run Run) (reader[Row], error)     { return OpenRows(ctx, run) }
-func openNames(ctx context.Context, run Run) (reader[[]byte], error) { return OpenNames(ctx, run) }
-
-// lessName is the byte order of names.
-func lessName(a, b []byte) bool { return bytes.Compare(a, b) < 0 }
-
-// MergeRows calls each for the rows of all runs in order, equal ones in the order of their tags.
-// More than FanIn runs are first merged to fewer, in files whose names begin with spill.
-func MergeRows(ctx context.Context, runs []Run, spill string, each func(r Row, tag int) error) error {
-	reduced, err := reduce(runs, func(few []Run, step int) (Run, error) {
-		w, err := CreateRows(ctx, fmt.Sprintf("%s-merged-%05d", spill, step))
-		if err != nil {
-			return Run{}, err
-		}
-		defer w.Abort()
-		if err := mergeRows(ctx, few, func(r Row, _ int) error { return w.Write(r) }); err != nil {
-			return Run{}, err
-		}
-		return w.Cut(), w.Commit()
-	})
-	if err != nil {
-		return err
-	}
-	return mergeRows(ctx, reduced, each)
-}
-
-func mergeRows(ctx context.Context, runs []Run, each func(r Row, tag int) error) error {
-	readers, tags, closeAll, err := open(ctx, runs, openRows)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	return merge(ctx, readers, tags, Row.Less, each)
-}
-
-// MergeNames calls each for the distinct names of all runs in order. The bytes are a view.
-func MergeNames(ctx context.Context, runs []Run, spill string, each func(name []byte) error) error {
-	reduced, err := reduce(runs, func(few []Run, step int) (Run, error) {
-		w, err := CreateNames(ctx, fmt.Sprintf("%s-merged-%05d", spill, step))
-		if err != nil {
-			return Run{}, err
-		}
-		defer w.Abort()
-		if err := mergeNames(ctx, few, w.Write); err != nil {
-			return Run{}, err
-		}
-		return w.Commit()
-	})
-	if err != nil {
-		return err
-	}
-	return mergeNames(ctx, reduced, each)
-}
-
-func mergeNames(ctx context.Context, runs []Run, each func(name []byte) error) error {
-	readers, tags, closeAll, err := open(ctx, runs, openNames)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	var last []byte
-	first := true
-	return merge(ctx, readers, tags, lessName, func(name []byte, _ int) error {
-		if !first && bytes.Equal(name, last) {
-			return nil
-		}
-		first = false
-		last = append(last[:0], name...)
-		return each(name)
-	})
-}
-
-// reduce merges runs of equal tags, FanIn at a time, until no more than that are left or none of
-// them can be joined.
-func reduce(runs []Run, join func(few []Run, step int) (Run, error)) ([]Run, error) {
-	for step := 0; len(runs) > FanIn; {
-		byTag := map[int][]Run{}
-		most := 0
-		for _, r := range runs {
-			byTag[r.Tag] = append(byTag[r.Tag], r)
-			if len(byTag[r.Tag]) > len(byTag[most]) {
-				most = r.Tag
-			}
-		}
-		few := byTag[most]
-		if len(few) < 2 {
-			return runs, nil
-		}
-		few = few[:min(len(few), FanIn)]
-		joined, err := join(few, step)
-		if err != nil {
-			return nil, err
-		}
-		step++
-		joined.Tag = most
-		taken := map[Run]bool{}
-		for _, r := range few {
-			taken[r] = true
-		}
-		left := []Run{}
-		for _, r := range runs {
-			if !taken[r] {
-				left = append(left, r)
-			}
-		}
-		runs = append(left, joined)
-	}
-	return runs, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	"tagnet/stages/counter"
+	"tagnet/stages/worker"
 )
 
 func init() {
@@ -28,7 +28,7 @@ func init() {
 // SourcesCounter is the counter of the sources whose rows are in a bundle.
 const SourcesCounter = "bundled_sources"
 
-var bundledSources = counter.New("bundle", SourcesCounter)
+var bundledSources = worker.NewCounter("bundle", SourcesCounter)
 
 // Params say which queries are bundled, and how.
 type Params struct {

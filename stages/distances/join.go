@@ -6,11 +6,11 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/stages/counter"
+	"tagnet/stages/worker"
 )
 
 // sourceRounds counts, for each round, the sources whose round is complete.
-var sourceRounds = counter.New("distance", "source_rounds")
+var sourceRounds = worker.NewCounter("distance", "source_rounds")
 
 // Join is Search for a graph that no worker holds. Input: blocks of sources as Blocks makes them,
 // all or some. Output: the number of rows that it wrote to files in SpillFolder, from which Tables

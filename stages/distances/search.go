@@ -12,12 +12,12 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/kg"
 	"tagnet/model/multisource"
-	"tagnet/stages/counter"
 	"tagnet/stages/graph"
+	"tagnet/stages/worker"
 )
 
 // sourcesSearched counts sources as they are done.
-var sourcesSearched = counter.New("distance", "sources_searched")
+var sourcesSearched = worker.NewCounter("distance", "sources_searched")
 
 // SearchParams are the parameters of Search. Join takes them, too.
 type SearchParams struct {

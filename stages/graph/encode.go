@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -12,23 +13,24 @@ import (
 	formattriples "tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/stages/counter"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
+	"tagnet/stages/worker"
 )
 
 var (
-	rowsDone      = counter.New("graph", vocabulary.RowsCounter)
+	rowsDone      = worker.NewCounter("graph", vocabulary.RowsCounter)
 	linesRejected = beam.NewCounter("graph", "lines_rejected")
 )
 
-// encodeFn turns names into ids, and facts into runs of rows of the tables they belong to.
+// encodeFn turns names into ids, and the facts of a chunk into sorted rows of the tables that they
+// belong to, in spill files.
 type encodeFn struct{ Params WriteParams }
 
-// names are the ids of a graph's names.
+// names are the ids of all names.
 type names struct{ training, inference, relations *vocabulary.IDs }
 
-// load loads the vocabularies and plans with the memory that they leave.
+// load loads the vocabularies, and divides the memory that they leave.
 func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (names, budget.Plan, error) {
 	var n names
 	total := int64(0)
@@ -56,21 +58,21 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (name
 	return n, plan, nil
 }
 
-// ProcessElement encodes a part.
-func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, Part)) error {
+// ProcessElement encodes a chunk.
+func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, TableInput)) error {
 	n, plan, err := f.load(ctx, task.Vocabulary)
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, plan.Threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	e := newEncoder(f.Params, task.Part, n, vocabulary.Rows(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
-	defer e.end()
+	e := newEncoder(f.Params, task.Chunk, n, vocabulary.Rows(vocabulary.BufferBytes(plan, f.Params.BufferBytes)), emit)
+	defer e.close()
 	defer e.rejects.Abort()
-	err = task.Part.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
+	err = task.Chunk.Read(ctx, func(line int, t formattriples.Triple) error { return e.add(ctx, line, t) }, ignore)
 	if err != nil {
 		return err
 	}
@@ -79,52 +81,53 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	}
 	rejected, any, err := e.rejects.Commit()
 	if any && err == nil {
-		rejectsPartFn(rejected, emit)
+		rejectsFn(rejected, emit)
 	}
 	return err
 }
 
-// ignore passes over bad lines: they were reported when the names were gathered.
+// ignore skips bad lines, which vocabulary.Build has reported.
 func ignore(formattriples.BadLine) error { return nil }
 
-// encoder holds the rows of a part that are not written yet.
+// encoder holds the rows of a chunk that are not written yet.
 type encoder struct {
 	params              WriteParams
-	part                triples.File
-	to                  place
+	chunk               triples.Chunk
+	to                  destination
 	entities, relations *vocabulary.IDs
 	rows, scratch       []externalsort.Row
 	rejects             *triples.RejectsWriter
-	emit                func(string, Part)
+	emit                func(string, TableInput)
 	written             int
 }
 
-func newEncoder(p WriteParams, part triples.File, n names, most int, emit func(string, Part)) *encoder {
-	e := &encoder{params: p, part: part, to: placeOf(part.Graph, part.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
-	if part.Graph == triples.Inference {
+func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit func(string, TableInput)) *encoder {
+	e := &encoder{params: p, chunk: chunk, to: destinationOf(chunk.Graph, chunk.Split, p.Inductive), entities: n.training, relations: n.relations, emit: emit}
+	if chunk.Graph == triples.Inference {
 		e.entities = n.inference
 	}
-	const bytesPerLine = 6 // at least: three letters, two tabs and an end
-	if part.Length > 0 && !part.Packed {
-		most = min(most, 2+2*int(part.Length/bytesPerLine))
+	const lineBytes = 6 // at least: three letters, two tabs and a line end
+	if chunk.Length > 0 && !chunk.Gzip {
+		maxRows = min(maxRows, 2+2*int(chunk.Length/lineBytes))
 	}
-	e.rows, e.scratch = externalsort.Buffer(most), externalsort.Buffer(most)
-	e.rejects = triples.NewRejectsWriter(e.url("unknown"), part)
+	e.rows, e.scratch = externalsort.Buffer(maxRows), externalsort.Buffer(maxRows)
+	e.rejects = triples.NewRejectsWriter(e.url("unknown"), chunk)
 	return e
 }
 
-// end gives the memory back.
-func (e *encoder) end() { externalsort.Return(e.rows, e.scratch) }
+// close returns the buffers.
+func (e *encoder) close() { externalsort.Return(e.rows, e.scratch) }
 
-// add makes the two queries of a fact, which are also its two edges: source -relation-> answer.
+// add makes the two queries of a fact, (head, relation) and (tail, inverse relation). As rows of
+// (source, relation, answer) they are also its two edges.
 func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) error {
 	if line%vocabulary.CountEvery == 0 {
-		if err := externalsort.Going(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 	}
 	if e.relations == nil {
-		return fmt.Errorf("%s: no training fact is left of which the relations could be known; see what was rejected", e.part.URL)
+		return fmt.Errorf("%s: its relations are unknown, because the dataset has no training facts (all lines of train.txt are rejected)", e.chunk.URL)
 	}
 	var head, tail int32
 	known := false
@@ -134,7 +137,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 		}
 	}
 	if !known {
-		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary just written from it: %w", e.part.URL, line, triples.ErrChanged)
+		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary: %w", e.chunk.URL, line, triples.ErrChanged)
 	}
 	relation, ok := e.relations.Of(t.Relation)
 	if !ok {
@@ -149,11 +152,11 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 	return nil
 }
 
-// unknown rejects a fact of valid, test or the inference graph by its relation: only now is it known
-// which ones there are. The entities that no other line names stay in the vocabulary.
+// unknown rejects a fact of valid, test or the inference graph whose relation is in no training fact.
+// This is known only here. Entities of rejected lines stay in the vocabulary.
 func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple) error {
 	b := formattriples.BadLine{
-		File: e.part.URL, Line: line, Text: t.Line(),
+		File: e.chunk.URL, Line: line, Text: t.Line(),
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
 		Remedy: "add training facts with it, or leave the line out",
 	}
@@ -164,8 +167,8 @@ func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple)
 	return e.rejects.Write(ctx, b)
 }
 
-// flush writes the rows as runs: sorted as queries and answers are and, where the facts are edges,
-// sorted as those are, a run for each shard.
+// flush writes the rows in the order of queries and answers and, if the facts are edges, also in the
+// order of edges, split by shard.
 func (e *encoder) flush(ctx context.Context) error {
 	if len(e.rows) == 0 {
 		return nil
@@ -184,15 +187,15 @@ func (e *encoder) flush(ctx context.Context) error {
 	return nil
 }
 
-// url is a file of the spill folder that no other part writes.
-func (e *encoder) url(of string) string {
-	return storage.Join(e.params.Spill, fmt.Sprintf("%s-%s-%05d", of, e.part.Name(), e.written))
+// url returns the URL of a spill file that no other chunk writes.
+func (e *encoder) url(content string) string {
+	return storage.Join(e.params.Spill, fmt.Sprintf("%s-%s-%05d", content, e.chunk.Name(), e.written))
 }
 
-// element is what tables get of a run.
-func (e *encoder) element(run externalsort.Run) Part {
-	run.Tag = splitNumber(e.part.Split)
-	return Part{BaseRelations: int32(e.relations.Len()), Run: run}
+// input returns the element that adds a spill to tables.
+func (e *encoder) input(spill externalsort.Spill) TableInput {
+	spill.Tag = slices.Index(kg.Splits, e.chunk.Split)
+	return TableInput{BaseRelations: int32(e.relations.Len()), Spill: spill}
 }
 
 // queries writes rows of (source, relation, answer).
@@ -208,15 +211,15 @@ func (e *encoder) queries(ctx context.Context) error {
 			return err
 		}
 	}
-	part := e.element(w.Cut())
+	input := e.input(w.Cut())
 	if err := w.Commit(); err != nil {
 		return err
 	}
 	if e.to.queries != "" {
-		e.emit(e.to.queries, part)
+		e.emit(e.to.queries, input)
 	}
 	for _, file := range e.to.answers {
-		e.emit(file, part)
+		e.emit(file, input)
 	}
 	return nil
 }
@@ -232,12 +235,12 @@ func (e *encoder) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	var ended []Part
+	var inputs []TableInput
 	shards := make([]int, 0, e.params.EdgeShards)
 	for i, r := range e.rows {
 		shard := e.shard(r[0])
 		if i > 0 && shard != shards[len(shards)-1] {
-			ended = append(ended, e.element(w.Cut()))
+			inputs = append(inputs, e.input(w.Cut()))
 		}
 		if i == 0 || shard != shards[len(shards)-1] {
 			shards = append(shards, shard)
@@ -246,17 +249,17 @@ func (e *encoder) edges(ctx context.Context) error {
 			return err
 		}
 	}
-	ended = append(ended, e.element(w.Cut()))
+	inputs = append(inputs, e.input(w.Cut()))
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	for i, part := range ended {
-		e.emit(e.to.edges(shards[i], e.params.EdgeShards), part)
+	for i, input := range inputs {
+		e.emit(e.to.edges(shards[i], e.params.EdgeShards), input)
 	}
 	return nil
 }
 
-// shard is where the edges lie that lead to an entity: equal ranges of ids, in order.
+// shard returns the shard of the edges that lead to an entity. Shards are equal ranges of ids.
 func (e *encoder) shard(tail int32) int {
 	return int(int64(tail) * int64(e.params.EdgeShards) / int64(e.entities.Len()))
 }

@@ -15,7 +15,7 @@ import (
 	"tagnet/stages/vocabulary"
 )
 
-// named writes a file of names, which are in order, and says so.
+// named writes a vocabulary file of sorted names.
 func named(t *testing.T, folder, file, schema string, names ...string) vocabulary.Written {
 	t.Helper()
 	w := vocabulary.Written{File: file, URL: storage.Join(folder, file), Names: int64(len(names))}
@@ -38,27 +38,27 @@ func named(t *testing.T, folder, file, schema string, names ...string) vocabular
 	return w
 }
 
-// encoded encodes a text of valid by relations likes and parent. It tells its queries, and the lines
-// of rejects.tsv without the heading.
+// encoded encodes a text of valid with the relations likes and parent. It returns its queries, and the
+// lines of rejects.tsv without the heading.
 func encoded(t *testing.T, folder, text string, strict bool) (queries []externalsort.Row, rejects []string, err error) {
 	t.Helper()
 	defer vocabulary.Forget()
-	part := triples.File{URL: storage.Join(folder, "valid.txt"), Graph: triples.Training, Split: "valid"}
-	if err := storage.WriteFile(t.Context(), part.URL, []byte(text)); err != nil {
+	chunk := triples.Chunk{URL: storage.Join(folder, "valid.txt"), Graph: triples.Training, Split: "valid"}
+	if err := storage.WriteFile(t.Context(), chunk.URL, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	task := Task{Part: part, Vocabulary: []vocabulary.Written{
+	task := Task{Chunk: chunk, Vocabulary: []vocabulary.Written{
 		named(t, folder, kg.EntitiesFile, tables.Entities, "anna", "bert"),
 		named(t, folder, kg.RelationsFile, tables.Relations, "likes", "parent"),
 	}}
 	f := encodeFn{Params: WriteParams{Spill: storage.Join(folder, "spill"), Strict: strict, EdgeShards: 1, Memory: 4 << 30, BufferBytes: 1}}
 	var files []triples.Rejects
-	err = f.ProcessElement(t.Context(), task, func(file string, p Part) {
+	err = f.ProcessElement(t.Context(), task, func(file string, in TableInput) {
 		switch {
 		case file == kg.RejectsFile:
-			files = append(files, p.Rejects)
+			files = append(files, in.Rejects)
 		case file == kg.QueriesFile("valid"):
-			err := externalsort.MergeRows(t.Context(), []externalsort.Run{p.Run}, "", func(r externalsort.Row, _ int) error { queries = append(queries, r); return nil })
+			err := externalsort.MergeRows(t.Context(), []externalsort.Spill{in.Spill}, "", func(r externalsort.Row, _ int) error { queries = append(queries, r); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 	if len(files) > 1 {
 		t.Errorf("%d files of rejects", len(files))
 	}
-	if _, err := triples.JoinRejects(t.Context(), storage.Join(folder, kg.RejectsFile), files); err != nil {
+	if _, err := triples.MergeRejects(t.Context(), storage.Join(folder, kg.RejectsFile), files); err != nil {
 		t.Fatal(err)
 	}
 	joined, failed := storage.ReadFile(t.Context(), storage.Join(folder, kg.RejectsFile))
@@ -77,11 +77,11 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 	return queries, strings.Split(strings.TrimSuffix(string(joined), "\n"), "\n")[1:], err
 }
 
-// TestUnknownRelationsAreRejected also encodes each text a second time, as a runner does with a part
-// that failed elsewhere: nothing is rejected twice.
+// TestUnknownRelationsAreRejected also encodes each text a second time, as a runner repeats an element
+// that failed: nothing is rejected twice.
 func TestUnknownRelationsAreRejected(t *testing.T) {
 	const reason = "is in no training fact, so nothing can be learned about it"
-	likes, liked := externalsort.Row{0, 0, 1}, externalsort.Row{1, 2, 0} // anna likes bert, and the reciprocal
+	likes, liked := externalsort.Row{0, 0, 1}, externalsort.Row{1, 2, 0} // anna likes bert, and the inverse
 	for name, test := range map[string]struct {
 		text    string
 		queries []externalsort.Row
@@ -93,7 +93,7 @@ func TestUnknownRelationsAreRejected(t *testing.T) {
 		"all":             {"anna\town\tbert\nanna\thate\tbert\n", nil, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`, "URL\t2\trelation \"hate\" " + reason + `	anna\thate\tbert`}, `URL:1: relation "own"`},
 		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:1: relation "own"`},
 		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"Ä \" " + reason + `	anna\tÄ \tbert`}, `URL:2: relation "Ä "`},
-		"reciprocal name": {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"~likes\" " + reason + `	anna\t~likes\tbert`}, `URL:1: relation "~likes"`},
+		"inverse name":    {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"~likes\" " + reason + `	anna\t~likes\tbert`}, `URL:1: relation "~likes"`},
 		"among bad lines": {"bad\nanna\town\tbert\nbad\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:2: relation "own"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,41 +5,41 @@ import (
 	"tagnet/stages/triples"
 )
 
-// place is where the facts of a text file go. Empty names are tables they are not in.
-type place struct {
+// destination names the tables that the facts of a text belong to.
+type destination struct {
 	edges   func(shard, shards int) string // name of a shard's file; nil without edges
-	queries string
+	queries string                         // empty without queries
 	answers []string
 }
 
-// placeOf tells where the facts of a graph's split go. In the inductive setting the test
-// queries are those of the inference graph; its own train facts are only edges there.
-func placeOf(graph, split string, inductive bool) place {
-	var p place
+// destinationOf returns the tables of a graph's split. In the inductive setting the test queries are
+// those of the inference graph, whose own train facts are only edges.
+func destinationOf(graph, split string, inductive bool) destination {
+	var d destination
 	switch {
 	case graph == triples.Inference:
-		p.answers = []string{kg.InferenceAnswersFile}
+		d.answers = []string{kg.InferenceAnswersFile}
 		if split == "train" {
-			p.edges = kg.InferenceEdgesFile
+			d.edges = kg.InferenceEdgesFile
 		}
 		if split == "test" {
-			p.queries = kg.QueriesFile("test")
+			d.queries = kg.QueriesFile("test")
 		}
-		return p
+		return d
 	case split == "train":
-		p.edges = kg.EdgesFile
-		p.answers = []string{kg.AnswersFile, kg.TrainAnswersFile}
+		d.edges = kg.EdgesFile
+		d.answers = []string{kg.AnswersFile, kg.TrainAnswersFile}
 	default:
-		p.answers = []string{kg.AnswersFile}
+		d.answers = []string{kg.AnswersFile}
 	}
 	if split != "test" || !inductive {
-		p.queries = kg.QueriesFile(split)
+		d.queries = kg.QueriesFile(split)
 	}
-	return p
+	return d
 }
 
-// files lists all tables that Write makes, so that those without a row are written too.
-func files(inductive bool, shards int) []string {
+// tableFiles lists all tables of Write, so that those without rows are written, too.
+func tableFiles(inductive bool, shards int) []string {
 	list := []string{kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile}
 	for _, split := range kg.Splits {
 		list = append(list, kg.QueriesFile(split))

@@ -5,37 +5,38 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"tagnet/formats/externalsort"
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
 	"tagnet/stages/vocabulary"
+	"tagnet/stages/worker"
 )
 
-// Summary is summary.json: what the tables of graph/ hold, for people and reports.
+// Summary is the content of summary.json: the sizes of the tables of graph/.
 type Summary struct {
-	// Dataset is the folder's or the catalogue's name; Inference that of the inference graph.
+	// Dataset is the name of the dataset's folder or catalogue entry, Inference that of the inference
+	// graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
-	// Entities, Relations (base relations), Facts (distinct) and Edges (two a fact) are those
-	// of the graph that is trained on. MeanDegree is facts per entity.
+	// Entities, Relations (without inverses), Facts (distinct) and Edges (two a fact) count those of
+	// the training graph. MeanDegree is facts per entity.
 	Entities   int64   `json:"entities"`
 	Relations  int64   `json:"relations"`
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
-	// Queries has the queries of each split, two for each of its facts; Distinct how many
-	// pairs of source and relation are among them.
+	// Queries has the number of queries of each split, two for each of its facts, and Distinct the
+	// number of different pairs (source, relation) among them.
 	Queries  map[string]int64 `json:"queries"`
 	Distinct map[string]int64 `json:"distinct"`
-	// InferenceGraph is the graph that test asks, in the inductive setting.
+	// InferenceGraph is the graph of the test queries in the inductive setting.
 	InferenceGraph *GraphSummary `json:"inference_graph,omitempty"`
-	// Repeated counts facts left out because they stood in the same split already, by split;
-	// those of the inference graph's edges stand under inference.
+	// Repeated counts facts left out because they repeat one of the same split, by split; the key of
+	// the inference graph's train facts is "inference".
 	Repeated map[string]int64 `json:"repeated"`
-	// Known counts facts of valid and test that are also facts of their graph. They are kept.
+	// Known counts facts of valid and test that are also facts of their graph. They are not left out.
 	Known map[string]int64 `json:"known"`
-	// Rejected is the number of lines that were left out because they are no facts, or because
-	// their relation is in no training fact; rejects.tsv has them.
+	// Rejected is the number of lines left out because they are not facts, or because their relation
+	// is in no training fact; rejects.tsv lists them.
 	Rejected int64 `json:"rejected"`
 }
 
@@ -61,12 +62,12 @@ func ReadSummary(ctx context.Context, folder string) (Summary, error) {
 	return s, nil
 }
 
-// summarizeFn writes the summary when all tables are there.
+// summarizeFn writes the summary when all tables are complete.
 type summarizeFn struct{ Params WriteParams }
 
-// ProcessElement gets the counts of all tables at once.
-func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Done) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
-	leave, err := externalsort.Enter(1)
+// ProcessElement receives the counts of all tables at once.
+func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*TableCounts) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
+	ctx, leave, err := worker.Enter(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -88,18 +89,18 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 			inference.Entities = w.Names
 		}
 	}
-	var d Done
-	for tables(&d) {
-		summary.add(d, &inference)
+	var c TableCounts
+	for tables(&c) {
+		summary.add(c, &inference)
 	}
 	summary.Facts, inference.Facts = summary.Edges/2, inference.Edges/2
 	if summary.Facts == 0 {
-		return fmt.Errorf("no training fact is left (%d lines were rejected): there is nothing to learn from", summary.Rejected)
+		return fmt.Errorf("the dataset has no training facts (%d lines were rejected)", summary.Rejected)
 	}
 	summary.MeanDegree = float64(summary.Facts) / float64(summary.Entities)
 	if f.Params.InferenceDataset != "" {
 		if inference.Facts == 0 {
-			return fmt.Errorf("no fact of the inference graph's train.txt is left (%d lines were rejected)", summary.Rejected)
+			return fmt.Errorf("the train.txt of the inference graph has no facts (%d lines were rejected)", summary.Rejected)
 		}
 		summary.Repeated["inference"] /= 2
 		inference.MeanDegree = float64(inference.Facts) / float64(inference.Entities)
@@ -120,27 +121,27 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Do
 	return nil
 }
 
-// add notes the counts of one table.
-func (s *Summary) add(d Done, inference *GraphSummary) {
-	split, isQueries := kg.SplitOf(d.File)
+// add adds the counts of one table.
+func (s *Summary) add(c TableCounts, inference *GraphSummary) {
+	split, isQueries := kg.SplitOf(c.File)
 	switch {
-	case d.File == kg.RejectsFile:
-		s.Rejected = d.RejectedLines
-	case kg.IsInferenceEdges(d.File):
-		inference.Edges += d.Rows
-		s.Repeated["inference"] += d.Repeated // halved when all shards are counted
-	case kg.IsEdges(d.File):
-		s.Edges += d.Rows
+	case c.File == kg.RejectsFile:
+		s.Rejected = c.RejectedLines
+	case kg.IsInferenceEdges(c.File):
+		inference.Edges += c.Rows
+		s.Repeated["inference"] += c.Repeated // halved when all shards are counted
+	case kg.IsEdges(c.File):
+		s.Edges += c.Rows
 	case isQueries:
-		s.Queries[split] = d.Rows
-		s.Distinct[split] = d.Distinct
-		s.Repeated[split] = d.Repeated / 2
-	case d.File == kg.InferenceAnswersFile:
-		s.Known["test"] = d.KnownTest / 2 // its own train facts, not the training graph's
-	case d.File == kg.AnswersFile:
-		s.Known["valid"] = d.KnownValid / 2
+		s.Queries[split] = c.Rows
+		s.Distinct[split] = c.Distinct
+		s.Repeated[split] = c.Repeated / 2
+	case c.File == kg.InferenceAnswersFile:
+		s.Known["test"] = c.KnownTest / 2 // its own train facts, not the training graph's
+	case c.File == kg.AnswersFile:
+		s.Known["valid"] = c.KnownValid / 2
 		if _, inductive := s.Known["test"]; !inductive {
-			s.Known["test"] = d.KnownTest / 2
+			s.Known["test"] = c.KnownTest / 2
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/kg"
 )
 
-// VocabularyHash is the hash of the training graph's entities and the relations of a graph/
-// folder, whose names it reads without holding them.
+// VocabularyHash returns the hash of the names of the training graph's entities and of the relations
+// of a graph/ folder. It reads the files without holding the names.
 func VocabularyHash(ctx context.Context, folder string, s Summary) (string, error) {
 	v := manifest.NewVocabulary()
 	for _, kind := range []struct {

@@ -11,110 +11,108 @@ import (
 	"tagnet/stages/vocabulary"
 )
 
-// WriteParams says how the tables are written.
+// WriteParams are the parameters of Write.
 type WriteParams struct {
-	// Folder is the URL of the folder that takes the files; Spill that of a folder for what is
-	// removed when the tables are there.
+	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
+	// files, which Write removes in the end.
 	Folder, Spill string
-	// Parts are the parts of all texts.
-	Parts []triples.File
-	// Inductive says that there are facts of an inference graph, which test asks.
+	// Chunks are the chunks of all texts.
+	Chunks []triples.Chunk
+	// Inductive says that there are facts of an inference graph, to which the test queries belong.
 	Inductive bool
 	// Strict makes a line whose relation is in no training fact an error. Otherwise such lines are
-	// rejected and reading goes on; the entities that they name are in the vocabulary all the same.
+	// rejected; their entities stay in the vocabulary.
 	Strict bool
 	// Dataset and InferenceDataset are names for people; they go into the summary.
 	Dataset, InferenceDataset string
 	// EdgeShards is how many files take a graph's edges; at least 1.
 	EdgeShards int
-	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
+	// Memory is the memory budget of a worker process in bytes. It changes no byte of the files.
 	Memory int64
-	// BufferBytes bounds the bytes of what a thread sorts; 0 is all that Memory leaves.
+	// BufferBytes limits the bytes that a thread sorts at a time; 0 is all that Memory leaves.
 	BufferBytes int64
 }
 
-// Task is a part of a text that is to be encoded, and an element before that.
+// Task is a chunk of a text to encode. It is an element of pipelines.
 type Task struct {
-	Part triples.File
-	// Vocabulary has the files of ids.
+	Chunk triples.Chunk
+	// Vocabulary are the vocabulary files.
 	Vocabulary []vocabulary.Written
 }
 
-// Part is a run of rows for one table, or a file of rejected lines, and an element between
-// encoding and writing. Without either it only says that there is the table.
-type Part struct {
-	// BaseRelations is how many relations there are: the others are reciprocals.
+// TableInput is sorted rows of one table, or rejected lines, or neither: then it only makes sure that
+// the table is written. It is an element of pipelines, keyed by the table's file.
+type TableInput struct {
+	// BaseRelations is the number of relations without inverses.
 	BaseRelations int32
-	// Run has rows as the table's writer wants them; its tag is the number of their split.
-	Run externalsort.Run
+	// Spill has rows in the order of the table; its tag is the index of their split in kg.Splits.
+	Spill externalsort.Spill
 	// Rejects has lines of rejects.tsv.
 	Rejects triples.Rejects
 }
 
-// Done is a table that is written, with its counts.
-type Done struct {
+// TableCounts counts the rows of a table that was written. It is an element of pipelines.
+type TableCounts struct {
 	File string
-	// Rows are those written, Repeated those left out because they stood there already,
-	// Distinct the pairs of source and relation among queries or answers.
+	// Rows counts the rows written, Repeated those left out because they repeat another, Distinct
+	// the pairs (source, relation) of queries or answers.
 	Rows, Repeated, Distinct int64
-	// KnownValid and KnownTest count answers of these splits that are training facts already.
+	// KnownValid and KnownTest count answers of these splits that are also training facts.
 	KnownValid, KnownTest int64
-	// RejectedLines are the lines of rejects.tsv.
+	// RejectedLines counts the lines of rejects.tsv.
 	RejectedLines int64
 }
 
-// Write makes the tables of the graph/ folder but for the vocabulary, whose files are part of
-// the input. Input: triples.Rejects of the lines that are no facts, and vocabulary.Written. Output:
-// the URL of summary.json, the last file written.
+// Write writes the tables of the graph/ folder, except the vocabulary. Input: triples.Rejects of lines
+// that are not facts, and vocabulary.Written. Output: the URL of summary.json, the last file written.
 //
-// Its steps: (1) the parts of texts are handed out with the vocabulary's URIs, when all of it is
-// there; (2) names become ids, facts become rows of tables, and as many as a thread's memory
-// holds are sorted and written as a run, but for facts of relations without an id, which are
-// rejected; (3) the runs of each table are merged into it; (4) the summary is written, and the runs
-// are removed. Only URIs cross the barriers.
+// Its steps: (1) when the vocabulary is complete, each chunk becomes a task; (2) names become ids and
+// facts become rows, which are sorted in memory and written to spill files; facts whose relation has
+// no id are rejected; (3) the spill files of each table are merged; (4) the summary is written and the
+// spill files are removed. Only URLs cross the barriers.
 func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.PCollection {
 	s = s.Scope("graph.Write")
 	p.EdgeShards = max(1, p.EdgeShards)
-	tasks := beam.ParDo(s, &handOutFn{Parts: p.Parts}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
-	p.Parts = nil // no step needs all of them
+	tasks := beam.ParDo(s, &taskFn{Chunks: p.Chunks}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
+	p.Chunks = nil // no other step needs all of them
 	rows := beam.ParDo(s, &encodeFn{Params: p}, beam.Reshuffle(s, tasks))
-	empty := beam.ParDo(s, emptyPartFn, beam.CreateList(s, files(p.Inductive, p.EdgeShards)))
-	rejected := beam.ParDo(s, rejectsPartFn, rejects)
+	empty := beam.ParDo(s, emptyTableFn, beam.CreateList(s, tableFiles(p.Inductive, p.EdgeShards)))
+	rejected := beam.ParDo(s, rejectsFn, rejects)
 	tables := beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.Flatten(s, rows, empty, rejected)))
 	all := beam.CoGroupByKey(s, beam.AddFixedKey(s, tables), beam.AddFixedKey(s, written))
 	return beam.ParDo(s, &summarizeFn{Params: p}, all)
 }
 
 func init() {
-	beam.RegisterDoFn(emptyPartFn)
-	beam.RegisterDoFn(rejectsPartFn)
-	beam.RegisterDoFn(&handOutFn{})
+	beam.RegisterDoFn(emptyTableFn)
+	beam.RegisterDoFn(rejectsFn)
+	beam.RegisterDoFn(&taskFn{})
 	beam.RegisterDoFn(&encodeFn{})
 	beam.RegisterDoFn(&writeFn{})
 	beam.RegisterDoFn(&summarizeFn{})
 	beam.RegisterType(reflect.TypeOf((*Task)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*Part)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*Done)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*TableInput)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*TableCounts)(nil)).Elem())
 }
 
-// handOutFn makes a task of each part when the vocabulary is there.
-type handOutFn struct{ Parts []triples.File }
+// taskFn makes a task of each chunk when the vocabulary is complete.
+type taskFn struct{ Chunks []triples.Chunk }
 
-// ProcessElement gets all files of the vocabulary at once.
-func (f *handOutFn) ProcessElement(_ int, written func(*vocabulary.Written) bool, emit func(Task)) {
+// ProcessElement receives all vocabulary files at once.
+func (f *taskFn) ProcessElement(_ int, written func(*vocabulary.Written) bool, emit func(Task)) {
 	var all []vocabulary.Written
 	for w := (vocabulary.Written{}); written(&w); {
 		all = append(all, w)
 	}
-	for _, part := range f.Parts {
-		emit(Task{Part: part, Vocabulary: all})
+	for _, chunk := range f.Chunks {
+		emit(Task{Chunk: chunk, Vocabulary: all})
 	}
 }
 
-// emptyPartFn makes sure that a table is written even if it has no row.
-func emptyPartFn(file string, emit func(string, Part)) { emit(file, Part{}) }
+// emptyTableFn makes sure that a table is written even if it has no rows.
+func emptyTableFn(file string, emit func(string, TableInput)) { emit(file, TableInput{}) }
 
-// rejectsPartFn sends rejected lines to their table.
-func rejectsPartFn(rejects triples.Rejects, emit func(string, Part)) {
-	emit(kg.RejectsFile, Part{Rejects: rejects})
+// rejectsFn adds rejected lines to rejects.tsv.
+func rejectsFn(rejects triples.Rejects, emit func(string, TableInput)) {
+	emit(kg.RejectsFile, TableInput{Rejects: rejects})
 }

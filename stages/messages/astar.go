@@ -22,13 +22,13 @@ import (
 	"tagnet/model/messages"
 	"tagnet/model/propagation"
 	"tagnet/model/search"
-	"tagnet/stages/counter"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
+	"tagnet/stages/worker"
 )
 
 // questionsPropagated counts distinct questions as they are done.
-var questionsPropagated = counter.New("messages", "questions_propagated")
+var questionsPropagated = worker.NewCounter("messages", "questions_propagated")
 
 // AStarParams says which model's choices are counted.
 type AStarParams struct {

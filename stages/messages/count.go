@@ -14,13 +14,13 @@ import (
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/messages"
 	"tagnet/model/multisource"
-	"tagnet/stages/counter"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
+	"tagnet/stages/worker"
 )
 
 // sourcesCounted counts sources as they are done.
-var sourcesCounted = counter.New("messages", "sources_counted")
+var sourcesCounted = worker.NewCounter("messages", "sources_counted")
 
 // CountParams says what is counted and where the results go.
 type CountParams struct {

@@ -14,8 +14,8 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/stages/bundle"
-	"tagnet/stages/counter"
 	"tagnet/stages/graph"
+	"tagnet/stages/worker"
 )
 
 func init() {
@@ -26,7 +26,7 @@ func init() {
 const QueriesCounter = "scored_queries"
 
 var (
-	scoredQueries   = counter.New("score", QueriesCounter)
+	scoredQueries   = worker.NewCounter("score", QueriesCounter)
 	scoredQuestions = beam.NewCounter("score", "scored_questions")
 	sentMessages    = beam.NewCounter("score", "sent_messages")
 )

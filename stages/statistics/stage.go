@@ -7,11 +7,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/tables"
-	"tagnet/stages/counter"
+	"tagnet/stages/worker"
 )
 
 // shardsCounted counts shards of edges as they are done.
-var shardsCounted = counter.New("analysis", "shards_counted")
+var shardsCounted = worker.NewCounter("analysis", "shards_counted")
 
 // EdgeShard is a file of edges, whole for the entities they lead to.
 type EdgeShard struct {

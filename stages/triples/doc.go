@@ -1,7 +1,8 @@
-// Package triples finds the facts of texts: it cuts large texts into parts that workers read side
-// by side, and keeps the lines that are rejected.
+// Package triples reads the facts of text files: it splits large files into chunks that workers read in
+// parallel, and collects rejected lines.
 //
-// Facts never travel as elements of a pipeline: a part does, and each step that needs its facts
-// reads it anew. A part knows its first line, so that errors and rejects name lines of the text,
-// and its checksum, so that every step reads the same.
+// Facts never travel as elements of a pipeline. Chunks do, and each step that needs the facts reads the
+// chunk again: a step that sorts by ids needs all names first, so facts would have to be stored in
+// between, which costs more than parsing them twice. A chunk knows the number of its first line, for
+// errors and rejects, and its checksum, so that every step sees the same text.
 package triples

@@ -10,31 +10,31 @@ import (
 	"tagnet/formats/triples"
 )
 
-// Rejects is a file of lines of rejects.tsv, those that a step found in one part of a text, in
-// their order, and an element of pipelines.
+// Rejects is a file of the lines that a step rejected in one chunk of a text, in order, as lines of
+// rejects.tsv. It is an element of pipelines.
 type Rejects struct {
-	// URL is where they lie.
+	// URL is the file.
 	URL string
-	// Text and Line say of which part they are: the text's URL and the part's first line less 1.
+	// Text is the URL of the text, Line the number of lines before the chunk.
 	Text string
 	Line int64
-	// Lines is how many there are.
+	// Lines is their number.
 	Lines int64
 }
 
-// RejectsWriter keeps the lines of a part that are rejected. Without any it writes no file.
+// RejectsWriter writes the rejected lines of a chunk. It creates the file with the first one.
 type RejectsWriter struct {
 	rejects Rejects
 	out     storage.Writer
 	text    *bufio.Writer
 }
 
-// NewRejectsWriter writes the rejects of a part to a URL.
-func NewRejectsWriter(url string, part File) *RejectsWriter {
-	return &RejectsWriter{rejects: Rejects{URL: url, Text: part.URL, Line: part.Line}}
+// NewRejectsWriter returns a writer of the rejects of a chunk to a URL.
+func NewRejectsWriter(url string, chunk Chunk) *RejectsWriter {
+	return &RejectsWriter{rejects: Rejects{URL: url, Text: chunk.URL, Line: chunk.Line}}
 }
 
-// Write appends a rejected line, which comes after those before it in the text.
+// Write appends a rejected line. Lines come in the order of the text.
 func (w *RejectsWriter) Write(ctx context.Context, b triples.BadLine) error {
 	if w.out == nil {
 		var err error
@@ -48,7 +48,7 @@ func (w *RejectsWriter) Write(ctx context.Context, b triples.BadLine) error {
 	return err
 }
 
-// Commit ends the file. It tells what was rejected, and whether anything was.
+// Commit completes the file, and reports whether anything was rejected.
 func (w *RejectsWriter) Commit() (r Rejects, any bool, err error) {
 	if w.out == nil {
 		return w.rejects, false, nil
@@ -66,7 +66,7 @@ func (w *RejectsWriter) Abort() {
 	}
 }
 
-// oneField writes what would break a line of tab-separated text, or is no text, as \t, \xff and the like.
+// oneField escapes what would break a line of tab-separated text or is not UTF-8, as \t, \xff and so on.
 func oneField(text string) string {
 	quoted := fmt.Sprintf("%+q", text)
 	if plain := fmt.Sprintf("%q", text); strings.ToValidUTF8(text, "") == text {

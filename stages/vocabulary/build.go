@@ -15,38 +15,38 @@ import (
 	formattriples "tagnet/formats/triples"
 	"tagnet/model/budget"
 	"tagnet/model/kg"
-	"tagnet/stages/counter"
 	"tagnet/stages/triples"
+	"tagnet/stages/worker"
 )
 
-// RowsCounter is the counter of lines and rows that preprocessing has dealt with, in all of its
-// steps.
+// RowsCounter is the name of the counter of lines and rows that preprocessing has processed, in all
+// of its steps.
 const RowsCounter = "rows_done"
 
 var (
-	rowsDone      = counter.New("vocabulary", RowsCounter)
+	rowsDone      = worker.NewCounter("vocabulary", RowsCounter)
 	linesRejected = beam.NewCounter("vocabulary", "lines_rejected")
 )
 
 // CountEvery is how many rows are counted at a time.
 const CountEvery = 1 << 16
 
-// BuildParams says where the vocabulary is written, and with what.
+// BuildParams are the parameters of Build.
 type BuildParams struct {
-	// Folder is the URL of the folder that takes the files; Spill that of a folder for what is
-	// removed in the end.
+	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
+	// files.
 	Folder, Spill string
-	// Strict makes the first line of a part that is no fact an error, as the parser words it.
-	// Otherwise such lines are rejected and reading goes on.
+	// Strict makes the first line that is not a fact an error, a triples.BadLine. Otherwise such
+	// lines are rejected.
 	Strict bool
-	// Memory is the bytes that a worker process may take; it changes no byte of what is written.
+	// Memory is the memory budget of a worker process in bytes. It changes no byte of the files.
 	Memory int64
-	// BufferBytes bounds the bytes of what a thread sorts; 0 is all that Memory leaves.
+	// BufferBytes limits the bytes that a thread sorts at a time; 0 is all that Memory leaves.
 	BufferBytes int64
 }
 
-// BufferBytes returns how many bytes a thread may take for what it sorts: what a plan leaves, or less
-// where a limit that is not 0 is lower.
+// BufferBytes returns how many bytes a thread may take to sort: what a plan leaves, or less if
+// a limit that is not 0 is lower.
 func BufferBytes(plan budget.Plan, limit int64) int64 {
 	if limit > 0 {
 		return min(limit, plan.BufferBytes())
@@ -57,61 +57,61 @@ func BufferBytes(plan budget.Plan, limit int64) int64 {
 // Rows returns how many rows may be sorted at a time in so many bytes, at least those of a fact.
 func Rows(bytes int64) int { return int(max(2, bytes/(2*externalsort.RowBytes))) }
 
-// Written is a vocabulary file that is there, and an element of the stage's output.
+// Written describes a complete vocabulary file. It is an element of pipelines.
 type Written struct {
-	// File is its name, URL where it lies, Version a hash of its content.
+	// File is its name, URL its location, Version the hash of its names.
 	File, URL, Version string
-	// Names is how many it holds.
+	// Names is the number of names.
 	Names int64
 }
 
-// Build writes the names of facts: the entities of each graph, from all of its splits, and
-// the base relations, from the training facts. Input: triples.File. Output: Written, one for each
-// file, and triples.Rejects, one for each part with bad lines.
+// Build writes the names of facts: the entities of each graph, from all of its splits, and the base
+// relations, from the training facts. Input: triples.Chunk. Output: Written, one for each file, and
+// triples.Rejects, one for each chunk with bad lines.
 //
-// Its steps: (1) each part's distinct names are sorted and written as runs, a new one when they
-// take the memory of a thread; (2) the runs of a file are merged. Only externalsort.Run cross the barrier.
-func Build(s beam.Scope, files beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
+// Each chunk's distinct names are sorted and written to spill files, whenever they fill the memory of
+// a thread; then the spill files of each vocabulary file are merged.
+func Build(s beam.Scope, chunks beam.PCollection, p BuildParams) (written, rejects beam.PCollection) {
 	s = s.Scope("vocabulary.Build")
-	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, files))
+	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, chunks))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }
 
 func init() {
 	beam.RegisterDoFn(&namesFn{})
 	beam.RegisterDoFn(&writeFn{})
-	beam.RegisterType(reflect.TypeOf((*triples.File)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*triples.Chunk)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*triples.Rejects)(nil)).Elem())
-	beam.RegisterType(reflect.TypeOf((*externalsort.Run)(nil)).Elem())
+	beam.RegisterType(reflect.TypeOf((*externalsort.Spill)(nil)).Elem())
 	beam.RegisterType(reflect.TypeOf((*Written)(nil)).Elem())
 }
 
-// namesFn gathers the distinct names of a part.
+// namesFn collects the distinct names of a chunk.
 type namesFn struct{ Params BuildParams }
 
-// ProcessElement reads one part from its beginning to its end.
-func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit func(string, externalsort.Run), emitRejects func(triples.Rejects)) error {
+// ProcessElement reads one chunk.
+func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
 	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, plan.Threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	g := gatherer{params: f.Params, part: part, most: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: newSet(), relations: newSet(), emit: emit}
-	rejects := triples.NewRejectsWriter(g.url("rejects"), part)
+	c := collector{params: f.Params, chunk: chunk, setBytes: BufferBytes(plan, f.Params.BufferBytes) / 2, entities: newSet(), relations: newSet(), emit: emit}
+	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
-	err = part.Read(ctx, func(_ int, t formattriples.Triple) error {
+	err = chunk.Read(ctx, func(_ int, t formattriples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
 			rowsDone.Inc(ctx, CountEvery)
-			if err := externalsort.Going(); err != nil {
+			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 		}
-		return g.add(ctx, t)
+		return c.add(ctx, t)
 	}, func(b formattriples.BadLine) error {
 		if f.Params.Strict {
 			return b
@@ -123,7 +123,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 		return err
 	}
 	rowsDone.Inc(ctx, counted%CountEvery)
-	if err := g.flush(ctx); err != nil {
+	if err := c.flush(ctx); err != nil {
 		return err
 	}
 	rejected, any, err := rejects.Commit()
@@ -133,66 +133,66 @@ func (f *namesFn) ProcessElement(ctx context.Context, part triples.File, emit fu
 	return err
 }
 
-// gatherer holds the names of a part that are not written yet.
-type gatherer struct {
+// collector holds the names of a chunk that are not written yet.
+type collector struct {
 	params              BuildParams
-	part                triples.File
-	most                int64 // bytes of each set
+	chunk               triples.Chunk
+	setBytes            int64 // limit of each set
 	entities, relations *set
-	emit                func(string, externalsort.Run)
+	emit                func(string, externalsort.Spill)
 	written             int
 }
 
-// url is a file of the spill folder that no other part writes.
-func (g *gatherer) url(of string) string {
-	return storage.Join(g.params.Spill, fmt.Sprintf("%s-%s-%05d", of, g.part.Name(), g.written))
+// url returns the URL of a spill file that no other chunk writes.
+func (c *collector) url(content string) string {
+	return storage.Join(c.params.Spill, fmt.Sprintf("%s-%s-%05d", content, c.chunk.Name(), c.written))
 }
 
-func (g *gatherer) add(ctx context.Context, t formattriples.Triple) error {
-	g.entities.add(t.Head)
-	g.entities.add(t.Tail)
-	if g.part.Graph == triples.Training && g.part.Split == "train" {
-		g.relations.add(t.Relation)
+func (c *collector) add(ctx context.Context, t formattriples.Triple) error {
+	c.entities.add(t.Head)
+	c.entities.add(t.Tail)
+	if c.chunk.Graph == triples.Training && c.chunk.Split == "train" {
+		c.relations.add(t.Relation)
 	}
-	if g.entities.full(g.most) || g.relations.full(g.most) {
-		return g.flush(ctx)
+	if c.entities.full(c.setBytes) || c.relations.full(c.setBytes) {
+		return c.flush(ctx)
 	}
 	return nil
 }
 
-// flush writes a run of each kind of names.
-func (g *gatherer) flush(ctx context.Context) error {
-	file := kg.EntitiesFile
-	if g.part.Graph == triples.Inference {
-		file = kg.InferenceEntitiesFile
+// flush writes a spill file of each set.
+func (c *collector) flush(ctx context.Context) error {
+	entities := kg.EntitiesFile
+	if c.chunk.Graph == triples.Inference {
+		entities = kg.InferenceEntitiesFile
 	}
-	for _, of := range []struct {
-		names *set
-		file  string
-	}{{g.entities, file}, {g.relations, kg.RelationsFile}} {
-		if of.names.names == 0 {
+	for _, s := range []struct {
+		set  *set
+		file string
+	}{{c.entities, entities}, {c.relations, kg.RelationsFile}} {
+		if s.set.names == 0 {
 			continue
 		}
-		run, err := of.names.write(ctx, g.url("names"))
+		spill, err := s.set.write(ctx, c.url("names"))
 		if err != nil {
 			return err
 		}
-		g.written++
-		g.emit(of.file, run)
+		c.written++
+		c.emit(s.file, spill)
 	}
 	return nil
 }
 
-// writeFn merges the names of a file.
+// writeFn merges the names of a vocabulary file.
 type writeFn struct{ Params BuildParams }
 
 // ProcessElement writes one file.
-func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*externalsort.Run) bool, emit func(Written)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Written)) error {
 	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
-	leave, err := externalsort.Enter(plan.Threads)
+	ctx, leave, err := worker.Enter(ctx, plan.Threads)
 	if err != nil {
 		return err
 	}
@@ -204,9 +204,9 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*e
 	}
 	defer w.Abort()
 	sum, names := manifest.NewVocabulary(), int64(0)
-	var all []externalsort.Run
-	for run := (externalsort.Run{}); parts(&run); {
-		all = append(all, run)
+	var all []externalsort.Spill
+	for spill := (externalsort.Spill{}); spills(&spill); {
+		all = append(all, spill)
 	}
 	err = externalsort.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
 		sum.Add(name)
@@ -226,7 +226,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, parts func(*e
 	return nil
 }
 
-// schemaOf is the schema of a vocabulary file.
+// schemaOf returns the schema of a vocabulary file.
 func schemaOf(file string) string {
 	if file == kg.RelationsFile {
 		return tables.Relations

@@ -16,62 +16,62 @@ import (
 	"tagnet/model/kg"
 )
 
-// IDs finds the id of a name. It holds no names, but a hash of 64 bits of each: those of the
-// vocabulary all differ, and one that is not in it is taken for one that is with a chance of
-// their number to 2^64.
+// IDs maps names to ids. It does not hold the names, but a hash of 64 bits of each. The hashes of the
+// vocabulary all differ. A name that is not in a vocabulary of n names gets a wrong id with
+// probability n/2^64.
 type IDs struct {
 	seed  maphash.Seed
 	slots []slot
 	names int64
 }
 
-// slot is a name's hash and its id plus 1; 0 is free.
+// slot is a name's hash and its id plus 1, or 0 if it is free.
 type slot struct {
 	hash uint64
 	id   int32
 }
 
-// How many names a file may have: ids are int32, and reciprocal relations take as many again.
+// The largest numbers of names: ids are int32, and half of the relation ids are inverse relations.
 const (
-	MostEntities  = math.MaxInt32 - 1
-	MostRelations = math.MaxInt32 / 2
+	MaxEntities  = math.MaxInt32 - 1
+	MaxRelations = math.MaxInt32 / 2
 )
 
 // checkCount returns an error if a file has more names than there are ids.
 func checkCount(file, url string, names int64) error {
-	most := int64(MostEntities)
+	limit := int64(MaxEntities)
 	if file == kg.RelationsFile {
-		most = MostRelations
+		limit = MaxRelations
 	}
-	if names > most {
-		return fmt.Errorf("%s has %d names, more than the %d that ids tell apart; leave some facts out", url, names, most)
+	if names > limit {
+		return fmt.Errorf("%s has %d names, the limit is %d: remove facts from the dataset", url, names, limit)
 	}
 	return nil
 }
 
-// errCollision is the error of two names of equal hashes: another seed parts them.
+// errCollision is the error of two names with the same hash. Load then takes another seed.
 var errCollision = errors.New("two names have the same hash")
 
-// newIDs makes room for so many names.
+// newIDs returns a table for so many names.
 func newIDs(names int64) *IDs {
 	return &IDs{seed: maphash.MakeSeed(), slots: make([]slot, names+names/4+1)}
 }
 
-// find is the slot of a hash, or the free one where it belongs.
+// find returns the slot of a hash, or the free slot for it.
 func (v *IDs) find(hash uint64) *slot {
-	at, _ := bits.Mul64(hash, uint64(len(v.slots)))
+	i, _ := bits.Mul64(hash, uint64(len(v.slots)))
 	for {
-		s := &v.slots[at]
+		s := &v.slots[i]
 		if s.id == 0 || s.hash == hash {
 			return s
 		}
-		if at++; at == uint64(len(v.slots)) {
-			at = 0
+		if i++; i == uint64(len(v.slots)) {
+			i = 0
 		}
 	}
 }
 
-// add gives the next id to a name.
+// add assigns the next id to a name.
 func (v *IDs) add(name []byte) error {
 	hash := maphash.Bytes(v.seed, name)
 	s := v.find(hash)
@@ -83,13 +83,13 @@ func (v *IDs) add(name []byte) error {
 	return nil
 }
 
-// Of returns the id of a name, or false if it has none.
+// Of returns the id of a name, or false if the vocabulary does not have it.
 func (v *IDs) Of(name []byte) (int32, bool) {
 	s := v.find(maphash.Bytes(v.seed, name))
 	return s.id - 1, s.id != 0
 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (v *IDs) Len() int { return int(v.names) }
 
 // loaded holds what Load read, for the process, by URL and version.
@@ -98,7 +98,7 @@ var loaded struct {
 	byKey map[[2]string]*IDs
 }
 
-// Load reads a vocabulary file once per process.
+// Load returns the ids of a vocabulary file. It reads each file once per process.
 func Load(ctx context.Context, w Written) (*IDs, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -122,7 +122,7 @@ func Load(ctx context.Context, w Written) (*IDs, error) {
 
 func read(ctx context.Context, w Written) (*IDs, error) {
 	v, sum, names := newIDs(w.Names), manifest.NewVocabulary(), int64(0)
-	changed := fmt.Errorf("%s is not what was just written there: does another run write to the same workspace?", w.URL)
+	changed := fmt.Errorf("%s has changed since it was written: does another run write to the same workspace?", w.URL)
 	err := tables.EachName(ctx, w.URL, schemaOf(w.File), func(name []byte) error {
 		if names++; names > w.Names {
 			return changed
@@ -154,7 +154,7 @@ func CountNames(ctx context.Context, folder string) (int64, error) {
 	return names, nil
 }
 
-// Forget drops what Load keeps.
+// Forget drops the ids that Load has read.
 func Forget() {
 	loaded.Lock()
 	defer loaded.Unlock()

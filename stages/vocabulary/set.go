@@ -11,49 +11,50 @@ import (
 	"tagnet/formats/externalsort"
 )
 
-// set is distinct names, in one piece of memory.
+// set is a hash set of names, which lie in one slice.
 type set struct {
 	seed maphash.Seed
-	// slots has, for each name, the upper half of its hash, and where it lies plus 1; 0 is free.
+	// slots has, for each name, the upper half of its hash, and its offset in text plus 1; 0 is
+	// free.
 	slots []uint64
-	// letters has the names, each behind its length as a uvarint.
-	letters []byte
-	names   int
+	// text has the names, each after its length as a uvarint.
+	text  []byte
+	names int
 }
 
 func newSet() *set { return &set{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)} }
 
-// mostLetters keeps places below 32 bits.
-const mostLetters = 1 << 31
+// maxText keeps offsets below 32 bits.
+const maxText = 1 << 31
 
-// bytesSorted is what a name takes when it is written: its place and its first letters.
-const bytesSorted = 16
+// entryBytes is the size of an entry, which each name has when the set is sorted.
+const entryBytes = 16
 
-// full tells whether the set takes so many bytes, growing or being written included.
-func (s *set) full(most int64) bool {
-	return 2*(8*int64(len(s.slots))+int64(len(s.letters)))+bytesSorted*int64(s.names) >= most || len(s.letters) >= mostLetters
+// full reports whether the set takes so many bytes, while it grows or while it is sorted.
+func (s *set) full(limit int64) bool {
+	return 2*(8*int64(len(s.slots))+int64(len(s.text)))+entryBytes*int64(s.names) >= limit || len(s.text) >= maxText
 }
 
-// at is the name that lies somewhere.
-func (s *set) at(place uint32) []byte {
-	n, width := binary.Uvarint(s.letters[place:])
-	from := int(place) + width
-	return s.letters[from : from+int(n)]
+// name returns the name at an offset of text, a view.
+func (s *set) name(offset uint32) []byte {
+	n, width := binary.Uvarint(s.text[offset:])
+	from := int(offset) + width
+	return s.text[from : from+int(n)]
 }
 
-// add takes a name, unless it is there.
+// add adds a name.
 func (s *set) add(name []byte) {
 	hash := maphash.Bytes(s.seed, name)
 	mask := uint64(len(s.slots) - 1)
 	i := hash & mask
 	for ; s.slots[i] != 0; i = (i + 1) & mask {
-		if s.slots[i]>>32 == hash>>32 && bytes.Equal(s.at(uint32(s.slots[i])-1), name) {
+		if s.slots[i]>>32 == hash>>32 && bytes.Equal(s.name(uint32(s.slots[i])-1), name) {
 			return
 		}
 	}
-	s.slots[i] = hash>>32<<32 | uint64(len(s.letters)+1)
-	s.letters = binary.AppendUvarint(s.letters, uint64(len(name)))
-	s.letters = append(s.letters, name...)
+	s.slots[i] = hash>>32<<32 | uint64(len(s.text)+1)
+	s.text = binary.AppendUvarint(s.text, uint64(len(name)))
+	s.text = append(s.text, name...)
 	s.names++
 	if 4*s.names > 3*len(s.slots) {
 		s.grow()
@@ -68,7 +69,7 @@ func (s *set) grow() {
 		if slot == 0 {
 			continue
 		}
-		i := maphash.Bytes(s.seed, s.at(uint32(slot)-1)) & mask
+		i := maphash.Bytes(s.seed, s.name(uint32(slot)-1)) & mask
 		for s.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
@@ -76,56 +77,57 @@ func (s *set) grow() {
 	}
 }
 
-// write writes the names as a run and empties the set.
-func (s *set) write(ctx context.Context, url string) (externalsort.Run, error) {
+// write writes the sorted names to a spill file and empties the set.
+func (s *set) write(ctx context.Context, url string) (externalsort.Spill, error) {
 	w, err := externalsort.CreateNames(ctx, url)
 	if err != nil {
-		return externalsort.Run{}, err
+		return externalsort.Spill{}, err
 	}
 	defer w.Abort()
-	for _, place := range s.sorted() {
-		if err := w.Write(s.at(place.at)); err != nil {
-			return externalsort.Run{}, err
+	for _, e := range s.sorted() {
+		if err := w.Write(s.name(e.offset)); err != nil {
+			return externalsort.Spill{}, err
 		}
 	}
 	clear(s.slots)
-	s.letters, s.names = s.letters[:0], 0
-	return w.Commit()
+	s.text, s.names = s.text[:0], 0
+	spill := w.Cut()
+	return spill, w.Commit()
 }
 
-// place is where a name lies, and the first letters behind those that all names share, as a
-// number: most comparisons need no more.
-type place struct {
-	first uint64
-	at    uint32
+// entry is the offset of a name and the 8 bytes that follow the prefix of all names, as a number:
+// most comparisons need no more.
+type entry struct {
+	key    uint64
+	offset uint32
 }
 
-// sorted returns the places of the names in byte order.
-func (s *set) sorted() []place {
-	places := make([]place, 0, s.names)
+// sorted returns entries of the names in byte order.
+func (s *set) sorted() []entry {
+	entries := make([]entry, 0, s.names)
 	var common []byte
-	for at := 0; at < len(s.letters); {
-		name := s.at(uint32(at))
-		if at == 0 {
+	for offset := 0; offset < len(s.text); {
+		name := s.name(uint32(offset))
+		if offset == 0 {
 			common = name
 		}
 		for !bytes.HasPrefix(name, common) {
 			common = common[:len(common)-1]
 		}
-		places = append(places, place{at: uint32(at)})
-		n, width := binary.Uvarint(s.letters[at:])
-		at += width + int(n)
+		entries = append(entries, entry{offset: uint32(offset)})
+		n, width := binary.Uvarint(s.text[offset:])
+		offset += width + int(n)
 	}
-	for i, p := range places {
-		var letters [8]byte
-		copy(letters[:], s.at(p.at)[len(common):])
-		places[i].first = binary.BigEndian.Uint64(letters[:])
+	for i, e := range entries {
+		var key [8]byte
+		copy(key[:], s.name(e.offset)[len(common):])
+		entries[i].key = binary.BigEndian.Uint64(key[:])
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.first != b.first {
-			return cmp.Compare(a.first, b.first)
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
 		}
-		return bytes.Compare(s.at(a.at), s.at(b.at))
+		return bytes.Compare(s.name(a.offset), s.name(b.offset))
 	})
-	return places
+	return entries
 }

@@ -16,7 +16,7 @@ import (
 	"tagnet/model/kg"
 )
 
-// someNames are names that share beginnings, some of them the beginning of others, and twice.
+// someNames returns names that plan prefixes; some are prefixes of others, some are there twice.
 func someNames(random *rand.Rand, n int) []string {
 	names := []string{"a", "", "http://example.org/", strings.Repeat("x", 300)}
 	for range n {
@@ -25,13 +25,14 @@ func someNames(random *rand.Rand, n int) []string {
 	return append(names, names[:n/2]...)
 }
 
-// TestSetHoldsDistinctNamesInOrder also empties the set and fills it anew.
+// TestSetHoldsDistinctNamesInOrder also refills the set after it was written.
 func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	s := newSet()
 	for round, n := range []int{0, 10, 5000, 3} {
 		names := someNames(random, n)
-		if round == 3 { // all share what they begin with
+		if round == 3 { // all plan a prefix
 			names = []string{"entity/12345678/b", "entity/12345678/a", "entity/12345678", "entity/12345678/a"}
 		}
 		for _, name := range names {
@@ -41,23 +42,23 @@ func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 		if s.names != len(want) {
 			t.Errorf("%d names, want %d", s.names, len(want))
 		}
-		run, err := s.write(t.Context(), "mem://"+t.Name()+"/run")
+		spill, err := s.write(t.Context(), "mem://"+t.Name()+"/names")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		if err := externalsort.MergeNames(t.Context(), []externalsort.Run{run}, "", func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
+		if err := externalsort.MergeNames(t.Context(), []externalsort.Spill{spill}, "", func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("round %d: %d names in another order", round, len(got))
+			t.Errorf("round %d: %d names, not the sorted distinct ones", round, len(got))
 		}
 	}
 }
 
-// TestSetSaysWhenItIsFull compares what a set and its writing take with the limit at which it is
-// called full.
-func TestSetSaysWhenItIsFull(t *testing.T) {
+// TestSetIsFull compares the memory of a set, and of sorting it, with the limit at which full returns
+// true.
+func TestSetIsFull(t *testing.T) {
 	const most = 16 << 20
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -67,17 +68,17 @@ func TestSetSaysWhenItIsFull(t *testing.T) {
 	for i := 0; !s.full(most); i++ {
 		s.add(fmt.Appendf(name[:7], "%08d", i))
 	}
-	places := s.sorted()
+	entries := s.sorted()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > most || held < most/4 {
 		t.Errorf("full with %d bytes, of %d", held, most)
 	}
-	runtime.KeepAlive(places)
+	runtime.KeepAlive(entries)
 	runtime.KeepAlive(s)
 }
 
-// vocabularyOf writes names and says so.
+// vocabularyOf writes a vocabulary file.
 func vocabularyOf(t testing.TB, names []string) Written {
 	t.Helper()
 	w := Written{File: kg.EntitiesFile, URL: "mem://" + t.Name() + "/" + kg.EntitiesFile, Names: int64(len(names))}
@@ -119,7 +120,7 @@ func TestIDsArePositions(t *testing.T) {
 		}
 	}
 	if again, err := Load(t.Context(), w); again != ids || err != nil {
-		t.Error("it was read again")
+		t.Error("the second Load did not return the cached ids")
 	}
 	held := int64(len(ids.slots)) * 16
 	if bound := budget.Preprocess(int64(len(names))).Rows[0].Bytes; held > bound+64 {
@@ -127,8 +128,9 @@ func TestIDsArePositions(t *testing.T) {
 	}
 }
 
-// TestNamesOfEqualHashes holds that they are told apart by another seed, not mixed up.
+// TestNamesOfEqualHashes checks that equal hashes are an error, after which Load takes another seed.
 func TestNamesOfEqualHashes(t *testing.T) {
+	t.Parallel()
 	v := newIDs(3)
 	if err := v.add([]byte("a")); err != nil {
 		t.Fatal(err)
@@ -138,7 +140,7 @@ func TestNamesOfEqualHashes(t *testing.T) {
 	}
 }
 
-// TestOtherVocabularyIsNoticed writes other names where the vocabulary was.
+// TestOtherVocabularyIsNoticed overwrites the vocabulary file with other names.
 func TestOtherVocabularyIsNoticed(t *testing.T) {
 	defer Forget()
 	w := vocabularyOf(t, []string{"a", "b"})
@@ -151,13 +153,14 @@ func TestOtherVocabularyIsNoticed(t *testing.T) {
 }
 
 func TestTooManyNames(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		file  string
 		names int64
 		wrong bool
 	}{
-		{kg.EntitiesFile, MostEntities, false}, {kg.EntitiesFile, MostEntities + 1, true},
-		{kg.RelationsFile, MostRelations, false}, {kg.RelationsFile, MostRelations + 1, true},
+		{kg.EntitiesFile, MaxEntities, false}, {kg.EntitiesFile, MaxEntities + 1, true},
+		{kg.RelationsFile, MaxRelations, false}, {kg.RelationsFile, MaxRelations + 1, true},
 	} {
 		if err := checkCount(test.file, "url", test.names); (err != nil) != test.wrong {
 			t.Errorf("%+v: %v", test, err)
@@ -193,11 +196,11 @@ func BenchmarkOf(b *testing.B) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	asked := make([][]byte, 1<<16)
-	for i := range asked {
-		asked[i] = []byte(names[random.IntN(len(names))])
+	queries := make([][]byte, 1<<16)
+	for i := range queries {
+		queries[i] = []byte(names[random.IntN(len(names))])
 	}
 	for i := 0; b.Loop(); i++ {
-		v.Of(asked[i&(1<<16-1)])
+		v.Of(queries[i&(1<<16-1)])
 	}
 }

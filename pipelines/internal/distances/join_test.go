@@ -39,7 +39,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 		}
 		url := filepath.Join(texts, split+".txt")
 		pipelinetest.Write(t, url, text)
-		params.Files = append(params.Files, triples.File{URL: url, Graph: triples.Training, Split: split})
+		params.Chunks = append(params.Chunks, triples.Chunk{URL: url, Graph: triples.Training, Split: split})
 	}
 	pipelinetest.RunBeam(t, preprocess.Build(params))
 	s, err := graph.ReadSummary(ctx, w.Graph())

@@ -12,32 +12,31 @@ import (
 	"tagnet/stages/triples"
 )
 
-// dataset is the texts that a run reads.
+// dataset is the texts of a run.
 type dataset struct {
 	name, folder             string
 	inferenceName, inference string // empty in the transductive setting
 	files                    []text
 }
 
-// text is one file: its key in the configuration, what it is for, and what a look at it told.
+// text is one file, with its key in the configuration.
 type text struct {
-	triples.File
 	triples.Text
-	key string
+	split, key string
 }
 
-// bytesPerEdgeShard bounds the edges of a file: about a million facts, on average.
+// bytesPerEdgeShard is the size of training texts for each file of edges: about a million facts.
 const bytesPerEdgeShard = 64 << 20
 
-// Parts of a text are read side by side. Each has a run in every table, so there are not many.
+// The size of the chunks of a text, which are read in parallel. Each has a spill file in every table,
+// so there are not many.
 const (
-	bytesPerPart = 64 << 20
-	mostParts    = 64
+	chunkBytes = 64 << 20
+	maxChunks  = 64
 )
 
-// open finds the files of a dataset and hashes them. Of the graph that is trained on, train
-// and valid must be there, and test if it is what is asked; of the inference graph train and
-// test.
+// open finds the files of a dataset and hashes them. It requires train and valid of the training graph,
+// and test of it or of the inference graph, of which it also requires train.
 func open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
 	d := dataset{name: name, folder: folder}
 	inductive := inference != ""
@@ -59,52 +58,53 @@ func open(ctx context.Context, name, folder, inferenceName, inference string) (d
 }
 
 // add finds SPLIT.txt or SPLIT.txt.gz.
-func (d *dataset) add(ctx context.Context, folder, of, split string, needed bool) error {
+func (d *dataset) add(ctx context.Context, folder, graph, split string, required bool) error {
 	var found []string
 	for _, ending := range datasets.Endings {
 		url := storage.Join(folder, split+ending)
-		there, err := storage.Exists(ctx, url)
+		exists, err := storage.Exists(ctx, url)
 		if err != nil {
 			return err
 		}
-		if there {
+		if exists {
 			found = append(found, url)
 		}
 	}
 	switch {
 	case len(found) > 1:
-		return fmt.Errorf("%s and %s are both there: remove one", found[0], found[1])
-	case len(found) == 0 && needed:
+		return fmt.Errorf("%s and %s both exist: remove one", found[0], found[1])
+	case len(found) == 0 && required:
 		return d.missing(ctx, folder, split)
 	case len(found) == 0:
 		return nil
 	}
-	t := text{File: triples.File{URL: found[0], Graph: of, Split: split}, key: split}
-	if of == triples.Inference {
+	t := text{split: split, key: split}
+	if graph == triples.Inference {
 		t.key = "inference/" + split
 	}
 	var err error
-	if t.Text, err = triples.Cut(ctx, t.File, bytesPerPart, mostParts); err != nil {
+	t.Text, err = triples.Scan(ctx, triples.Chunk{URL: found[0], Graph: graph, Split: split}, chunkBytes, maxChunks)
+	if err != nil {
 		return err
 	}
 	d.files = append(d.files, t)
 	return nil
 }
 
-// missing tells an absent folder from one without the file.
+// missing returns the error of a missing file, or of a missing folder.
 func (d *dataset) missing(ctx context.Context, folder, split string) error {
 	urls, err := storage.List(ctx, folder)
 	if err != nil {
 		return err
 	}
 	if len(urls) == 0 {
-		return fmt.Errorf("%s: there is no such folder, or nothing in it; a dataset is a folder with train.txt, valid.txt and test.txt: %w", folder, fs.ErrNotExist)
+		return fmt.Errorf("%s: the folder does not exist or is empty; a dataset is a folder with train.txt, valid.txt and test.txt: %w", folder, fs.ErrNotExist)
 	}
-	return fmt.Errorf("%s is missing; a dataset is a folder with train.txt, valid.txt and test.txt (or .txt.gz), lines of head, relation and tail, separated by tabs: %w",
+	return fmt.Errorf("%s not found; a dataset is a folder with train.txt, valid.txt and test.txt (or .txt.gz), lines of head, relation and tail, separated by tabs: %w",
 		storage.Join(folder, split+".txt"), fs.ErrNotExist)
 }
 
-// hashes is the part of the configuration that the texts decide.
+// hashes returns the SHA-256 of each text by its key.
 func (d dataset) hashes() map[string]string {
 	hashes := map[string]string{}
 	for _, t := range d.files {
@@ -113,20 +113,20 @@ func (d dataset) hashes() map[string]string {
 	return hashes
 }
 
-// parts are the elements of the pipeline's input.
-func (d dataset) parts() []triples.File {
-	var parts []triples.File
+// chunks returns the chunks of all texts.
+func (d dataset) chunks() []triples.Chunk {
+	var chunks []triples.Chunk
 	for _, t := range d.files {
-		parts = append(parts, t.Parts...)
+		chunks = append(chunks, t.Chunks...)
 	}
-	return parts
+	return chunks
 }
 
-// lines is how many lines of a split there are to be read, or 0 if that can't be told.
+// lines returns the number of lines of a split, or 0 if it is unknown because a file is compressed.
 func (d dataset) lines(split string) int64 {
 	sum := int64(0)
 	for _, t := range d.files {
-		if t.Split == split {
+		if t.split == split {
 			if t.Lines == 0 {
 				return 0
 			}
@@ -136,29 +136,30 @@ func (d dataset) lines(split string) int64 {
 	return sum
 }
 
-// rows is how many lines and rows the steps deal with, or 0 if that can't be told: a line is read
-// for its names and for its ids, and is two rows in each of two to four tables.
+// rows returns how many lines and rows the steps process, or 0 if it is unknown: each line is read twice,
+// for names and for ids, and is two rows in each of two to four tables.
 func (d dataset) rows() int64 {
 	sum := int64(0)
 	for _, split := range kg.Splits {
 		lines := d.lines(split)
-		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.Split == split }) {
+		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.split == split }) {
 			return 0
 		}
 		tables := int64(2) // queries, answers
 		if split == "train" {
-			tables = 4 // edges, and the answers known while training
+			tables = 4 // and edges and training answers
 		}
 		sum += 2*lines + 2*tables*lines
 	}
 	return sum
 }
 
-// edgeShards depends on the texts alone, so that the same texts make the same files.
+// edgeShards returns the number of files of edges. It depends on the texts only, so that the same texts
+// give the same files.
 func (d dataset) edgeShards() int {
 	size := int64(0)
 	for _, t := range d.files {
-		if t.Split == "train" {
+		if t.split == "train" {
 			size += t.Size
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"tagnet/stages/graph"
 )
 
-// describe prints what was kept and what was dropped.
+// describe prints the sizes of the graph, and which lines were left out.
 func describe(e *command.Environment, s graph.Summary) {
 	e.Say("")
 	if s.InferenceGraph == nil {
@@ -31,48 +31,48 @@ func describe(e *command.Environment, s graph.Summary) {
 	row("edges, both directions", progress.Count(s.Edges), func(g graph.GraphSummary) string { return progress.Count(g.Edges) })
 	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
 	e.Say("")
-	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct questions")
+	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct queries")
 	for _, split := range kg.Splits {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
-	e.Say("  dropped: %s; kept: %s", dropped(s), kept(s))
+	e.Say("  left out: %s; kept: %s", leftOut(s), kept(s))
 	e.Say("")
 }
 
-// dropped says which lines are not in the tables.
-func dropped(s graph.Summary) string {
-	var parts []string
+// leftOut describes the lines that are not in the tables.
+func leftOut(s graph.Summary) string {
+	var list []string
 	for _, split := range append(kg.Splits, "inference") {
 		if n := s.Repeated[split]; n > 0 {
-			of := split + ".txt"
+			file := split + ".txt"
 			if split == "inference" {
-				of = "the inference graph's train.txt"
+				file = "the inference graph's train.txt"
 			}
-			parts = append(parts, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), of))
+			list = append(list, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), file))
 		}
 	}
 	if s.Rejected > 0 {
-		parts = append(parts, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
+		list = append(list, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
 	}
-	if len(parts) == 0 {
+	if len(list) == 0 {
 		return "nothing"
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(list, ", ")
 }
 
-// kept says what a reader may wonder about among the lines that are.
+// kept mentions facts that are in two splits.
 func kept(s graph.Summary) string {
-	var parts []string
+	var list []string
 	for _, split := range []string{"valid", "test"} {
 		if n := s.Known[split]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s that the graph they are asked of holds already", plural(n, "fact"), split))
+			list = append(list, fmt.Sprintf("%s of %s that the graph also contains", plural(n, "fact"), split))
 		}
 	}
-	if len(parts) == 0 {
+	if len(list) == 0 {
 		return "everything else"
 	}
-	return "everything else, also " + strings.Join(parts, ", ")
+	return "everything else, also " + strings.Join(list, ", ")
 }
 
 func plural(n int64, what string) string {

@@ -1,3 +1,3 @@
 // Package preprocess is the pipeline that turns text triples into the tables of graph/: names,
-// edges, queries, known answers, what was rejected and a summary.
+// edges, queries, known answers, rejected lines and a summary.
 package preprocess

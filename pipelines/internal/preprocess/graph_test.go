@@ -10,6 +10,6 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := BuildParams{Folder: "mem://graph", Files: []triples.File{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
+	p := BuildParams{Folder: "mem://graph", Chunks: []triples.Chunk{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

@@ -32,11 +32,11 @@ func build(t *testing.T, name string, texts map[string]string, bytesPerPart int6
 			of, split = triples.Inference, rest
 			p.Inductive, p.InferenceDataset = true, "other"
 		}
-		cut, err := triples.Cut(ctx, triples.File{URL: url, Graph: of, Split: split}, bytesPerPart, 1000)
+		text, err := triples.Scan(ctx, triples.Chunk{URL: url, Graph: of, Split: split}, bytesPerPart, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Files = append(p.Files, cut.Parts...)
+		p.Chunks = append(p.Chunks, text.Chunks...)
 	}
 	p.Folder = storage.Join(root, "graph")
 	pipelinetest.RunBeam(t, Build(p))

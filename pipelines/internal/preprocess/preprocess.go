@@ -16,15 +16,16 @@ import (
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
 	"tagnet/stages/vocabulary"
+	"tagnet/stages/worker"
 )
 
-// What --on_bad_line takes.
+// The values of --on_bad_line.
 const (
 	fail   = "fail"
 	reject = "reject"
 )
 
-// flags are the pipeline's own.
+// flags are the flags of this pipeline only.
 type flags struct {
 	dataset, inference, onBadLine string
 	memory                        int64
@@ -38,16 +39,16 @@ func Pipeline() command.Pipeline {
 		Summary: "Turns text triples (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated, plain or .gz) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
-			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
-			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is no fact, or whose relation is in no training fact; or note it in graph/rejects.tsv and go on")
+			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
+			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
 }
 
-// configuration decides the content of graph/: the texts, by their hashes, and what happens
-// to bad lines. Where the texts lie does not matter.
+// configuration decides the content of graph/: the texts, by their hashes, and what happens to bad
+// lines. The location of the texts does not matter.
 type configuration struct {
 	Files     map[string]string `json:"files"`
 	OnBadLine string            `json:"on_bad_line"`
@@ -66,7 +67,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := command.CheckMemory(f.memory); err != nil {
 		return err
 	}
-	// How many names there are is known once they are read; this much is needed for any.
+	// The number of names is not known yet; this much is needed for any.
 	if _, err := e.Plan(budget.Preprocess(0), f.memory, 0); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if done {
-		e.Say("%s is complete with the same data; --force makes it anew", e.Workspace.Graph())
+		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return finish(ctx, e, source, false)
 	}
 	if err := f.write(ctx, e, source); err != nil {
@@ -97,7 +98,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return finish(ctx, e, source, true)
 }
 
-// find locates the dataset's files and hashes them. Without --dataset it takes the sample.
+// find locates and hashes the dataset's files. Without --dataset it takes the sample.
 func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, error) {
 	if f.dataset == "" {
 		return findSample(ctx, e)
@@ -115,11 +116,11 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	return open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
 }
 
-// sampleName is the sample's name as a dataset, and that of its folder in the workspace.
+// sampleName is the sample's name as a dataset, and its folder in the workspace.
 const sampleName = "sample"
 
-// findSample hashes the built-in sample. It is made in memory: what of another dataset is there
-// may refuse it, and then nothing is written.
+// findSample hashes the built-in sample. It generates it in memory, because nothing is written if
+// graph/ holds another dataset.
 func findSample(ctx context.Context, e *command.Environment) (dataset, error) {
 	e.Say("no --dataset: using the built-in sample, a made-up family tree whose rules are known (%s)", e.Workspace.Path(sampleName))
 	folder := fmt.Sprintf("mem://%s-%d", sampleName, e.Seed)
@@ -127,7 +128,7 @@ func findSample(ctx context.Context, e *command.Environment) (dataset, error) {
 	return makeSample(ctx, folder, e.Seed)
 }
 
-// makeSample writes the sample into a folder, to be read from there.
+// makeSample writes the sample into a folder and opens it.
 func makeSample(ctx context.Context, folder string, seed int64) (dataset, error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return dataset{}, err
@@ -138,7 +139,7 @@ func makeSample(ctx context.Context, folder string, seed int64) (dataset, error)
 	return open(ctx, sampleName, folder, "", "")
 }
 
-// resolve finds the folder that a flag names.
+// resolve returns the folder that a flag names.
 func resolve(ctx context.Context, flag, name string) (string, error) {
 	folder, err := datasets.Resolve(ctx, name)
 	if errors.Is(err, datasets.ErrUnknown) {
@@ -162,7 +163,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		}
 	}
 	p := Build(BuildParams{
-		Files: source.parts(), Strict: f.onBadLine == fail,
+		Chunks: source.chunks(), Strict: f.onBadLine == fail,
 		Folder: e.Workspace.Graph(), Inductive: source.inference != "",
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory,
@@ -175,8 +176,8 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		bar.Set(source.rows())
 		return nil
 	}
-	externalsort.Halt()
-	// Too many names for the budget are a mistake in the flags, of which a worker returns only text.
+	worker.Stop()
+	// Too many names for --memory are a mistake in the flags; a worker returns the text of its error only.
 	names, counting := vocabulary.CountNames(ctx, e.Workspace.Graph())
 	if counting != nil {
 		return err
@@ -187,7 +188,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	return err
 }
 
-// publish completes graph/ with its manifest.
+// publish writes the manifest of graph/.
 func publish(ctx context.Context, e *command.Environment, stage workspace.Stage) error {
 	folder := e.Workspace.Graph()
 	s, err := graph.ReadSummary(ctx, folder)
@@ -209,7 +210,7 @@ func publish(ctx context.Context, e *command.Environment, stage workspace.Stage)
 	return stage.Publish(ctx, rows)
 }
 
-// finish tells what is there, whether it was made now, and what comes next.
+// finish describes the graph, lists the outputs and suggests what to run next.
 func finish(ctx context.Context, e *command.Environment, source dataset, made bool) error {
 	s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 	if err != nil {
@@ -223,7 +224,7 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 	if source.inference == "" {
 		at := slices.IndexFunc(datasets.Catalogue(), func(d datasets.Entry) bool { return d.Name == source.name && d.Inference != "" })
 		if at >= 0 {
-			e.Say("%s is made for the inductive setting: --inference %s asks the entities of that graph", source.name, datasets.Catalogue()[at].Inference)
+			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalogue()[at].Inference)
 		}
 	}
 	e.Next("go run ./pipelines/distances --split test", "go run ./pipelines/train")

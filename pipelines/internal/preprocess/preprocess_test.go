@@ -112,7 +112,7 @@ func TestInductive(t *testing.T) {
 		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
 	})
 	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
-	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "1 fact of test that the graph they are asked of holds already") {
+	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "1 fact of test that the graph also contains") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
@@ -172,7 +172,7 @@ func TestBadInputs(t *testing.T) {
 		"empty file":       {change("valid.txt", ""), "DIR/valid.txt: ", "empty"},
 		"gzip cut short":   {cut, "reading DIR/train.txt.gz", "cut short"},
 		"plain and gzip":   {both, "DIR/train.txt and DIR/train.txt.gz", "remove one"},
-		"missing file":     {without("test.txt"), "DIR/test.txt is missing", "train.txt, valid.txt and test.txt"},
+		"missing file":     {without("test.txt"), "DIR/test.txt not found", "train.txt, valid.txt and test.txt"},
 		"unknown relation": {change("test.txt", "anna\tlikes\tbert\nanna\thates\tbert\n"), "DIR/test.txt:2:", `"hates"`},
 	}
 	for name, test := range tests {
@@ -279,7 +279,7 @@ func TestRejects(t *testing.T) {
 func TestNoTrainingFactLeft(t *testing.T) {
 	files := small()
 	files["train.txt"] = "nothing\n"
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"no training fact is left"}}, "--dataset", pipelinetest.Dataset(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the dataset has no training facts"}}, "--dataset", pipelinetest.Dataset(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
 }
 
 // TestAgain holds what a second run does: nothing with the same data, nor with the same data

@@ -36,18 +36,18 @@ func TestUnknownRelations(t *testing.T) {
 		"in test": {
 			map[string]string{"test.txt": "dora\tlikes\temil\r\nbert\thates\tanna\r\nbert\tlikes\tanna\r\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`},
-			"dropped: 1 rejected line (rejects.tsv has the reasons);", "10 2 4 5",
+			"left out: 1 rejected line (rejects.tsv has the reasons);", "10 2 4 5",
 			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out`,
 		},
 		"the same in valid and test": {
 			map[string]string{"valid.txt": "anna\thates\tcora\nanna\tlikes\tcora\n", "test.txt": "dora\tlikes\temil\nbert\thates\tanna\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/valid.txt:1: " + never("hates") + ": " + `anna\thates\tcora`},
-			"dropped: 2 rejected lines (rejects.tsv has the reasons);", "10 2 2 5", "",
+			"left out: 2 rejected lines (rejects.tsv has the reasons);", "10 2 2 5", "",
 		},
 		"all of test": {
 			map[string]string{"test.txt": "fred\thates\tgina\ngina\town\tfred\n"}, nil,
 			[]string{"DIR/test.txt:1: " + never("hates") + ": " + `fred\thates\tgina`, "DIR/test.txt:2: " + never("own") + ": " + `gina\town\tfred`},
-			"dropped: 2 rejected lines", "10 2 0 6", "DIR/test.txt:1: ", // fred and gina are entities
+			"left out: 2 rejected lines", "10 2 0 6", "DIR/test.txt:1: ", // fred and gina are entities
 		},
 		"among lines that are no facts": {
 			map[string]string{"test.txt": "1\nanna\thates\tbert\n3\n4\nanna\thates\tbert\nanna\tlikes\tdora\n7\nanna\t~likes\tbert\n", "train.txt": small()["train.txt"] + "anna parent bert\n"}, nil,
@@ -56,18 +56,18 @@ func TestUnknownRelations(t *testing.T) {
 				"DIR/test.txt:4: 1 field instead of 3: 4", "DIR/test.txt:5: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:7: 1 field instead of 3: 7",
 				"DIR/test.txt:8: " + never("~likes") + ": " + `anna\t~likes\tbert`, "DIR/train.txt:6: spaces where tabs belong: anna parent bert",
 			},
-			"dropped: 8 rejected lines", "10 2 2 4", "",
+			"left out: 8 rejected lines", "10 2 2 4", "",
 		},
 		"packed": {
 			map[string]string{"test.txt": "", "test.txt.gz": packed(t, "bad\nbert\thates\tanna\nbad\nbert\tlikes\tanna\n")}, nil,
 			[]string{"DIR/test.txt.gz:1: 1 field instead of 3: bad", "DIR/test.txt.gz:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/test.txt.gz:3: 1 field instead of 3: bad"},
-			"dropped: 3 rejected lines", "10 2 2 4", "DIR/test.txt.gz:1: ",
+			"left out: 3 rejected lines", "10 2 2 4", "DIR/test.txt.gz:1: ",
 		},
 		"the inference graph": {
 			map[string]string{"test.txt": ""},
 			map[string]string{"train.txt": "xena\tparent\tyves\nyves\town\tzoe\n", "valid.txt": "xena\town\tyves\n", "test.txt": "xena\tlikes\tyves\nxena\town\tzoe\n"},
 			[]string{"INFERENCE/test.txt:2: " + never("own") + ": " + `xena\town\tzoe`, "INFERENCE/train.txt:2: " + never("own") + ": " + `yves\town\tzoe`, "INFERENCE/valid.txt:1: " + never("own") + ": " + `xena\town\tyves`},
-			"dropped: 3 rejected lines", "10 2 2 3", "",
+			"left out: 3 rejected lines", "10 2 2 3", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"no training fact":               {[]string{"--dataset", pipelinetest.Dataset(t, bad)}, "no training fact is left"},
-		"no fact of the inference graph": {[]string{"--dataset", pipelinetest.Dataset(t, small()), "--inference", other}, "no fact of the inference graph's train.txt is left (1 lines were rejected)"},
+		"no training fact":               {[]string{"--dataset", pipelinetest.Dataset(t, bad)}, "the dataset has no training facts"},
+		"no fact of the inference graph": {[]string{"--dataset", pipelinetest.Dataset(t, small()), "--inference", other}, "the train.txt of the inference graph has no facts (1 lines were rejected)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			workspace := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
-	"tagnet/stages/counter"
+	"tagnet/stages/worker"
 )
 
 const pollEvery = 300 * time.Millisecond
@@ -24,7 +24,7 @@ func (b *Bar) Follow(ctx context.Context, name string) (stop func()) {
 
 // FollowFrom is Follow for a step of several jobs, of which earlier ones did before units.
 func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop func()) {
-	since := counter.Here(name)
+	since := worker.Counted(name)
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Add(1)
@@ -50,7 +50,7 @@ func follow(ctx context.Context, name string, since int64, show func(int64)) {
 			return
 		case <-tick.C:
 		}
-		if n := counter.Here(name) - since; n > 0 {
+		if n := worker.Counted(name) - since; n > 0 {
 			show(n)
 			continue
 		}

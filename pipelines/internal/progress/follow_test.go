@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/stages/counter"
+	"tagnet/stages/worker"
 )
 
 // TestFollowCountsHere checks that a bar shows the counts of this process since its step began,
 // without a runner.
 func TestFollowCountsHere(t *testing.T) {
-	counted := counter.New("test", "counted_here")
-	other := counter.New("another", "counted_here")
+	counted := worker.NewCounter("test", "counted_here")
+	other := worker.NewCounter("another", "counted_here")
 	counted.Inc(context.Background(), 1000) // by a job before
 	d, _, _ := display(false)
 	b := d.Begin("counting", 10, "things")

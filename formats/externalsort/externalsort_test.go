@@ -8,25 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"tagnet/formats/storage"
 )
 
-func compare(a, b Row) int {
-	switch {
-	case a.Less(b):
-		return -1
-	case b.Less(a):
-		return 1
-	}
-	return 0
-}
-
-// randomRows has ids of all sizes, and many that are equal.
+// randomRows returns rows with ids of all sizes, many of them equal.
 func randomRows(random *rand.Rand, n int) []Row {
 	rows := make([]Row, n)
 	for i := range rows {
@@ -41,27 +28,28 @@ func randomRows(random *rand.Rand, n int) []Row {
 }
 
 func TestSort(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 2, 3, 100, 3000} {
 		for range 5 {
 			rows := randomRows(random, n)
 			want := slices.Clone(rows)
-			slices.SortFunc(want, compare)
+			slices.SortFunc(want, Row.Compare)
 			got, other := Sort(rows, make([]Row, n, n+3))
 			if !slices.Equal(got, want) || len(other) != n {
 				t.Errorf("%d rows: not sorted", n)
 			}
 		}
 	}
-	few := []Row{{5, 1, 2}, {5, 1, 1}} // one digit differs: one pass, so that the slices change places
+	few := []Row{{5, 1, 2}, {5, 1, 1}} // one byte differs: one pass, so that the slices are swapped
 	scratch := make([]Row, 2)
 	if got, other := Sort(few, scratch); &got[0] != &scratch[0] || &other[0] != &few[0] || got[0] != (Row{5, 1, 1}) {
 		t.Errorf("%v, %v", got, other)
 	}
 }
 
-// write writes rows as a run.
-func write(t testing.TB, url string, tag int, rows []Row) Run {
+// write writes rows to a spill file.
+func write(t testing.TB, url string, tag int, rows []Row) Spill {
 	t.Helper()
 	w, err := CreateRows(t.Context(), url)
 	if err != nil {
@@ -73,12 +61,12 @@ func write(t testing.TB, url string, tag int, rows []Row) Run {
 			t.Fatal(err)
 		}
 	}
-	run := w.Cut()
+	spill := w.Cut()
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	run.Tag = tag
-	return run
+	spill.Tag = tag
+	return spill
 }
 
 type tagged struct {
@@ -86,17 +74,18 @@ type tagged struct {
 	tag int
 }
 
-// TestMergeRows holds that runs of any number, some of them empty, give the sorted rows, equal ones
-// in the order of their tags: also where they are more than are merged at a time.
+// TestMergeRows checks that any number of spills, some of them empty, give the sorted rows, equal
+// ones in the order of their tags, also with more spills than FanIn.
 func TestMergeRows(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
 	for _, count := range []int{0, 1, 2, 7, FanIn, FanIn + 1, 3*FanIn + 5} {
 		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
 		var want []tagged
-		var all []Run
+		var all []Spill
 		for i := range count {
 			rows := randomRows(random, random.IntN(20))
-			slices.SortFunc(rows, compare)
+			slices.SortFunc(rows, Row.Compare)
 			tag := random.IntN(3)
 			all = append(all, write(t, fmt.Sprintf("%s/%d", folder, i), tag, rows))
 			for _, r := range rows {
@@ -108,7 +97,7 @@ func TestMergeRows(t *testing.T) {
 			}
 		}
 		slices.SortFunc(want, func(a, b tagged) int {
-			if c := compare(a.Row, b.Row); c != 0 {
+			if c := a.Row.Compare(b.Row); c != 0 {
 				return c
 			}
 			return a.tag - b.tag
@@ -119,20 +108,21 @@ func TestMergeRows(t *testing.T) {
 			return nil
 		})
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d runs: %d rows, want %d the same; error %v", count, len(got), len(want), err)
+			t.Errorf("%d spills: %d rows, want %d equal ones; error %v", count, len(got), len(want), err)
 		}
 	}
 }
 
-// TestRunsOfOneFile holds that runs on end are read each by itself.
-func TestRunsOfOneFile(t *testing.T) {
+// TestSpillsOfOneFile checks that each spill of a file is read by itself.
+func TestSpillsOfOneFile(t *testing.T) {
+	t.Parallel()
 	url := "mem://" + t.Name() + "/rows"
 	w, err := CreateRows(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	var all []Run
+	var all []Spill
 	for i := range int32(4) {
 		for j := range i {
 			if err := w.Write(Row{i, j, 1}); err != nil {
@@ -144,23 +134,24 @@ func TestRunsOfOneFile(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for i, run := range all {
+	for i, spill := range all {
 		var got []Row
-		if err := MergeRows(t.Context(), []Run{run}, url, func(r Row, _ int) error { got = append(got, r); return nil }); err != nil {
+		if err := MergeRows(t.Context(), []Spill{spill}, url, func(r Row, _ int) error { got = append(got, r); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != i || i > 0 && got[i-1] != (Row{int32(i), int32(i - 1), 1}) {
-			t.Errorf("run %d: %v", i, got)
+			t.Errorf("spill %d: %v", i, got)
 		}
 	}
 }
 
 func TestMergeNames(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
 	for _, count := range []int{0, 1, 3, FanIn + 9} {
 		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
 		var want []string
-		var all []Run
+		var all []Spill
 		for i := range count {
 			var names []string
 			for range random.IntN(9) {
@@ -182,25 +173,25 @@ func TestMergeNames(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run, err := w.Commit()
-			if err != nil {
+			all = append(all, w.Cut())
+			if err := w.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, run)
 		}
 		slices.Sort(want)
 		want = slices.Compact(want)
 		var got []string
 		err := MergeNames(t.Context(), all, folder+"/table", func(name []byte) error { got = append(got, string(name)); return nil })
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d runs: %d names, want %d the same; error %v", count, len(got), len(want), err)
+			t.Errorf("%d spills: %d names, want %d equal ones; error %v", count, len(got), len(want), err)
 		}
 	}
 }
 
-// TestDamageIsNoticed changes each byte of a run, cuts it short, and removes it.
+// TestDamageIsNoticed changes each byte of a spill file, cuts it short, and removes it.
 func TestDamageIsNoticed(t *testing.T) {
-	url := "mem://" + t.Name() + "/run"
+	t.Parallel()
+	url := "mem://" + t.Name() + "/spill"
 	rows := write(t, url+"-rows", 0, []Row{{1, 2, 3}, {4, 5, 6}})
 	w, err := CreateNames(t.Context(), url+"-names")
 	if err != nil {
@@ -211,15 +202,15 @@ func TestDamageIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names, err := w.Commit()
-	if err != nil {
+	names := w.Cut()
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	readRows := func(ctx context.Context) error {
-		return MergeRows(ctx, []Run{rows}, url, func(Row, int) error { return nil })
+		return MergeRows(ctx, []Spill{rows}, url, func(Row, int) error { return nil })
 	}
 	readNames := func(ctx context.Context) error {
-		return MergeNames(ctx, []Run{names}, url, func([]byte) error { return nil })
+		return MergeNames(ctx, []Spill{names}, url, func([]byte) error { return nil })
 	}
 	for _, test := range []struct {
 		url  string
@@ -248,99 +239,38 @@ func TestDamageIsNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := test.read(t.Context()); err == nil {
-			t.Errorf("%s is gone, and nothing was noticed", test.url)
+			t.Errorf("%s is removed, but there is no error", test.url)
 		}
 	}
 }
 
-// TestMergeStops holds that a cancelled run does not merge to its end.
+// TestMergeStops checks that a merge ends when its context is cancelled.
 func TestMergeStops(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	run := write(t, "mem://"+t.Name()+"/run", 0, make([]Row, 200_000))
+	spill := write(t, "mem://"+t.Name()+"/spill", 0, make([]Row, 200_000))
 	merged := 0
-	err := MergeRows(ctx, []Run{run}, "", func(Row, int) error { merged++; cancel(); return nil })
+	err := MergeRows(ctx, []Spill{spill}, "", func(Row, int) error { merged++; cancel(); return nil })
 	if !errors.Is(err, context.Canceled) || merged > 1<<16 {
 		t.Errorf("%d rows, error %v", merged, err)
 	}
 }
 
-// TestEnter holds that no more steps are at work than there are threads.
-func TestEnter(t *testing.T) {
-	var now, most atomic.Int32
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			leave, err := Enter(3)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer leave()
-			most.Store(max(most.Load(), now.Add(1)))
-			time.Sleep(time.Millisecond)
-			now.Add(-1)
-		})
-	}
-	all.Wait()
-	if got := most.Load(); got != 3 {
-		t.Errorf("%d at a time", got)
-	}
-}
-
-// TestHalt holds that a halted run's steps end, those at work and those that wait, and that none
-// is left when Halt returns.
-func TestHalt(t *testing.T) {
-	defer Begin()
-	var at atomic.Int32
-	var all sync.WaitGroup
-	for range 5 {
-		all.Go(func() {
-			leave, err := Enter(2)
-			if err != nil {
-				return
-			}
-			at.Add(1)
-			for Going() == nil {
-				time.Sleep(time.Millisecond)
-			}
-			at.Add(-1)
-			leave()
-		})
-	}
-	for at.Load() < 2 {
-		time.Sleep(time.Millisecond)
-	}
-	Halt()
-	if n := at.Load(); n != 0 {
-		t.Errorf("%d steps are at work", n)
-	}
-	all.Wait()
-	if _, err := Enter(2); !errors.Is(err, errHalted) {
-		t.Errorf("entered after the end: %v", err)
-	}
-	Begin()
-	leave, err := Enter(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leave()
-}
-
-func TestBuffersAreUsedAgain(t *testing.T) {
+func TestBuffersAreReused(t *testing.T) {
 	defer Forget()
 	Forget()
 	a := Buffer(10)
 	if len(a) != 0 || cap(a) != 10 {
-		t.Fatalf("room for %d, %d used", cap(a), len(a))
+		t.Fatalf("capacity %d, length %d", cap(a), len(a))
 	}
 	a = append(a, Row{1})
 	Return(a)
 	b := Buffer(7)
 	if len(b) != 0 || cap(b) != 7 || &b[:1][0] != &a[0] {
-		t.Error("the buffer was not used again")
+		t.Error("the buffer was not reused")
 	}
 	if c := Buffer(7); cap(c) != 7 || &c[:1][0] == &a[0] {
-		t.Error("a buffer was given out twice")
+		t.Error("a buffer was returned twice")
 	}
 }
 
@@ -360,7 +290,7 @@ func BenchmarkSort(b *testing.B) {
 
 func BenchmarkMergeRows(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
-	var all []Run
+	var all []Spill
 	const each = 1 << 15
 	for i := range 32 {
 		rows := make([]Row, each)

@@ -14,11 +14,11 @@ import (
 	"tagnet/formats/storage"
 )
 
-// JoinRejects writes rejects.tsv: a heading, and the rejected lines in the order of texts and
-// lines, in whatever order their files are given. It holds no line, and has the files of one part
-// open at a time. It returns how many lines there are.
-func JoinRejects(ctx context.Context, url string, rejects []Rejects) (lines int64, err error) {
-	rejects = slices.SortedFunc(slices.Values(rejects), compareParts)
+// MergeRejects writes rejects.tsv: a heading, and the rejected lines in the order of texts and lines,
+// whatever the order of rejects. It returns the number of lines. It streams the lines, and has the
+// files of one chunk open at a time.
+func MergeRejects(ctx context.Context, url string, rejects []Rejects) (lines int64, err error) {
+	rejects = slices.SortedFunc(slices.Values(rejects), compareChunks)
 	out, err := storage.Create(ctx, url)
 	if err != nil {
 		return 0, err
@@ -29,15 +29,15 @@ func JoinRejects(ctx context.Context, url string, rejects []Rejects) (lines int6
 		return 0, err
 	}
 	for len(rejects) > 0 {
-		part := 0
-		for part < len(rejects) && compareParts(rejects[part], rejects[0]) == 0 {
-			lines += rejects[part].Lines
-			part++
+		same := 0
+		for same < len(rejects) && compareChunks(rejects[same], rejects[0]) == 0 {
+			lines += rejects[same].Lines
+			same++
 		}
-		if err := mergeRejects(ctx, text, rejects[:part]); err != nil {
+		if err := mergeChunk(ctx, text, rejects[:same]); err != nil {
 			return 0, err
 		}
-		rejects = rejects[part:]
+		rejects = rejects[same:]
 	}
 	if err := text.Flush(); err != nil {
 		return 0, err
@@ -45,15 +45,14 @@ func JoinRejects(ctx context.Context, url string, rejects []Rejects) (lines int6
 	return lines, out.Commit()
 }
 
-// compareParts orders the parts of texts.
-func compareParts(a, b Rejects) int {
+// compareChunks orders rejects by text and chunk.
+func compareChunks(a, b Rejects) int {
 	return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Line, b.Line))
 }
 
-// mergeRejects appends the files of one part, line by line in their order. There are several where
-// more than one step rejects lines of it, or two graphs are read from the same text: a line that is
-// then in two files is the same in both.
-func mergeRejects(ctx context.Context, out *bufio.Writer, rejects []Rejects) (err error) {
+// mergeChunk merges the files of one chunk by line number. There are several if more than one step
+// rejected lines of it, or if two graphs are read from the same text.
+func mergeChunk(ctx context.Context, out *bufio.Writer, rejects []Rejects) (err error) {
 	var files []*rejectedLines
 	defer func() {
 		for _, f := range files {
@@ -85,20 +84,20 @@ func mergeRejects(ctx context.Context, out *bufio.Writer, rejects []Rejects) (er
 	}
 }
 
-// rejectedLines are those of a file, one at a time. It holds the name and the number of a line, and
-// as much of the rest as its buffer.
+// rejectedLines reads a file of rejects line by line. It holds the name of the text and the number of
+// the line, and as much of the rest as its buffer.
 type rejectedLines struct {
 	url  string
 	file io.ReadCloser
 	text *bufio.Reader
-	name string // of the text, with the tab behind it
+	name string // of the text, with a tab at its end
 	line uint64 // number of the line that copy writes, or ended
 }
 
-// ended is behind every line.
+// ended sorts after every line number.
 const ended = ^uint64(0)
 
-// next goes to the line that follows, and reads its number.
+// next moves to the next line and reads its number.
 func (f *rejectedLines) next() error {
 	var err error
 	f.name, err = f.text.ReadString('\t')
@@ -116,23 +115,23 @@ func (f *rejectedLines) next() error {
 	return f.wrap(err)
 }
 
-// copy writes the line.
+// copy writes the current line.
 func (f *rejectedLines) copy(out *bufio.Writer) error {
 	if _, err := fmt.Fprintf(out, "%s%d\t", f.name, f.line); err != nil {
 		return err
 	}
 	for {
-		piece, err := f.text.ReadSlice('\n')
+		bytes, err := f.text.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return f.wrap(err)
 		}
-		if _, failed := out.Write(piece); failed != nil || err == nil {
+		if _, failed := out.Write(bytes); failed != nil || err == nil {
 			return failed
 		}
 	}
 }
 
-// wrap names the file in an error of reading it: its end within a line is one.
+// wrap adds the file's name to an error. The end of the file within a line is an error, too.
 func (f *rejectedLines) wrap(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

@@ -13,14 +13,13 @@ import (
 	"tagnet/formats/triples"
 )
 
-// rejected writes a file of rejects of a part: those of the numbers, each with the text that textOf
-// gives it.
-func rejected(t *testing.T, url string, part File, numbers []int, textOf func(int) string) Rejects {
+// rejected writes the rejects of a chunk: the lines of those numbers, with the texts of textOf.
+func rejected(t *testing.T, url string, chunk Chunk, numbers []int, textOf func(int) string) Rejects {
 	t.Helper()
-	w := NewRejectsWriter(url, part)
+	w := NewRejectsWriter(url, chunk)
 	defer w.Abort()
 	for _, number := range numbers {
-		if err := w.Write(t.Context(), triples.BadLine{File: part.URL, Line: number, Reason: "reason", Text: textOf(number)}); err != nil {
+		if err := w.Write(t.Context(), triples.BadLine{File: chunk.URL, Line: number, Reason: "reason", Text: textOf(number)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,10 +30,10 @@ func rejected(t *testing.T, url string, part File, numbers []int, textOf func(in
 	return r
 }
 
-// joined is rejects.tsv without its heading, as "text:line".
+// joined returns rejects.tsv without its heading, as "text:line".
 func joined(t *testing.T, folder string, rejects []Rejects) (order []string, text string) {
 	t.Helper()
-	n, err := JoinRejects(t.Context(), folder+"/rejects.tsv", rejects)
+	n, err := MergeRejects(t.Context(), folder+"/rejects.tsv", rejects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,31 +52,31 @@ func joined(t *testing.T, folder string, rejects []Rejects) (order []string, tex
 	return order, string(data)
 }
 
-// TestRejectsOfAPartAreMerged has several files of one part, and of parts beside it.
-func TestRejectsOfAPartAreMerged(t *testing.T) {
+// TestRejectsOfAChunkAreMerged has several files of one chunk, and other chunks.
+func TestRejectsOfAChunkAreMerged(t *testing.T) {
 	type file struct {
-		part    File
+		chunk   Chunk
 		numbers []int
 	}
-	a, behind, b := File{URL: "a.txt"}, File{URL: "a.txt", Line: 20}, File{URL: "b.txt"}
+	a, behind, b := Chunk{URL: "a.txt"}, Chunk{URL: "a.txt", Line: 20}, Chunk{URL: "b.txt"}
 	for name, test := range map[string]struct {
 		files []file
 		want  string
 	}{
 		"none":                     {nil, ""},
 		"one":                      {[]file{{a, []int{2, 9}}}, "a.txt:2 a.txt:9"},
-		"in turns":                 {[]file{{a, []int{1, 3, 5}}, {a, []int{2, 4, 6}}}, "a.txt:1 a.txt:2 a.txt:3 a.txt:4 a.txt:5 a.txt:6"},
-		"one behind the other":     {[]file{{a, []int{9, 10}}, {a, []int{2, 3}}}, "a.txt:2 a.txt:3 a.txt:9 a.txt:10"},
+		"alternating":              {[]file{{a, []int{1, 3, 5}}, {a, []int{2, 4, 6}}}, "a.txt:1 a.txt:2 a.txt:3 a.txt:4 a.txt:5 a.txt:6"},
+		"one after the other":      {[]file{{a, []int{9, 10}}, {a, []int{2, 3}}}, "a.txt:2 a.txt:3 a.txt:9 a.txt:10"},
 		"one within the other":     {[]file{{a, []int{4, 5}}, {a, []int{2, 11}}}, "a.txt:2 a.txt:4 a.txt:5 a.txt:11"},
 		"by number, not by letter": {[]file{{a, []int{9}}, {a, []int{8, 10}}}, "a.txt:8 a.txt:9 a.txt:10"},
-		"parts and texts":          {[]file{{b, []int{1}}, {behind, []int{22}}, {a, []int{7}}, {behind, []int{21}}, {b, []int{2}}, {a, []int{3}}}, "a.txt:3 a.txt:7 a.txt:21 a.txt:22 b.txt:1 b.txt:2"},
+		"chunks and texts":         {[]file{{b, []int{1}}, {behind, []int{22}}, {a, []int{7}}, {behind, []int{21}}, {b, []int{2}}, {a, []int{3}}}, "a.txt:3 a.txt:7 a.txt:21 a.txt:22 b.txt:1 b.txt:2"},
 		"a text read twice":        {[]file{{a, []int{1, 4}}, {a, []int{1, 4}}, {a, []int{2}}, {a, []int{2}}}, "a.txt:1 a.txt:1 a.txt:2 a.txt:2 a.txt:4 a.txt:4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := "mem://" + t.Name()
 			var all []Rejects
 			for i, f := range test.files {
-				all = append(all, rejected(t, fmt.Sprintf("%s/%d", folder, i), f.part, f.numbers, func(int) string { return "text" }))
+				all = append(all, rejected(t, fmt.Sprintf("%s/%d", folder, i), f.chunk, f.numbers, func(int) string { return "text" }))
 			}
 			if got, _ := joined(t, folder, all); strings.Join(got, " ") != test.want {
 				t.Errorf("%s, want %s", got, test.want)
@@ -86,18 +85,18 @@ func TestRejectsOfAPartAreMerged(t *testing.T) {
 	}
 }
 
-// TestRejectsDoNotDependOnTheirFiles deals the lines of a part out among files in many ways, some
+// TestRejectsDoNotDependOnTheirFiles distributes the lines of a chunk over files in many ways, some
 // of them longer than any buffer: the bytes are those of one file.
 func TestRejectsDoNotDependOnTheirFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	part := File{URL: "a text.txt", Line: 95}
+	chunk := Chunk{URL: "a text.txt", Line: 95}
 	textOf := func(line int) string { return strings.Repeat("\tä", (line%5)*(line%5)*3000) + fmt.Sprint(line) }
 	var numbers []int
 	for line := 96; line < 140; line++ {
 		numbers = append(numbers, line)
 	}
 	folder := "mem://" + t.Name()
-	_, want := joined(t, folder, []Rejects{rejected(t, folder+"/one", part, numbers, textOf)})
+	_, want := joined(t, folder, []Rejects{rejected(t, folder+"/one", chunk, numbers, textOf)})
 	for round := range 20 {
 		files := make([][]int, 1+random.IntN(4))
 		for _, number := range numbers {
@@ -107,7 +106,7 @@ func TestRejectsDoNotDependOnTheirFiles(t *testing.T) {
 		var all []Rejects
 		for i, numbers := range files {
 			if len(numbers) > 0 {
-				all = append(all, rejected(t, fmt.Sprintf("%s/%d-%d", folder, round, i), part, numbers, textOf))
+				all = append(all, rejected(t, fmt.Sprintf("%s/%d-%d", folder, round, i), chunk, numbers, textOf))
 			}
 		}
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -121,10 +120,10 @@ func TestRejectsDoNotDependOnTheirFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedRejects cuts a file at every byte: it is whole lines, or an error that names it.
+// TestDamagedRejects truncates a file at every byte: it ends with a whole line, or the error names it.
 func TestDamagedRejects(t *testing.T) {
 	folder := "mem://" + t.Name()
-	r := rejected(t, folder+"/whole", File{URL: "a.txt"}, []int{7, 12}, func(int) string { return "text" })
+	r := rejected(t, folder+"/whole", Chunk{URL: "a.txt"}, []int{7, 12}, func(int) string { return "text" })
 	data, err := storage.ReadFile(t.Context(), r.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +133,7 @@ func TestDamagedRejects(t *testing.T) {
 		if err := storage.WriteFile(t.Context(), r.URL, data[:n]); err != nil {
 			t.Fatal(err)
 		}
-		_, err := JoinRejects(t.Context(), folder+"/rejects.tsv", []Rejects{r})
+		_, err := MergeRejects(t.Context(), folder+"/rejects.tsv", []Rejects{r})
 		whole := n == 0 || data[n-1] == '\n'
 		if whole != (err == nil) || err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), r.URL)) {
 			t.Errorf("%q: %v", data[:n], err)
@@ -143,7 +142,7 @@ func TestDamagedRejects(t *testing.T) {
 	if err := storage.WriteFile(t.Context(), r.URL, []byte("a.txt\tseven\treason\ttext\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := JoinRejects(t.Context(), folder+"/rejects.tsv", []Rejects{r}); err == nil || !strings.Contains(err.Error(), r.URL) {
+	if _, err := MergeRejects(t.Context(), folder+"/rejects.tsv", []Rejects{r}); err == nil || !strings.Contains(err.Error(), r.URL) {
 		t.Errorf("a number in letters: %v", err)
 	}
 }

@@ -1,0 +1,105 @@
+package externalsort
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// kind is a kind of records.
+type kind[T any] struct {
+	// codec returns a codec for a new Spill.
+	codec   func() codec[T]
+	compare func(a, b T) int
+	// distinct wraps a function that receives sorted records, so that it gets only those that a
+	// merge is to deliver.
+	distinct func(each func(T, int) error) func(T, int) error
+}
+
+// codec encodes or decodes the records of a Spill in order.
+type codec[T any] interface {
+	append(buffer []byte, record T) []byte
+	// read returns a view until the next call.
+	read(r *bufio.Reader) (T, error)
+}
+
+// rows are delivered all, equal ones as often as they were written.
+var rows = kind[Row]{
+	codec:    func() codec[Row] { return rowCodec{} },
+	compare:  Row.Compare,
+	distinct: func(each func(Row, int) error) func(Row, int) error { return each },
+}
+
+type rowCodec struct{}
+
+func (rowCodec) append(buffer []byte, r Row) []byte {
+	for _, id := range r {
+		buffer = binary.LittleEndian.AppendUint32(buffer, uint32(id))
+	}
+	return buffer
+}
+
+func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
+	encoded, err := r.Peek(RowBytes)
+	if err != nil {
+		return row, err
+	}
+	for i := range row {
+		row[i] = int32(binary.LittleEndian.Uint32(encoded[4*i:]))
+	}
+	_, err = r.Discard(RowBytes)
+	return row, err
+}
+
+// names are delivered once each, in byte order.
+var names = kind[[]byte]{
+	codec:   func() codec[[]byte] { return new(nameCodec) },
+	compare: bytes.Compare,
+	distinct: func(each func([]byte, int) error) func([]byte, int) error {
+		var last []byte
+		first := true
+		return func(name []byte, tag int) error {
+			if !first && bytes.Equal(name, last) {
+				return nil
+			}
+			first, last = false, append(last[:0], name...)
+			return each(name, tag)
+		}
+	},
+}
+
+// nameCodec writes a name as the number of bytes that it shares with the previous one, the number
+// of the other bytes, both as uvarints, and those bytes.
+type nameCodec struct{ last []byte }
+
+func (c *nameCodec) append(buffer []byte, name []byte) []byte {
+	shared := 0
+	for shared < min(len(name), len(c.last)) && name[shared] == c.last[shared] {
+		shared++
+	}
+	c.last = append(c.last[:shared], name[shared:]...)
+	buffer = binary.AppendUvarint(buffer, uint64(shared))
+	buffer = binary.AppendUvarint(buffer, uint64(len(name)-shared))
+	return append(buffer, name[shared:]...)
+}
+
+// maxName is the longest name, as a line of a text is no longer.
+const maxName = 1 << 20
+
+func (c *nameCodec) read(r *bufio.Reader) ([]byte, error) {
+	shared, err := binary.ReadUvarint(r)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := binary.ReadUvarint(r)
+	if err != nil {
+		return nil, err
+	}
+	if shared > uint64(len(c.last)) || rest > maxName {
+		return nil, errDamaged
+	}
+	c.last = append(c.last[:shared], make([]byte, rest)...)
+	_, err = io.ReadFull(r, c.last[shared:])
+	return c.last, err
+}

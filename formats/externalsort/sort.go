@@ -1,0 +1,53 @@
+package externalsort
+
+import "slices"
+
+// Row is three ids, of an edge or of a query. Rows sort by the first id, then the second, then the
+// third. None is negative.
+type Row [3]int32
+
+// RowBytes is the size of a row in memory and in a spill file.
+const RowBytes = 12
+
+// Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
+func (r Row) Compare(s Row) int { return slices.Compare(r[:], s[:]) }
+
+// Sort is a radix sort. It takes as many rows of scratch, and one pass for each byte in which rows
+// differ. It returns the sorted rows, which are in one of the two slices, and the other slice.
+func Sort(rows, scratch []Row) (sorted, other []Row) {
+	scratch = scratch[:len(rows)]
+	all, some := Row{-1, -1, -1}, Row{} // bits that are set in every row, and in some row
+	for _, r := range rows {
+		for column := range r {
+			all[column] &= r[column]
+			some[column] |= r[column]
+		}
+	}
+	for column := 2; column >= 0; column-- {
+		for shift := 0; shift < 32; shift += 8 {
+			if uint8((all[column]^some[column])>>shift) != 0 && len(rows) > 1 {
+				scatter(rows, scratch, column, shift)
+				rows, scratch = scratch, rows
+			}
+		}
+	}
+	return rows, scratch
+}
+
+// scatter sorts rows by a byte of a column; it is stable.
+func scatter(from, to []Row, column, shift int) {
+	var next [256]int
+	for i := range from {
+		next[uint8(from[i][column]>>shift)]++
+	}
+	sum := 0
+	for digit, n := range next {
+		next[digit] = sum
+		sum += n
+	}
+	for _, r := range from {
+		digit := uint8(r[column] >> shift)
+		to[next[digit]] = r
+		next[digit]++
+	}
+}

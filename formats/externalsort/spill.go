@@ -1,0 +1,142 @@
+package externalsort
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"tagnet/formats/storage"
+)
+
+// Spill is sorted records in a section of a spill file. It is an element of pipelines.
+type Spill struct {
+	// URL is the file; Offset and Length are the section in bytes.
+	URL            string
+	Offset, Length int64
+	// Records is their number.
+	Records int64
+	// Checksum is the CRC-32C of the section.
+	Checksum uint32
+	// Tag tells several kinds of records apart that are merged together.
+	Tag int
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// bufferBytes is the size of the buffer of each open file.
+const bufferBytes = 1 << 16
+
+// Writer writes sorted records to a spill file, as one Spill or as several in a row.
+type Writer[T any] struct {
+	kind   kind[T]
+	codec  codec[T]
+	out    storage.Writer
+	buffer *bufio.Writer
+	record []byte
+	spill  Spill
+}
+
+func create[T any](ctx context.Context, url string, k kind[T]) (*Writer[T], error) {
+	out, err := storage.Create(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer[T]{kind: k, codec: k.codec(), out: out, buffer: bufio.NewWriterSize(out, bufferBytes), spill: Spill{URL: url}}, nil
+}
+
+// CreateRows begins a spill file of rows.
+func CreateRows(ctx context.Context, url string) (*Writer[Row], error) {
+	return create(ctx, url, rows)
+}
+
+// CreateNames begins a spill file of names.
+func CreateNames(ctx context.Context, url string) (*Writer[[]byte], error) {
+	return create(ctx, url, names)
+}
+
+// Write appends a record, which must not sort before the previous one.
+func (w *Writer[T]) Write(record T) error {
+	w.record = w.codec.append(w.record[:0], record)
+	w.spill.Records++
+	w.spill.Length += int64(len(w.record))
+	w.spill.Checksum = crc32.Update(w.spill.Checksum, castagnoli, w.record)
+	_, err := w.buffer.Write(w.record)
+	return err
+}
+
+// Cut ends a Spill and begins the next. It returns the one that ended, which can be read after
+// Commit.
+func (w *Writer[T]) Cut() Spill {
+	ended := w.spill
+	w.codec, w.spill = w.kind.codec(), Spill{URL: ended.URL, Offset: ended.Offset + ended.Length}
+	return ended
+}
+
+// Commit completes the file.
+func (w *Writer[T]) Commit() error {
+	if err := w.buffer.Flush(); err != nil {
+		return err
+	}
+	return w.out.Commit()
+}
+
+// Abort drops the file; after Commit it does nothing.
+func (w *Writer[T]) Abort() error { return w.out.Abort() }
+
+// reader reads the records of a Spill in order.
+type reader[T any] struct {
+	codec  codec[T]
+	spill  Spill
+	file   io.Closer
+	sum    *checksummed
+	buffer *bufio.Reader
+	read   int64
+}
+
+func openSpill[T any](ctx context.Context, s Spill, k kind[T]) (*reader[T], error) {
+	file, err := storage.OpenRandom(ctx, s.URL)
+	if err != nil {
+		return nil, err
+	}
+	sum := &checksummed{r: io.NewSectionReader(file, s.Offset, s.Length)}
+	return &reader[T]{codec: k.codec(), spill: s, file: file, sum: sum, buffer: bufio.NewReaderSize(sum, bufferBytes)}, nil
+}
+
+// next returns the next record, a view until the next call, or false after the last one.
+func (r *reader[T]) next() (record T, found bool, err error) {
+	if r.read == r.spill.Records {
+		if _, err = r.buffer.ReadByte(); err == nil || errors.Is(err, io.EOF) && r.sum.checksum != r.spill.Checksum {
+			err = errDamaged
+		}
+		if errors.Is(err, io.EOF) {
+			return record, false, nil
+		}
+	} else {
+		r.read++
+		if record, err = r.codec.read(r.buffer); err == nil {
+			return record, true, nil
+		}
+	}
+	if errors.Is(err, errDamaged) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("reading %s: the file is cut short or has changed since it was written: does another run write to the same workspace?", r.spill.URL)
+	}
+	return record, false, err
+}
+
+// errDamaged is the error of a section that does not hold the records that were written.
+var errDamaged = errors.New("damaged")
+
+// checksummed computes the CRC-32C of what is read.
+type checksummed struct {
+	r        io.Reader
+	checksum uint32
+}
+
+func (c *checksummed) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.checksum = crc32.Update(c.checksum, castagnoli, p[:n])
+	return n, err
+}

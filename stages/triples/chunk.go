@@ -1,0 +1,79 @@
+package triples
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/triples"
+)
+
+// The graphs that a text may belong to.
+const (
+	Training  = "training"
+	Inference = "inference"
+)
+
+// Chunk is consecutive lines of a text of facts, or all of them. It is an element of pipelines.
+type Chunk struct {
+	// URL is the path or URL of the text as the user wrote it; errors about a line begin with it.
+	URL string
+	// Graph is Training or Inference, Split is train, valid or test.
+	Graph, Split string
+	// Offset and Length are the bytes of the chunk; a Length of 0 is the whole text.
+	Offset, Length int64
+	// Line is the number of lines before the chunk.
+	Line int64
+	// Gzip is set if the text is compressed.
+	Gzip bool
+	// Checksum is the CRC-32C of the chunk's bytes; 0 is not checked.
+	Checksum uint32
+}
+
+// Name returns a name that no other chunk of the data set has, for use in file names.
+func (f Chunk) Name() string { return fmt.Sprintf("%s-%s-%015x", f.Graph, f.Split, f.Offset) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Read calls each with every fact of the chunk, in order, and the number of its line, and bad with
+// every line that is not a fact; see Read in formats/triples. It returns ErrChanged after the last
+// line if the text has changed since Scan.
+func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) error, bad func(triples.BadLine) error) error {
+	file, err := storage.OpenRandom(ctx, f.URL)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := &checksummed{r: file}
+	if f.Length > 0 {
+		sum.r = io.NewSectionReader(file, f.Offset, f.Length)
+	}
+	if err := triples.ReadPart(f.URL, int(f.Line)+1, sum, each, bad); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, sum); err != nil { // what follows the end of a gzip stream
+		return fmt.Errorf("reading %s: %w", f.URL, err)
+	}
+	if f.Checksum != 0 && sum.checksum != f.Checksum {
+		return fmt.Errorf("%s: %w", f.URL, ErrChanged)
+	}
+	return nil
+}
+
+// ErrChanged is the error of a text that changed during a run.
+var ErrChanged = errors.New("the file has changed while it was read; run again when nothing writes to it")
+
+// checksummed computes the CRC-32C of what is read.
+type checksummed struct {
+	r        io.Reader
+	checksum uint32
+}
+
+func (s *checksummed) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.checksum = crc32.Update(s.checksum, castagnoli, p[:n])
+	return n, err
+}
