@@ -14,7 +14,7 @@ var reductions = map[Reduction]string{PNA: "PNA", Sum: "Sum", Mean: "Mean", Max:
 // eachOption yields every combination of options.
 func eachOption(yield func(options) bool) {
 	for bits := range 16 {
-		o := options{initial: bits&1 != 0, zero: bits&2 != 0, degree: bits&4 != 0, own: bits&8 != 0, draw: normal}
+		o := options{initial: bits&1 != 0, zero: bits&2 != 0, degree: bits&4 != 0, previous: bits&8 != 0, draw: normal}
 		if o.zero && !o.initial {
 			continue
 		}
@@ -81,7 +81,7 @@ func compareGradients(t *testing.T, what string, g *Gradients, sum, size *exact)
 	}
 	one("states", g.States, sum.states, size.states)
 	one("relations", g.RelationEmbeddings, sum.relations, size.relations)
-	one("own", g.Previous, sum.own, size.own)
+	one("previous", g.Previous, sum.previous, size.previous)
 	one("initial", g.Initial, sum.initial, size.initial)
 	one("degree", g.DegreeMessage, sum.degree, size.degree)
 }
@@ -108,7 +108,7 @@ func TestAggregateEveryNumberOfSenders(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, dim := range []int{16, 32, 64} {
-			r := newReceivers(rng, dim, 301, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int {
+			r := newReceivers(rng, dim, 301, DistMult, PNA, options{degree: true, previous: true, draw: normal}, func(i, kind int) int {
 				// i senders in all, divided among the kinds in varying proportions.
 				first := i * (i % 4) / 3
 				return [3]int{first, (i - first) / 2, i - first - (i-first)/2}[kind]
@@ -127,7 +127,7 @@ func TestAggregateEveryDim(t *testing.T) {
 			if dim%16 == 0 {
 				message, reduction = DistMult, PNA
 			}
-			r := newReceivers(rng, dim, 3, message, reduction, options{degree: true, own: true, initial: true, zero: true, draw: normal},
+			r := newReceivers(rng, dim, 3, message, reduction, options{degree: true, previous: true, initial: true, zero: true, draw: normal},
 				func(i, kind int) int { return rng.IntN(5) })
 			checkReceivers(t, k, r, rng)
 		}
@@ -157,7 +157,7 @@ func TestAggregateNotANumber(t *testing.T) {
 		for message := range messages {
 			for reduction := range reductions {
 				for _, bad := range []float32{nan, inf, -inf} {
-					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
+					o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, previous: true, draw: normal}
 					r := newReceivers(rng, 32, 40, message, reduction, o, func(i, kind int) int { return rng.IntN(6) })
 					for range 8 {
 						r.States[rng.IntN(3*20*32)] = bad
@@ -184,7 +184,7 @@ func TestReferenceAggregateGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for message := range messages {
 		for reduction := range reductions {
-			o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, own: true, draw: normal}
+			o := options{initial: rng.IntN(2) == 0, zero: true, degree: true, previous: true, draw: normal}
 			r := newReceivers(rng, 4, 6, message, reduction, o, func(i, kind int) int { return rng.IntN(4) })
 			e := newExact(r)
 			gradient := widen(normal(rng, r.Count()*r.Width()))
@@ -213,7 +213,7 @@ func TestReferenceAggregateGradient(t *testing.T) {
 			}
 			central("states", e.states, by.states)
 			central("relations", e.relations, by.relations)
-			central("own", e.own, by.own)
+			central("previous", e.previous, by.previous)
 			central("initial", e.initial, by.initial)
 			central("degree", e.degree, by.degree)
 		}

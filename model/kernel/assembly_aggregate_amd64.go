@@ -79,15 +79,15 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		if p.columns > lane {
 			half = size
 		}
-		own, stride := rowAt(r.Previous, at), 4*r.Dim
-		if own == nil {
-			own, stride = &zeros[0], 0
+		previous, stride := rowAt(r.Previous, at), 4*r.Dim
+		if previous == nil {
+			previous, stride = &zeros[0], 0
 		}
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
 		p.aggregate(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
-			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), own, stride,
+			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
 			initial, second, degree, copies, &r.MeanFactor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
 	})
 }

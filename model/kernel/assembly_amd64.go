@@ -32,7 +32,7 @@ type assembly struct {
 	unfold    func(count int, a, b, c, gradient *float32, x, y float32)
 	partition func(count int, receivers *int32, offsets *int64, senders, relations *int32,
 		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
-		bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
+		listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
 	score func(count, width int, values, hidden, output *float32, bias float32)
 	// widths are the lengths of rows that normalizations support.
 	widths []width
@@ -42,19 +42,19 @@ type assembly struct {
 
 // stripe has the two directions of the aggregation over some columns of every row.
 //
-// rows, at, divisor and copies are Receivers.Rows, FeatureRows, MeanFactor and Copies.
-// bounds and ends point to where the first receiver's range of senders begins and ends in
+// rows, featureRows, meanFactor and copies are Receivers.Rows, FeatureRows, MeanFactor and Copies.
+// begins and ends point to where the first receiver's range of senders begins and ends in
 // Senders.Offsets; last is the index of the last sender of all, which bounds the prefetch.
 // states points to the stripe's first column in row StateOffset. initial and second are rows
-// that every set holds, the second for max and min only. ownStride is 0 where all previous
+// that every set holds, the second for max and min only. previousStride is 0 where all previous
 // states are zero. half is the distance between the halves of a row of features, which lie in
 // different lanes where a stripe holds two.
 type stripe struct {
 	columns   int
-	aggregate func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, own *float32, ownStride int,
-		initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)
-	backward func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byOwn,
-		initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)
+	aggregate func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,
+		initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)
+	backward func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious,
+		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
 var avx512 = &assembly{

@@ -16,14 +16,14 @@ func filled(value float32) (row [64]float32) {
 // width has the two directions of the normalization for rows of dim: forward for one lane
 // while scoring, for two lanes, and for training.
 //
-// rows and at are NodeUpdate.Rows and LinearRows, lane the bytes from one lane's Linear to the
-// next, deviation InverseDeviation, kept and keptScale Mask and MaskScale. ownMask is 0 where
+// rows and linearRows are NodeUpdate.Rows and LinearRows, lane the bytes from one lane's Linear to the
+// next, deviation InverseDeviation, dropoutMask and maskScale Mask and MaskScale. residualMask is 0 where
 // the residual is zero, else -1.
 type width struct {
 	dim                        int
-	normalize, fused, training func(count int, rows, at *int32, linear *float32, lane int, bias, deviation, scale, shift *float32,
-		kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
-	backward func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32,
+	normalize, fused, training func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32,
+		dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+	backward func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32,
 		gradient, byLinear, byBias, byScale, byShift *float32)
 }
 
@@ -46,7 +46,7 @@ func (u *NodeUpdate) affineRows() (scale, shift *float32) {
 }
 
 // maskRows returns the update's mask and its scale, or those that change nothing.
-func (u *NodeUpdate) maskRows() (kept *uint32, stride int, scale float32) {
+func (u *NodeUpdate) maskRows() (dropoutMask *uint32, stride int, scale float32) {
 	if u.Mask == nil {
 		return &keepAll[0], 0, 1
 	}
@@ -69,18 +69,18 @@ func (s *assembly) Normalize(u *NodeUpdate) {
 	case lanes == 2:
 		normalize = w.fused
 	}
-	own, ownMask := &zeros[0], 0
+	residual, residualMask := &zeros[0], 0
 	if u.Residual != nil {
-		own, ownMask = &u.Residual[0], -1
+		residual, residualMask = &u.Residual[0], -1
 	}
 	bias := whole(u.Bias, u.Dim)
 	if bias == nil {
 		bias = &zeros[0]
 	}
 	scale, shift := u.affineRows()
-	kept, keptStride, keptScale := u.maskRows()
+	mask, maskStride, maskScale := u.maskRows()
 	normalize(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], 4*(len(u.Linear)/lanes), bias, deviation, scale, shift,
-		kept, keptStride, keptScale, own, ownMask, &u.Output[0])
+		mask, maskStride, maskScale, residual, residualMask, &u.Output[0])
 }
 
 // NormalizeBackward reads a row of the gradient before it writes, as portable does.
@@ -91,8 +91,8 @@ func (s *assembly) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeU
 		return
 	}
 	scale, shift := u.affineRows()
-	kept, keptStride, keptScale := u.maskRows()
-	w.backward(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], &u.InverseDeviation[0], scale, shift, kept, keptStride, keptScale,
+	mask, maskStride, maskScale := u.maskRows()
+	w.backward(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], &u.InverseDeviation[0], scale, shift, mask, maskStride, maskScale,
 		&gradient[0], &g.Linear[0], whole(g.Bias, u.Dim), whole(g.Scale, u.Dim), whole(g.Shift, u.Dim))
 }
 

@@ -799,7 +799,7 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-168
 	MOVQ stride+144(FP), AX
@@ -846,7 +846,7 @@ receiver65:
 
 none67:
 	LEAQ    (SI)(SI*2), DI
-	MOVQ    bounds+24(FP), R8
+	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
@@ -897,15 +897,15 @@ none68:
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
 	MOVQ         featureStride+152(FP), DI
-	MOVQ         own+80(FP), R8
+	MOVQ         previous+80(FP), R8
 	MOVQ         features+136(FP), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         featureRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	IMULQ        DI, R10
 	IMUL3Q       $0x05, R10, R10
 	ADDQ         R10, R9
 	MOVQ         half+160(FP), R10
-	MOVQ         ownStride+88(FP), R11
+	MOVQ         previousStride+88(FP), R11
 	MOVQ         SI, R12
 	IMULQ        R11, R12
 	ADDQ         R12, R8
@@ -913,7 +913,7 @@ none68:
 	VMOVUPS      Y9, (R9)
 	VMOVUPS      32(R8), Y9
 	VMOVUPS      Y9, (R9)(R10*1)
-	MOVQ         divisor+128(FP), R8
+	MOVQ         meanFactor+128(FP), R8
 	VBROADCASTSS (R8)(SI*4), Y8
 	ADDQ         DI, R9
 	VMULPS       Y8, Y0, Y0
@@ -947,7 +947,7 @@ end66:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·aggregateBackward16AVX2(SB), NOSPLIT, $0-180
 	MOVQ stride+168(FP), AX
@@ -964,18 +964,18 @@ receiver70:
 	MOVQ    rows+8(FP), SI
 	MOVLQSX (SI)(BX*4), SI
 	MOVQ    features+152(FP), R9
-	MOVQ    at+16(FP), R10
+	MOVQ    featureRows+16(FP), R10
 	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
 	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
 	MOVQ    gradient+160(FP), R10
-	MOVQ    at+16(FP), R11
+	MOVQ    featureRows+16(FP), R11
 	MOVLQSX (R11)(BX*4), R11
 	IMULQ   AX, R11
 	IMUL3Q  $0x05, R11, R11
 	ADDQ    R11, R10
-	MOVQ    byOwn+96(FP), R11
+	MOVQ    byPrevious+96(FP), R11
 	TESTQ   R11, R11
 	JZ      none72
 	MOVQ    SI, R12
@@ -1007,7 +1007,7 @@ none72:
 	VMOVUPS      32(R10), Y7
 	ADDQ         AX, R9
 	ADDQ         AX, R10
-	MOVQ         divisor+144(FP), R13
+	MOVQ         meanFactor+144(FP), R13
 	VBROADCASTSS (R13)(SI*4), Y15
 	VMOVUPS      (R9), Y12
 	VMOVUPS      (R10), Y2
@@ -1097,7 +1097,7 @@ none72:
 
 none73:
 	LEAQ    (SI)(SI*2), SI
-	MOVQ    bounds+24(FP), R9
+	MOVQ    begins+24(FP), R9
 	MOVLQSX (R9)(SI*4), R9
 	MOVQ    ends+32(FP), R10
 	MOVLQSX (R10)(SI*4), SI
@@ -1174,7 +1174,7 @@ end71:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1193,7 +1193,7 @@ row76:
 	JGE          end77
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	SHLQ         $0x07, R9
 	VMOVUPS      (DI)(R9*1), Y0
@@ -1246,9 +1246,9 @@ row76:
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	SHLQ         $0x07, R8
-	MOVQ         ownMask+104(FP), R9
+	MOVQ         residualMask+104(FP), R9
 	ANDQ         R8, R9
-	MOVQ         own+96(FP), R10
+	MOVQ         residual+96(FP), R10
 	MOVQ         output+112(FP), R11
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
@@ -1277,7 +1277,7 @@ end77:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1298,7 +1298,7 @@ row78:
 	JGE          end79
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         linearRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	MOVQ         R10, R11
 	SHLQ         $0x07, R11
@@ -1353,9 +1353,9 @@ row78:
 	VMULPS       Y5, Y3, Y3
 	MOVQ         R9, R11
 	SHLQ         $0x08, R11
-	MOVQ         ownMask+104(FP), R12
+	MOVQ         residualMask+104(FP), R12
 	ANDQ         R11, R12
-	MOVQ         own+96(FP), R13
+	MOVQ         residual+96(FP), R13
 	MOVQ         output+112(FP), R14
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
@@ -1428,9 +1428,9 @@ row78:
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	SHLQ         $0x08, R9
-	MOVQ         ownMask+104(FP), R10
+	MOVQ         residualMask+104(FP), R10
 	ANDQ         R9, R10
-	MOVQ         own+96(FP), R11
+	MOVQ         residual+96(FP), R11
 	MOVQ         output+112(FP), R12
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
@@ -1459,7 +1459,7 @@ end79:
 	VZEROUPPER
 	RET
 
-// func normalizeTraining32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1472,20 +1472,20 @@ TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	VBROADCASTSS X10, Y10
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
-	VBROADCASTSS keptScale+88(FP), Y9
+	VBROADCASTSS maskScale+88(FP), Y9
 
 row80:
 	CMPQ         BX, AX
 	JGE          end81
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         deviation+48(FP), R10
-	MOVQ         kept+72(FP), R11
+	MOVQ         dropoutMask+72(FP), R11
 	LEAQ         (R10)(R9*4), R10
 	MOVQ         R9, R12
-	MOVQ         keptStride+80(FP), R13
+	MOVQ         maskStride+80(FP), R13
 	IMULQ        R13, R12
 	ADDQ         R12, R11
 	SHLQ         $0x07, R9
@@ -1540,9 +1540,9 @@ row80:
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	SHLQ         $0x07, R8
-	MOVQ         ownMask+104(FP), R10
+	MOVQ         residualMask+104(FP), R10
 	ANDQ         R8, R10
-	MOVQ         own+96(FP), R12
+	MOVQ         residual+96(FP), R12
 	MOVQ         output+112(FP), R13
 	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y4
@@ -1603,7 +1603,7 @@ end81:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1614,7 +1614,7 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	VBROADCASTSS keptScale+72(FP), Y9
+	VBROADCASTSS maskScale+72(FP), Y9
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
@@ -1624,13 +1624,13 @@ row82:
 	JGE          end83
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         linearRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	MOVQ         deviation+32(FP), R11
-	MOVQ         kept+56(FP), R12
+	MOVQ         dropoutMask+56(FP), R12
 	LEAQ         (R11)(R10*4), R11
 	MOVQ         R10, R13
-	MOVQ         keptStride+64(FP), R14
+	MOVQ         maskStride+64(FP), R14
 	IMULQ        R14, R13
 	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
@@ -1798,7 +1798,7 @@ end83:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1817,7 +1817,7 @@ row87:
 	JGE          end88
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	SHLQ         $0x08, R9
 	VMOVUPS      (DI)(R9*1), Y0
@@ -1894,9 +1894,9 @@ row87:
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
 	SHLQ         $0x08, R8
-	MOVQ         ownMask+104(FP), R9
+	MOVQ         residualMask+104(FP), R9
 	ANDQ         R8, R9
-	MOVQ         own+96(FP), R10
+	MOVQ         residual+96(FP), R10
 	MOVQ         output+112(FP), R11
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
@@ -1945,7 +1945,7 @@ end88:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -1966,7 +1966,7 @@ row89:
 	JGE          end90
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         linearRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	MOVQ         R10, R11
 	SHLQ         $0x08, R11
@@ -2045,9 +2045,9 @@ row89:
 	VMULPS       Y9, Y7, Y7
 	MOVQ         R9, R11
 	SHLQ         $0x09, R11
-	MOVQ         ownMask+104(FP), R12
+	MOVQ         residualMask+104(FP), R12
 	ANDQ         R11, R12
-	MOVQ         own+96(FP), R13
+	MOVQ         residual+96(FP), R13
 	MOVQ         output+112(FP), R14
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
@@ -2164,9 +2164,9 @@ row89:
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
 	SHLQ         $0x09, R9
-	MOVQ         ownMask+104(FP), R10
+	MOVQ         residualMask+104(FP), R10
 	ANDQ         R9, R10
-	MOVQ         own+96(FP), R11
+	MOVQ         residual+96(FP), R11
 	MOVQ         output+112(FP), R12
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
@@ -2215,7 +2215,7 @@ end90:
 	VZEROUPPER
 	RET
 
-// func normalizeTraining64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -2228,20 +2228,20 @@ TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	VBROADCASTSS X14, Y14
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
-	VBROADCASTSS keptScale+88(FP), Y13
+	VBROADCASTSS maskScale+88(FP), Y13
 
 row91:
 	CMPQ         BX, AX
 	JGE          end92
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
-	MOVQ         at+16(FP), R9
+	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         deviation+48(FP), R10
-	MOVQ         kept+72(FP), R11
+	MOVQ         dropoutMask+72(FP), R11
 	LEAQ         (R10)(R9*4), R10
 	MOVQ         R9, R12
-	MOVQ         keptStride+80(FP), R13
+	MOVQ         maskStride+80(FP), R13
 	IMULQ        R13, R12
 	ADDQ         R12, R11
 	SHLQ         $0x08, R9
@@ -2320,9 +2320,9 @@ row91:
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
 	SHLQ         $0x08, R8
-	MOVQ         ownMask+104(FP), R10
+	MOVQ         residualMask+104(FP), R10
 	ANDQ         R8, R10
-	MOVQ         own+96(FP), R12
+	MOVQ         residual+96(FP), R12
 	MOVQ         output+112(FP), R13
 	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y8
@@ -2435,7 +2435,7 @@ end92:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -2446,7 +2446,7 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	VBROADCASTSS keptScale+72(FP), Y13
+	VBROADCASTSS maskScale+72(FP), Y13
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
@@ -2456,13 +2456,13 @@ row93:
 	JGE          end94
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         linearRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	MOVQ         deviation+32(FP), R11
-	MOVQ         kept+56(FP), R12
+	MOVQ         dropoutMask+56(FP), R12
 	LEAQ         (R11)(R10*4), R11
 	MOVQ         R10, R13
-	MOVQ         keptStride+64(FP), R14
+	MOVQ         maskStride+64(FP), R14
 	IMULQ        R14, R13
 	ADDQ         R13, R12
 	MOVQ         linear+24(FP), R13
@@ -2849,10 +2849,10 @@ end103:
 	VZEROUPPER
 	RET
 
-// func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
+// func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, listedOffsets *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
 // Requires: AVX, AVX2, BMI, BMI2, CMOV, MMX+, POPCNT
 TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
-	MOVQ         bounds+80(FP), DX
+	MOVQ         listedOffsets+80(FP), DX
 	MOVQ         senders+24(FP), BX
 	MOVQ         relations+32(FP), SI
 	MOVQ         rows+40(FP), DI

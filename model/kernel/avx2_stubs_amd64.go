@@ -17,52 +17,52 @@ func multiplyMaskedAVX2(c *float32, a *float32, b *float32, rows int, terms int,
 // aggregate16AVX2 is portable.Aggregate for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregate16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
 
 // aggregateBackward16AVX2 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregateBackward16AVX2(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+func aggregateBackward16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTwo32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizeTwo32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizeTraining32AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward32AVX2 is portable.NormalizeBackward for rows of 32.
 //
 //go:noescape
-func normalizeBackward32AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+func normalizeBackward32AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
 // normalize64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTwo64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizeTwo64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTwo64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizeTraining64AVX2(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward64AVX2 is portable.NormalizeBackward for rows of 64.
 //
 //go:noescape
-func normalizeBackward64AVX2(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+func normalizeBackward64AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
 // foldAVX2 is portable.Fold for whole vectors.
 //
@@ -82,7 +82,7 @@ func unfoldAVX2(count int, a *float32, b *float32, c *float32, gradient *float32
 // partitionAVX2 is portable.PartitionSenders, 8 senders at once.
 //
 //go:noescape
-func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
+func partitionAVX2(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, listedOffsets *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
 
 // scoreAVX2 is portable.Score for whole vectors.
 //

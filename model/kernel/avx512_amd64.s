@@ -2166,7 +2166,7 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-168
 	MOVQ stride+144(FP), AX
@@ -2203,7 +2203,7 @@ receiver125:
 
 none127:
 	LEAQ    (SI)(SI*2), DI
-	MOVQ    bounds+24(FP), R8
+	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
@@ -2245,21 +2245,21 @@ none128:
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
 	MOVQ         featureStride+152(FP), DI
-	MOVQ         own+80(FP), R8
+	MOVQ         previous+80(FP), R8
 	MOVQ         features+136(FP), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         featureRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	IMULQ        DI, R10
 	IMUL3Q       $0x05, R10, R10
 	ADDQ         R10, R9
 	MOVQ         half+160(FP), R10
-	MOVQ         ownStride+88(FP), R10
+	MOVQ         previousStride+88(FP), R10
 	MOVQ         SI, R11
 	IMULQ        R10, R11
 	ADDQ         R11, R8
 	VMOVUPS      (R8), Z5
 	VMOVUPS      Z5, (R9)
-	MOVQ         divisor+128(FP), R8
+	MOVQ         meanFactor+128(FP), R8
 	VBROADCASTSS (R8)(SI*4), Z4
 	ADDQ         DI, R9
 	VMULPS       Z4, Z0, Z0
@@ -2284,7 +2284,7 @@ end126:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward16AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·aggregateBackward16AVX512(SB), NOSPLIT, $0-180
 	MOVQ stride+168(FP), AX
@@ -2301,18 +2301,18 @@ receiver130:
 	MOVQ    rows+8(FP), SI
 	MOVLQSX (SI)(BX*4), SI
 	MOVQ    features+152(FP), R9
-	MOVQ    at+16(FP), R10
+	MOVQ    featureRows+16(FP), R10
 	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
 	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
 	MOVQ    gradient+160(FP), R10
-	MOVQ    at+16(FP), R11
+	MOVQ    featureRows+16(FP), R11
 	MOVLQSX (R11)(BX*4), R11
 	IMULQ   AX, R11
 	IMUL3Q  $0x05, R11, R11
 	ADDQ    R11, R10
-	MOVQ    byOwn+96(FP), R11
+	MOVQ    byPrevious+96(FP), R11
 	TESTQ   R11, R11
 	JZ      none132
 	MOVQ    SI, R12
@@ -2337,7 +2337,7 @@ none132:
 	VMOVUPS      (R10), Z3
 	ADDQ         AX, R9
 	ADDQ         AX, R10
-	MOVQ         divisor+144(FP), R13
+	MOVQ         meanFactor+144(FP), R13
 	VBROADCASTSS (R13)(SI*4), Z9
 	VMOVUPS      (R9), Z6
 	VMOVUPS      (R10), Z1
@@ -2388,7 +2388,7 @@ none132:
 
 none133:
 	LEAQ    (SI)(SI*2), SI
-	MOVQ    bounds+24(FP), R9
+	MOVQ    begins+24(FP), R9
 	MOVLQSX (R9)(SI*4), R9
 	MOVQ    ends+32(FP), R10
 	MOVLQSX (R10)(SI*4), SI
@@ -2445,7 +2445,7 @@ end131:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-168
 	MOVQ stride+144(FP), AX
@@ -2492,7 +2492,7 @@ receiver136:
 
 none138:
 	LEAQ    (SI)(SI*2), DI
-	MOVQ    bounds+24(FP), R8
+	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
@@ -2544,15 +2544,15 @@ none139:
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
 	MOVQ         featureStride+152(FP), DI
-	MOVQ         own+80(FP), R8
+	MOVQ         previous+80(FP), R8
 	MOVQ         features+136(FP), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         featureRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	IMULQ        DI, R10
 	IMUL3Q       $0x05, R10, R10
 	ADDQ         R10, R9
 	MOVQ         half+160(FP), R10
-	MOVQ         ownStride+88(FP), R11
+	MOVQ         previousStride+88(FP), R11
 	MOVQ         SI, R12
 	IMULQ        R11, R12
 	ADDQ         R12, R8
@@ -2560,7 +2560,7 @@ none139:
 	VMOVUPS      Z9, (R9)
 	VMOVUPS      64(R8), Z9
 	VMOVUPS      Z9, (R9)(R10*1)
-	MOVQ         divisor+128(FP), R8
+	MOVQ         meanFactor+128(FP), R8
 	VBROADCASTSS (R8)(SI*4), Z8
 	ADDQ         DI, R9
 	VMULPS       Z8, Z0, Z0
@@ -2594,7 +2594,7 @@ end137:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward32AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·aggregateBackward32AVX512(SB), NOSPLIT, $0-180
 	MOVQ stride+168(FP), AX
@@ -2611,18 +2611,18 @@ receiver141:
 	MOVQ    rows+8(FP), SI
 	MOVLQSX (SI)(BX*4), SI
 	MOVQ    features+152(FP), R9
-	MOVQ    at+16(FP), R10
+	MOVQ    featureRows+16(FP), R10
 	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
 	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
 	MOVQ    gradient+160(FP), R10
-	MOVQ    at+16(FP), R11
+	MOVQ    featureRows+16(FP), R11
 	MOVLQSX (R11)(BX*4), R11
 	IMULQ   AX, R11
 	IMUL3Q  $0x05, R11, R11
 	ADDQ    R11, R10
-	MOVQ    byOwn+96(FP), R11
+	MOVQ    byPrevious+96(FP), R11
 	TESTQ   R11, R11
 	JZ      none143
 	MOVQ    SI, R12
@@ -2654,7 +2654,7 @@ none143:
 	VMOVUPS      64(R10), Z7
 	ADDQ         AX, R9
 	ADDQ         AX, R10
-	MOVQ         divisor+144(FP), R13
+	MOVQ         meanFactor+144(FP), R13
 	VBROADCASTSS (R13)(SI*4), Z15
 	VMOVUPS      (R9), Z12
 	VMOVUPS      (R10), Z2
@@ -2740,7 +2740,7 @@ none143:
 
 none144:
 	LEAQ    (SI)(SI*2), SI
-	MOVQ    bounds+24(FP), R9
+	MOVQ    begins+24(FP), R9
 	MOVLQSX (R9)(SI*4), R9
 	MOVQ    ends+32(FP), R10
 	MOVLQSX (R10)(SI*4), SI
@@ -2815,7 +2815,7 @@ end142:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, own *float32, ownStride int, initial *float32, second *float32, degree *float32, copies *float32, divisor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-168
 	MOVQ stride+144(FP), AX
@@ -2882,7 +2882,7 @@ receiver147:
 
 none149:
 	LEAQ    (SI)(SI*2), DI
-	MOVQ    bounds+24(FP), R8
+	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
@@ -2955,15 +2955,15 @@ none150:
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
 	MOVQ         featureStride+152(FP), DI
-	MOVQ         own+80(FP), R8
+	MOVQ         previous+80(FP), R8
 	MOVQ         features+136(FP), R9
-	MOVQ         at+16(FP), R10
+	MOVQ         featureRows+16(FP), R10
 	MOVLQSX      (R10)(BX*4), R10
 	IMULQ        DI, R10
 	IMUL3Q       $0x05, R10, R10
 	ADDQ         R10, R9
 	MOVQ         half+160(FP), R10
-	MOVQ         ownStride+88(FP), R11
+	MOVQ         previousStride+88(FP), R11
 	MOVQ         SI, R12
 	IMULQ        R11, R12
 	ADDQ         R12, R8
@@ -2975,7 +2975,7 @@ none150:
 	VMOVUPS      Z17, (R9)(R10*1)
 	VMOVUPS      192(R8), Z17
 	VMOVUPS      Z17, 64(R9)(R10*1)
-	MOVQ         divisor+128(FP), R8
+	MOVQ         meanFactor+128(FP), R8
 	VBROADCASTSS (R8)(SI*4), Z16
 	ADDQ         DI, R9
 	VMULPS       Z16, Z0, Z0
@@ -3027,7 +3027,7 @@ end148:
 	VZEROUPPER
 	RET
 
-// func aggregateBackward64AVX512(count int, rows *int32, at *int32, bounds *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byOwn *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, divisor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
+// func aggregateBackward64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·aggregateBackward64AVX512(SB), NOSPLIT, $0-180
 	MOVQ stride+168(FP), AX
@@ -3044,18 +3044,18 @@ receiver152:
 	MOVQ    rows+8(FP), SI
 	MOVLQSX (SI)(BX*4), SI
 	MOVQ    features+152(FP), R9
-	MOVQ    at+16(FP), R10
+	MOVQ    featureRows+16(FP), R10
 	MOVLQSX (R10)(BX*4), R10
 	IMULQ   AX, R10
 	IMUL3Q  $0x05, R10, R10
 	ADDQ    R10, R9
 	MOVQ    gradient+160(FP), R10
-	MOVQ    at+16(FP), R11
+	MOVQ    featureRows+16(FP), R11
 	MOVLQSX (R11)(BX*4), R11
 	IMULQ   AX, R11
 	IMUL3Q  $0x05, R11, R11
 	ADDQ    R11, R10
-	MOVQ    byOwn+96(FP), R11
+	MOVQ    byPrevious+96(FP), R11
 	TESTQ   R11, R11
 	JZ      none154
 	MOVQ    SI, R12
@@ -3101,7 +3101,7 @@ none154:
 	VMOVUPS      192(R10), Z15
 	ADDQ         AX, R9
 	ADDQ         AX, R10
-	MOVQ         divisor+144(FP), R13
+	MOVQ         meanFactor+144(FP), R13
 	VBROADCASTSS (R13)(SI*4), Z27
 	VMOVUPS      (R9), Z24
 	VMOVUPS      (R10), Z4
@@ -3257,7 +3257,7 @@ none154:
 
 none155:
 	LEAQ    (SI)(SI*2), SI
-	MOVQ    bounds+24(FP), R9
+	MOVQ    begins+24(FP), R9
 	MOVLQSX (R9)(SI*4), R9
 	MOVQ    ends+32(FP), R10
 	MOVLQSX (R10)(SI*4), SI
@@ -3370,7 +3370,7 @@ end153:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -3406,7 +3406,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z0
@@ -3418,7 +3418,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z2
@@ -3430,7 +3430,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z4
@@ -3442,7 +3442,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z6
@@ -3454,7 +3454,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z8
@@ -3466,7 +3466,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z10
@@ -3478,7 +3478,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z12
@@ -3490,7 +3490,7 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z14
@@ -3594,16 +3594,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z0, Z16
@@ -3620,16 +3620,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 16(SP), Z2, Z2
 	VMULPS.BCST 16(SP), Z3, Z3
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z2, Z16
@@ -3646,16 +3646,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 32(SP), Z4, Z4
 	VMULPS.BCST 32(SP), Z5, Z5
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z4, Z16
@@ -3672,16 +3672,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 48(SP), Z6, Z6
 	VMULPS.BCST 48(SP), Z7, Z7
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z6, Z16
@@ -3698,16 +3698,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 8(SP), Z8, Z8
 	VMULPS.BCST 8(SP), Z9, Z9
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z8, Z16
@@ -3724,16 +3724,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 24(SP), Z10, Z10
 	VMULPS.BCST 24(SP), Z11, Z11
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z10, Z16
@@ -3750,16 +3750,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 40(SP), Z12, Z12
 	VMULPS.BCST 40(SP), Z13, Z13
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z12, Z16
@@ -3776,16 +3776,16 @@ rows158:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 56(SP), Z14, Z14
 	VMULPS.BCST 56(SP), Z15, Z15
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R8
+	MOVQ        residual+96(FP), R8
 	MOVQ        output+112(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z14, Z16
@@ -3804,7 +3804,7 @@ end159:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalizeTwo32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -3842,7 +3842,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	MOVQ        DX, SI
 	SHLQ        $0x07, SI
@@ -3860,7 +3860,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	MOVQ        DX, SI
 	SHLQ        $0x07, SI
@@ -3878,7 +3878,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	MOVQ        DX, SI
 	SHLQ        $0x07, SI
@@ -3896,7 +3896,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	MOVQ        DX, SI
 	SHLQ        $0x07, SI
@@ -4006,7 +4006,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R9
+	MOVQ        linearRows+16(FP), R9
 	MOVLQSX     (R9)(DX*4), DX
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
@@ -4014,9 +4014,9 @@ rows160:
 	SHLQ        $0x07, R9
 	MOVQ        SI, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z0, Z16
@@ -4033,9 +4033,9 @@ rows160:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x08, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R9
+	MOVQ        residual+96(FP), R9
 	MOVQ        output+112(FP), R10
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z2, Z16
@@ -4052,7 +4052,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R9
+	MOVQ        linearRows+16(FP), R9
 	MOVLQSX     (R9)(DX*4), DX
 	VMULPS.BCST 32(SP), Z4, Z4
 	VMULPS.BCST 32(SP), Z5, Z5
@@ -4060,9 +4060,9 @@ rows160:
 	SHLQ        $0x07, R9
 	MOVQ        SI, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z4, Z16
@@ -4079,9 +4079,9 @@ rows160:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x08, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R9
+	MOVQ        residual+96(FP), R9
 	MOVQ        output+112(FP), R10
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z6, Z16
@@ -4098,7 +4098,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R9
+	MOVQ        linearRows+16(FP), R9
 	MOVLQSX     (R9)(DX*4), DX
 	VMULPS.BCST 8(SP), Z8, Z8
 	VMULPS.BCST 8(SP), Z9, Z9
@@ -4106,9 +4106,9 @@ rows160:
 	SHLQ        $0x07, R9
 	MOVQ        SI, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z8, Z16
@@ -4125,9 +4125,9 @@ rows160:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x08, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R9
+	MOVQ        residual+96(FP), R9
 	MOVQ        output+112(FP), R10
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z10, Z16
@@ -4144,7 +4144,7 @@ rows160:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R9
+	MOVQ        linearRows+16(FP), R9
 	MOVLQSX     (R9)(DX*4), DX
 	VMULPS.BCST 40(SP), Z12, Z12
 	VMULPS.BCST 40(SP), Z13, Z13
@@ -4152,9 +4152,9 @@ rows160:
 	SHLQ        $0x07, R9
 	MOVQ        SI, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z12, Z16
@@ -4171,9 +4171,9 @@ rows160:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x08, DX
-	MOVQ        ownMask+104(FP), SI
+	MOVQ        residualMask+104(FP), SI
 	ANDQ        DX, SI
-	MOVQ        own+96(FP), R9
+	MOVQ        residual+96(FP), R9
 	MOVQ        output+112(FP), R10
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z14, Z16
@@ -4192,7 +4192,7 @@ end161:
 	VZEROUPPER
 	RET
 
-// func normalizeTraining32AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTraining32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -4205,7 +4205,7 @@ TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
 	VBROADCASTSS X22, Z22
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
-	VBROADCASTSS keptScale+88(FP), Z21
+	VBROADCASTSS maskScale+88(FP), Z21
 	MOVL         $0x3727c5ac, R8
 	VMOVD        R8, X24
 	VBROADCASTSS X24, Z24
@@ -4229,7 +4229,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z0
@@ -4241,7 +4241,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z2
@@ -4253,7 +4253,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z4
@@ -4265,7 +4265,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z6
@@ -4277,7 +4277,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z8
@@ -4289,7 +4289,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z10
@@ -4301,7 +4301,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z12
@@ -4313,7 +4313,7 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), SI
+	MOVQ        linearRows+16(FP), SI
 	MOVLQSX     (SI)(DX*4), DX
 	SHLQ        $0x07, DX
 	VMOVUPS     (DI)(DX*1), Z14
@@ -4417,24 +4417,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        (SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z0, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4459,24 +4459,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 16(SP), Z2, Z2
 	VMULPS.BCST 16(SP), Z3, Z3
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        16(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z2, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4501,24 +4501,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 32(SP), Z4, Z4
 	VMULPS.BCST 32(SP), Z5, Z5
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        32(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z4, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4543,24 +4543,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 48(SP), Z6, Z6
 	VMULPS.BCST 48(SP), Z7, Z7
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        48(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z6, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4585,24 +4585,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 8(SP), Z8, Z8
 	VMULPS.BCST 8(SP), Z9, Z9
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        8(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z8, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4627,24 +4627,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 24(SP), Z10, Z10
 	VMULPS.BCST 24(SP), Z11, Z11
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        24(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z10, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4669,24 +4669,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 40(SP), Z12, Z12
 	VMULPS.BCST 40(SP), Z13, Z13
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        40(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z12, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4711,24 +4711,24 @@ rows162:
 	CMOVQGT     CX, DX
 	MOVQ        rows+8(FP), SI
 	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        at+16(FP), R8
+	MOVQ        linearRows+16(FP), R8
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 56(SP), Z14, Z14
 	VMULPS.BCST 56(SP), Z15, Z15
 	MOVQ        deviation+48(FP), R8
-	MOVQ        kept+72(FP), R9
+	MOVQ        dropoutMask+72(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        keptStride+80(FP), R11
+	MOVQ        maskStride+80(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        56(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        ownMask+104(FP), R8
+	MOVQ        residualMask+104(FP), R8
 	ANDQ        SI, R8
-	MOVQ        own+96(FP), R10
+	MOVQ        residual+96(FP), R10
 	MOVQ        output+112(FP), R11
 	VMOVUPS     Z14, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
@@ -4755,7 +4755,7 @@ end163:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward32AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+// func normalizeBackward32AVX512(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -4766,7 +4766,7 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X22
 	VBROADCASTSS X22, Z22
-	VBROADCASTSS keptScale+72(FP), Z21
+	VBROADCASTSS maskScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
@@ -4776,13 +4776,13 @@ row164:
 	JGE         end165
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
 	MOVQ        deviation+32(FP), R11
-	MOVQ        kept+56(FP), R12
+	MOVQ        dropoutMask+56(FP), R12
 	LEAQ        (R11)(R10*4), R11
 	MOVQ        R10, R13
-	MOVQ        keptStride+64(FP), R14
+	MOVQ        maskStride+64(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
@@ -4886,7 +4886,7 @@ end165:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalize64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalize64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -4916,7 +4916,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z0
@@ -4932,7 +4932,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z4
@@ -4948,7 +4948,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z8
@@ -4964,7 +4964,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z12
@@ -5056,7 +5056,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
@@ -5065,9 +5065,9 @@ rows169:
 	SHLQ        $0x08, R9
 	MOVQ        R10, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z0, Z16
@@ -5094,7 +5094,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 16(SP), Z4, Z4
 	VMULPS.BCST 16(SP), Z5, Z5
@@ -5103,9 +5103,9 @@ rows169:
 	SHLQ        $0x08, R9
 	MOVQ        R10, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z4, Z16
@@ -5132,7 +5132,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 32(SP), Z8, Z8
 	VMULPS.BCST 32(SP), Z9, Z9
@@ -5141,9 +5141,9 @@ rows169:
 	SHLQ        $0x08, R9
 	MOVQ        R10, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z8, Z16
@@ -5170,7 +5170,7 @@ rows169:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 48(SP), Z12, Z12
 	VMULPS.BCST 48(SP), Z13, Z13
@@ -5179,9 +5179,9 @@ rows169:
 	SHLQ        $0x08, R9
 	MOVQ        R10, R9
 	SHLQ        $0x08, R9
-	MOVQ        ownMask+104(FP), R10
+	MOVQ        residualMask+104(FP), R10
 	ANDQ        R9, R10
-	MOVQ        own+96(FP), R11
+	MOVQ        residual+96(FP), R11
 	MOVQ        output+112(FP), R12
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z12, Z16
@@ -5210,7 +5210,7 @@ end170:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTwo64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalizeTwo64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -5242,7 +5242,7 @@ rows171:
 	CMOVQGT     R9, R10
 	MOVQ        rows+8(FP), R11
 	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R10*4), R10
 	MOVQ        R10, R11
 	SHLQ        $0x08, R11
@@ -5268,7 +5268,7 @@ rows171:
 	CMOVQGT     R9, R10
 	MOVQ        rows+8(FP), R11
 	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R10*4), R10
 	MOVQ        R10, R11
 	SHLQ        $0x08, R11
@@ -5370,7 +5370,7 @@ rows171:
 	CMOVQGT     R9, R10
 	MOVQ        rows+8(FP), R11
 	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        at+16(FP), R12
+	MOVQ        linearRows+16(FP), R12
 	MOVLQSX     (R12)(R10*4), R10
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
@@ -5380,9 +5380,9 @@ rows171:
 	SHLQ        $0x08, R12
 	MOVQ        R11, R12
 	SHLQ        $0x09, R12
-	MOVQ        ownMask+104(FP), R13
+	MOVQ        residualMask+104(FP), R13
 	ANDQ        R12, R13
-	MOVQ        own+96(FP), R14
+	MOVQ        residual+96(FP), R14
 	MOVQ        output+112(FP), R15
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z0, Z16
@@ -5411,9 +5411,9 @@ rows171:
 	SHLQ        $0x08, R10
 	MOVQ        R11, R10
 	SHLQ        $0x09, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R12
+	MOVQ        residual+96(FP), R12
 	MOVQ        output+112(FP), R13
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z4, Z16
@@ -5440,7 +5440,7 @@ rows171:
 	CMOVQGT     R9, R10
 	MOVQ        rows+8(FP), R11
 	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        at+16(FP), R12
+	MOVQ        linearRows+16(FP), R12
 	MOVLQSX     (R12)(R10*4), R10
 	VMULPS.BCST 32(SP), Z8, Z8
 	VMULPS.BCST 32(SP), Z9, Z9
@@ -5450,9 +5450,9 @@ rows171:
 	SHLQ        $0x08, R12
 	MOVQ        R11, R12
 	SHLQ        $0x09, R12
-	MOVQ        ownMask+104(FP), R13
+	MOVQ        residualMask+104(FP), R13
 	ANDQ        R12, R13
-	MOVQ        own+96(FP), R14
+	MOVQ        residual+96(FP), R14
 	MOVQ        output+112(FP), R15
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z8, Z16
@@ -5481,9 +5481,9 @@ rows171:
 	SHLQ        $0x08, R10
 	MOVQ        R11, R10
 	SHLQ        $0x09, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R12
+	MOVQ        residual+96(FP), R12
 	MOVQ        output+112(FP), R13
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z12, Z16
@@ -5512,7 +5512,7 @@ end172:
 	VZEROUPPER
 	RET
 
-// func normalizeTraining64AVX512(count int, rows *int32, at *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)
+// func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         count+0(FP), AX
@@ -5525,7 +5525,7 @@ TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
 	VBROADCASTSS X22, Z22
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
-	VBROADCASTSS keptScale+88(FP), Z21
+	VBROADCASTSS maskScale+88(FP), Z21
 	MOVL         $0x3727c5ac, R8
 	VMOVD        R8, X24
 	VBROADCASTSS X24, Z24
@@ -5543,7 +5543,7 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z0
@@ -5559,7 +5559,7 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z4
@@ -5575,7 +5575,7 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z8
@@ -5591,7 +5591,7 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(R9*4), R9
 	SHLQ        $0x08, R9
 	VMOVUPS     (DI)(R9*1), Z12
@@ -5683,26 +5683,26 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
 	VMULPS.BCST (SP), Z2, Z2
 	VMULPS.BCST (SP), Z3, Z3
 	MOVQ        deviation+48(FP), R11
-	MOVQ        kept+72(FP), R12
+	MOVQ        dropoutMask+72(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        keptStride+80(FP), R14
+	MOVQ        maskStride+80(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        (SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R13
+	MOVQ        residual+96(FP), R13
 	MOVQ        output+112(FP), R14
 	VMOVUPS     Z0, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
@@ -5745,26 +5745,26 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 16(SP), Z4, Z4
 	VMULPS.BCST 16(SP), Z5, Z5
 	VMULPS.BCST 16(SP), Z6, Z6
 	VMULPS.BCST 16(SP), Z7, Z7
 	MOVQ        deviation+48(FP), R11
-	MOVQ        kept+72(FP), R12
+	MOVQ        dropoutMask+72(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        keptStride+80(FP), R14
+	MOVQ        maskStride+80(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        16(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R13
+	MOVQ        residual+96(FP), R13
 	MOVQ        output+112(FP), R14
 	VMOVUPS     Z4, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
@@ -5807,26 +5807,26 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 32(SP), Z8, Z8
 	VMULPS.BCST 32(SP), Z9, Z9
 	VMULPS.BCST 32(SP), Z10, Z10
 	VMULPS.BCST 32(SP), Z11, Z11
 	MOVQ        deviation+48(FP), R11
-	MOVQ        kept+72(FP), R12
+	MOVQ        dropoutMask+72(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        keptStride+80(FP), R14
+	MOVQ        maskStride+80(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        32(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R13
+	MOVQ        residual+96(FP), R13
 	MOVQ        output+112(FP), R14
 	VMOVUPS     Z8, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
@@ -5869,26 +5869,26 @@ rows173:
 	CMOVQGT     R8, R9
 	MOVQ        rows+8(FP), R10
 	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        at+16(FP), R11
+	MOVQ        linearRows+16(FP), R11
 	MOVLQSX     (R11)(R9*4), R9
 	VMULPS.BCST 48(SP), Z12, Z12
 	VMULPS.BCST 48(SP), Z13, Z13
 	VMULPS.BCST 48(SP), Z14, Z14
 	VMULPS.BCST 48(SP), Z15, Z15
 	MOVQ        deviation+48(FP), R11
-	MOVQ        kept+72(FP), R12
+	MOVQ        dropoutMask+72(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        keptStride+80(FP), R14
+	MOVQ        maskStride+80(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        48(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        ownMask+104(FP), R11
+	MOVQ        residualMask+104(FP), R11
 	ANDQ        R10, R11
-	MOVQ        own+96(FP), R13
+	MOVQ        residual+96(FP), R13
 	MOVQ        output+112(FP), R14
 	VMOVUPS     Z12, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
@@ -5933,7 +5933,7 @@ end174:
 	VZEROUPPER
 	RET
 
-// func normalizeBackward64AVX512(count int, rows *int32, at *int32, linear *float32, deviation *float32, scale *float32, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+// func normalizeBackward64AVX512(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 // Requires: AVX, AVX512F, AVX512VL
 TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         count+0(FP), AX
@@ -5944,7 +5944,7 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X22
 	VBROADCASTSS X22, Z22
-	VBROADCASTSS keptScale+72(FP), Z21
+	VBROADCASTSS maskScale+72(FP), Z21
 	MOVQ         byBias+96(FP), SI
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
@@ -5954,13 +5954,13 @@ row175:
 	JGE         end176
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
-	MOVQ        at+16(FP), R10
+	MOVQ        linearRows+16(FP), R10
 	MOVLQSX     (R10)(BX*4), R10
 	MOVQ        deviation+32(FP), R11
-	MOVQ        kept+56(FP), R12
+	MOVQ        dropoutMask+56(FP), R12
 	LEAQ        (R11)(R10*4), R11
 	MOVQ        R10, R13
-	MOVQ        keptStride+64(FP), R14
+	MOVQ        maskStride+64(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVQ        linear+24(FP), R13
@@ -6215,10 +6215,10 @@ end185:
 	VZEROUPPER
 	RET
 
-// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, bounds *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
+// func partitionAVX512(count int, receivers *int32, offsets *int64, senders *int32, relations *int32, rows *int32, reached *uint64, parents int32, siblings int32, children int32, unreached int32, table int32, listedOffsets *int32, intoRows *int32, intoRelations *int32, siblingRows *int32, siblingRelations *int32, childRows *int32, childRelations *int32, end *int64)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, MMX+, POPCNT
 TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
-	MOVQ         bounds+80(FP), DX
+	MOVQ         listedOffsets+80(FP), DX
 	MOVQ         senders+24(FP), BX
 	MOVQ         relations+32(FP), SI
 	MOVQ         rows+40(FP), DI

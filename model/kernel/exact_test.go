@@ -5,10 +5,10 @@ import "math"
 // exact computes an aggregation in float64: it lists every receiver's set member by member and derives
 // everything from the list. It shares no code with the variants. The same type holds gradients.
 type exact struct {
-	r                               *Receivers // shapes, offsets and options
-	minus                           float64    // -1; 1 in sums of sizes
-	states                          []float64
-	relations, own, initial, degree []float64
+	r                                    *Receivers // shapes, offsets and options
+	minus                                float64    // -1; 1 in sums of sizes
+	states                               []float64
+	relations, previous, initial, degree []float64
 }
 
 func widen(x []float32) []float64 {
@@ -23,7 +23,7 @@ func widen(x []float32) []float64 {
 }
 
 func newExact(r *Receivers) *exact {
-	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), own: widen(r.Previous), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
+	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), previous: widen(r.Previous), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
 }
 
 // zeros returns a zero gradient of e's shape.
@@ -34,7 +34,7 @@ func (e *exact) zeros() *exact {
 		}
 		return make([]float64, len(x))
 	}
-	return &exact{r: e.r, states: like(e.states), relations: like(e.relations), own: like(e.own), initial: like(e.initial), degree: like(e.degree)}
+	return &exact{r: e.r, states: like(e.states), relations: like(e.relations), previous: like(e.previous), initial: like(e.initial), degree: like(e.degree)}
 }
 
 // member is one vector of a receiver's set. If extreme is set, only max and min see it. give adds the
@@ -161,8 +161,8 @@ func (e *exact) features() (out, tolerance []float64) {
 	for n, i := range r.Rows {
 		set, at := e.members(int(i)), int(r.FeatureRows[n])*r.Width()
 		row, tol := out[at:at+r.Width()], tolerance[at:at+r.Width()]
-		if e.own != nil {
-			copy(row, e.own[int(i)*d:int(i+1)*d])
+		if e.previous != nil {
+			copy(row, e.previous[int(i)*d:int(i+1)*d])
 		}
 		divisor := float64(r.MeanFactor[i])
 		for j := range d {
@@ -200,8 +200,8 @@ func (e *exact) backward(gradient []float64) (sum, size *exact) {
 		set := e.members(i)
 		sizes := absolute.members(i)
 		row := gradient[at*r.Width() : (at+1)*r.Width()]
-		if sum.own != nil {
-			plus(sum.own[i*d:(i+1)*d], row[:d])
+		if sum.previous != nil {
+			plus(sum.previous[i*d:(i+1)*d], row[:d])
 		}
 		by, bySize := make([][]float64, len(set)), make([][]float64, len(set))
 		for k := range set {
@@ -268,5 +268,5 @@ func newExactAbs(e *exact) *exact {
 		}
 		return out
 	}
-	return &exact{r: e.r, minus: 1, states: abs(e.states), relations: abs(e.relations), own: abs(e.own), initial: abs(e.initial), degree: abs(e.degree)}
+	return &exact{r: e.r, minus: 1, states: abs(e.states), relations: abs(e.relations), previous: abs(e.previous), initial: abs(e.initial), degree: abs(e.degree)}
 }

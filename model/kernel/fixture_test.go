@@ -63,13 +63,13 @@ func grid(rng *rand.Rand, n int) []float32 {
 
 // options select what receivers have.
 type options struct {
-	initial, zero, degree, own bool
-	silent                     int // kinds of senders that are not heard
-	draw                       func(*rand.Rand, int) []float32
+	initial, zero, degree, previous bool
+	silent                          int // kinds of senders that are not heard
+	draw                            func(*rand.Rand, int) []float32
 }
 
 func (o options) String() string {
-	return fmt.Sprintf("initial=%v zero=%v degree=%v own=%v silent=%v", o.initial, o.zero, o.degree, o.own, o.silent)
+	return fmt.Sprintf("initial=%v zero=%v degree=%v previous=%v silent=%v", o.initial, o.zero, o.degree, o.previous, o.silent)
 }
 
 // permutation returns the numbers below n in random order.
@@ -108,7 +108,7 @@ func newReceivers(rng *rand.Rand, dim, n int, message Message, reduction Reducti
 	if o.initial {
 		r.Initial, r.EmptyMessages = o.draw(rng, dim), o.zero
 	}
-	if o.own {
+	if o.previous {
 		r.Previous = o.draw(rng, n*dim)
 	}
 	if o.degree {

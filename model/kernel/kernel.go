@@ -147,7 +147,7 @@ type Receivers struct {
 	// RelationEmbeddings is [2R, Dim].
 	RelationEmbeddings []float32
 
-	// Previous has the receivers' own previous states, [rows, Dim], or is nil for zeros.
+	// Previous has the receivers' previous states, [rows, Dim], or is nil for zeros.
 	Previous []float32
 	// Initial is the boundary x0 of every receiver of this call, [Dim], or nil for zeros. Only
 	// the source's boundary differs from zero, so the source is a call of its own.

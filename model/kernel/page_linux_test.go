@@ -45,7 +45,7 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
-			r := newReceivers(rng, dim, 9, DistMult, PNA, options{degree: true, own: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
+			r := newReceivers(rng, dim, 9, DistMult, PNA, options{degree: true, previous: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
 			r.Rows, r.FeatureRows = pageEnd(t, r.Rows), pageEnd(t, r.FeatureRows)
 			r.RelationEmbeddings, r.Previous, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Previous), pageEnd(t, r.Initial)
 			r.DegreeMessage, r.Copies, r.MeanFactor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.MeanFactor)

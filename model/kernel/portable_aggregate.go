@@ -36,12 +36,12 @@ func (r *Receivers) aggregateLane(lane int, features []float32) {
 
 // copyPrevious writes the previous state of the receiver in row o, or zeros, to its features.
 func (r *Receivers) copyPrevious(o, lane int, row []float32) {
-	own := row[:r.laneDim()]
+	previous := row[:r.laneDim()]
 	if r.Previous == nil {
-		clear(own)
+		clear(previous)
 		return
 	}
-	copy(own, r.Previous[o*r.Dim+lane:])
+	copy(previous, r.Previous[o*r.Dim+lane:])
 }
 
 // gatherRow reduces one receiver's messages, for any message, reduction and boundary.
@@ -133,23 +133,23 @@ func (s *messageSet) addCopies(message []float32, count float32) {
 }
 
 // finish turns the accumulated values into features.
-func (s *messageSet) finish(reduction Reduction, divisor float32) {
+func (s *messageSet) finish(reduction Reduction, meanFactor float32) {
 	switch reduction {
 	case Mean:
 		for j := range s.sum {
-			s.sum[j] *= divisor
+			s.sum[j] *= meanFactor
 		}
 	case PNA:
 		for j, squares := range s.squares {
-			mean := s.sum[j] * divisor
+			mean := s.sum[j] * meanFactor
 			s.sum[j] = mean
-			s.squares[j] = deviation(squares, mean, divisor)
+			s.squares[j] = deviation(squares, mean, meanFactor)
 		}
 	}
 }
 
 // deviation returns the standard deviation of a set from the sum of its squares and its mean.
-func deviation(squares, mean, divisor float32) float32 {
-	variance := float32(squares*divisor) - float32(mean*mean)
+func deviation(squares, mean, meanFactor float32) float32 {
+	variance := float32(squares*meanFactor) - float32(mean*mean)
 	return float32(math.Sqrt(float64(max(variance, smallestVariance))))
 }

@@ -77,14 +77,14 @@ func add(into, what []float32) {
 }
 
 // start sets the terms from one receiver's features and their gradient.
-func (s *setGradient) start(r *Receivers, features, gradient []float32, divisor float32) {
+func (s *setGradient) start(r *Receivers, features, gradient []float32, meanFactor float32) {
 	d := r.Dim
 	s.reduction = r.Reduction
 	s.maximum, s.minimum = s.zeros, s.zeros
 	first := gradient[d : 2*d]
 	switch r.Reduction {
 	case PNA:
-		s.startPNA(features, gradient, divisor)
+		s.startPNA(features, gradient, meanFactor)
 	case Max:
 		s.maximum = features[d : 2*d]
 		copy(s.byMaximum, first)
@@ -92,14 +92,14 @@ func (s *setGradient) start(r *Receivers, features, gradient []float32, divisor 
 		copy(s.level, first)
 	case Mean:
 		for j := range s.level {
-			s.level[j] = first[j] * divisor
+			s.level[j] = first[j] * meanFactor
 		}
 	}
 }
 
-// startPNA sets the terms for PNA. With std = sqrt(squares factor - mean^2) the derivative of
-// std with respect to a member m is factor (m - mean) / std, and 0 where std is clamped.
-func (s *setGradient) startPNA(features, gradient []float32, divisor float32) {
+// startPNA sets the terms for PNA. With std = sqrt(squares meanFactor - mean^2) the derivative of
+// std with respect to a member m is meanFactor (m - mean) / std, and 0 where std is clamped.
+func (s *setGradient) startPNA(features, gradient []float32, meanFactor float32) {
 	d := len(s.level)
 	mean, deviation := features[d:2*d], features[4*d:5*d]
 	s.maximum, s.minimum = features[2*d:3*d], features[3*d:4*d]
@@ -107,16 +107,16 @@ func (s *setGradient) startPNA(features, gradient []float32, divisor float32) {
 	copy(s.byMinimum, gradient[3*d:4*d])
 	byMean, byDeviation := gradient[d:2*d], gradient[4*d:5*d]
 	for j := range s.level {
-		s.level[j], s.slope[j] = levelAndSlope(mean[j], byMean[j], deviation[j], byDeviation[j], divisor)
+		s.level[j], s.slope[j] = levelAndSlope(mean[j], byMean[j], deviation[j], byDeviation[j], meanFactor)
 	}
 }
 
 // levelAndSlope returns the terms that come from the mean and the deviation of one dimension.
-func levelAndSlope(mean, byMean, deviation, byDeviation, divisor float32) (level, slope float32) {
+func levelAndSlope(mean, byMean, deviation, byDeviation, meanFactor float32) (level, slope float32) {
 	if !(deviation <= smallestDeviation) {
 		slope = byDeviation / deviation
 	}
-	return (byMean - float32(mean*slope)) * divisor, slope * divisor
+	return (byMean - float32(mean*slope)) * meanFactor, slope * meanFactor
 }
 
 // scatterInitial propagates to the boundary, and to the empty messages' zero after it.

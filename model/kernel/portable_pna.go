@@ -129,14 +129,14 @@ func square(m float32) float32 { return float32(m * m) }
 
 // finishAccumulators writes the features and empties the accumulators. A message that is NaN
 // may or may not have changed the extremes by its bits; it makes both of them NaN.
-func finishAccumulators(accumulators []accumulator, divisor float32, means, highs, lows, deviations []float32) {
+func finishAccumulators(accumulators []accumulator, meanFactor float32, means, highs, lows, deviations []float32) {
 	n := len(accumulators)
 	means, highs, lows, deviations = means[:n], highs[:n], lows[:n], deviations[:n]
 	for j := range accumulators {
 		t := accumulators[j]
 		accumulators[j] = emptyAccumulator
-		mean := t.sum * divisor
-		variance := float32(t.squares*divisor) - float32(mean*mean)
+		mean := t.sum * meanFactor
+		variance := float32(t.squares*meanFactor) - float32(mean*mean)
 		means[j], highs[j], lows[j] = mean, math.Float32frombits(uint32(t.maximum)), math.Float32frombits(t.minimum)
 		if variance != variance {
 			if t.squares != t.squares {

@@ -31,7 +31,7 @@ func (r *Receivers) scatterPNA(o int, features, gradient []float32, g *Gradients
 
 // startMembers sets the terms of the dimensions from at on. The boundary is the first member:
 // where it attains the maximum or the minimum, no other member receives that gradient.
-func (r *Receivers) startMembers(terms []gradientTerms, at int, features, gradient []float32, divisor float32) {
+func (r *Receivers) startMembers(terms []gradientTerms, at int, features, gradient []float32, meanFactor float32) {
 	d, n := r.Dim, len(terms)
 	means, byMeans := features[d+at:][:n], gradient[d+at:][:n]
 	maxima, byMaxima := features[2*d+at:][:n], gradient[2*d+at:][:n]
@@ -39,7 +39,7 @@ func (r *Receivers) startMembers(terms []gradientTerms, at int, features, gradie
 	deviations, byDeviations := features[4*d+at:][:n], gradient[4*d+at:][:n]
 	for j := range terms {
 		s := &terms[j]
-		s.level, s.slope = levelAndSlope(means[j], byMeans[j], deviations[j], byDeviations[j], divisor)
+		s.level, s.slope = levelAndSlope(means[j], byMeans[j], deviations[j], byDeviations[j], meanFactor)
 		s.maximum, s.byMaximum = maxima[j], unlessZero(byMaxima[j], maxima[j])
 		s.minimum, s.byMinimum = minima[j], unlessZero(byMinima[j], minima[j])
 	}

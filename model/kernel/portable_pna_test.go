@@ -12,7 +12,7 @@ func TestAggregateZeroBoundaryEveryDim(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(15, 16))
 		for dim := 1; dim <= 2*backwardDims+1; dim++ {
-			o := options{degree: dim%2 == 0, own: true, draw: normal}
+			o := options{degree: dim%2 == 0, previous: true, draw: normal}
 			if dim%3 == 0 {
 				o.draw = grid // ties, and extremes that are zero
 			}

@@ -55,7 +55,7 @@ func TestVariantsAgree(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(27, 28))
-		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
+		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, previous: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
 		_, tolerance := newExact(r).features()
 		want, got := make([]float32, 50*r.Width()), make([]float32, 50*r.Width())
 		portable{}.Aggregate(r, want)
@@ -82,7 +82,7 @@ func TestVariantsAgree(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(29, 30))
-		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, own: true, initial: true, zero: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
+		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, previous: true, initial: true, zero: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
 		features := make([]float32, 50*r.Width())
 		gradient := normal(rng, len(features))
 		g, _ := startGradients(r)

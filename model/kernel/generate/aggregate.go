@@ -41,7 +41,7 @@ func (g *gatherer) indexed(base, index reg.GPVirtual, j int) Mem {
 // featureRow returns a pointer to the receiver's row of a parameter, whose rows are five strides.
 func (g *gatherer) featureRow(name string, stride reg.GPVirtual) reg.GPVirtual {
 	base, at := pointer(name), GP64()
-	MOVLQSX(Mem{Base: pointer("at"), Index: g.i, Scale: 4}, at)
+	MOVLQSX(Mem{Base: pointer("featureRows"), Index: g.i, Scale: 4}, at)
 	IMULQ(stride, at)
 	IMUL3Q(U8(5), at, at)
 	ADDQ(at, base)
@@ -67,7 +67,7 @@ func (g *gatherer) eachSender(each func(sender, relation reg.GPVirtual)) {
 	none, loop := g.label("none"), g.label("loop")
 	at, e, end := GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: g.row, Index: g.row, Scale: 2}, at)
-	MOVLQSX(Mem{Base: pointer("bounds"), Index: at, Scale: 4}, e)
+	MOVLQSX(Mem{Base: pointer("begins"), Index: at, Scale: 4}, e)
 	MOVLQSX(Mem{Base: pointer("ends"), Index: at, Scale: 4}, end)
 	CMPQ(e, end)
 	JGE(LabelRef(none))
@@ -156,7 +156,7 @@ func (g *gatherer) eachReceiver(body func()) {
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
 	name := fmt.Sprintf("aggregate%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, own *float32, ownStride int, initial, second, degree, copies, divisor, features *float32, stride, featureStride, half int)")
+	TEXT(name, NOSPLIT, "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Aggregate for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -204,15 +204,15 @@ func (g *gatherer) startSet(sum, squares, high, low []reg.VecPhysical) {
 }
 
 // finish writes a row of features.
-func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x reg.VecPhysical) {
+func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, meanFactor, x reg.VecPhysical) {
 	n := g.vectors
 	// Sums of squares are NaN where a member is, and nowhere else.
 	for j := range n {
 		g.replaceWhereNaN(squares[j], high[j], low[j], x)
 	}
-	stride, own := pointer("featureStride"), pointer("own")
+	stride, previous := pointer("featureStride"), pointer("previous")
 	row, half := g.featureRow("features", stride), pointer("half")
-	g.tableRow(own, pointer("ownStride"))
+	g.tableRow(previous, pointer("previousStride"))
 	// The second half of the columns lies elsewhere where it belongs to another lane.
 	to := func(j int) Mem {
 		if j < (n+1)/2 {
@@ -221,15 +221,15 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, divisor, x 
 		return g.indexed(row, half, j-(n+1)/2)
 	}
 	for j := range n {
-		VMOVUPS(g.at(own, j), x)
+		VMOVUPS(g.at(previous, j), x)
 		VMOVUPS(x, to(j))
 	}
-	g.broadcast("divisor", divisor)
+	g.broadcast("meanFactor", meanFactor)
 	ADDQ(stride, row)
 	for j := range n {
-		VMULPS(divisor, sum[j], sum[j])
+		VMULPS(meanFactor, sum[j], sum[j])
 		VMOVUPS(sum[j], to(j))
-		VMULPS(divisor, squares[j], squares[j])
+		VMULPS(meanFactor, squares[j], squares[j])
 	}
 	ADDQ(stride, row)
 	for j := range n {

@@ -19,7 +19,7 @@ type setGradient struct {
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
 	name := fmt.Sprintf("aggregateBackward%d%s", columns, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at, bounds, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byOwn, initial, second, degree, byDegree, copies, divisor, features, gradient *float32, stride int, smallestDeviation float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.AggregateBackward for DistMult and PNA, over %d columns.", name, columns))
 	g := m.newGatherer(columns)
@@ -57,7 +57,7 @@ func (m *machine) aggregateBackward(columns int) {
 func (s *setGradient) start() {
 	g, n := s.gatherer, s.vectors
 	features, gradient := g.featureRow("features", g.stride), g.featureRow("gradient", g.stride)
-	s.addOwn(gradient)
+	s.addPrevious(gradient)
 	ADDQ(g.stride, features)
 	ADDQ(g.stride, gradient)
 	mean, byMean := GP64(), GP64()
@@ -73,8 +73,8 @@ func (s *setGradient) start() {
 	}
 	ADDQ(g.stride, features)
 	ADDQ(g.stride, gradient)
-	divisor := s.other
-	g.broadcast("divisor", divisor)
+	meanFactor := s.other
+	g.broadcast("meanFactor", meanFactor)
 	for j := range n {
 		// slope = deviation > smallest ? byDeviation / deviation : 0
 		VMOVUPS(g.at(features, j), s.message)
@@ -89,8 +89,8 @@ func (s *setGradient) start() {
 		VMOVUPS(g.at(byMean, j), s.level[j])
 		VMOVUPS(g.at(mean, j), s.message)
 		VFNMADD231PS(s.message, s.slope[j], s.level[j])
-		VMULPS(divisor, s.level[j], s.level[j])
-		VMULPS(divisor, s.slope[j], s.slope[j])
+		VMULPS(meanFactor, s.level[j], s.level[j])
+		VMULPS(meanFactor, s.slope[j], s.slope[j])
 	}
 	for _, name := range []string{"initial", "second"} {
 		at := pointer(name)
@@ -102,17 +102,17 @@ func (s *setGradient) start() {
 	}
 }
 
-func (s *setGradient) addOwn(gradient reg.GPVirtual) {
+func (s *setGradient) addPrevious(gradient reg.GPVirtual) {
 	g := s.gatherer
 	none := g.label("none")
-	own := pointer("byOwn")
-	TESTQ(own, own)
+	previous := pointer("byPrevious")
+	TESTQ(previous, previous)
 	JZ(LabelRef(none))
-	g.tableRow(own, g.stride)
+	g.tableRow(previous, g.stride)
 	for j := range s.vectors {
-		VMOVUPS(g.at(own, j), s.scratch)
+		VMOVUPS(g.at(previous, j), s.scratch)
 		VADDPS(g.at(gradient, j), s.scratch, s.scratch)
-		VMOVUPS(s.scratch, g.at(own, j))
+		VMOVUPS(s.scratch, g.at(previous, j))
 	}
 	Label(none)
 }

@@ -14,14 +14,14 @@ import (
 // update, of which one or several are in registers at a time.
 type updater struct {
 	*machine
-	dim, vectors                int
-	i, count                    reg.GPVirtual // the index of the row, and their number
-	row, at                     reg.GPVirtual // its rows in the tables and in linear
-	linear, deviation, kept     reg.GPVirtual
-	bias, scale, shift          []Op
-	values                      []reg.VecPhysical
-	x, scratch, sum, product    reg.VecPhysical
-	zeroes, keptScale, oneOfDim reg.VecPhysical
+	dim, vectors                   int
+	i, count                       reg.GPVirtual // the index of the row, and their number
+	row, at                        reg.GPVirtual // its rows in the tables and in linear
+	linear, deviation, dropoutMask reg.GPVirtual
+	bias, scale, shift             []Op
+	values                         []reg.VecPhysical
+	x, scratch, sum, product       reg.VecPhysical
+	zeroes, maskScale, oneOfDim    reg.VecPhysical
 }
 
 // held is the number of registers that hold the rows of an AVX-512 update.
@@ -34,7 +34,7 @@ func (m *machine) newUpdater(dim int) *updater {
 	if m.wide {
 		next = held
 	}
-	for i, v := range []*reg.VecPhysical{&u.x, &u.scratch, &u.sum, &u.product, &u.zeroes, &u.keptScale, &u.oneOfDim} {
+	for i, v := range []*reg.VecPhysical{&u.x, &u.scratch, &u.sum, &u.product, &u.zeroes, &u.maskScale, &u.oneOfDim} {
 		*v = m.v(next + i)
 	}
 	return u
@@ -65,7 +65,7 @@ func (u *updater) eachRow(body func()) {
 	JGE(LabelRef(end))
 	u.row, u.at = GP64(), GP64()
 	MOVLQSX(Mem{Base: pointer("rows"), Index: u.i, Scale: 4}, u.row)
-	MOVLQSX(Mem{Base: pointer("at"), Index: u.i, Scale: 4}, u.at)
+	MOVLQSX(Mem{Base: pointer("linearRows"), Index: u.i, Scale: 4}, u.at)
 	body()
 	INCQ(u.i)
 	JMP(LabelRef(next))
@@ -76,12 +76,12 @@ func (u *updater) eachRow(body func()) {
 
 // aimTraining sets the pointers to the row's inverse deviation and dropout mask.
 func (u *updater) aimTraining() {
-	u.deviation, u.kept = pointer("deviation"), pointer("kept")
+	u.deviation, u.dropoutMask = pointer("deviation"), pointer("dropoutMask")
 	LEAQ(Mem{Base: u.deviation, Index: u.at, Scale: 4}, u.deviation)
 	offset := GP64()
 	MOVQ(u.at, offset)
-	IMULQ(pointer("keptStride"), offset)
-	ADDQ(offset, u.kept)
+	IMULQ(pointer("maskStride"), offset)
+	ADDQ(offset, u.dropoutMask)
 }
 
 // rowOf returns a pointer to a row of a parameter with rows of dim numbers.
@@ -92,18 +92,18 @@ func (u *updater) rowOf(name string, row reg.GPVirtual) reg.GPVirtual {
 	return base
 }
 
-// dropout multiplies vector j of a row by keptScale, or by 0 where the mask drops it.
+// dropout multiplies vector j of a row by maskScale, or by 0 where the mask drops it.
 func (u *updater) dropout(v reg.VecPhysical, j int) {
 	bits := GP32()
 	if u.wide {
-		MOVWLZX(Mem{Base: u.kept, Disp: 2 * j}, bits)
+		MOVWLZX(Mem{Base: u.dropoutMask, Disp: 2 * j}, bits)
 		KMOVW(bits, mask)
-		VMULPS_Z(u.keptScale, v, mask, v)
+		VMULPS_Z(u.maskScale, v, mask, v)
 		return
 	}
-	MOVBLZX(Mem{Base: u.kept, Disp: j}, bits)
+	MOVBLZX(Mem{Base: u.dropoutMask, Disp: j}, bits)
 	u.expand(bits, u.scratch)
-	VMULPS(u.keptScale, v, v)
+	VMULPS(u.maskScale, v, v)
 	VANDPS(u.scratch, v, v)
 }
 
@@ -133,7 +133,7 @@ type normalizer struct {
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
 func (m *machine) normalize(dim int, e ending) {
 	name := fmt.Sprintf("%s%d%s", e.name, dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, own *float32, ownMask int, output *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.Normalize for rows of %d.", name, dim))
 	n := &normalizer{updater: m.newUpdater(dim), ending: e}
@@ -145,7 +145,7 @@ func (m *machine) normalize(dim int, e ending) {
 		ADDQ(n.linears[0], n.linears[1])
 	}
 	if n.training {
-		n.scalar("keptScale", n.keptScale)
+		n.scalar("maskScale", n.maskScale)
 	}
 	if n.wide {
 		n.together()
@@ -185,16 +185,16 @@ func (n *normalizer) linearAddress(lane int) address {
 }
 
 // tableAddresses returns the addresses of a lane of the current row in the residual and the output.
-func (n *normalizer) tableAddresses(lane int) (own, output address) {
+func (n *normalizer) tableAddresses(lane int) (residual, output address) {
 	row := n.offset(n.row, n.lanes)
-	masked := pointer("ownMask")
+	masked := pointer("residualMask")
 	ANDQ(row, masked)
-	return n.address(pointer("own"), masked, lane), n.address(pointer("output"), row, lane)
+	return n.address(pointer("residual"), masked, lane), n.address(pointer("output"), row, lane)
 }
 
 // finish computes and stores the output of a lane of a normalized row.
 func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) {
-	own, output := n.tableAddresses(lane)
+	residual, output := n.tableAddresses(lane)
 	for j, v := range values {
 		if n.training {
 			VMOVUPS(v, linear(j))
@@ -204,7 +204,7 @@ func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) 
 		if n.training {
 			n.dropout(n.x, j)
 		}
-		VADDPS(own(j), n.x, n.x)
+		VADDPS(residual(j), n.x, n.x)
 		VMOVUPS(n.x, output(j))
 	}
 }

@@ -11,12 +11,12 @@ import (
 // normalizeBackward writes the gradient of normalize.
 func (m *machine) normalizeBackward(dim int) {
 	name := fmt.Sprintf("normalizeBackward%d%s", dim, m.suffix)
-	TEXT(name, NOSPLIT, "func(count int, rows, at *int32, linear, deviation, scale, shift *float32, kept *uint32, keptStride int, keptScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
+	TEXT(name, NOSPLIT, "func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient, byLinear, byBias, byScale, byShift *float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.NormalizeBackward for rows of %d.", name, dim))
 	u := m.newUpdater(dim)
 	u.start()
-	u.scalar("keptScale", u.keptScale)
+	u.scalar("maskScale", u.maskScale)
 	byBias, byScale, byShift := pointer("byBias"), pointer("byScale"), pointer("byShift")
 	u.eachRow(func() {
 		u.aimTraining()

@@ -110,7 +110,7 @@ func (g *together) each(body func(r, lane int)) {
 		CMOVQGT(g.last, i)
 		g.row, g.at = GP64(), GP64()
 		MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
-		MOVLQSX(Mem{Base: pointer("at"), Index: i, Scale: 4}, g.at)
+		MOVLQSX(Mem{Base: pointer("linearRows"), Index: i, Scale: 4}, g.at)
 		for lane := range g.lanes {
 			body(r+lane, lane)
 		}

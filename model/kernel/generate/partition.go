@@ -13,10 +13,10 @@ import (
 // the whole register; the next store overwrites the rest of it.
 func (m *machine) partition() {
 	name := "partition" + m.suffix
-	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, bounds, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
+	TEXT(name, NOSPLIT, "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is portable.PartitionSenders, %d senders at once.", name, m.floats()))
-	p := &partitioner{machine: m, i: GP64(), end: GP64(), bounds: pointer("bounds"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
+	p := &partitioner{machine: m, i: GP64(), end: GP64(), listed: pointer("listedOffsets"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
 	if m.wide {
 		p.classifier = &opmasks{partitioner: p}
 	} else {
@@ -32,12 +32,12 @@ func (m *machine) partition() {
 
 	next, done := m.label("receiver"), m.label("done")
 	Label(next)
-	MOVL(p.end.As32(), Mem{Base: p.bounds})
+	MOVL(p.end.As32(), Mem{Base: p.listed})
 	CMPQ(p.i, Load(Param("count"), GP64()))
 	JGE(LabelRef(done))
 	p.receiver()
 	INCQ(p.i)
-	ADDQ(U8(12), p.bounds)
+	ADDQ(U8(12), p.listed)
 	JMP(LabelRef(next))
 	Label(done)
 	MOVQ(p.end, Mem{Base: pointer("end")})
@@ -49,7 +49,7 @@ func (m *machine) partition() {
 type partitioner struct {
 	*machine
 	i                        reg.GPVirtual // the receiver's index
-	bounds                   reg.GPVirtual // its entries of Senders.Offsets
+	listed                   reg.GPVirtual // its entries of Senders.Offsets
 	senders, relations, rows reg.GPVirtual
 	end                      reg.GPVirtual      // the number of senders listed so far
 	wanted                   [5]reg.VecPhysical // the limits that rows are compared with, and the rows of a table
@@ -89,7 +89,7 @@ func (p *partitioner) receiver() {
 	p.classify(e)
 	for kind := range 3 {
 		if kind > 0 {
-			MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 4 * kind})
+			MOVL(p.end.As32(), Mem{Base: p.listed, Disp: 4 * kind})
 		}
 		p.put(kind, "intoRows", "intoRelations", p.end)
 	}
@@ -123,9 +123,9 @@ func (p *partitioner) several(e, left reg.GPVirtual) {
 	p.some(left)
 	JMP(LabelRef(part))
 	Label(end)
-	MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 4})
+	MOVL(p.end.As32(), Mem{Base: p.listed, Disp: 4})
 	p.append("sibling", siblings)
-	MOVL(p.end.As32(), Mem{Base: p.bounds, Disp: 8})
+	MOVL(p.end.As32(), Mem{Base: p.listed, Disp: 8})
 	p.append("child", children)
 }
 
