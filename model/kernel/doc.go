@@ -19,18 +19,18 @@
 // An example with Dim 2: entities a, b and c, where b hears its parent a by relation 0, and c
 // hears its parents a by relation 0 and b by relation 1. Rows 0, 1, 2 are a, b, c:
 //
-//	States             = [2 1 | 1 3 | 0 0]
-//	RelationEmbeddings = [1 1 | 2 0]
+//	States             = [2 1 | -1 3 | 0 0]
+//	RelationEmbeddings = [1 1 | 2 -1]
 //	Senders.Offsets    = [0 0 0 | 0 1 1 | 1 3 3 | 3]   three entries a receiver, and the end
 //	Senders.Rows       = [0 | 0 1]
 //	Senders.Relations  = [0 | 0 1]
 //
 // Aggregating receiver c (Rows = [2], Kinds = 1) with DistMult reads Senders.Range(2, 1) =
-// [1, 3): the messages a*r0 = [2 1] and b*r1 = [2 0]. Its set also holds the boundary, which is
+// [1, 3): the messages a*r0 = [2 1] and b*r1 = [-2 -3]. Its set also holds the boundary, which is
 // zero for every entity but the source. With PNA and MeanFactor 1/3 its features are
 //
-//	previous state  mean         max   min   standard deviation
-//	[0 0]           [4/3 1/3]    [2 1] [0 0] [0.94 0.47]
+//	previous state  mean      max    min      standard deviation
+//	[0 0]           [0 -2/3]  [2 1]  [-2 -3]  [1.63 1.70]
 //
 // The linear map multiplies these features by a matrix, and Normalize turns the product into
 // c's next state.
