@@ -1,0 +1,66 @@
+package worker
+
+import "sync"
+
+// Key identifies a cached value.
+type Key struct {
+	// Kind names what is cached, such as "graph". Values of one kind have one Go type.
+	Kind string
+	// URL is where the value was read from, with whatever else distinguishes two values of a kind
+	// that are in use at the same time.
+	URL string
+}
+
+// entry is a cached value, or one that is being loaded. Its mutex is held while it is loaded, so
+// that other keys are not kept waiting.
+type entry struct {
+	sync.Mutex
+	loaded  bool
+	version any
+	value   any
+}
+
+var cache struct {
+	sync.Mutex
+	entries map[Key]*entry
+}
+
+// Load returns the value of a key in this version, from the cache or by calling load. Versions are
+// compared with ==; a checksum of the file read is one. Concurrent calls with the same key load it
+// once. An error is returned and not cached. load may call Load with other keys.
+func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
+	cache.Lock()
+	if cache.entries == nil {
+		cache.entries = map[Key]*entry{}
+	}
+	e := cache.entries[key]
+	if e == nil {
+		e = &entry{}
+		cache.entries[key] = e
+	}
+	cache.Unlock()
+
+	e.Lock()
+	defer e.Unlock()
+	if e.loaded && e.version == version {
+		return e.value.(V), nil
+	}
+	e.loaded, e.value = false, nil // before load: memory need not hold two versions
+	value, err := load()
+	if err != nil {
+		return value, err
+	}
+	e.loaded, e.version, e.value = true, version, value
+	return value, nil
+}
+
+// Forget drops all values of a kind. Those in use elsewhere stay valid.
+func Forget(kind string) {
+	cache.Lock()
+	defer cache.Unlock()
+	for key := range cache.entries {
+		if key.Kind == kind {
+			delete(cache.entries, key)
+		}
+	}
+}

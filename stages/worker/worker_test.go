@@ -1,0 +1,94 @@
+package worker
+
+import (
+	"errors"
+	"sync"
+	"testing"
+)
+
+// The cache is shared by the process: each test has a kind of its own.
+
+func TestLoadLoadsOnce(t *testing.T) {
+	t.Parallel()
+	var loads int // counted without a lock: -race finds a second load
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			got, err := Load(Key{"once", "a"}, "1", func() (int, error) { loads++; return 7, nil })
+			if err != nil || got != 7 {
+				t.Errorf("got %d, %v, want 7", got, err)
+			}
+		})
+	}
+	wait.Wait()
+	if loads != 1 {
+		t.Errorf("loaded %d times, want once", loads)
+	}
+}
+
+func TestLoadReplacesAnotherVersion(t *testing.T) {
+	t.Parallel()
+	get := func(url, version, value string) string {
+		got, err := Load(Key{"version", url}, version, func() (string, error) { return value, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, c := range []struct{ url, version, value, want string }{
+		{"a", "1", "first", "first"},
+		{"b", "1", "second", "second"},
+		{"a", "1", "unused", "first"},
+		{"a", "2", "third", "third"},
+		{"a", "1", "fourth", "fourth"},
+		{"b", "1", "unused", "second"},
+	} {
+		if got := get(c.url, c.version, c.value); got != c.want {
+			t.Errorf("%s version %s: %q, want %q", c.url, c.version, got, c.want)
+		}
+	}
+	Forget("version")
+	if got := get("b", "1", "fifth"); got != "fifth" {
+		t.Errorf("after Forget: %q, want fifth", got)
+	}
+}
+
+func TestLoadDoesNotCacheErrors(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("no such file")
+	if _, err := Load(Key{"error", "a"}, 1, func() (int, error) { return 0, failure }); !errors.Is(err, failure) {
+		t.Errorf("error %v, want %v", err, failure)
+	}
+	if got, err := Load(Key{"error", "a"}, 1, func() (int, error) { return 3, nil }); err != nil || got != 3 {
+		t.Errorf("the next load: %d, %v, want 3", got, err)
+	}
+}
+
+func TestLoadsMayNest(t *testing.T) {
+	t.Parallel()
+	got, err := Load(Key{"nest", "model"}, 1, func() (int, error) {
+		return Load(Key{"nest", "graph"}, 1, func() (int, error) { return 5, nil })
+	})
+	if err != nil || got != 5 {
+		t.Errorf("got %d, %v, want 5", got, err)
+	}
+}
+
+func TestRegistered(t *testing.T) {
+	t.Parallel()
+	a, release := Register("a")
+	b, _ := Register("b")
+	if got, ok := Registered[string](a); !ok || got != "a" {
+		t.Errorf("%q, %v, want a", got, ok)
+	}
+	if _, ok := Registered[int](b); ok {
+		t.Error("a value of another type was returned")
+	}
+	release()
+	if _, ok := Registered[string](a); ok {
+		t.Error("the value is known after its release")
+	}
+	if got, ok := Registered[string](b); !ok || got != "b" {
+		t.Errorf("%q, %v, want b", got, ok)
+	}
+}
