@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/tables"
-	"tagnet/model/adam"
+
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -27,7 +27,7 @@ type Epoch struct {
 // training is what a checkpoint needs beside the record.
 type training struct {
 	weights *parameters.Set[float32]
-	solver  *adam.Adam
+	solver  *optimizer.Adam
 }
 
 // Train trains a model on the training facts, for all epochs of c, and returns it with the weights of the last
@@ -59,7 +59,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	layout := parameters.Layout(c, g.RelationCount())
 	t := &training{
 		weights: parameters.Initialize(layout, optimizer.WeightsSeed(uint64(seed))),
-		solver:  adam.New(layout, c.LearningRate, c.WeightDecay, k),
+		solver:  optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, k),
 	}
 	trainer, err := optimizer.New(g, c, t.weights, t.solver, o.workers, k)
 	if err != nil {

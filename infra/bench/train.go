@@ -9,9 +9,9 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/head"
+	"tagnet/model/optimizer"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
-	"tagnet/model/sampling"
 )
 
 // trainer computes losses and gradients in one worker. It implements the head's interface to the
@@ -22,7 +22,7 @@ type trainer struct {
 	query        propagation.Query
 	known        tables.Answers
 	entities     []int32 // the answer, then the negatives
-	sampler      *sampling.Sampler
+	sampler      *optimizer.Sampler
 	head         *head.Head[float32]
 	propagations *propagation.Gradients
 	heads        *head.Gradients[float32]
@@ -32,7 +32,7 @@ func newTrainer(ctx context.Context, w *worker) (*trainer, error) {
 	c := w.configuration
 	t := &trainer{
 		Propagator: w.propagator, worker: w, entities: make([]int32, 1+c.Negatives),
-		sampler:      sampling.New(w.graph.Entities, c.StrictNegatives),
+		sampler:      optimizer.NewSampler(w.graph.Entities, c.StrictNegatives),
 		propagations: propagation.NewGradients(c, w.graph.RelationCount()),
 	}
 	var err error

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/adam"
+	"tagnet/model/optimizer"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -113,7 +113,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 	scorer, worker, scores = nil, nil, nil
 
 	before = live()
-	solver := adam.New(layout, c.LearningRate, 0, k)
+	solver := optimizer.NewAdam(layout, c.LearningRate, 0, k)
 	trainer, err := optimizer.New(g, c, set, solver, 1, k)
 	if err != nil {
 		t.Fatal(err)

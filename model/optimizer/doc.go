@@ -1,7 +1,10 @@
-// Package optimizer makes training steps: it propagates the queries of a batch in parallel,
-// takes their loss and gradients from the head, sums these in the order of the queries, and
-// lets the solver move the weights. The same examples and seed end in the same bits, however
-// many workers share the batch.
+// Package optimizer makes training steps. A Trainer propagates the queries of a batch in parallel,
+// takes their loss and gradients from the head, sums the gradients in the order of the queries, and
+// lets Adam change the weights. A Sampler draws the negatives of a query.
 //
-// It stands between the model's parts and the stage that feeds it bundles of queries.
+// The same examples and seed give the same bits, whatever the number of workers: every random draw
+// derives from the seed and the example's own key, and sums have a fixed order.
+//
+// Adam is torch.optim.Adam behind Gorgonia's Solver interface. Unlike Gorgonia's own solvers it
+// leaves gradients as they are, and its state can be stored in a checkpoint.
 package optimizer

@@ -4,16 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"gorgonia.org/gorgonia"
 
-	"tagnet/model/adam"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/head"
 	"tagnet/model/kernel"
+	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 )
@@ -23,28 +21,25 @@ type Example struct {
 	Source, Relation, Answer int32
 	// Known are the answers of (Source, Relation) known while training, in ascending order.
 	Known []int32
-	// Key tells this asking of the query from all others: negatives and dropout derive from
-	// it and the seed.
+	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
 	Key uint64
-	// Negatives are the entities to rank the answer against, as many as the configuration
-	// says. Nil, as usual, where they are to be drawn.
+	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
+	// the usual case, draws them.
 	Negatives []int32
 }
 
-// Result says how a step went.
+// Result has the loss and the cost of a step.
 type Result struct {
-	// Loss is the mean over the batch's queries, before the weights moved.
+	// Loss is the mean over the batch's queries, with the weights before the step.
 	Loss float64
-	// Messages is how many the propagations sent forward.
+	// Messages is the number of messages that the forward passes sent.
 	Messages int64
 }
 
-// ErrNotFinite says that a loss is NaN or infinite. The weights are as they were before the
-// step.
+// ErrNotFinite reports a loss that is NaN or infinite. No weight was changed.
 var ErrNotFinite = errors.New("the loss is not finite")
 
-// Trainer moves the weights of one model. It is not for concurrent use; its own workers are
-// concurrent.
+// Trainer trains one model. It is not safe for concurrent use; its own workers are concurrent.
 //
 // Memory: about 4 bytes · batch size · layers · dim · (2R + 13 dim) of gradients, and per
 // worker what package propagation says.
@@ -55,27 +50,27 @@ type Trainer struct {
 	parameters    *parameters.Set[float32]
 	gradients     *parameters.Set[float32]
 	model         []gorgonia.ValueGrad // parameters paired with gradients
-	solver        *adam.Adam
+	solver        *Adam
 	weights       *propagation.Weights
 	workers       []*worker
 
-	// By place in the batch.
+	// By position in the batch.
 	outcomes     []outcome
 	propagations []*propagation.Gradients
 	heads        []*head.Gradients[float32]
 	relations    []int32
 }
 
-// outcome is what a worker leaves of a query, beside its gradients.
+// outcome is a worker's result for a query, beside its gradients.
 type outcome struct {
-	loss     float64 // its share of the batch's mean
+	loss     float64 // its summand of the batch's mean
 	messages int64
 	err      error
 }
 
-// New returns a trainer of p, which it changes in place, with a number of workers (replicas)
-// that share each batch. The number changes no result.
-func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *adam.Adam, replicas int, k kernel.Kernel) (*Trainer, error) {
+// New returns a trainer of p, which it changes in place. Each batch is shared by replicas workers;
+// their number changes no result.
+func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, replicas int, k kernel.Kernel) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
@@ -91,7 +86,7 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 	if err := t.weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
-	t.model = adam.Model(p, gradients)
+	t.model = pairs(p, gradients)
 	propagator := propagation.New(g, c, k)
 	for i := range replicas {
 		if i > 0 {
@@ -106,9 +101,9 @@ func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float3
 	return t, nil
 }
 
-// Step moves the weights by the mean gradient of a batch. seed decides, with each example's
-// key, what is drawn at random. On an error the weights are as they were; it wraps
-// ErrNotFinite or is an adam.NotFiniteError where the numbers went astray.
+// Step changes the weights by the mean gradient of a batch. seed and each example's key decide all
+// random draws. On an error no weight has changed; it wraps ErrNotFinite where a loss is not finite,
+// and is a NotFiniteError where a gradient is not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	result, err := t.differentiate(examples, seed)
 	if err != nil {
@@ -120,7 +115,7 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	return result, nil
 }
 
-// differentiate leaves the batch's gradient in t.gradients.
+// differentiate sets t.gradients to the gradient of the batch's mean loss.
 func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error) {
 	if len(examples) == 0 {
 		return Result{}, errors.New("a training step without examples")
@@ -133,7 +128,11 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 		t.relations[i] = e.Relation
 	}
 	t.weights.Embed(t.kernel, t.relations[:len(examples)])
-	t.work(examples, seed)
+	share := 1 / float64(len(examples))
+	// Results are stored by position in the batch: which worker takes a query changes nothing.
+	parallel.Workers(len(t.workers), len(examples), func(worker, i int) {
+		t.outcomes[i] = t.workers[worker].run(examples[i], seed, share, t.propagations[i], t.heads[i])
+	})
 
 	var result Result
 	for i, o := range t.outcomes[:len(examples)] {
@@ -150,35 +149,14 @@ func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error)
 	return result, t.sum(len(examples))
 }
 
-// reserve makes room for the gradients of n queries.
+// reserve allocates the gradients of n queries, once.
 func (t *Trainer) reserve(n int) {
 	for len(t.propagations) < n {
 		p, h := propagation.NewGradients(t.configuration, t.graph.RelationCount()), t.workers[0].head.NewGradients()
-		h.Query = p.Query // the graph adds the head's share to the propagation's: one place holds the sum
+		h.Query = p.Query // the head adds to the propagation's gradient of the query embedding
 		t.propagations, t.heads = append(t.propagations, p), append(t.heads, h)
 		t.outcomes, t.relations = append(t.outcomes, outcome{}), append(t.relations, 0)
 	}
-}
-
-// work has the workers share the batch. Who takes which query is left to chance: each query
-// has a slot of its own for all that comes of it.
-func (t *Trainer) work(examples []Example, seed uint64) {
-	var next atomic.Int64
-	take := func(w *worker) {
-		for i := next.Add(1) - 1; i < int64(len(examples)); i = next.Add(1) - 1 {
-			t.outcomes[i] = w.run(examples[i], seed, 1/float64(len(examples)), t.propagations[i], t.heads[i])
-		}
-	}
-	workers := t.workers[:min(len(t.workers), len(examples))]
-	if len(workers) == 1 {
-		take(workers[0])
-		return
-	}
-	var done sync.WaitGroup
-	for _, w := range workers {
-		done.Go(func() { take(w) })
-	}
-	done.Wait()
 }
 
 // sum sets every gradient to the sum of n queries', in their order.

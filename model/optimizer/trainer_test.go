@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/adam"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
@@ -87,7 +86,7 @@ func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration,
 	t.Helper()
 	layout := parameters.Layout(c, g.RelationCount())
 	p := parameters.Initialize(layout, 3)
-	trainer, err := New(g, c, p, adam.New(layout, c.LearningRate, c.WeightDecay, k), replicas, k)
+	trainer, err := New(g, c, p, NewAdam(layout, c.LearningRate, c.WeightDecay, k), replicas, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,10 +252,10 @@ func TestStepNamesWhatIsWrong(t *testing.T) {
 		t.Error("an empty batch was taken")
 	}
 	layout := parameters.Layout(c, g.RelationCount())
-	if _, err := New(g, c, parameters.Initialize(layout, 1), adam.New(layout, 1, 0, kernel.Available()[0]), 0, kernel.Available()[0]); err == nil {
+	if _, err := New(g, c, parameters.Initialize(layout, 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 0, kernel.Available()[0]); err == nil {
 		t.Error("a trainer without replicas was made")
 	}
-	if _, err := New(g, c, parameters.Initialize(layout[:4], 1), adam.New(layout, 1, 0, kernel.Available()[0]), 1, kernel.Available()[0]); err == nil {
+	if _, err := New(g, c, parameters.Initialize(layout[:4], 1), NewAdam(layout, 1, 0, kernel.Available()[0]), 1, kernel.Available()[0]); err == nil {
 		t.Error("a trainer without all parameters was made")
 	}
 }
@@ -359,7 +358,7 @@ func BenchmarkStep(b *testing.B) {
 			c.Dependent = false
 			layout := parameters.Layout(c, g.RelationCount())
 			kernels := kernel.Available()
-			trainer, err := New(g, c, parameters.Initialize(layout, 1), adam.New(layout, 1e-3, 0, kernels[len(kernels)-1]), replicas, kernels[len(kernels)-1])
+			trainer, err := New(g, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), replicas, kernels[len(kernels)-1])
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,15 +8,14 @@ import (
 	"tagnet/model/head"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
-	"tagnet/model/sampling"
 )
 
-// worker takes one query at a time, with buffers of its own. It is also the propagation that
-// its head calls.
+// worker computes one query at a time, with buffers of its own. It implements head.Propagation for
+// its head.
 type worker struct {
 	trainer    *Trainer
 	propagator *propagation.Propagator
-	sampler    *sampling.Sampler
+	sampler    *Sampler
 	head       *head.Head[float32]
 
 	entities  []int32 // the answer, then the negatives
@@ -29,7 +28,7 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 	w := &worker{
 		trainer:    t,
 		propagator: propagator,
-		sampler:    sampling.New(t.graph.Entities, c.StrictNegatives),
+		sampler:    NewSampler(t.graph.Entities, c.StrictNegatives),
 		entities:   make([]int32, 1+c.Negatives),
 	}
 	var err error
@@ -37,7 +36,7 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 	return w, err
 }
 
-// run computes one query's loss and gradients. share is its part in the batch's mean.
+// run computes one query's loss and gradients. share is its weight in the batch's mean.
 func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradients, h *head.Gradients[float32]) outcome {
 	if err := w.check(e); err != nil {
 		return outcome{err: err}
@@ -51,7 +50,7 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	w.query = propagation.Query{
 		Source: e.Source, Relation: e.Relation, Removal: w.removal(e),
 		Candidates: w.entities,
-		Training:   true, Seed: random.Seed(seed, e.Key, 2), // the sampler takes the keys before it
+		Training:   true, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(e.Relation, w.entities, share, h)
@@ -77,7 +76,7 @@ func (w *worker) check(e Example) error {
 	return nil
 }
 
-// removal is what the configuration takes out of the query's graph.
+// removal returns the edges that the configuration removes from the query's graph.
 func (w *worker) removal(e Example) graph.Removal {
 	remove := w.trainer.configuration.Remove
 	if remove == configuration.RemoveNone {
@@ -90,7 +89,7 @@ func (w *worker) removal(e Example) graph.Removal {
 	}
 }
 
-// Depth, Width, Forward, Candidates and Backward are the propagation as the head sees it.
+// Depth, Width, Forward, Candidates and Backward implement head.Propagation.
 
 func (w *worker) Depth() int { return w.propagator.Depth() }
 

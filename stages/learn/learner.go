@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/safetensors"
 	"tagnet/formats/storage"
-	"tagnet/model/adam"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -19,7 +18,6 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/model/sampling"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
@@ -62,7 +60,7 @@ type learner struct {
 	folder     checkpoint.Folder
 	kernel     kernel.Kernel
 	parameters *parameters.Set[float32]
-	solver     *adam.Adam
+	solver     *optimizer.Adam
 	trainer    *optimizer.Trainer
 	history    []Epoch
 	tell       func(Progress)
@@ -122,7 +120,7 @@ func (l *learner) prepare(ctx context.Context) error {
 	c := l.Configuration
 	layout := parameters.Layout(c, l.Graph.RelationCount())
 	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
-	l.solver = adam.New(layout, c.LearningRate, c.WeightDecay, l.kernel)
+	l.solver = optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, l.kernel)
 	l.epoch = 1
 	if err := l.resume(ctx); err != nil {
 		return err
@@ -271,7 +269,7 @@ func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Confi
 // whatRemains says what may help against an error, and which checkpoint is left.
 func (l *learner) whatRemains(err error) string {
 	remedy := fmt.Sprintf("try a lower --learning_rate: this epoch's is %g", l.learningRate())
-	if errors.Is(err, sampling.ErrNoNegatives) {
+	if errors.Is(err, optimizer.ErrNoNegatives) {
 		remedy = "--strict_negatives=false draws known answers too, or leave the fact out"
 	}
 	if l.record.Epoch == 0 {

@@ -1,4 +1,4 @@
-package sampling
+package optimizer
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"tagnet/model/random"
 )
 
-// ErrNoNegatives says that every entity is a known answer of the query.
+// ErrNoNegatives reports a query of which every entity is a known answer.
 var ErrNoNegatives = errors.New("every entity is a known answer, none is left as a negative")
 
-// Sampler draws negatives over a graph's entities. It keeps room between draws, so that they
-// allocate nothing; it is not for concurrent use.
+// Sampler draws negatives among a graph's entities. It keeps its buffers, so a draw allocates
+// nothing; it is not safe for concurrent use.
 type Sampler struct {
 	entities int
 	strict   bool
@@ -22,8 +22,8 @@ type Sampler struct {
 	excluded []int32
 }
 
-// New returns a sampler over entities 0..entities-1. A strict one never draws a known answer.
-func New(entities int, strict bool) *Sampler {
+// NewSampler returns a sampler over entities 0..entities-1. A strict one never draws a known answer.
+func NewSampler(entities int, strict bool) *Sampler {
 	source := rand.NewPCG(0, 0)
 	return &Sampler{entities: entities, strict: strict, source: source, random: rand.New(source)}
 }
@@ -48,7 +48,7 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	return nil
 }
 
-// exclude gathers the known answers and the answer, ascending, each once.
+// exclude sets excluded to the known answers and the answer, ascending, without duplicates.
 func (s *Sampler) exclude(answer int32, known []int32) {
 	add := func(entity int32) {
 		if n := len(s.excluded); n == 0 || s.excluded[n-1] != entity {
@@ -68,7 +68,7 @@ func (s *Sampler) exclude(answer int32, known []int32) {
 	}
 }
 
-// allowed returns the entity that has exactly rank allowed entities before it.
+// allowed returns the entity with exactly rank allowed entities before it.
 func (s *Sampler) allowed(rank int32) int32 {
 	// excluded[i] has excluded[i]-i allowed entities before it, which grows with i.
 	before := sort.Search(len(s.excluded), func(i int) bool { return s.excluded[i]-int32(i) > rank })

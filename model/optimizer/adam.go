@@ -1,16 +1,16 @@
-package adam
+package optimizer
 
 import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"tagnet/model/kernel"
+	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 )
 
@@ -21,12 +21,13 @@ const (
 	epsilon = 1e-8
 )
 
-// Adam is torch.optim.Adam: weight decay is added to the gradient (times the weight), both
-// moments are corrected for their start at zero, and epsilon is added outside of the root.
+// Adam is torch.optim.Adam (Kingma and Ba, arXiv 1412.6980): the weight times WeightDecay is added
+// to the gradient, both moments are corrected for their start at zero, and epsilon is added outside
+// of the square root.
 type Adam struct {
 	// LearningRate may change between steps.
 	LearningRate float64
-	// WeightDecay is coupled: it passes through the moments.
+	// WeightDecay is L2 regularization: it enters the moments, unlike AdamW's.
 	WeightDecay float64
 
 	kernel  kernel.Vectors
@@ -44,14 +45,14 @@ type moments struct {
 	weight, gradient []float32 // of the current step
 }
 
-// chunk is a part of one tensor: what one goroutine takes at a time.
+// chunk is a range of one tensor's values, the unit of parallel work.
 type chunk struct{ tensor, from, to int }
 
 const chunkSize = 1 << 14
 
-// New returns a solver for parameters of the given layout that has not made a step. Every
+// NewAdam returns a solver for parameters of the given layout, before its first step. Every
 // variant of the kernel gives the same bits.
-func New(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Vectors) *Adam {
+func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.Vectors) *Adam {
 	a := &Adam{LearningRate: learningRate, WeightDecay: weightDecay, kernel: k}
 	for i, shape := range layout {
 		size := shape.Size()
@@ -63,25 +64,24 @@ func New(layout []parameters.Shape, learningRate, weightDecay float64, k kernel.
 	return a
 }
 
-// Steps is the number of steps made.
+// Steps returns the number of steps made.
 func (a *Adam) Steps() int64 { return a.steps }
 
-// NotFiniteError says that a gradient holds a NaN or an infinity. No weight was changed.
+// NotFiniteError reports a gradient that holds a NaN or an infinity. No weight was changed.
 type NotFiniteError struct {
-	// Name is the tensor's, Value the first such value.
+	// Name is the name of the tensor, Value its first value that is not finite.
 	Name  string
 	Value float32
 }
 
-// Error says which tensor.
+// Error names the tensor.
 func (e NotFiniteError) Error() string {
 	return fmt.Sprintf("the gradient of %s is not finite (%g)", e.Name, e.Value)
 }
 
-// Step changes the weights of a model by its gradients. Unlike Gorgonia's solvers it leaves
-// these as they are: whoever sets them anew for the next step need not have them zeroed. model
-// has an entry per tensor of the layout, in its order, as Model makes them. The error is a
-// NotFiniteError where a gradient is not finite; nothing has changed then.
+// Step changes the weights of a model by its gradients, which stay as they are. model has an entry
+// per tensor of the layout, in its order, as pairs returns them. It returns a NotFiniteError, and
+// changes nothing, where a gradient is not finite.
 func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	if err := a.attach(model); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	return nil
 }
 
-// notFinite names the first of them, whichever goroutine found one.
+// notFinite returns the error for the first value that is not finite, in the order of the layout.
 func (a *Adam) notFinite() error {
 	for _, t := range a.tensors {
 		for _, g := range t.gradient {
@@ -116,7 +116,7 @@ func (a *Adam) notFinite() error {
 	return nil
 }
 
-// attach takes the model's arrays, and checks that they are those of the layout.
+// attach keeps the model's arrays for this step, and checks that they have the layout's names and sizes.
 func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 	if len(model) != len(a.tensors) {
 		return fmt.Errorf("a step of %d tensors, want %d", len(model), len(a.tensors))
@@ -141,7 +141,7 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 	return nil
 }
 
-// step is what this step's formula holds besides the tensors.
+// step returns the scalars of this step's formula.
 func (a *Adam) step() kernel.AdamStep {
 	t := float64(a.steps)
 	return kernel.AdamStep{
@@ -154,30 +154,15 @@ func (a *Adam) step() kernel.AdamStep {
 	}
 }
 
-// each calls do for every chunk, on as many goroutines as serve the work. Chunks touch
-// nothing in common, so who takes which changes nothing.
+// each calls do for every chunk, in parallel where there are enough of them. Chunks do not overlap,
+// so the result does not depend on the number of threads.
 func (a *Adam) each(do func(chunk)) {
 	workers := min(runtime.GOMAXPROCS(0), len(a.chunks)/4)
-	if workers < 2 {
-		for _, c := range a.chunks {
-			do(c)
-		}
-		return
-	}
-	var next atomic.Int64
-	var done sync.WaitGroup
-	for range workers {
-		done.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(a.chunks)); i = next.Add(1) - 1 {
-				do(a.chunks[i])
-			}
-		})
-	}
-	done.Wait()
+	parallel.Workers(workers, len(a.chunks), func(_, i int) { do(a.chunks[i]) })
 }
 
-// Model pairs each tensor of a set with its gradient, for Step. Both share the sets' memory.
-func Model(weights, gradients *parameters.Set[float32]) []gorgonia.ValueGrad {
+// pairs returns each tensor of a set with its gradient, for Step. Both share the sets' memory.
+func pairs(weights, gradients *parameters.Set[float32]) []gorgonia.ValueGrad {
 	model := make([]gorgonia.ValueGrad, len(weights.Tensors))
 	for i, w := range weights.Tensors {
 		model[i] = pair{w.Name, dense(w), dense(gradients.Tensors[i])}

@@ -1,4 +1,4 @@
-package adam
+package optimizer
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func sets(t testing.TB) (weights, gradients *parameters.Set[float32], model []go
 			tensor.Data[i] = float32(random.NormFloat64())
 		}
 	}
-	return weights, gradients, Model(weights, gradients)
+	return weights, gradients, pairs(weights, gradients)
 }
 
 // fillGradients gives step t's gradients, some of them zero or of very different sizes.
@@ -64,10 +64,10 @@ func TestStepByHand(t *testing.T) {
 	one := []parameters.Shape{{Name: "w", Shape: []int{1}}}
 	w, g := parameters.NewSet[float32](one), parameters.NewSet[float32](one)
 	w.Data("w")[0] = 1
-	a := New(one, .1, 0, fastest)
+	a := NewAdam(one, .1, 0, fastest)
 	for i, want := range []float64{.9, .87336629} {
 		g.Data("w")[0] = []float32{2, -1}[i]
-		if err := a.Step(Model(w, g)); err != nil {
+		if err := a.Step(pairs(w, g)); err != nil {
 			t.Fatal(err)
 		}
 		if got := float64(w.Data("w")[0]); !(math.Abs(got-want) <= 1e-6) {
@@ -83,7 +83,7 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 		start := slices.Clone(weights.Data("large"))
 		seen := make([][]float64, len(start))
 		var rates []float64
-		a := New(layout, .01, decay, fastest)
+		a := NewAdam(layout, .01, decay, fastest)
 		for step := range steps {
 			a.LearningRate = .01 * math.Pow(.97, float64(step))
 			rates = append(rates, a.LearningRate)
@@ -112,7 +112,7 @@ func TestStepsAreTheSameEverywhere(t *testing.T) {
 	run := func(k kernel.Kernel, threads int) []float32 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		weights, gradients, model := sets(t)
-		a := New(layout, .01, 1e-3, k)
+		a := NewAdam(layout, .01, 1e-3, k)
 		for step := range 3 {
 			fillGradients(gradients, step)
 			if err := a.Step(model); err != nil {
@@ -134,7 +134,7 @@ func TestStepsAreTheSameEverywhere(t *testing.T) {
 func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		weights, gradients, model := sets(t)
-		a := New(layout, .01, 0, fastest)
+		a := NewAdam(layout, .01, 0, fastest)
 		fillGradients(gradients, 0)
 		gradients.Data("large")[77777] = bad
 		before := slices.Clone(weights.Data("large"))
@@ -151,7 +151,7 @@ func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 
 func TestStepChecksTheModel(t *testing.T) {
 	weights, gradients, model := sets(t)
-	a := New(layout, .01, 0, fastest)
+	a := NewAdam(layout, .01, 0, fastest)
 	if err := a.Step(model[:2]); err == nil {
 		t.Error("a tensor is missing, and none missed it")
 	}
@@ -160,7 +160,7 @@ func TestStepChecksTheModel(t *testing.T) {
 	}
 	weights.Tensors[2].Data, gradients.Tensors[2].Data = weights.Tensors[2].Data[:401], gradients.Tensors[2].Data[:401]
 	weights.Tensors[2].Shape, gradients.Tensors[2].Shape = []int{1, 401}, []int{1, 401}
-	if err := a.Step(Model(weights, gradients)); err == nil {
+	if err := a.Step(pairs(weights, gradients)); err == nil {
 		t.Error("a tensor of another size was taken")
 	}
 }
@@ -169,12 +169,12 @@ func TestStepChecksTheModel(t *testing.T) {
 func TestRestoreGoesOn(t *testing.T) {
 	run := func(breakAfter int) []float32 {
 		weights, gradients, model := sets(t)
-		a := New(layout, .01, 1e-3, fastest)
+		a := NewAdam(layout, .01, 1e-3, fastest)
 		for step := range 12 {
 			if step == breakAfter {
 				tensors, steps := a.State()
 				slices.Reverse(tensors) // any order
-				a = New(layout, .01, 1e-3, fastest)
+				a = NewAdam(layout, .01, 1e-3, fastest)
 				if err := a.Restore(tensors, steps); err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +195,7 @@ func TestRestoreGoesOn(t *testing.T) {
 }
 
 func TestRestoreChecksTheState(t *testing.T) {
-	a := New(layout, .01, 0, fastest)
+	a := NewAdam(layout, .01, 0, fastest)
 	tensors, _ := a.State()
 	other := slices.Clone(tensors)
 	other[0].Shape = []int{3, 2}
@@ -213,10 +213,10 @@ func TestRestoreChecksTheState(t *testing.T) {
 }
 
 // BenchmarkStep is a step of about FB15k-237's 3.1 million weights.
-func BenchmarkStep(b *testing.B) {
+func BenchmarkAdam(b *testing.B) {
 	large := []parameters.Shape{{Name: "w", Shape: []int{6, 474 * 32, 32}}, {Name: "bias", Shape: []int{64}}}
 	w, g := parameters.NewSet[float32](large), parameters.NewSet[float32](large)
-	model, a := Model(w, g), New(large, 1e-3, 1e-4, fastest)
+	model, a := pairs(w, g), NewAdam(large, 1e-3, 1e-4, fastest)
 	b.SetBytes(32 * int64(large[0].Size()+large[1].Size()))
 	for b.Loop() {
 		if err := a.Step(model); err != nil {

@@ -1,4 +1,4 @@
-package sampling
+package optimizer
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func TestStrictNeverDrawsKnownAnswers(t *testing.T) {
 		{"one entity left", 2, []int32{0, 1, 2, 3, 5, 6}, []int32{4}},
 		{"known repeated", 2, []int32{1, 1, 2, 2, 3}, []int32{0, 4, 5, 6}},
 	} {
-		s := New(7, true)
+		s := NewSampler(7, true)
 		const draws = 12000
 		negatives := make([]int32, draws)
 		if err := s.Draw(1, 2, c.answer, c.known, negatives); err != nil {
@@ -49,7 +49,7 @@ func TestStrictNeverDrawsKnownAnswers(t *testing.T) {
 
 func TestWithoutStrictAllAreDrawn(t *testing.T) {
 	negatives := make([]int32, 1000)
-	if err := New(4, false).Draw(1, 2, 0, []int32{0, 1, 2, 3}, negatives); err != nil {
+	if err := NewSampler(4, false).Draw(1, 2, 0, []int32{0, 1, 2, 3}, negatives); err != nil {
 		t.Fatal(err)
 	}
 	for e := range int32(4) {
@@ -60,7 +60,7 @@ func TestWithoutStrictAllAreDrawn(t *testing.T) {
 }
 
 func TestNoNegativesLeft(t *testing.T) {
-	err := New(3, true).Draw(1, 2, 1, []int32{0, 2}, make([]int32, 4))
+	err := NewSampler(3, true).Draw(1, 2, 1, []int32{0, 2}, make([]int32, 4))
 	if !errors.Is(err, ErrNoNegatives) {
 		t.Errorf("error %v, want ErrNoNegatives", err)
 	}
@@ -74,7 +74,7 @@ func TestDrawDependsOnSeedAndKeyOnly(t *testing.T) {
 		}
 		return negatives
 	}
-	s := New(1000, true)
+	s := NewSampler(1000, true)
 	want := draw(s, 1, 2)
 	draw(s, 7, 8) // another query between
 	if got := draw(s, 1, 2); !slices.Equal(got, want) {
@@ -91,7 +91,7 @@ func TestDrawDependsOnSeedAndKeyOnly(t *testing.T) {
 }
 
 func TestDrawAllocatesNothing(t *testing.T) {
-	s, known, negatives := New(1000, true), []int32{1, 5, 7}, make([]int32, 64)
+	s, known, negatives := NewSampler(1000, true), []int32{1, 5, 7}, make([]int32, 64)
 	if n := testing.AllocsPerRun(20, func() { _ = s.Draw(1, 2, 5, known, negatives) }); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

@@ -1,4 +1,4 @@
-package adam
+package optimizer
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"tagnet/model/parameters"
 )
 
-// The names of the moments, before the tensor's own: those of PyTorch's state.
+// Prefixes of the moments' names, as in PyTorch's state.
 const (
 	firstPrefix  = "exp_avg."
 	secondPrefix = "exp_avg_sq."
 )
 
-// State returns the moments as named tensors, in a fixed order, and the number of steps: all
-// that a later Restore needs to go on as if there had been no break. The tensors share the
-// solver's memory: write them before the next step.
+// State returns the moments as named tensors, in a fixed order, and the number of steps. A solver
+// that Restore gives them continues to the same bits. The tensors share the solver's memory and are
+// valid until the next step.
 func (a *Adam) State() (tensors []parameters.Tensor[float32], steps int64) {
 	for _, t := range a.tensors {
 		tensors = append(tensors, parameters.Tensor[float32]{Name: firstPrefix + t.Name, Shape: t.Shape.Shape, Data: t.first})
@@ -27,7 +27,7 @@ func (a *Adam) State() (tensors []parameters.Tensor[float32], steps int64) {
 	return tensors, a.steps
 }
 
-// Restore takes over a state that State returned, in any order, by copying. It fails, and
+// Restore copies a state that State returned, its tensors in any order. It returns an error, and
 // changes nothing, where a tensor is missing, unknown, or of another shape.
 func (a *Adam) Restore(tensors []parameters.Tensor[float32], steps int64) error {
 	given := make(map[string]parameters.Tensor[float32], len(tensors))
