@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/model/optimizer"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"

@@ -1,86 +1,82 @@
 package bundle
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
-// Bundle is a unit of work: some questions of a split, with all that answers need beside the
-// graph.
+// Bundle is a unit of work: some queries of a split.
 type Bundle struct {
-	// Number is the bundle's place among those of its split, from 0.
+	// Number is the position of the bundle among those of its split, from 0.
 	Number int
-	// Groups are ordered by source.
-	Groups []Group
+	// Queries are ordered by source and relation.
+	Queries []Query
 }
 
-// Group is the questions of a bundle that share a source, and so a search.
-type Group struct {
-	Source int32
-	// Distances is the source's distance row, compressed; see Row.
-	Distances []byte
-	// Questions are ordered by relation.
-	Questions []Question
-}
-
-// Question is a distinct (source, relation): one propagation answers all of its queries.
-type Question struct {
-	// Relation is the relation asked along, reciprocals included: 0..2R-1.
-	Relation int32
-	// Numbers are the places of the queries in the split's table, ascending, and Answers
-	// what each of them asks for.
-	Numbers []int64
+// Query is a distinct query (Source, Relation, ?).
+type Query struct {
+	// Source is an entity. Relation is 0..2R-1, inverse relations included.
+	Source, Relation int32
+	// Rows are the positions, ascending, of the rows of the split's table that have this query,
+	// and Answers the labelled answer of each, or None.
+	Rows    []int64
 	Answers []int32
-	// Known are all known answers of the question, sorted.
+	// Known are all known answers of the query, ascending, each once.
 	Known []int32
 }
 
-// Queries counts the queries of the bundle.
-func (b *Bundle) Queries() int64 {
+// None is the answer of a row without a labelled answer.
+const None int32 = -1
+
+// Rows returns the number of rows of the split's table that the bundle covers.
+func (b *Bundle) Rows() int64 {
 	var n int64
-	for _, g := range b.Groups {
-		for _, q := range g.Questions {
-			n += int64(len(q.Numbers))
+	for _, q := range b.Queries {
+		n += int64(len(q.Rows))
+	}
+	return n
+}
+
+// Sources yields the queries of each source, and the index of the first of them.
+func (b *Bundle) Sources() iter.Seq2[int, []Query] {
+	return func(yield func(int, []Query) bool) {
+		for from := 0; from < len(b.Queries); {
+			to := from + 1
+			for to < len(b.Queries) && b.Queries[to].Source == b.Queries[from].Source {
+				to++
+			}
+			if !yield(from, b.Queries[from:to]) {
+				return
+			}
+			from = to
 		}
 	}
-	return n
 }
 
-// Questions counts the distinct (source, relation) of the bundle: its propagations.
-func (b *Bundle) Questions() int64 {
-	var n int64
-	for _, g := range b.Groups {
-		n += int64(len(g.Questions))
-	}
-	return n
-}
-
-// Check returns an error if an id of the bundle is outside of a graph with that many entities
-// and relations (2R).
+// Check returns an error if an id of the bundle is outside a graph with that many entities and
+// relations (2R), or lists do not have the length or order that Query states.
 func (b *Bundle) Check(entities, relations int) error {
 	entity := func(id int32) bool { return id >= 0 && int(id) < entities }
-	for _, g := range b.Groups {
-		if !entity(g.Source) {
-			return fmt.Errorf("bundle %d: source %d is outside 0..%d", b.Number, g.Source, entities-1)
+	for _, q := range b.Queries {
+		if !entity(q.Source) {
+			return fmt.Errorf("bundle %d: source %d is outside 0..%d", b.Number, q.Source, entities-1)
 		}
-		for _, q := range g.Questions {
-			if q.Relation < 0 || int(q.Relation) >= relations {
-				return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
+		if q.Relation < 0 || int(q.Relation) >= relations {
+			return fmt.Errorf("bundle %d: relation %d is outside 0..%d", b.Number, q.Relation, relations-1)
+		}
+		if len(q.Rows) != len(q.Answers) || len(q.Rows) == 0 {
+			return fmt.Errorf("bundle %d: query (%d, %d, ?) has %d rows, but %d answers", b.Number, q.Source, q.Relation, len(q.Rows), len(q.Answers))
+		}
+		for i, answer := range q.Answers {
+			if answer != None && !entity(answer) {
+				return fmt.Errorf("bundle %d: answer %d of row %d is outside 0..%d", b.Number, answer, q.Rows[i], entities-1)
 			}
-			if len(q.Numbers) != len(q.Answers) || len(q.Numbers) == 0 {
-				return fmt.Errorf("bundle %d: %d query numbers, but %d answers", b.Number, len(q.Numbers), len(q.Answers))
-			}
-			for i, answer := range q.Answers {
-				if answer != None && !entity(answer) {
-					return fmt.Errorf("bundle %d: answer %d of query %d is outside 0..%d", b.Number, answer, q.Numbers[i], entities-1)
-				}
-			}
-			for i, known := range q.Known {
-				if !entity(known) || i > 0 && q.Known[i-1] >= known {
-					return fmt.Errorf("bundle %d: known answers of (%d, %d) are not sorted ids below %d", b.Number, g.Source, q.Relation, entities)
-				}
+		}
+		for i, known := range q.Known {
+			if !entity(known) || i > 0 && q.Known[i-1] >= known {
+				return fmt.Errorf("bundle %d: known answers of (%d, %d, ?) are not ascending ids below %d", b.Number, q.Source, q.Relation, entities)
 			}
 		}
 	}
 	return nil
 }
-
-// None is the answer of a query that asks without expecting one.
-const None int32 = -1

@@ -1,10 +1,11 @@
-// Package bundle cuts the queries of a split into the units that a core works on. Queries are
-// grouped by source, and within a source by relation, since one search serves a source and one
-// propagation serves a question; then they are cut into bundles of about equal cost and bounded
-// memory. A bundle is an Arrow record batch: it carries ids, the answers asked for, the answers
-// known, and each source's distance row, never a copy of the graph.
+// Package bundle cuts the queries of a split into bundles, the unit of work of the model stages.
 //
-// It stands between the graph that preprocess made and the model stages that learn and score.
-// What a bundle holds depends on the queries and the parameters alone, not on how the work
-// was shared out.
+// The rows of a split's query table that ask for the same (source, relation, ?) are one Query, since
+// one propagation answers them all. Queries are ordered by source, since one search serves all
+// queries of a source, and cut into bundles of equal numbers of queries and bounded memory. A bundle
+// carries ids, labelled answers and known answers, and never a copy of the graph. Between fused
+// steps it is passed by pointer; a barrier encodes it as an Arrow record batch.
+//
+// The package stands between the graph that preprocess made and the stages learn and score. What a
+// bundle holds depends on the queries and the parameters alone.
 package bundle

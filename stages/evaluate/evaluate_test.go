@@ -19,16 +19,16 @@ func someScores() []*score.Scored {
 		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Mean: float64(pessimistic+optimistic) / 2, Candidates: 3}
 	}
 	return []*score.Scored{
-		{Number: 0, Messages: 5, Questions: []score.Question{
-			{Source: 0, Relation: 0, Asked: 2, Results: []score.Result{
-				{Number: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
-				{Number: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: score.Unreached},
+		{Number: 0, Messages: 5, Queries: []score.Query{
+			{Source: 0, Relation: 0, Row: 2, Results: []score.Result{
+				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
+				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: score.Unreached},
 			}, Best: []score.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
-		{Number: 1, Messages: 7, Questions: []score.Question{
-			{Source: 1, Relation: 2, Asked: 0, Results: []score.Result{{Number: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
+		{Number: 1, Messages: 7, Queries: []score.Query{
+			{Source: 1, Relation: 2, Row: 0, Results: []score.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
 				Best: []score.Candidate{{Entity: 2, Score: 0, Distance: score.Unreached}}},
-			{Source: 2, Relation: 3, Asked: 1, Results: []score.Result{{Number: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
+			{Source: 2, Relation: 3, Row: 1, Results: []score.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
 		}},
 	}
 }

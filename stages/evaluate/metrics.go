@@ -96,7 +96,7 @@ func NewGatherer(relations []string) *Gatherer {
 // Add takes in one bundle.
 func (g *Gatherer) Add(s *score.Scored) {
 	g.messages += s.Messages
-	for _, q := range s.Questions {
+	for _, q := range s.Queries {
 		g.distinct++
 		direction, relation := g.name(q.Relation)
 		for _, r := range q.Results {

@@ -19,11 +19,11 @@ type Names struct{ Entities, Relations []string }
 func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
 	var rows []parquet.Ranking
 	for _, s := range all {
-		for _, q := range s.Questions {
+		for _, q := range s.Queries {
 			direction, relation := Directed(n.Relations, q.Relation)
 			for _, r := range q.Results {
 				rows = append(rows, parquet.Ranking{
-					Query: r.Number, Direction: direction,
+					Query: r.Row, Direction: direction,
 					Source: n.Entities[q.Source], Relation: relation, Answer: n.Entities[r.Answer],
 					Score:           r.Score,
 					RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean, RankOptimistic: r.Rank.Optimistic,
@@ -40,7 +40,7 @@ func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
 func (n Names) Predictions(all []*score.Scored) []parquet.Prediction {
 	var rows []parquet.Prediction
 	for _, s := range all {
-		for _, q := range s.Questions {
+		for _, q := range s.Queries {
 			direction, relation := Directed(n.Relations, q.Relation)
 			for i, c := range q.Best {
 				rows = append(rows, parquet.Prediction{

@@ -12,8 +12,8 @@ func inOrder(all []*score.Scored) []*score.Scored {
 	one := &score.Scored{}
 	for _, s := range all {
 		one.Messages += s.Messages
-		one.Questions = append(one.Questions, s.Questions...)
+		one.Queries = append(one.Queries, s.Queries...)
 	}
-	slices.SortStableFunc(one.Questions, func(a, b score.Question) int { return cmp.Compare(a.Asked, b.Asked) })
+	slices.SortStableFunc(one.Queries, func(a, b score.Query) int { return cmp.Compare(a.Row, b.Row) })
 	return []*score.Scored{one}
 }

@@ -30,8 +30,8 @@ type Params struct {
 	Questions bool
 }
 
-// Write writes what is known of scored bundles: PCollection<KV<int, []byte>> of encoded
-// score.Scored with one key, to PCollection<string>, the URLs of the files written.
+// Write writes what is known of scored bundles: PCollection<KV<int, *score.Scored>> with
+// one key, to PCollection<string>, the URLs of the files written.
 //
 // One worker holds all of them: 60 bytes a query and 20 a best candidate, and as much again,
 // with the names, for each file in turn.
@@ -43,19 +43,15 @@ func Write(s beam.Scope, p Params, scored beam.PCollection) beam.PCollection {
 type writeFn struct{ Params Params }
 
 // ProcessElement gets all bundles.
-func (f *writeFn) ProcessElement(ctx context.Context, _ int, encoded func(*[]byte) bool, emit func(string)) error {
+func (f *writeFn) ProcessElement(ctx context.Context, _ int, scored func(**score.Scored) bool, emit func(string)) error {
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err
 	}
 	var all []*score.Scored
-	var data []byte
-	for encoded(&data) {
-		s, err := score.Decode(data)
-		if err != nil {
-			return err
-		}
-		all = append(all, s)
+	var one *score.Scored
+	for scored(&one) {
+		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b *score.Scored) int { return cmp.Compare(a.Number, b.Number) })
 	names := Names{Entities: loaded.Of(f.Params.Split).Entities, Relations: loaded.Relations}

@@ -12,9 +12,8 @@ import (
 	"tagnet/model/checkpoint"
 )
 
-// Epoch is a line of training.jsonl: how one epoch went. Seconds and Kernel, which depend on
-// the machine, stand here and nowhere else. Seconds are those of the process that finished the
-// epoch: where it went on from a checkpoint, what came before is not counted.
+// Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
+// here and nowhere else. Seconds adds up the time that interrupted trainings spent on the epoch.
 type Epoch struct {
 	Epoch        int               `json:"epoch"`
 	Loss         float64           `json:"loss"`
@@ -27,7 +26,7 @@ type Epoch struct {
 	Kernel       string            `json:"kernel"`
 }
 
-// ReadHistory reads training.jsonl; where it is absent no epoch is finished.
+// ReadHistory reads training.jsonl, and returns nil if it does not exist.
 func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,14 +39,14 @@ func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		var e Epoch
 		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w; remove the file, it is only for people to read", url, i+1, err)
+			return nil, fmt.Errorf("%s:%d: %w; remove the file, nothing depends on it", url, i+1, err)
 		}
 		epochs = append(epochs, e)
 	}
 	return epochs, nil
 }
 
-// writeHistory replaces training.jsonl as a whole, so that no line of it is ever cut.
+// writeHistory replaces training.jsonl as a whole, so that a kill leaves no partial line.
 func writeHistory(ctx context.Context, url string, epochs []Epoch) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

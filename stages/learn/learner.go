@@ -23,7 +23,7 @@ import (
 	"tagnet/stages/score"
 )
 
-// Run is what decides how a training goes, beside its data.
+// Run holds the parameters of a training, beside its data.
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
 	Checkpoints, History string
@@ -35,25 +35,25 @@ type Run struct {
 	Validation    checkpoint.Validation
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Replicas is the number of threads; if 0 one a core, MostReplicas at most (unless that is
-	// 0). It changes no bit of what is learned.
+	// Replicas is the number of threads; 0 is one per core, at most MostReplicas (unless that is
+	// 0). It changes no bit of the weights.
 	Replicas, MostReplicas int
-	// Memory is the budget of the process in bytes, to which it holds its garbage; 0 for none.
+	// Memory is the budget of the process in bytes, which limits its garbage; 0 for none.
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
 }
 
-// Data is what a training reads.
+// Data holds the inputs of a training.
 type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
-	Deck       *Deck
-	// Valid are the bundles of the validation queries; none where there are no such queries.
-	Valid []*bundle.Bundle
+	Train      TrainingSet
+	// Valid is a bundle of the validation queries; without any there is no validation.
+	Valid *bundle.Bundle
 }
 
-// learner is a training that is under way.
+// learner is a running training.
 type learner struct {
 	Run
 	Data
@@ -63,27 +63,28 @@ type learner struct {
 	solver     *optimizer.Adam
 	trainer    *optimizer.Trainer
 	history    []Epoch
-	tell       func(Progress)
+	report     func(Progress)
 
-	record     checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
-	epoch      int               // under way
-	partial    checkpoint.Partial
-	saved      time.Time // when the newest checkpoint was written
-	begun      time.Time // when the epoch would have begun without interruptions
-	validQuery int64
+	record       checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
+	epoch        int               // the current one
+	partial      checkpoint.Partial
+	saved        time.Time // when the newest checkpoint was written
+	started      time.Time // when the epoch would have started without interruptions
+	validQueries int64
 }
 
-// Train trains until all epochs are done, from the newest whole checkpoint of the folder, or
-// from fresh weights where there is none. It returns the record of the last epoch. tell,
-// which may be nil, hears of each step.
+// Train trains until all epochs are done, from the newest complete checkpoint of the folder, or from
+// fresh weights if there is none. It returns the record of the last epoch. report, which may be nil,
+// is called after each step.
 //
-// Whatever process trains, in whatever pieces, equal data, configuration, seed, validation and
-// kernel give equal checkpoints. Where ctx is cancelled, a last checkpoint is written.
-func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkpoint.Record, error) {
-	if tell == nil {
-		tell = func(Progress) {}
+// Equal data, configuration, seed, validation and kernel give equal checkpoints, whatever the number
+// of threads and of interruptions. When ctx is cancelled Train writes a last checkpoint, which it
+// does not cut short, and returns the cause.
+func Train(ctx context.Context, run Run, data Data, report func(Progress)) (checkpoint.Record, error) {
+	if report == nil {
+		report = func(Progress) {}
 	}
-	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), tell: tell}
+	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
 	if err := l.prepare(ctx); err != nil {
 		return checkpoint.Record{}, err
 	}
@@ -102,7 +103,7 @@ func Train(ctx context.Context, run Run, data Data, tell func(Progress)) (checkp
 	return l.record, nil
 }
 
-// prepare makes weights, solver and trainer, fresh or from the newest checkpoint.
+// prepare makes the weights, the solver and the trainer, fresh or from the newest checkpoint.
 func (l *learner) prepare(ctx context.Context) error {
 	err := l.Lock.Check(ctx)
 	if err != nil {
@@ -129,14 +130,14 @@ func (l *learner) prepare(ctx context.Context) error {
 		return err
 	}
 	l.saved = time.Now()
-	l.begun = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
-	for _, b := range l.Valid {
-		l.validQuery += b.Queries()
+	l.started = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
+	if l.Valid != nil {
+		l.validQueries = l.Valid.Rows()
 	}
 	return nil
 }
 
-// makeTrainer makes the trainer where there is none: validation takes its memory.
+// makeTrainer makes the trainer if there is none: validation frees its memory.
 func (l *learner) makeTrainer() error {
 	if l.trainer != nil {
 		return nil
@@ -148,15 +149,15 @@ func (l *learner) makeTrainer() error {
 	return nil
 }
 
-// resume takes over the newest whole checkpoint, if there is one, and removes what is farther.
+// resume reads the newest complete checkpoint, if there is one, and removes later ones.
 func (l *learner) resume(ctx context.Context) error {
 	state, damaged, err := l.folder.Newest(ctx)
 	var all *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
-		return storage.Remove(ctx, l.History) // of a run whose checkpoints are gone
+		return storage.Remove(ctx, l.History) // left by a training whose checkpoints were removed
 	case errors.As(err, &all):
-		return fmt.Errorf("%w: --force trains from the beginning", err)
+		return fmt.Errorf("%w; use --force to train from the beginning", err)
 	case err != nil:
 		return err
 	}
@@ -173,13 +174,13 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.folder.RemoveAfter(ctx, r); err != nil {
 		return err
 	}
-	if err := l.folder.Prune(ctx); err != nil { // the run may have ended between a save and its tidying
+	if err := l.folder.Prune(ctx); err != nil { // the training may have been killed before it did
 		return err
 	}
 	l.record, l.epoch = r, r.Epoch+1
 	if r.Partial != nil {
 		l.epoch, l.partial = r.Epoch, *r.Partial
-	} else if err := l.folder.MarkBest(ctx); err != nil { // it may name an epoch that is gone
+	} else if err := l.folder.MarkBest(ctx); err != nil { // the file may name an epoch that was removed
 		return err
 	}
 	history, err := ReadHistory(ctx, l.History)
@@ -199,51 +200,51 @@ func (l *learner) resume(ctx context.Context) error {
 	for _, d := range damaged {
 		p.Damaged = append(p.Damaged, d.Error())
 	}
-	l.tell(p)
+	l.report(p)
 	return nil
 }
 
-// sameRun returns an error unless the record is of this run.
+// sameRun returns an error unless the record is one of this training.
 func (l *learner) sameRun(r checkpoint.Record) error {
 	c := r.Configuration
-	c.Epochs = l.Configuration.Epochs // more epochs than planned at first are welcome
+	c.Epochs = l.Configuration.Epochs // may be extended
 	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation ||
 		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
-		return fmt.Errorf("%s of %s belongs to a run with another configuration, seed or graph", r.Name(), l.folder)
+		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
 	if r.Epoch > l.Configuration.Epochs {
-		return fmt.Errorf("%s of %s is past the %d epochs asked for", r.Name(), l.folder, l.Configuration.Epochs)
+		return fmt.Errorf("%s of %s is later than --epochs %d", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
 }
 
-// trainEpoch makes the epoch's steps that are still to be made.
+// trainEpoch makes the remaining steps of the epoch.
 func (l *learner) trainEpoch(ctx context.Context) error {
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
 	l.solver.LearningRate = l.learningRate()
-	batches := optimizer.Schedule(l.Deck.Facts(), l.Configuration, uint64(l.Seed), l.epoch)
+	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
 	var examples []optimizer.Example
 	for l.partial.Step < len(batches) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		draws := batches[l.partial.Step]
-		examples = l.Deck.Examples(draws, uint64(l.Seed), l.epoch, examples)
+		batch := batches[l.partial.Step]
+		examples = l.Train.Examples(batch, uint64(l.Seed), l.epoch, examples)
 		seed := optimizer.StepSeed(uint64(l.Seed), l.epoch, l.partial.Step)
 		result, err := l.trainer.Step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 			err = fmt.Errorf("the loss is %v", result.Loss)
 		}
 		if err != nil {
-			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.whatRemains(err))
+			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.remedy(err))
 		}
 		l.partial.Step++
-		l.partial.Loss += result.Loss * float64(len(draws))
-		l.partial.Queries += int64(len(draws))
+		l.partial.Loss += result.Loss * float64(len(batch))
+		l.partial.Queries += int64(len(batch))
 		l.partial.Messages += result.Messages
-		l.tell(l.progress(0))
+		l.report(l.progress(0))
 		if time.Since(l.saved) >= l.Every {
 			if err := l.savePartial(ctx); err != nil {
 				return err
@@ -253,11 +254,11 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// stop saves what was learned since the last checkpoint, of an epoch that is not finished or not
-// validated, and returns why the training stops.
+// stop writes a checkpoint of the steps since the last one, of an epoch that is not finished or not
+// validated, and returns the cause of the cancellation.
 func (l *learner) stop(ctx context.Context) error {
 	if l.solver.Steps() > l.record.Step {
-		if err := l.savePartial(context.WithoutCancel(ctx)); err != nil {
+		if err := l.savePartial(ctx); err != nil {
 			return err
 		}
 	}
@@ -266,21 +267,20 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// whatRemains says what may help against an error, and which checkpoint is left.
-func (l *learner) whatRemains(err error) string {
-	remedy := fmt.Sprintf("try a lower --learning_rate: this epoch's is %g", l.learningRate())
+// remedy returns what may help against a failed step, and which checkpoint is left.
+func (l *learner) remedy(err error) string {
+	remedy := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate())
 	if errors.Is(err, optimizer.ErrNoNegatives) {
-		remedy = "--strict_negatives=false draws known answers too, or leave the fact out"
+		remedy = "use --strict_negatives=false to draw known answers too, or leave the fact out"
 	}
 	if l.record.Epoch == 0 {
-		return remedy + "; no checkpoint was written yet"
+		return remedy + "; there is no checkpoint yet"
 	}
-	return fmt.Sprintf("%s; the last good checkpoint, %s, is kept", remedy, l.record.Name())
+	return fmt.Sprintf("%s; the last checkpoint, %s, is kept", remedy, l.record.Name())
 }
 
-// finishEpoch validates, and writes the line of training.jsonl and the epoch's checkpoint. The
-// line comes first: one too many is dropped when the run goes on, one too few could not be
-// made up for.
+// finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line
+// comes first: a line without a checkpoint is dropped on resume, a missing one could not be restored.
 func (l *learner) finishEpoch(ctx context.Context) error {
 	if time.Since(l.saved) >= min(l.Every, time.Minute) {
 		if err := l.savePartial(ctx); err != nil { // validation may take long
@@ -291,6 +291,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // an interrupt does not cut a checkpoint short
 	r := l.newRecord()
 	r.Loss = l.partial.Loss / float64(l.partial.Queries)
 	r.Messages = l.partial.Messages
@@ -298,7 +299,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	r.Valid = valid
 	line := Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
-		Seconds: time.Since(l.begun).Seconds(),
+		Seconds: time.Since(l.started).Seconds(),
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.kernel.Name(),
 	}
 	l.history = append(l.history, line)
@@ -319,17 +320,19 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	}
 	p := l.progress(0)
 	p.Finished = &line
-	l.tell(p)
+	l.report(p)
 	l.epoch++
 	l.partial = checkpoint.Partial{}
-	l.begun = time.Now()
+	l.started = time.Now()
 	return nil
 }
 
+// savePartial writes a checkpoint inside the epoch. An interrupt does not cut it short.
 func (l *learner) savePartial(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	r := l.newRecord()
 	partial := l.partial
-	partial.Seconds = time.Since(l.begun).Seconds()
+	partial.Seconds = time.Since(l.started).Seconds()
 	r.Partial = &partial
 	if err := l.save(ctx, r); err != nil {
 		return err
@@ -357,13 +360,13 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 	return nil
 }
 
-// validate asks the validation queries, if this is an epoch for it.
+// validate ranks the validation queries, if they are due in this epoch.
 func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
-	if !due || l.validQuery == 0 {
+	if !due || l.validQueries == 0 {
 		return nil, nil
 	}
-	l.trainer = nil // its weights and moments stay, its buffers make room
+	l.trainer = nil // frees its buffers; the weights and moments stay
 	scorer, err := inference.New(l.Graph, l.Configuration, l.parameters, l.kernel)
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, err)
@@ -372,19 +375,14 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	for i := range workers {
 		workers[i] = scorer.Worker()
 	}
-	ranker, err := score.NewRanker(l.Graph.Entities, l.Graph.RelationCount(), 0, workers)
+	ranker := score.NewRanker(l.Graph.Entities, l.Graph.RelationCount(), 0, workers)
+	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
+	scored, err := ranker.Rank(ctx, l.Valid, done.add)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.remedy(err))
 	}
 	gatherer := evaluate.NewGatherer(l.Vocabulary.Relations)
-	done := newCount(func(n int64) { l.tell(l.progress(n)) })
-	for _, b := range l.Valid {
-		scored, err := ranker.Rank(ctx, b, done.add)
-		if err != nil {
-			return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.whatRemains(err))
-		}
-		gatherer.Add(scored)
-	}
+	gatherer.Add(scored)
 	s := gatherer.Summary()
 	return &checkpoint.Valid{
 		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,

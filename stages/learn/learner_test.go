@@ -16,12 +16,14 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
+	"tagnet/model/kg"
+	"tagnet/model/optimizer"
 	"tagnet/stages/bundle"
 )
 
-// toy is a ring of entities: next leads on, back leads back, and skip is next twice. The facts
-// of the last fifth of the skips are left for validation.
-func toy(t testing.TB, bundles int) Data {
+// toy is a ring of entities: next points to the next one, back to the one before, and skip is next
+// twice. The last fifth of the skips are validation facts.
+func toy(t testing.TB) Data {
 	t.Helper()
 	const entities = 30
 	var facts, held []graph.Fact
@@ -40,27 +42,32 @@ func toy(t testing.TB, bundles int) Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := append(slices.Clone(facts), held...)
-	train := bundled(t, g, facts, facts, bundles)
-	deck, err := NewDeck(entities, 3, train)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return Data{
-		Graph: g, Deck: deck, Valid: bundled(t, g, held, all, bundles),
+		Graph: g, Train: trainingSet(g, facts), Valid: bundleOf(g, held, append(slices.Clone(facts), held...)),
 		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }
 
-// bundled bundles the queries of some facts, both directions, among the known ones.
-func bundled(t testing.TB, g *graph.Graph, facts, known []graph.Fact, count int) []*bundle.Bundle {
-	t.Helper()
-	var queries []bundle.Query
+// trainingSet returns the training set of some facts, in their order.
+func trainingSet(g *graph.Graph, facts []graph.Fact) TrainingSet {
+	s := TrainingSet{Facts: facts, baseRelations: int32(g.BaseRelations)}
+	for _, q := range bundleOf(g, facts, facts).Queries {
+		s.known.Sources = append(s.known.Sources, q.Source)
+		s.known.Relations = append(s.known.Relations, q.Relation)
+		s.known.Lists = append(s.known.Lists, q.Known)
+	}
+	return s
+}
+
+// bundleOf returns a bundle with the queries of some facts, in both directions, and the answers of
+// the known facts.
+func bundleOf(g *graph.Graph, facts, known []graph.Fact) *bundle.Bundle {
+	var rows []bundle.Row
 	for _, f := range facts {
-		n := int64(len(queries))
-		queries = append(queries,
-			bundle.Query{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
-			bundle.Query{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
+		n := int64(len(rows))
+		rows = append(rows,
+			bundle.Row{Number: n, Source: f.Head, Relation: f.Relation, Answer: f.Tail},
+			bundle.Row{Number: n + 1, Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head})
 	}
 	answers := map[[2]int32][]int32{}
 	for _, f := range known {
@@ -68,26 +75,11 @@ func bundled(t testing.TB, g *graph.Graph, facts, known []graph.Fact, count int)
 			answers[[2]int32{a[0], a[1]}] = append(answers[[2]int32{a[0], a[1]}], a[2])
 		}
 	}
-	of := func(source, relation int32) []int32 {
+	return &bundle.Bundle{Queries: bundle.Group(rows, func(source, relation int32) []int32 {
 		list := slices.Clone(answers[[2]int32{source, relation}])
 		slices.Sort(list)
 		return slices.Compact(list)
-	}
-	units := bundle.Units(queries)
-	builder, err := bundle.NewBuilder(context.Background(), g, of, "", 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer builder.Close()
-	var out []*bundle.Bundle
-	for i, r := range bundle.Cut(units, g.Entities, count, 1<<20) {
-		b, err := builder.Build(context.Background(), i, units[r[0]:r[1]])
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, b)
-	}
-	return out
+	})}
 }
 
 func toyRun(folder string) Run {
@@ -154,7 +146,7 @@ func TestTrainingLearns(t *testing.T) {
 		run.Configuration.Batching = batching
 		run.Configuration.Epochs = 12
 		run.Configuration.LearningRate = 2e-2
-		r := train(t, run, toy(t, 1))
+		r := train(t, run, toy(t))
 		if r.Valid == nil || r.Valid.Queries != 12 || !(r.Valid.Pessimistic.MRR > 0.8) {
 			t.Errorf("%s: valid %+v, want 12 queries of MRR above 0.8", batching, r.Valid)
 		}
@@ -171,22 +163,20 @@ func TestTrainingLearns(t *testing.T) {
 	}
 }
 
-// Threads, bundles and the order of bundles change no byte of any checkpoint.
-func TestHowWorkIsSharedChangesNothing(t *testing.T) {
+// The number of threads changes no byte of any checkpoint.
+func TestThreadsChangeNothing(t *testing.T) {
 	first := toyRun(inMemory(t, "first"))
-	train(t, first, toy(t, 1))
+	train(t, first, toy(t))
 	want := contents(t, first.Checkpoints)
-	for i, variant := range []struct{ replicas, bundles int }{{1, 1}, {3, 1}, {2, 7}, {1, 1000}} {
-		run := toyRun(inMemory(t, fmt.Sprint(i)))
-		run.Replicas = variant.replicas
-		data := toy(t, variant.bundles)
-		slices.Reverse(data.Valid)
-		train(t, run, data)
-		t.Run(fmt.Sprint(variant), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
+	for _, replicas := range []int{1, 3} {
+		run := toyRun(inMemory(t, fmt.Sprint(replicas)))
+		run.Replicas = replicas
+		train(t, run, toy(t))
+		t.Run(fmt.Sprint(replicas), func(t *testing.T) { sameFiles(t, want, contents(t, run.Checkpoints)) })
 	}
 	other := toyRun(inMemory(t, "seed"))
 	other.Seed++
-	train(t, other, toy(t, 1))
+	train(t, other, toy(t))
 	if contents(t, other.Checkpoints)["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
 		t.Error("another seed learns the same")
 	}
@@ -195,18 +185,18 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 // A run that is stopped after each step, wherever that is, ends in the same bytes.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
-	train(t, whole, toy(t, 1))
+	train(t, whole, toy(t))
 	want := contents(t, whole.Checkpoints)
 	broken := toyRun(inMemory(t, "broken"))
 	broken.Every = 0 // a checkpoint after each step
-	data := toy(t, 1)
+	data := toy(t)
 	stops := 0
 	for {
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := 0
 		_, err := Train(ctx, broken, data, func(p Progress) {
 			if p.Validated > 0 {
-				return // a validation is not cut into pieces: it would never end
+				return // a validation starts over: it would never end
 			}
 			time.Sleep(time.Millisecond)
 			if steps++; steps > stops%3+1 {
@@ -248,10 +238,10 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 // goes on.
 func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
-	train(t, whole, toy(t, 1))
+	train(t, whole, toy(t))
 	want := contents(t, whole.Checkpoints)
 	broken := toyRun(inMemory(t, "broken"))
-	data := toy(t, 1)
+	data := toy(t)
 	for epoch := 1; epoch <= broken.Configuration.Epochs; epoch++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Train(ctx, broken, data, func(p Progress) {
@@ -264,7 +254,7 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 			t.Fatalf("epoch %d: %v, want an interruption", epoch, err)
 		}
 		state, _, err := checkpoint.Folder(broken.Checkpoints).Newest(t.Context())
-		if r := state.Record; err != nil || r.Epoch != epoch || r.Partial == nil || r.Partial.Queries != int64(len(data.Deck.Facts())) {
+		if r := state.Record; err != nil || r.Epoch != epoch || r.Partial == nil || r.Partial.Queries != int64(len(data.Train.Facts)) {
 			t.Fatalf("epoch %d: newest is %+v (%v), want all queries of the epoch, which is not validated", epoch, r, err)
 		}
 	}
@@ -286,7 +276,7 @@ func TestLostLockEndsTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left map[string]string
-		_, err = Train(t.Context(), run, toy(t, 1), func(p Progress) {
+		_, err = Train(t.Context(), run, toy(t), func(p Progress) {
 			if left == nil && moment(p) {
 				if _, err := lock.Acquire(t.Context(), run.Checkpoints, "train --force", true); err != nil {
 					t.Error(err)
@@ -304,26 +294,27 @@ func TestLostLockEndsTraining(t *testing.T) {
 	}
 }
 
-// An interrupt may come before the runner has begun to train.
-func TestStopBeforeTheTrainingBegins(t *testing.T) {
+// An interrupt may come before the runner has started the training.
+func TestStopBeforeTheTrainingStarts(t *testing.T) {
+	t.Parallel()
 	for _, early := range []bool{true, false} {
-		end := Watch(nil)
+		session := NewSession(nil)
 		if early {
-			Stop()
+			session.Stop()
 		}
-		ctx, cancel := stoppable(t.Context())
+		ctx, leave := session.join(t.Context())
 		if stopped := ctx.Err() != nil; stopped != early {
 			t.Errorf("stopped %v, want %v", stopped, early)
 		}
-		cancel()
-		end()
+		leave()
+		session.Close()
 	}
 }
 
 // A damaged file of the newest checkpoint is passed over, and said; the end is the same.
 func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
-	train(t, whole, toy(t, 1))
+	train(t, whole, toy(t))
 	want := contents(t, whole.Checkpoints)
 	for _, name := range []string{"epoch-004.json", "epoch-004.safetensors", "epoch-004.optimizer.safetensors"} {
 		for damage, spoil := range map[string]func([]byte) []byte{
@@ -347,7 +338,7 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 				}
 				// The previous epoch's solver state is needed.
 				var said []string
-				_, err := Train(t.Context(), run, toy(t, 1), func(p Progress) {
+				_, err := Train(t.Context(), run, toy(t), func(p Progress) {
 					if p.Resumed != "" {
 						said = append(append(said, p.Resumed), p.Damaged...)
 					}
@@ -369,7 +360,7 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 
 func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
 	run := toyRun(inMemory(t, "run"))
-	train(t, run, toy(t, 1))
+	train(t, run, toy(t))
 	for name := range contents(t, run.Checkpoints) {
 		if strings.HasSuffix(name, ".optimizer.safetensors") {
 			if err := storage.WriteFile(t.Context(), run.Checkpoints+"/"+name, []byte("?")); err != nil {
@@ -377,7 +368,7 @@ func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
 			}
 		}
 	}
-	_, err := Train(t.Context(), run, toy(t, 1), nil)
+	_, err := Train(t.Context(), run, toy(t), nil)
 	if err == nil || !strings.Contains(err.Error(), "no checkpoint") || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("error %v", err)
 	}
@@ -385,14 +376,14 @@ func TestTrainingWithoutAWholeCheckpointStops(t *testing.T) {
 
 func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 	run := toyRun(inMemory(t, "run"))
-	train(t, run, toy(t, 1))
+	train(t, run, toy(t))
 	for name, change := range map[string]func(*Run, *Data){
 		"configuration": func(r *Run, _ *Data) { r.Configuration.Dropout = 0.2 },
 		"seed":          func(r *Run, _ *Data) { r.Seed++ },
 		"validation":    func(r *Run, _ *Data) { r.Validation.Limit = 3 },
 		"vocabulary":    func(_ *Run, d *Data) { d.Vocabulary.Hash = "other" },
 	} {
-		other, data := run, toy(t, 1)
+		other, data := run, toy(t)
 		change(&other, &data)
 		if _, err := Train(t.Context(), other, data, nil); err == nil {
 			t.Errorf("another %s: no error", name)
@@ -400,7 +391,7 @@ func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 	}
 	longer := run
 	longer.Configuration.Epochs++
-	if r := train(t, longer, toy(t, 1)); r.Epoch != 5 {
+	if r := train(t, longer, toy(t)); r.Epoch != 5 {
 		t.Errorf("an epoch more ends at epoch %d", r.Epoch)
 	}
 }
@@ -408,7 +399,7 @@ func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 // Weights that overflow stop the training, with the last good checkpoint left.
 func TestLossThatIsNotFinite(t *testing.T) {
 	run := toyRun(inMemory(t, "run"))
-	train(t, run, toy(t, 1))
+	train(t, run, toy(t))
 	run.Configuration.Epochs = 9
 	r, weights, err := checkpoint.Folder(run.Checkpoints).Load(t.Context(), "last")
 	if err != nil {
@@ -425,23 +416,28 @@ func TestLossThatIsNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, run.Checkpoints)
-	_, err = Train(t.Context(), run, toy(t, 1), nil)
+	_, err = Train(t.Context(), run, toy(t), nil)
 	if err == nil || !strings.Contains(err.Error(), "epoch 5, step 1 of") || !strings.Contains(err.Error(), "epoch-004") {
 		t.Errorf("error %v", err)
 	}
 	sameFiles(t, before, contents(t, run.Checkpoints))
 }
 
-func TestDeckWantsWholeBundles(t *testing.T) {
-	data := toy(t, 5)
-	bundles := bundled(t, data.Graph, []graph.Fact{{Head: 1, Relation: 0, Tail: 2}, {Head: 2, Relation: 0, Tail: 3}}, nil, 9)
-	if _, err := NewDeck(30, 3, bundles[:len(bundles)-1]); err == nil {
-		t.Error("a bundle less: no error")
+func TestTrainingSetWantsFacts(t *testing.T) {
+	t.Parallel()
+	k, err := kg.New([]kg.Triple{{Head: "a", Relation: "r", Tail: "b"}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := NewDeck(30, 3, nil); err == nil {
-		t.Error("no bundles: no error")
+	set, err := NewTrainingSet(t.Context(), k)
+	if err != nil || len(set.Facts) != 1 {
+		t.Fatalf("%d facts, %v, want 1", len(set.Facts), err)
 	}
-	if _, err := NewDeck(2, 3, bundles); err == nil {
-		t.Error("a smaller graph: no error")
+	examples := set.Examples([]optimizer.Draw{{Fact: 0}, {Fact: 0, Inverse: true}}, 1, 1, nil)
+	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) || !slices.Equal(b.Known, []int32{b.Answer}) {
+		t.Errorf("examples %+v", examples)
+	}
+	if _, err := NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {
+		t.Error("without queries: no error")
 	}
 }

@@ -2,21 +2,19 @@ package learn
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
+	"tagnet/stages/worker"
 )
 
 func init() {
 	beam.RegisterDoFn(&learnFn{})
 	beam.RegisterDoFn(learnedFn)
-	beam.RegisterType(reflect.TypeOf((*Bundles)(nil)).Elem())
 }
 
 var (
@@ -24,54 +22,61 @@ var (
 	validatedQueries = beam.NewCounter("learn", "validated_queries")
 )
 
-// Bundles are the URLs of the bundles that a training reads.
-type Bundles struct{ Train, Valid []string }
-
-// Params say how a model is trained.
+// Params are the parameters of the stage.
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
 	Run   Run
+	// Session is the ID of a Session of the process that starts the pipeline. Optional.
+	Session string
 }
 
-// Learn trains one model: PCollection<Bundles> of one element, to PCollection<string>, the name
-// of the last checkpoint. All epochs run inside of the one element, on one worker, which holds
-// the bundles in memory (see Deck). It ends in a barrier: the local runner keeps a core busy
-// waiting for a long step that does not.
-func Learn(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
+// Learn trains one model. It returns PCollection<string>, the name of the last checkpoint. All epochs
+// run inside one element, on one worker, which holds the training set in memory. It ends in a
+// barrier: the local runner keeps a core busy waiting for a long step that does not.
+func Learn(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("learn.Learn")
-	learned := beam.GroupByKey(s, beam.ParDo(s, &learnFn{Params: p}, bundles))
+	learned := beam.GroupByKey(s, beam.ParDo(s, &learnFn{Params: p}, beam.Impulse(s)))
 	return beam.ParDo(s, learnedFn, learned)
 }
 
 type learnFn struct{ Params Params }
 
 // ProcessElement trains.
-func (f *learnFn) ProcessElement(ctx context.Context, bundles Bundles, emit func(int, string)) error {
-	if f.Params.Run.Memory > 0 {
-		budget.Limit(f.Params.Run.Memory) // as long as the process lives
+func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, string)) error {
+	session, ok := worker.Registered[*Session](f.Params.Session)
+	if !ok {
+		session = &Session{stopped: context.Background()}
 	}
-	stopped, cancel := stoppable(ctx)
-	defer cancel()
-	data, err := ReadData(stopped, f.Params.Graph, bundles)
-	if err != nil {
-		return err
-	}
-	var last Progress
-	record, err := Train(stopped, f.Params.Run, data, func(p Progress) {
-		if p.Epoch != last.Epoch {
-			last = Progress{Queries: p.Queries} // what was trained before is not counted
-		}
-		trainedQueries.Inc(ctx, p.Queries-last.Queries)
-		validatedQueries.Inc(ctx, max(0, p.Validated-last.Validated))
-		last = p
-		tellWatcher(p)
-	})
+	record, err := f.train(ctx, session)
+	session.setErr(err)
 	if err != nil {
 		return err
 	}
 	emit(0, record.Name())
 	return nil
+}
+
+func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Record, error) {
+	if f.Params.Run.Memory > 0 {
+		budget.Limit(f.Params.Run.Memory) // as long as the process lives
+	}
+	training, leave := session.join(ctx)
+	defer leave()
+	data, err := ReadData(training, f.Params.Graph, f.Params.Run.Validation.Limit)
+	if err != nil {
+		return checkpoint.Record{}, err
+	}
+	var last Progress
+	return Train(training, f.Params.Run, data, func(p Progress) {
+		if p.Epoch != last.Epoch {
+			last = Progress{Queries: p.Queries} // those trained before are not counted
+		}
+		trainedQueries.Inc(ctx, p.Queries-last.Queries)
+		validatedQueries.Inc(ctx, max(0, p.Validated-last.Validated))
+		last = p
+		session.tell(p)
+	})
 }
 
 // learnedFn passes the name on behind the barrier.
@@ -82,40 +87,24 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 	}
 }
 
-// ReadData reads what a training needs: the graph and the bundles.
-func ReadData(ctx context.Context, folder string, urls Bundles) (Data, error) {
+// ReadData reads the inputs of a training from a graph's folder, with at most limit validation
+// queries (0 is all).
+func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 	loaded, err := graph.Load(folder)
 	if err != nil {
 		return Data{}, err
 	}
-	train, err := readBundles(ctx, urls.Train)
-	if err != nil {
+	d := Data{
+		Graph: loaded.Train.Graph,
+		Vocabulary: checkpoint.Vocabulary{
+			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
+			Graph: loaded.Manifest.Checksum,
+		},
+	}
+	if d.Train, err = NewTrainingSet(ctx, loaded); err != nil {
 		return Data{}, err
 	}
-	g := loaded.Train.Graph
-	d := Data{Graph: g, Vocabulary: checkpoint.Vocabulary{
-		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary,
-		Graph: loaded.Manifest.Checksum,
-	}}
-	if d.Deck, err = NewDeck(g.Entities, g.BaseRelations, train); err != nil {
-		return Data{}, err
-	}
-	d.Valid, err = readBundles(ctx, urls.Valid)
+	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
+	d.Valid = &bundle.Bundle{Queries: valid}
 	return d, err
-}
-
-func readBundles(ctx context.Context, urls []string) ([]*bundle.Bundle, error) {
-	var bundles []*bundle.Bundle
-	for _, url := range urls {
-		data, err := storage.ReadFile(ctx, url)
-		if err != nil {
-			return nil, err
-		}
-		b, err := bundle.Decode(data)
-		if err != nil {
-			return nil, &checkpoint.DamagedError{URL: url, Reason: err}
-		}
-		bundles = append(bundles, b)
-	}
-	return bundles, nil
 }

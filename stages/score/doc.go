@@ -1,7 +1,7 @@
-// Package score is the model stage of evaluation: bundles and a checkpoint in, scores, ranks
-// and best candidates out. One propagation answers every query of a (source, relation), and the
-// questions of a bundle are shared out over threads. Training validates its epochs with the
-// same code.
+// Package score is the model stage of evaluation: it turns bundles of queries and a checkpoint into
+// scores, filtered ranks and the best candidates. One propagation answers all rows of a
+// (source, relation, ?), and the threads of a worker share the queries of a bundle. Training
+// validates its epochs with the same Ranker.
 //
-// What comes out is by id and by bundle; stages/evaluate puts names to it and writes it.
+// Results have ids and stand in the bundle's order; stages/evaluate adds names and writes them.
 package score

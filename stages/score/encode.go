@@ -3,29 +3,36 @@ package score
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/tables"
 	"tagnet/model/ranking"
 )
 
-// Schema is a scored bundle's record batch, a row per question. Lists with the same first word
-// have an entry per query (query_...) or per candidate (best_...).
+// A *Scored is an element of Beam's: fused steps pass the pointer, a barrier encodes it.
+func init() { beam.RegisterCoder(reflect.TypeFor[*Scored](), encode, Decode) }
+
+func encode(s *Scored) ([]byte, error) { return s.Encode() }
+
+// Schema is that of a scored bundle's record batch: a row per query. Lists with the same first word
+// have an entry per labelled answer (answer_...) or per candidate (best_...).
 var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "source", Type: arrow.PrimitiveTypes.Int32},
 	{Name: "relation", Type: arrow.PrimitiveTypes.Int32},
-	{Name: "asked", Type: arrow.PrimitiveTypes.Int64},
-	{Name: "query_number", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
-	{Name: "query_answer", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
-	{Name: "query_score", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Float32)},
-	{Name: "query_pessimistic", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
-	{Name: "query_optimistic", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
-	{Name: "query_candidates", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
-	{Name: "query_distance", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
+	{Name: "row", Type: arrow.PrimitiveTypes.Int64},
+	{Name: "answer_row", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
+	{Name: "answer_entity", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
+	{Name: "answer_score", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Float32)},
+	{Name: "answer_pessimistic", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
+	{Name: "answer_optimistic", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
+	{Name: "answer_candidates", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int64)},
+	{Name: "answer_distance", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
 	{Name: "best_entity", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)},
 	{Name: "best_score", Type: arrow.ListOfNonNullable(arrow.PrimitiveTypes.Float32)},
 	{Name: "best_known", Type: arrow.ListOfNonNullable(arrow.FixedWidthTypes.Boolean)},
@@ -37,7 +44,7 @@ const (
 	messagesKey = "tagnet.messages"
 )
 
-// Encode makes an element of a scored bundle: an Arrow IPC stream of one record batch.
+// Encode returns the scored bundle as an Arrow IPC stream of one record batch.
 func (s *Scored) Encode() ([]byte, error) {
 	record := s.record()
 	defer record.Release()
@@ -60,13 +67,13 @@ func Decode(data []byte) (*Scored, error) {
 	}
 	s := &Scored{Number: int(number(numberKey)), Messages: number(messagesKey)}
 	if err != nil || !record.Schema().Equal(Schema) {
-		return nil, errors.New("decoding a scored bundle: it is a batch of something else")
+		return nil, errors.New("decoding a scored bundle: the record batch has another schema")
 	}
-	s.Questions = questions(record)
+	s.Queries = queries(record)
 	return s, nil
 }
 
-// record makes the record batch; the caller releases it.
+// record returns the record batch; the caller releases it.
 func (s *Scored) record() arrow.Record {
 	metadata := arrow.NewMetadata([]string{numberKey, messagesKey},
 		[]string{strconv.Itoa(s.Number), strconv.FormatInt(s.Messages, 10)})
@@ -74,21 +81,21 @@ func (s *Scored) record() arrow.Record {
 	defer builder.Release()
 	source := builder.Field(0).(*array.Int32Builder)
 	relation := builder.Field(1).(*array.Int32Builder)
-	asked := builder.Field(2).(*array.Int64Builder)
+	rows := builder.Field(2).(*array.Int64Builder)
 	list := func(i int) array.Builder {
 		l := builder.Field(i).(*array.ListBuilder)
 		l.Append(true)
 		return l.ValueBuilder()
 	}
-	for _, q := range s.Questions {
+	for _, q := range s.Queries {
 		source.Append(q.Source)
 		relation.Append(q.Relation)
-		asked.Append(q.Asked)
+		rows.Append(q.Row)
 		number, answer, score := list(3).(*array.Int64Builder), list(4).(*array.Int32Builder), list(5).(*array.Float32Builder)
 		pessimistic, optimistic := list(6).(*array.Int64Builder), list(7).(*array.Int64Builder)
 		candidates, distance := list(8).(*array.Int64Builder), list(9).(*array.Int32Builder)
 		for _, r := range q.Results {
-			number.Append(r.Number)
+			number.Append(r.Row)
 			answer.Append(r.Answer)
 			score.Append(r.Score)
 			pessimistic.Append(r.Rank.Pessimistic)
@@ -108,26 +115,26 @@ func (s *Scored) record() arrow.Record {
 	return builder.NewRecord()
 }
 
-// questions copies the questions out of a record batch.
-func questions(record arrow.Record) []Question {
+// queries copies the queries of a record batch.
+func queries(record arrow.Record) []Query {
 	source := record.Column(0).(*array.Int32)
 	relation := record.Column(1).(*array.Int32)
-	asked := record.Column(2).(*array.Int64)
+	row := record.Column(2).(*array.Int64)
 	list := func(i int) *array.List { return record.Column(i).(*array.List) }
-	out := make([]Question, record.NumRows())
+	out := make([]Query, record.NumRows())
 	number, answer, score := list(3).ListValues().(*array.Int64), list(4).ListValues().(*array.Int32), list(5).ListValues().(*array.Float32)
 	pessimistic, optimistic := list(6).ListValues().(*array.Int64), list(7).ListValues().(*array.Int64)
 	candidates, distance := list(8).ListValues().(*array.Int64), list(9).ListValues().(*array.Int32)
 	entity, logit := list(10).ListValues().(*array.Int32), list(11).ListValues().(*array.Float32)
 	known, hops := list(12).ListValues().(*array.Boolean), list(13).ListValues().(*array.Int32)
 	for i := range out {
-		q := Question{Source: source.Value(i), Relation: relation.Value(i), Asked: asked.Value(i)}
+		q := Query{Source: source.Value(i), Relation: relation.Value(i), Row: row.Value(i)}
 		from, to := list(3).ValueOffsets(i)
 		for j := int(from); j < int(to); j++ {
 			rank := ranking.Rank{Pessimistic: pessimistic.Value(j), Optimistic: optimistic.Value(j), Candidates: candidates.Value(j)}
 			rank.Mean = float64(rank.Pessimistic+rank.Optimistic) / 2
 			q.Results = append(q.Results, Result{
-				Number: number.Value(j), Answer: answer.Value(j), Score: score.Value(j), Rank: rank, Distance: distance.Value(j),
+				Row: number.Value(j), Answer: answer.Value(j), Score: score.Value(j), Rank: rank, Distance: distance.Value(j),
 			})
 		}
 		from, to = list(10).ValueOffsets(i)

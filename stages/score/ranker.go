@@ -8,173 +8,141 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tagnet/model/parallel"
 	"tagnet/model/ranking"
-	"tagnet/model/search"
 	"tagnet/stages/bundle"
 )
 
-// Worker scores all entities for one question at a time; model/inference has it.
+// Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
+// safe for concurrent use.
 type Worker interface {
-	// Scores sets each of scores, one entry per entity, to the logits of (source, relation, ?)
-	// for each of relations.
+	// Scores sets each of scores, [V], to the logits of (source, relation, ?) for each of relations.
 	Scores(source int32, relations []int32, scores [][]float32) error
-	// Sent is the number of messages that the last call sent.
+	// Sent returns the number of messages that the last call of Scores sent.
 	Sent() int64
+	// Distance returns the number of hops from the source of the last call of Scores to entity.
+	// reached is false where that is more than the model's layers.
+	Distance(entity int32) (hops int, reached bool)
 }
 
-// Ranker ranks the answers of bundles. Per worker it holds two arrays of scores and one of
-// distances: 9 bytes an entity.
+// Ranker ranks the answers of bundles. A process holds one with all its workers: concurrent calls of
+// Rank wait for one another.
 type Ranker struct {
 	entities, relations int
 	best                int
-	seats               []*seat
+	busy                sync.Mutex
+	threads             []*thread
 }
 
-// seat is a worker with its arrays.
-type seat struct {
+// thread is a worker with its buffers, 8 bytes per entity.
+type thread struct {
 	worker    Worker
-	rows      *bundle.RowReader
-	distances []uint8
-	scores    [][]float32 // of the questions that are asked together
+	scores    [][]float32 // of the queries that are scored together
 	relations []int32
 	top       []ranking.Candidate
 }
 
-// NewRanker ranks over a graph of that many entities and relations (2R), with a thread for
-// each worker, and keeps the given number of best candidates per question. The number of
-// workers changes nothing in what comes out.
-func NewRanker(entities, relations, best int, workers []Worker) (*Ranker, error) {
+// NewRanker returns a ranker over a graph of that many entities and relations (2R), with a thread per
+// worker, that keeps the given number of best candidates per query. The number of workers changes no
+// result.
+func NewRanker(entities, relations, best int, workers []Worker) *Ranker {
 	r := &Ranker{entities: entities, relations: relations, best: min(best, entities)}
 	for _, w := range workers {
-		rows, err := bundle.NewRowReader(entities)
-		if err != nil {
-			return nil, err
-		}
-		r.seats = append(r.seats, &seat{
-			worker: w, rows: rows,
-			distances: make([]uint8, entities), scores: [][]float32{make([]float32, entities), make([]float32, entities)},
-			top: make([]ranking.Candidate, 0, r.best),
+		r.threads = append(r.threads, &thread{
+			worker: w,
+			scores: [][]float32{make([]float32, entities), make([]float32, entities)},
+			top:    make([]ranking.Candidate, 0, r.best),
 		})
 	}
-	return r, nil
+	return r
 }
 
-// portion is the most questions of a source that a worker takes at once: hubs are shared out.
-const portion = 8
+// chunkSize is the maximal number of queries of a source that a thread takes at a time, so that the
+// threads share the work of a hub.
+const chunkSize = 8
 
-// Rank scores every question of a bundle. done, which may be nil, is called from any thread
-// with the number of queries that were finished since.
-func (r *Ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(queries int)) (*Scored, error) {
+// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
+// number of rows that were scored since the last call.
+func (r *Ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
-	type job struct {
-		group    *bundle.Group
-		from, to int // questions of the group
-		at       int // where in the output
-	}
-	var jobs []job
-	total := 0
-	for i := range b.Groups {
-		g := &b.Groups[i]
-		for from := 0; from < len(g.Questions); from += portion {
-			to := min(from+portion, len(g.Questions))
-			jobs = append(jobs, job{g, from, to, total})
-			total += to - from
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	var chunks [][2]int // ranges of b.Queries, of one source each
+	for first, queries := range b.Sources() {
+		for from := 0; from < len(queries); from += chunkSize {
+			chunks = append(chunks, [2]int{first + from, first + min(from+chunkSize, len(queries))})
 		}
 	}
-	out := &Scored{Number: b.Number, Questions: make([]Question, total)}
-	var next, messages atomic.Int64
-	var first error
-	var once sync.Once
-	var wait sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for _, s := range r.seats {
-		wait.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) || ctx.Err() != nil {
-					return
-				}
-				j := jobs[i]
-				sent, err := s.portion(j.group, j.group.Questions[j.from:j.to], out.Questions[j.at:], r.best, done)
-				if err != nil {
-					once.Do(func() { first = err; cancel() })
-					return
-				}
-				messages.Add(sent)
-			}
-		})
-	}
-	wait.Wait()
-	if first != nil {
-		return nil, first
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	out := &Scored{Number: b.Number, Queries: make([]Query, len(b.Queries))}
+	var messages atomic.Int64
+	err := parallel.Try(ctx, len(r.threads), len(chunks), func(_ context.Context, i, chunk int) error {
+		from, to := chunks[chunk][0], chunks[chunk][1]
+		sent, err := r.threads[i].rank(b.Queries[from:to], out.Queries[from:to], r.best, done)
+		messages.Add(sent)
+		return err
+	})
 	out.Messages = messages.Load()
-	return out, nil
+	return out, err
 }
 
-// portion scores some questions of a source and writes them to the front of out.
-func (s *seat) portion(g *bundle.Group, questions []bundle.Question, out []Question, k int, done func(int)) (sent int64, err error) {
-	if err := s.rows.Read(g.Distances, s.distances); err != nil {
-		return 0, fmt.Errorf("distances of source %d: %w", g.Source, err)
-	}
-	for len(questions) > 0 {
-		together := min(len(s.scores), len(questions))
-		s.relations = s.relations[:0]
-		for _, q := range questions[:together] {
-			s.relations = append(s.relations, q.Relation)
+// rank scores queries of one source and writes their results to out.
+func (t *thread) rank(queries []bundle.Query, out []Query, best int, done func(int)) (sent int64, err error) {
+	source := queries[0].Source
+	for len(queries) > 0 {
+		together := min(len(t.scores), len(queries))
+		t.relations = t.relations[:0]
+		for _, q := range queries[:together] {
+			t.relations = append(t.relations, q.Relation)
 		}
-		if err := s.worker.Scores(g.Source, s.relations, s.scores[:together]); err != nil {
-			return 0, fmt.Errorf("scoring (%d, %v, ?): %w", g.Source, s.relations, err)
+		if err := t.worker.Scores(source, t.relations, t.scores[:together]); err != nil {
+			return 0, fmt.Errorf("scoring (%d, %v, ?): %w", source, t.relations, err)
 		}
-		sent += s.worker.Sent()
-		for i, q := range questions[:together] {
-			if out[i], err = s.answer(g.Source, q, s.scores[i], k); err != nil {
+		sent += t.worker.Sent()
+		for i, q := range queries[:together] {
+			if out[i], err = t.results(q, t.scores[i], best); err != nil {
 				return 0, err
 			}
 			if done != nil {
-				done(len(q.Answers))
+				done(len(q.Rows))
 			}
 		}
-		questions, out = questions[together:], out[together:]
+		queries, out = queries[together:], out[together:]
 	}
 	return sent, nil
 }
 
-// answer ranks one question's answers by all entities' scores, and keeps the k best.
-func (s *seat) answer(source int32, q bundle.Question, scores []float32, k int) (Question, error) {
-	answered := Question{Source: source, Relation: q.Relation, Asked: q.Numbers[0]}
-	for j, answer := range q.Answers {
+// results ranks a query's labelled answers by the scores of all entities, and keeps the best
+// candidates.
+func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error) {
+	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+	for i, answer := range q.Answers {
 		if answer == bundle.None {
 			continue
 		}
 		score := scores[answer]
 		if math.IsNaN(float64(score)) {
-			return answered, fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", source, q.Relation)
+			return out, fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", q.Source, q.Relation)
 		}
-		answered.Results = append(answered.Results, Result{
-			Number: q.Numbers[j], Answer: answer, Score: score,
-			Rank:     ranking.Filtered(scores, answer, q.Known),
-			Distance: distance(s.distances[answer]),
+		out.Results = append(out.Results, Result{
+			Row: q.Rows[i], Answer: answer, Score: score,
+			Rank: ranking.Filtered(scores, answer, q.Known), Distance: t.distance(answer),
 		})
 	}
 	if k > 0 {
-		s.top = ranking.Top(scores, k, s.top)
-		for _, c := range s.top {
+		t.top = ranking.Top(scores, k, t.top)
+		for _, c := range t.top {
 			_, known := slices.BinarySearch(q.Known, c.Entity)
-			answered.Best = append(answered.Best, Candidate{c.Entity, c.Score, known, distance(s.distances[c.Entity])})
+			out.Best = append(out.Best, Candidate{c.Entity, c.Score, known, t.distance(c.Entity)})
 		}
 	}
-	return answered, nil
+	return out, nil
 }
 
-func distance(hops uint8) int32 {
-	if hops == search.Unreached {
+func (t *thread) distance(entity int32) int32 {
+	hops, reached := t.worker.Distance(entity)
+	if !reached {
 		return Unreached
 	}
 	return int32(hops)

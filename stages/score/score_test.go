@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/tables"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 )
@@ -38,36 +37,31 @@ func (f *fake) Scores(source int32, relations []int32, scores [][]float32) error
 }
 func (f *fake) Sent() int64 { return f.sent }
 
+// Distance is o for entity o, up to 6.
+func (f *fake) Distance(entity int32) (hops int, reached bool) {
+	if entity > 6 {
+		return 0, false
+	}
+	return int(entity), true
+}
+
 const entities = 20
 
-// someBundle asks (source, relation) for all sources and relations 0 to 9, with the answers
-// source + relation, which is best, and 0; 3 is known too. The distance of o is o, up to 6.
-func someBundle(t *testing.T) *bundle.Bundle {
-	t.Helper()
-	distances := make([]uint8, entities)
-	for o := range distances {
-		distances[o] = uint8(o)
-		if o > 6 {
-			distances[o] = tables.Unreached
-		}
-	}
-	row, err := bundle.EncodeRow(tables.Pack(distances))
-	if err != nil {
-		t.Fatal(err)
-	}
+// someBundle has the queries (source, relation, ?) of sources 0 to 8 and relations 0 to 9, with the
+// answers source + relation, which is best, and 0; 3 is known too.
+func someBundle() *bundle.Bundle {
 	b := &bundle.Bundle{Number: 4}
-	n := int64(0)
+	row := int64(0)
 	for source := range int32(9) {
-		g := bundle.Group{Source: source, Distances: row}
 		for relation := range int32(10) {
 			known := []int32{0, 3, source + relation}
 			slices.Sort(known)
-			g.Questions = append(g.Questions, bundle.Question{
-				Relation: relation, Numbers: []int64{n, n + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
+			b.Queries = append(b.Queries, bundle.Query{
+				Source: source, Relation: relation,
+				Rows: []int64{row, row + 1}, Answers: []int32{source + relation, 0}, Known: slices.Compact(known),
 			})
-			n += 2
+			row += 2
 		}
-		b.Groups = append(b.Groups, g)
 	}
 	return b
 }
@@ -79,12 +73,9 @@ func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 		own := *w
 		each = append(each, &own)
 	}
-	r, err := NewRanker(entities, 10, 3, each)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewRanker(entities, 10, 3, each)
 	done := make(chan int, 1000)
-	s, err := r.Rank(t.Context(), someBundle(t), func(n int) { done <- n })
+	s, err := r.Rank(t.Context(), someBundle(), func(n int) { done <- n })
 	close(done)
 	sum := 0
 	for n := range done {
@@ -94,20 +85,21 @@ func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 }
 
 func TestRank(t *testing.T) {
+	t.Parallel()
 	s, done, err := rank(t, &fake{fail: -1, nan: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != 180 || len(s.Questions) != 90 || s.Messages != 900 || s.Number != 4 {
-		t.Errorf("%d queries, %d questions, %d messages", done, len(s.Questions), s.Messages)
+	if done != 180 || len(s.Queries) != 90 || s.Messages != 900 || s.Number != 4 {
+		t.Errorf("%d rows, %d queries, %d messages", done, len(s.Queries), s.Messages)
 	}
-	for i, q := range s.Questions {
+	for i, q := range s.Queries {
 		target := int32(i/10 + i%10)
-		if q.Source != int32(i/10) || q.Relation != int32(i%10) || q.Asked != int64(2*i) {
-			t.Fatalf("question %d is (%d, %d)", i, q.Source, q.Relation)
+		if q.Source != int32(i/10) || q.Relation != int32(i%10) || q.Row != int64(2*i) {
+			t.Fatalf("query %d is (%d, %d)", i, q.Source, q.Relation)
 		}
 		first := q.Results[0]
-		if first.Rank.Pessimistic != 1 || first.Score != 0 || first.Answer != target || first.Number != int64(2*i) {
+		if first.Rank.Pessimistic != 1 || first.Score != 0 || first.Answer != target || first.Row != int64(2*i) {
 			t.Errorf("(%d, %d): %+v", q.Source, q.Relation, first)
 		}
 		if want := min(target, 7); (want == 7 && first.Distance != Unreached) || (want < 7 && first.Distance != target) {
@@ -120,6 +112,7 @@ func TestRank(t *testing.T) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
+	t.Parallel()
 	want, _, err := rank(t, &fake{fail: -1, nan: -1}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +129,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 }
 
 func TestRankFails(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		worker *fake
 		want   string
@@ -144,29 +138,24 @@ func TestRankFails(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r, err := NewRanker(entities, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewRanker(entities, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Rank(ctx, someBundle(t), nil); !errors.Is(err, context.Canceled) {
+	if _, err := r.Rank(ctx, someBundle(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small, err := NewRanker(entities-8, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := small.Rank(t.Context(), someBundle(t), nil); err == nil {
+	small := NewRanker(entities-8, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
+	if _, err := small.Rank(t.Context(), someBundle(), nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
 	}
 }
 
 func TestEncodedScoresAreTheSame(t *testing.T) {
-	want := &Scored{Number: 3, Messages: 1 << 50, Questions: []Question{
-		{Source: 1, Relation: 2, Asked: 7, Results: []Result{
-			{Number: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Mean: 2.5, Candidates: 9}, Distance: Unreached},
-			{Number: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Mean: 1, Candidates: 9}, Distance: 2},
+	t.Parallel()
+	want := &Scored{Number: 3, Messages: 1 << 50, Queries: []Query{
+		{Source: 1, Relation: 2, Row: 7, Results: []Result{
+			{Row: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Mean: 2.5, Candidates: 9}, Distance: Unreached},
+			{Row: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Mean: 1, Candidates: 9}, Distance: 2},
 		}, Best: []Candidate{{Entity: 6, Score: 2, Known: true, Distance: 2}, {Entity: 0, Score: 1, Distance: Unreached}}},
 		{Source: 4, Relation: 0},
 	}}
@@ -181,7 +170,7 @@ func TestEncodedScoresAreTheSame(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	b, err := someBundle(t).Encode()
+	b, err := someBundle().Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

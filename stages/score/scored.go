@@ -2,44 +2,47 @@ package score
 
 import "tagnet/model/ranking"
 
-// Scored is what the model says about the questions of one bundle, in the bundle's order.
+// Scored is a bundle's results, in the bundle's order.
 type Scored struct {
 	// Number is the bundle's.
-	Number    int
-	Questions []Question
-	// Messages is how many messages the propagations sent.
+	Number  int
+	Queries []Query
+	// Messages is the number of messages that the propagations sent.
 	Messages int64
 }
 
-// Question is a (source, relation), its queries and its best candidates.
-type Question struct {
+// Query is a distinct query (Source, Relation, ?) with its results.
+type Query struct {
 	Source, Relation int32
-	// Asked is the place of its first query in the table.
-	Asked   int64
+	// Row is the position of its first row in the split's table.
+	Row int64
+	// Results has the labelled answers, Best the candidates with the highest scores, highest first.
 	Results []Result
 	Best    []Candidate
 }
 
-// Result is how one query went.
+// Result is the rank of one labelled answer.
 type Result struct {
-	// Number is the query's place in the table of its split.
-	Number int64
+	// Row is its position in the split's table.
+	Row    int64
 	Answer int32
 	// Score is the answer's logit.
 	Score float32
 	Rank  ranking.Rank
-	// Distance is the answer's from the source in hops, Unreached if it is out of reach.
+	// Distance is the number of hops from the source to the answer, or Unreached.
 	Distance int32
 }
 
-// Candidate is one of the entities that the model prefers.
+// Candidate is one of the entities with the highest scores.
 type Candidate struct {
 	Entity int32
 	// Score is a logit; its sigmoid is the probability.
-	Score    float32
-	Known    bool
+	Score float32
+	// Known tells whether the entity is a known answer.
+	Known bool
+	// Distance is the number of hops from the source, or Unreached.
 	Distance int32
 }
 
-// Unreached is the distance of an entity that no message reaches.
+// Unreached is the distance of an entity farther away than the model has layers.
 const Unreached int32 = -1

@@ -22,22 +22,22 @@ func init() {
 	beam.RegisterDoFn(&scoreFn{})
 }
 
-// QueriesCounter is the counter of the queries that are scored.
-const QueriesCounter = "scored_queries"
+// RowsCounter names the counter of the rows of the split's table that are scored.
+const RowsCounter = "scored_rows"
 
 var (
-	scoredQueries   = worker.NewCounter("score", QueriesCounter)
-	scoredQuestions = beam.NewCounter("score", "scored_questions")
-	sentMessages    = beam.NewCounter("score", "sent_messages")
+	scoredRows    = worker.NewCounter("score", RowsCounter)
+	scoredQueries = beam.NewCounter("score", "scored_queries")
+	sentMessages  = beam.NewCounter("score", "sent_messages")
 )
 
-// Params say what scores.
+// Params name the model and the graph, and bound the resources.
 type Params struct {
-	// Graph is the URL of the graph's folder, Split the split that is asked. Required.
+	// Graph is the URL of the graph's folder, Split the split that is scored. Required.
 	Graph, Split string
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
-	// Best is how many candidates are kept for each question.
+	// Best is the number of candidates that are kept for each query.
 	Best int
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
@@ -49,9 +49,8 @@ type Params struct {
 	Kernel string
 }
 
-// Score scores bundles: PCollection<[]byte> as bundle.Bundles makes them, to
-// PCollection<KV<int, []byte>> of encoded Scored, all with the same key. A worker scores one
-// bundle at a time, with all of its threads.
+// Score scores bundles: PCollection<*bundle.Bundle> to PCollection<KV<int, *Scored>>, all with the
+// same key. A worker process scores one bundle at a time, with all of its threads.
 func Score(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
 	s = s.Scope("score.Score")
 	return beam.ParDo(s, &scoreFn{Params: p}, bundles)
@@ -60,73 +59,52 @@ func Score(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
 type scoreFn struct{ Params Params }
 
 // ProcessElement scores one bundle.
-func (f *scoreFn) ProcessElement(ctx context.Context, data []byte, emit func(int, []byte)) error {
-	b, err := bundle.Decode(data)
-	if err != nil {
-		return err
-	}
-	engine.Lock()
-	defer engine.Unlock()
-	ranker, err := rankerOf(ctx, f.Params)
+func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit func(int, *Scored)) error {
+	ranker, err := loadRanker(ctx, f.Params)
 	if err != nil {
 		return err
 	}
 	var counting sync.Mutex
-	scored, err := ranker.Rank(ctx, b, func(queries int) {
+	scored, err := ranker.Rank(ctx, b, func(rows int) {
 		counting.Lock()
 		defer counting.Unlock()
-		scoredQueries.Inc(ctx, int64(queries))
+		scoredRows.Inc(ctx, int64(rows))
 	})
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
 	}
-	scoredQuestions.Inc(ctx, b.Questions())
+	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
-	out, err := scored.Encode()
-	if err != nil {
-		return err
-	}
-	emit(0, out)
+	emit(0, scored)
 	return nil
 }
 
-// engine is the process's model and its threads, for the parameters that were last asked for:
-// however many bundles the runner starts, one is scored at a time.
-var engine struct {
-	sync.Mutex
-	params Params
-	record checkpoint.Record
-	graph  *kg.KG
-	ranker *Ranker
+// version identifies a ranker: that of other parameters, another graph or other weights replaces it.
+type version struct {
+	params         Params
+	graph, weights string // checksums
 }
 
-// rankerOf returns the engine's ranker, made anew for other parameters, graphs or weights.
-func rankerOf(ctx context.Context, p Params) (*Ranker, error) {
+// loadRanker returns the process's ranker. There is one at a time.
+func loadRanker(ctx context.Context, p Params) (*Ranker, error) {
 	loaded, err := graph.Load(p.Graph)
 	if err != nil {
 		return nil, err
 	}
-	folder := checkpoint.Folder(p.Checkpoints)
-	record, err := folder.Record(ctx, p.Checkpoint)
+	record, err := checkpoint.Folder(p.Checkpoints).Record(ctx, p.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	if engine.ranker != nil && engine.params == p && engine.graph == loaded && engine.record.Weights == record.Weights {
-		return engine.ranker, nil
-	}
-	if p.Memory > 0 {
-		budget.Limit(p.Memory) // as long as the process lives, which is the engine's
-	}
-	engine.ranker = nil
-	ranker, err := newRanker(ctx, p, loaded)
-	if err != nil {
-		return nil, err
-	}
-	engine.params, engine.graph, engine.record, engine.ranker = p, loaded, record, ranker
-	return ranker, nil
+	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256}
+	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (*Ranker, error) {
+		if p.Memory > 0 {
+			budget.Limit(p.Memory) // as long as the process lives
+		}
+		return newRanker(ctx, p, loaded)
+	})
 }
 
-// threads is the number of threads of this worker.
+// threads returns the number of threads of this worker.
 func (p Params) threads() int {
 	switch cores := runtime.GOMAXPROCS(0); {
 	case p.Threads > 0:
@@ -147,8 +125,8 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (*Ranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := loaded.Of(p.Split).Graph
-	scorer, err := inference.New(asked, record.Configuration, weights, k)
+	g := loaded.Of(p.Split).Graph
+	scorer, err := inference.New(g, record.Configuration, weights, k)
 	if err != nil {
 		return nil, err
 	}
@@ -156,5 +134,5 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (*Ranker, error) {
 	for i := range workers {
 		workers[i] = scorer.Worker()
 	}
-	return NewRanker(asked.Entities, asked.RelationCount(), p.Best, workers)
+	return NewRanker(g.Entities, g.RelationCount(), p.Best, workers), nil
 }

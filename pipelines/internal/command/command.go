@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"golang.org/x/term"
@@ -66,19 +64,10 @@ type Environment struct {
 	threads  int // the number of threads that was last printed
 }
 
-// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP (a closed
-// terminal) cancel the context; a second signal ends the process at once.
+// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
+// comes when a terminal is closed, cancel the context; a second one ends the process at once.
 func Main(p Pipeline) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // unless under nohup
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
-	os.Exit(Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(Run(interruptible(p.Name), p, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // Run runs a pipeline with the given arguments and returns its exit code. Several runs may

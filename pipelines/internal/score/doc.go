@@ -1,3 +1,3 @@
-// Package score is the pipeline that asks a trained model: a split, whose answers it ranks and
-// measures, or a user's own questions, which it answers by name.
+// Package score is the pipeline that applies a trained model: to a split, whose answers it ranks and
+// measures, or to a user's own queries, which it answers by name.
 package score

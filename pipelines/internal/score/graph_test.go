@@ -12,7 +12,7 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := Build(bundle.Params{Graph: "mem://graph", Split: "test", Hops: 3, Bundles: 2},
+	p := Build(bundle.Params{Graph: "mem://graph", Split: "test", Bundles: 2},
 		score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
 		evaluate.Params{Graph: "mem://graph", Split: "test", Folder: "mem://evaluation"})
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))

@@ -25,18 +25,18 @@ type flags struct {
 	memory                             int64
 }
 
-// Pipeline is go run ./pipelines/score.
+// Pipeline returns the score command.
 func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "score",
-		Summary: "Asks a trained model: ranks the answers of a split's queries, or answers your own questions with --queries.",
+		Summary: "Scores with a trained model: ranks the answers of a split's queries, or answers your own queries with --queries.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "test", "`train|valid|test`: whose queries are asked; with --queries, whose graph")
+			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries, whose graph is used")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each question")
-			set.StringVar(&f.queries, "queries", "", "`file` of questions to answer instead: source TAB relation in a line; a leading ~ on the relation asks the other way round")
-			set.IntVar(&f.threads, "threads", 0, "threads of a worker, 0 for one a core if --memory holds them; changes no result")
+			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each query")
+			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead: source TAB relation in a line; a leading ~ on the relation is its inverse")
+			set.IntVar(&f.threads, "threads", 0, "threads of a worker; 0 is one per core, fewer if --memory is too small for them; changes no result")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Memory(set, &f.memory)
 		},
@@ -62,37 +62,36 @@ func (f *flags) check() error {
 	return command.CheckMemory(f.memory)
 }
 
-// recorded is what decides the content of an evaluation, besides the graph.
+// recorded decides the content of an evaluation, besides the graph.
 type recorded struct {
 	Split      string `json:"split"`
 	Checkpoint string `json:"checkpoint"`
-	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the questions.
+	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
 	TopK    int    `json:"top_k"`
 }
 
-// asking is one run: which model is asked, about what.
-type asking struct {
+// scoring is one run of the command.
+type scoring struct {
 	*flags
-	e         *command.Environment
-	loaded    *kg.KG
-	inputs    map[string]string
-	distances string // the folder of tables made before, if there is one
-	model     workspace.Model
-	questions questions   // of --queries
-	plan      budget.Plan // what --memory allows
+	e      *command.Environment
+	loaded *kg.KG
+	inputs map[string]string
+	model  workspace.Model
+	own    ownQueries  // of --queries
+	plan   budget.Plan // of --memory
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("a file of questions", "queries"); err != nil {
+	if err := e.NotEmpty("a file of queries", "queries"); err != nil {
 		return err
 	}
-	a := &asking{flags: f, e: e}
-	if err := a.prepare(ctx); err != nil {
+	a := &scoring{flags: f, e: e}
+	if err := a.open(ctx); err != nil {
 		return err
 	}
 	if f.queries != "" {
@@ -101,14 +100,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return a.evaluate(ctx)
 }
 
-// prepare checks all that is read, before anything is built.
-func (a *asking) prepare(ctx context.Context) error {
+// open checks the inputs, before anything is written.
+func (a *scoring) open(ctx context.Context) error {
 	w := a.e.Workspace
 	var err error
 	if a.loaded, a.inputs, err = w.OpenGraph(ctx); err != nil {
-		return err
-	}
-	if a.distances, err = bundle.FindTables(ctx, w.Distances(a.split), a.inputs, w.Command("go run ./pipelines/distances --split "+a.split)); err != nil {
 		return err
 	}
 	if a.model, err = w.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
@@ -121,7 +117,7 @@ func (a *asking) prepare(ctx context.Context) error {
 }
 
 // evaluate ranks the answers of a split.
-func (a *asking) evaluate(ctx context.Context) error {
+func (a *scoring) evaluate(ctx context.Context) error {
 	w := a.e.Workspace
 	queries, err := a.loaded.Queries(ctx, a.split)
 	if err != nil {
@@ -141,7 +137,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 		return err
 	}
 	if done {
-		a.e.Say("%s is complete with the same configuration; --force scores anew", w.Evaluation(a.split))
+		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.split))
 		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, &stage, "", int64(len(queries))); err != nil {
@@ -151,7 +147,7 @@ func (a *asking) evaluate(ctx context.Context) error {
 }
 
 // divide plans the memory of scoring so many queries.
-func (a *asking) divide(ctx context.Context, queries int64) error {
+func (a *scoring) divide(ctx context.Context, queries int64) error {
 	sizes, err := graph.Sizes(ctx, a.e.Workspace.Graph(), a.loaded.Manifest, a.split)
 	if err != nil {
 		return err
@@ -161,30 +157,24 @@ func (a *asking) divide(ctx context.Context, queries int64) error {
 	return err
 }
 
-func (a *asking) stage(folder string, r recorded) workspace.Stage {
+func (a *scoring) stage(folder string, r recorded) workspace.Stage {
 	return workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 }
 
-// score runs the Beam pipeline and completes the folder. table is the URL of the questions to
-// ask instead of the split's.
-func (a *asking) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
+// score runs the Beam pipeline and completes the folder. table is the URL of the queries to
+// score instead of the split's.
+func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
 	w := a.e.Workspace
-	c := a.model.Record.Configuration
-	delta := c.Delta
-	if !c.Windowed() {
-		delta = -1
-	}
 	defer budget.Limit(a.memory * budget.MiB)()
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
-	defer bar.Follow(ctx, score.QueriesCounter)()
+	defer bar.Follow(ctx, score.RowsCounter)()
 	pipeline := Build(
 		bundle.Params{
-			Graph: w.Graph(), Split: a.split, Queries: table, Distances: a.distances,
-			Hops: c.Layers, Balance: true, Delta: delta, Bundles: bundles, Memory: a.plan.BundleBytes, Threads: a.threads,
+			Graph: w.Graph(), Split: a.split, Queries: table, Bundles: bundles, Memory: a.plan.BundleBytes,
 		},
 		score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
@@ -201,20 +191,19 @@ func (a *asking) score(ctx context.Context, stage *workspace.Stage, table string
 	return stage.Publish(ctx, map[string]int64{"queries": queries})
 }
 
-// bundles is how many bundles there are at least: enough that several machines have work to
-// the end.
+// bundles is the minimal number of bundles: enough to keep several machines busy to the end.
 const bundles = 64
 
-// Build makes the Beam pipeline that bundles, scores and writes.
+// Build returns the Beam pipeline that bundles, scores and writes.
 func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
 	evaluate.Write(scope, e, score.Score(scope, s, bundle.Bundles(scope, b)))
 	return pipeline
 }
 
-// showMetrics prints the metrics of the split, what is there, whether it was made now, and what
-// comes next.
-func (a *asking) showMetrics(ctx context.Context, made bool) error {
+// showMetrics prints the metrics of the split, the outputs, whether this run made them, and the next
+// command.
+func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
 	folder := w.Evaluation(a.split)
 	text, err := storage.ReadFile(ctx, storage.Join(folder, evaluate.MetricsFile))

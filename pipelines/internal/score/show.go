@@ -15,10 +15,10 @@ import (
 )
 
 // print prints the metrics of a split as a table.
-func (a *asking) print(m evaluate.Metrics) {
+func (a *scoring) print(m evaluate.Metrics) {
 	say := a.e.Say
 	say("")
-	say("%s split, checkpoint %s: %s queries, %s distinct questions", m.Split, m.Checkpoint, progress.Count(m.Queries), progress.Count(m.Distinct))
+	say("%s split, checkpoint %s: %s queries, %s distinct", m.Split, m.Checkpoint, progress.Count(m.Queries), progress.Count(m.Distinct))
 	say("  %-28s %7s %7s %7s %7s %10s", "filtered, ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank")
 	row := func(name string, r ranking.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
@@ -32,48 +32,49 @@ func (a *asking) print(m evaluate.Metrics) {
 
 func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
 
-// questionsFolder holds the answers to a user's questions.
-const questionsFolder = "evaluation/queries"
+// queriesFolder holds the answers to a user's queries.
+const queriesFolder = "evaluation/queries"
 
-// answer answers the questions of --queries.
-func (a *asking) answer(ctx context.Context) error {
+// answer answers the queries of --queries.
+func (a *scoring) answer(ctx context.Context) error {
 	w := a.e.Workspace
 	var err error
-	if a.questions, err = readQuestions(ctx, a.queries, a.loaded, a.split); err != nil {
+	if a.own, err = readQueries(ctx, a.queries, a.loaded, a.split); err != nil {
 		return err
 	}
-	if n := a.questions.repeated; n > 0 {
-		a.e.Say("%s: lines that ask again what stands above: %s; each question is answered once", a.queries, progress.Count(int64(n)))
+	if n := a.own.duplicates; n > 0 {
+		a.e.Say("%s: duplicate queries: %s; each query is answered once", a.queries, progress.Count(int64(n)))
 	}
-	asked := int64(len(a.questions.asked))
-	if err := a.divide(ctx, asked); err != nil {
+	count := int64(len(a.own.distinct))
+	if err := a.divide(ctx, count); err != nil {
 		return err
 	}
-	stage := a.stage(questionsFolder, recorded{
-		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.questions.sha256,
+	stage := a.stage(queriesFolder, recorded{
+		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
 	})
+	// Answers to other queries are overwritten without --force: they are cheap to compute.
 	done, err := stage.Replace(ctx, a.e.Force)
 	if err != nil {
 		return err
 	}
 	if !done {
-		table := storage.Join(w.Path(questionsFolder), "questions.arrow")
-		if err := tables.WriteQueries(ctx, table, a.questions.asked); err != nil {
+		table := storage.Join(w.Path(queriesFolder), "questions.arrow")
+		if err := tables.WriteQueries(ctx, table, a.own.distinct); err != nil {
 			return err
 		}
-		if err := a.score(ctx, &stage, table, asked); err != nil {
+		if err := a.score(ctx, &stage, table, count); err != nil {
 			return err
 		}
 	}
 	return a.showAnswers(ctx, !done)
 }
 
-// questionsShown is how many questions' answers are printed; the file has all.
-const questionsShown = 20
+// queriesShown is the number of queries whose answers are printed; the file has all.
+const queriesShown = 20
 
-// showAnswers prints the answers, and what is there, whether it was made now.
-func (a *asking) showAnswers(ctx context.Context, made bool) error {
-	folder := a.e.Workspace.Path(questionsFolder)
+// showAnswers prints the answers and the outputs, and whether this run made them.
+func (a *scoring) showAnswers(ctx context.Context, made bool) error {
+	folder := a.e.Workspace.Path(queriesFolder)
 	predictions, err := parquet.Read[parquet.Prediction](ctx, storage.Join(folder, evaluate.PredictionsFile))
 	if err != nil {
 		return err
@@ -85,11 +86,11 @@ func (a *asking) showAnswers(ctx context.Context, made bool) error {
 	shown := 0
 	for _, p := range predictions {
 		if p.Position == 1 {
-			if shown++; shown > questionsShown {
-				a.e.Say("\n... and the answers to %s more questions in the files", progress.Count(int64(len(a.questions.asked)-questionsShown)))
+			if shown++; shown > queriesShown {
+				a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.distinct)-queriesShown)))
 				break
 			}
-			a.e.Say("\n%s", question(p))
+			a.e.Say("\n%s", query(p))
 		}
 		note := ""
 		if p.Known {
@@ -102,8 +103,8 @@ func (a *asking) showAnswers(ctx context.Context, made bool) error {
 	return nil
 }
 
-// question is a prediction's question as a person writes it.
-func question(p parquet.Prediction) string {
+// query returns a prediction's query as a person writes it.
+func query(p parquet.Prediction) string {
 	if p.Direction == evaluate.Head {
 		return fmt.Sprintf("?  %s  %s", p.Relation, p.Source)
 	}

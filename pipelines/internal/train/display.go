@@ -1,6 +1,9 @@
 package train
 
 import (
+	"fmt"
+	"sync"
+
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/learn"
@@ -8,27 +11,31 @@ import (
 
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.
 type display struct {
-	e   *command.Environment
-	bar *progress.Bar
+	e *command.Environment
+
+	mu   sync.Mutex
+	bar  *progress.Bar
+	last learn.Progress
 }
 
-func newDisplay(e *command.Environment) *display { return &display{e: e} }
-
-// tell takes in how far the training is.
-func (d *display) tell(p learn.Progress) {
+// update shows the progress of the training.
+func (d *display) update(p learn.Progress) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = p
 	done := int64(p.Epoch-1)*p.Facts + p.Queries
 	if d.bar == nil {
 		d.bar = d.e.Progress.Begin("training", int64(p.Epochs)*p.Facts, "queries")
 	}
 	for _, text := range p.Damaged {
-		d.e.Progress.Print("%s: passed over", text)
+		d.e.Progress.Print("%s: skipped", text)
 	}
 	switch {
 	case p.Resumed != "":
 		d.bar.Resume(done)
-		d.e.Progress.Print("going on from %s", p.Resumed)
+		d.e.Progress.Print("resuming from %s", p.Resumed)
 		if p.OtherKernel != "" {
-			d.e.Progress.Print("the epoch before was learned with --kernel %s: its rounding differs in the last digits from that of this run", p.OtherKernel)
+			d.e.Progress.Print("the epoch before was trained with --kernel %s: its rounding differs in the last digits from that of this run", p.OtherKernel)
 		}
 	case p.Finished != nil:
 		d.epoch(p)
@@ -51,7 +58,19 @@ func (d *display) epoch(p learn.Progress) {
 		e.Epoch, p.Epochs, e.Loss, e.Valid.Pessimistic.MRR, e.Valid.Pessimistic.Hits10, e.Seconds)
 }
 
+// lost returns what a second interrupt loses.
+func (d *display) lost() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last.Checkpoint == "" {
+		return "the training is lost: no checkpoint is complete"
+	}
+	return fmt.Sprintf("the steps after %s are lost", d.last.Checkpoint)
+}
+
 func (d *display) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.bar != nil {
 		d.bar.End()
 	}

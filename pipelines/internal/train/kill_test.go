@@ -17,7 +17,7 @@ import (
 )
 
 // TestKilledTrainingEndsInTheSameBytes kills the real process without warning at moments all
-// over its life, which an undisturbed run measures, and lets it go on with --resume each time.
+// over its life, which an undisturbed run measures, and resumes it each time.
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	undisturbed := ring(t, 60)
 	pipelinetest.Succeed(t, Pipeline(), small(undisturbed)...)
@@ -65,12 +65,12 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 func trained(t *testing.T, w string, after time.Duration) (killed, resumed bool) {
 	t.Helper()
 	killed, output := pipelinetest.Kill(t, after, small(w, "--resume", "--checkpoint_minutes", "0")...)
-	return killed, strings.Contains(output, "going on from")
+	return killed, strings.Contains(output, "resuming from")
 }
 
-// TestInterruptedTrainingSavesWhatItLearned stops the real process as Ctrl-C does, as those do who
+// TestInterruptedTrainingSavesItsSteps stops the real process as Ctrl-C does, as those do who
 // manage machines, and as a terminal that is closed.
-func TestInterruptedTrainingSavesWhatItLearned(t *testing.T) {
+func TestInterruptedTrainingSavesItsSteps(t *testing.T) {
 	for _, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(end.String(), func(t *testing.T) {
 			if signal.Ignored(end) {
@@ -106,7 +106,7 @@ func testInterrupted(t *testing.T, end os.Signal) {
 		fmt.Sscanf(line, "epoch %d of", &last)
 	}
 	code, _, text := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)
-	if code != 0 || !strings.Contains(text, "going on from ") {
+	if code != 0 || !strings.Contains(text, "resuming from ") {
 		t.Errorf("%d, %s", code, text)
 	}
 	found, err := filepath.Glob(filepath.Join(w, "checkpoints", "epoch-003.json"))

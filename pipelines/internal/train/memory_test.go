@@ -37,28 +37,3 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 		t.Errorf("exit code %d with --memory %s: %s", code, least, stderr)
 	}
 }
-
-// TestTooManyBundlesChangeNothing trains again with a budget that is enough before the bundles are
-// made, and not for them: the refusal leaves the earlier checkpoints.
-func TestTooManyBundlesChangeNothing(t *testing.T) {
-	w := ring(t, 4000)
-	flags := func(more ...string) []string { return small(w, append([]string{"--replicas", "1"}, more...)...) }
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), flags("--epochs", "1")...); code != 0 {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
-	_, _, stderr := pipelinetest.Run(t, Pipeline(), flags("--epochs", "1", "--memory", "10")...)
-	least := regexp.MustCompile(`takes at least (\d+) MiB .*bundle files 0,`).FindStringSubmatch(stderr)
-	if least == nil {
-		t.Fatalf("too little memory: %s", stderr)
-	}
-	for _, again := range [][]string{{"--epochs", "1", "--force"}, {"--epochs", "2", "--resume"}} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), flags(append(again, "--memory", least[1])...)...)
-		if code != 2 || !regexp.MustCompile(`takes at least \d+ MiB .*bundle files [1-9]`).MatchString(stderr) {
-			t.Fatalf("%v: exit code %d: %s", again, code, stderr)
-		}
-		if after := pipelinetest.Files(t, filepath.Join(w, "checkpoints")); !maps.Equal(before, after) {
-			t.Errorf("%v changed the checkpoints", again)
-		}
-	}
-}

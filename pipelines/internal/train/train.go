@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -36,26 +37,26 @@ type flags struct {
 	memory     int64
 
 	configuration configuration.Configuration
-	plan          budget.Plan // what memory allows
+	memoryPlan    budget.Plan // of --memory
 }
 
-// Pipeline is go run ./pipelines/train.
+// Pipeline returns the train command.
 func Pipeline() command.Pipeline {
 	f := &flags{fields: fields()}
 	return command.Pipeline{
 		Name:    "train",
-		Summary: "Learns a model from the training facts: every hyperparameter is a flag, and a preset sets them all.",
+		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name` of a configuration to start from: "+strings.Join(configuration.PresetNames(), ", "))
 			for _, field := range f.fields {
 				field.register(set)
 			}
-			set.IntVar(&f.replicas, "replicas", 0, "threads, 0 for one a core if --memory holds them; changes nothing in what is learned")
-			set.BoolVar(&f.resume, "resume", false, "go on from the newest checkpoint")
-			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints, beside those of each epoch; at most 10")
+			set.IntVar(&f.replicas, "replicas", 0, "threads; 0 is one per core, fewer if --memory is too small for them; changes no result")
+			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint")
+			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; at most 10")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
-			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries asked in an epoch, spread over all; 0 asks all")
+			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, spread evenly over all; 0 takes all")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -83,10 +84,19 @@ func (f *flags) check() error {
 	return command.CheckMemory(f.memory)
 }
 
-// recorded is what decides the content of checkpoints, besides the seed and the graph.
+// recorded decides the content of checkpoints, besides the seed and the graph.
 type recorded struct {
 	configuration.Configuration
 	Validation checkpoint.Validation `json:"validation"`
+}
+
+// training is one run of the command.
+type training struct {
+	*flags
+	e      *command.Environment
+	loaded *kg.KG
+	stage  *workspace.Stage
+	folder checkpoint.Folder
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -96,218 +106,268 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
 		return err
 	}
-	w := e.Workspace
-	loaded, inputs, err := w.OpenGraph(ctx)
+	t, err := f.open(ctx, e)
 	if err != nil {
 		return err
 	}
-	sizes, err := graph.Sizes(ctx, w.Graph(), loaded.Manifest, "train", "valid")
+	plan, err := t.plan(ctx)
 	if err != nil {
 		return err
 	}
-	if f.plan, err = e.Plan(budget.Train(sizes, f.configuration), f.memory, f.replicas); err != nil {
-		return err
+	if plan == complete {
+		e.Say("%s is complete with the same configuration; use --force to train again", t.folder)
+		return t.summarize(ctx, false)
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
-	stage := workspace.Stage{
-		Workspace: w, Name: "train", Folder: "checkpoints",
-		Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
-		Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
-	}
-	done, begin, err := f.decide(ctx, e, &stage, loaded)
-	if err != nil {
+	if err := t.prepare(ctx, plan); err != nil {
 		return err
 	}
-	if done {
-		e.Say("%s is complete with the same configuration; --force trains anew", w.Checkpoints())
-		return finish(ctx, e, false)
-	}
-	bundles, err := f.bundle(ctx, e, loaded, inputs)
-	if err != nil {
-		return err
-	}
-	if err := f.planWithBundles(ctx, e, sizes); err != nil {
-		return err
-	}
-	if err := begin(); err != nil {
-		return err
-	}
-	err = f.learn(ctx, e, &stage, bundles)
+	err = t.train(ctx)
 	if err == nil {
-		err = f.publish(ctx, e, &stage, loaded)
+		err = t.publish(ctx)
 	}
 	if err != nil {
-		stage.Pause() // the checkpoints are for --resume
+		t.stage.Pause() // the checkpoints are for --resume
 		return err
 	}
-	return finish(ctx, e, true)
+	return t.summarize(ctx, true)
 }
 
-// publish completes the folder of checkpoints, if all of them are of this run.
-func (f *flags) publish(ctx context.Context, e *command.Environment, stage *workspace.Stage, loaded *kg.KG) error {
-	records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
+// open reads the graph and divides the memory. It writes nothing.
+func (f *flags) open(ctx context.Context, e *command.Environment) (*training, error) {
+	loaded, inputs, err := e.Workspace.OpenGraph(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := f.allSame(e, loaded, records); err != nil {
-		return err
-	}
-	queries, err := loaded.Queries(ctx, "train")
+	train, err := loaded.Queries(ctx, "train")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows := map[string]int64{"epochs": int64(f.configuration.Epochs), "facts": int64(len(queries) / 2)}
-	return stage.Publish(ctx, rows)
-}
-
-// decide finds out whether there is anything to do. begin makes the folder ready for it, which
-// takes away what is there: not before all that may refuse has been asked. A training is never
-// thrown away unasked.
-func (f *flags) decide(ctx context.Context, e *command.Environment, stage *workspace.Stage, loaded *kg.KG) (done bool, begin func() error, err error) {
-	url := e.Workspace.Checkpoints()
-	folder := checkpoint.Folder(url)
-	_, err = manifest.Read(ctx, url)
-	complete := !errors.Is(err, fs.ErrNotExist)
-	if e.Force {
-		return false, func() error {
-			_, err := stage.Begin(ctx, true)
-			return err
-		}, nil
+	if len(train) == 0 {
+		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	if err := stage.CheckFree(ctx); err != nil {
-		return false, nil, err
-	}
-	nothing := func() error { return nil } // is left to be made ready
-	records, damaged, err := folder.Records(ctx)
+	valid, err := loaded.Queries(ctx, "valid")
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
-	if complete {
-		if n := len(records); !f.resume || n == 0 || f.configuration.Epochs <= records[n-1].Epoch {
-			done, err := stage.Begin(ctx, false)
-			return done, nothing, err
-		}
-		if _, err := e.Workspace.Require(ctx, stage.Folder, stage.Command); err != nil {
-			return false, nil, err
-		}
+	if len(valid) == 0 {
+		e.Say("there are no validation queries: the last epoch will count as the best")
 	}
-	if len(records) == 0 && len(damaged) == 0 {
-		if f.resume {
-			e.Say("there is no checkpoint to resume from: training from the beginning")
-		}
-		done, err := stage.Begin(ctx, false)
-		return done, nothing, err
+	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), loaded.Manifest, "train", "valid")
+	if err != nil {
+		return nil, err
 	}
-	if err := f.allSame(e, loaded, records); err != nil {
-		return false, nil, err
+	if f.memoryPlan, err = e.Plan(budget.Train(sizes, f.configuration), f.memory, f.replicas); err != nil {
+		return nil, err
 	}
-	if !f.resume {
-		again := e.Workspace.Command(stage.Command)
-		return false, nil, fmt.Errorf("%s holds a training that is not finished: %s --resume goes on with it, %s --force starts over", url, again, again)
-	}
-	return false, func() error {
-		if err := stage.Resume(ctx); err != nil || !complete {
-			return err
-		}
-		// More epochs: it is not complete any more.
-		return storage.Remove(ctx, storage.Join(url, manifest.FileName))
+	return &training{
+		flags: f, e: e, loaded: loaded, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
+		stage: &workspace.Stage{
+			Workspace: e.Workspace, Name: "train", Folder: "checkpoints",
+			Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
+			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
+		},
 	}, nil
 }
 
-// allSame returns an error that says what differs if a checkpoint is of another run.
-func (f *flags) allSame(e *command.Environment, loaded *kg.KG, records []checkpoint.Record) error {
-	for _, r := range slices.Backward(records) {
-		if err := f.same(e, loaded, r); err != nil {
+// plan says what a run does with the checkpoints that are there.
+type plan int
+
+const (
+	start    plan = iota // there are none
+	complete             // all epochs are trained: nothing is left to do
+	resume               // continue from the newest
+	extend               // all epochs of an earlier run are trained, this one has more
+	replace              // remove them: --force
+)
+
+// plan decides what to do with the checkpoints that are there, and changes nothing. Only --force
+// removes any.
+func (t *training) plan(ctx context.Context) (plan, error) {
+	_, err := manifest.Read(ctx, string(t.folder))
+	finished := !errors.Is(err, fs.ErrNotExist)
+	if t.e.Force {
+		return replace, nil
+	}
+	if err := t.stage.CheckFree(ctx); err != nil {
+		return 0, err
+	}
+	records, damaged, err := t.folder.Records(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if finished {
+		if n := len(records); !t.resume || n == 0 || t.configuration.Epochs <= records[n-1].Epoch {
+			done, err := t.stage.Begin(ctx, false)
+			if done {
+				return complete, err
+			}
+			return start, err
+		}
+		if _, err := t.e.Workspace.Require(ctx, t.stage.Folder, t.stage.Command); err != nil {
+			return 0, err
+		}
+	}
+	if len(records) == 0 && len(damaged) == 0 {
+		if t.resume {
+			t.e.Say("there is no checkpoint to resume from: training from the beginning")
+		}
+		return start, nil
+	}
+	if err := t.sameRun(records); err != nil {
+		return 0, err
+	}
+	if !t.resume {
+		again := t.e.Workspace.Command(t.stage.Command)
+		return 0, fmt.Errorf("%s holds an unfinished training: continue it with %s --resume, or start over with %s --force", t.folder, again, again)
+	}
+	if finished {
+		return extend, nil
+	}
+	return resume, nil
+}
+
+// prepare makes the folder ready for a plan.
+func (t *training) prepare(ctx context.Context, p plan) error {
+	switch p {
+	case resume:
+		return t.stage.Resume(ctx)
+	case extend:
+		if err := t.stage.Resume(ctx); err != nil {
 			return err
+		}
+		return storage.Remove(ctx, storage.Join(string(t.folder), manifest.FileName)) // no longer complete
+	}
+	_, err := t.stage.Begin(ctx, p == replace)
+	return err
+}
+
+// sameRun returns an error that lists the differences if a checkpoint was written by a run with
+// other parameters.
+func (t *training) sameRun(records []checkpoint.Record) error {
+	for _, r := range slices.Backward(records) {
+		there := recorded{r.Configuration, r.Validation}
+		there.Epochs = max(r.Epoch, t.configuration.Epochs) // may be extended
+		different, err := differences(there, recorded{t.configuration, t.validation})
+		if err != nil {
+			return err
+		}
+		if r.Seed != t.e.Seed {
+			different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, t.e.Seed))
+		}
+		if r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
+			different = append(different, "the graph is another")
+		}
+		if len(different) > 0 {
+			return fmt.Errorf("%s of %s was written with another configuration (%s): use the same flags, another --workspace, or %s --force to start over",
+				r.Name(), t.folder, strings.Join(different, "; "), t.e.Workspace.Command(t.e.Again("resume")))
 		}
 	}
 	return nil
 }
 
-// same is allSame for one checkpoint.
-func (f *flags) same(e *command.Environment, loaded *kg.KG, r checkpoint.Record) error {
-	there := recorded{r.Configuration, r.Validation}
-	there.Epochs = max(r.Epoch, f.configuration.Epochs) // more of them than planned at first are welcome
-	different, err := differences(there, recorded{f.configuration, f.validation})
+// differences lists the fields in which two values differ as JSON.
+func differences(there, here any) ([]string, error) {
+	a, err := json.Marshal(there)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if r.Seed != e.Seed {
-		different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, e.Seed))
+	b, err := json.Marshal(here)
+	if err != nil {
+		return nil, err
 	}
-	if r.Vocabulary.Graph != loaded.Manifest.Checksum {
-		different = append(different, "the graph was another")
-	}
-	if len(different) > 0 {
-		return fmt.Errorf("%s of %s was written with another configuration (%s): give the flags that it had, or choose another --workspace, or %s --force starts over",
-			r.Name(), e.Workspace.Checkpoints(), strings.Join(different, "; "), e.Workspace.Command(e.Again("resume")))
-	}
-	return nil
+	return workspace.Differences(a, b)
 }
 
-// learn runs the Beam pipeline that trains.
-func (f *flags) learn(ctx context.Context, e *command.Environment, stage *workspace.Stage, bundles learn.Bundles) error {
-	w := e.Workspace
-	show := newDisplay(e)
+// train runs the Beam pipeline. An interrupt makes the training write a checkpoint, which it waits
+// for.
+func (t *training) train(ctx context.Context) error {
+	w := t.e.Workspace
+	show := &display{e: t.e}
 	defer show.end()
-	defer learn.Watch(show.tell)()
-	// An interrupt is first told to the training in this process, which then writes a checkpoint,
-	// and reaches the runner only if that goes on regardless, elsewhere.
-	running, release := command.CancelLater(ctx, func() time.Duration {
-		learn.Stop()
-		return grace
-	})
+	session := learn.NewSession(show.update)
+	defer session.Close()
+	defer command.OnSecondInterrupt(ctx, show.lost)()
+	defer context.AfterFunc(ctx, func() {
+		if command.Local() {
+			t.e.Progress.Print("interrupted: writing a checkpoint; a second interrupt ends at once, without it")
+		}
+		session.Stop()
+	})()
+	// A training in this process ends by itself, however long writing takes. One on another machine
+	// is not reached by the interrupt: the runner cancels it.
+	running, release := context.WithoutCancel(ctx), func() {}
+	if !command.Local() {
+		running, release = command.CancelLater(ctx, func() time.Duration { return grace })
+	}
 	defer release()
-	_, err := e.RunBeam(running, Build(bundles, learn.Params{
-		Graph: w.Graph(),
+	_, err := t.e.RunBeam(running, Build(learn.Params{
+		Graph: w.Graph(), Session: session.ID,
 		Run: learn.Run{
-			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: stage.Lock(),
-			Configuration: f.configuration, Seed: e.Seed, Validation: f.validation,
-			Every:    time.Duration(f.minutes * float64(time.Minute)),
-			Replicas: f.replicas, MostReplicas: f.plan.MaxThreads, Memory: f.memory * budget.MiB, Kernel: f.kernel,
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
+			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation,
+			Every:    time.Duration(t.minutes * float64(time.Minute)),
+			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel,
 		},
 	}))
 	if ctx.Err() == nil {
 		return err
 	}
 	show.end()
-	tellWhatIsKept(ctx, e)
-	if err != nil && !strings.Contains(err.Error(), context.Canceled.Error()) { // of a DoFn's error its text is left
-		e.Say("what was learned since then is lost: %v", err)
-	}
+	t.reportInterrupt(ctx, session.Err())
 	return context.Cause(ctx)
 }
 
-// tellWhatIsKept says where an interrupted training goes on.
-func tellWhatIsKept(ctx context.Context, e *command.Environment) {
-	folder := e.Workspace.Checkpoints()
-	records, _, err := checkpoint.Folder(folder).Records(context.WithoutCancel(ctx))
-	switch {
-	case err != nil:
-		e.Say("what is kept cannot be told: %v", err)
-	case len(records) == 0:
-		e.Say("%s holds no checkpoint yet", folder)
-	default:
-		e.Say("%s holds what was learned, up to %s: %s --resume goes on with it",
-			folder, records[len(records)-1].Name(), e.Workspace.Command(e.Again("resume")))
-	}
-}
-
-// grace is how long an interrupted training has to write its checkpoint.
+// grace is how long an interrupted training on another machine continues before it is cancelled.
 const grace = 10 * time.Second
 
-// Build makes the Beam pipeline that trains from bundles.
-func Build(bundles learn.Bundles, p learn.Params) *beam.Pipeline {
+// Build returns the Beam pipeline that trains.
+func Build(p learn.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	learn.Learn(s, p, beam.Create(s, bundles))
+	learn.Learn(s, p)
 	return pipeline
 }
 
-// finish tells what was learned, what is there, whether it was made now, and what comes next.
-func finish(ctx context.Context, e *command.Environment, made bool) error {
-	w := e.Workspace
-	folder := checkpoint.Folder(w.Checkpoints())
-	best, err := folder.Record(ctx, "best")
+// reportInterrupt says where an interrupted training resumes, and whether its last checkpoint could
+// not be written. err is the error with which it ended.
+func (t *training) reportInterrupt(ctx context.Context, err error) {
+	records, _, unread := t.folder.Records(context.WithoutCancel(ctx))
+	switch {
+	case unread != nil:
+		t.e.Say("listing the checkpoints: %v", unread)
+	case len(records) == 0:
+		t.e.Say("%s holds no checkpoint yet", t.folder)
+	default:
+		t.e.Say("%s holds the training up to %s: continue with %s --resume",
+			t.folder, records[len(records)-1].Name(), t.e.Workspace.Command(t.e.Again("resume")))
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.e.Say("the steps since then are lost: %v", err)
+	}
+}
+
+// publish marks the checkpoints complete, if all are of this run: another one may have written
+// there meanwhile.
+func (t *training) publish(ctx context.Context) error {
+	records, _, err := t.folder.Records(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.sameRun(records); err != nil {
+		return err
+	}
+	queries, err := t.loaded.Queries(ctx, "train")
+	if err != nil {
+		return err
+	}
+	rows := map[string]int64{"epochs": int64(t.configuration.Epochs), "facts": int64(len(queries) / 2)}
+	return t.stage.Publish(ctx, rows)
+}
+
+// summarize prints the best epoch, the outputs, whether this run made them, and the next command.
+func (t *training) summarize(ctx context.Context, made bool) error {
+	e, w := t.e, t.e.Workspace
+	best, err := t.folder.Record(ctx, "best")
 	if err != nil {
 		return err
 	}
@@ -322,7 +382,7 @@ func finish(ctx context.Context, e *command.Environment, made bool) error {
 	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog())
 	score := "go run ./pipelines/score"
 	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
-		score += " --force" // what is there is of another checkpoint
+		score += " --force" // the evaluation is of another checkpoint
 	}
 	e.Next(score)
 	return nil

@@ -35,7 +35,7 @@ func TestTrain(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch") {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
-	// Threads, the size of bundles and training anew change no byte.
+	// Threads, memory and training again change no byte.
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
 }
@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 		flags []string
 		want  []string
 	}{
-		"not asked":           {nil, []string{"not finished", "--resume", "--force"}},
+		"not asked":           {nil, []string{"unfinished", "--resume", "--force"}},
 		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "--force"}},
 		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
 		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
@@ -84,18 +84,18 @@ func TestResume(t *testing.T) {
 		}
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
-	if code != 0 || !strings.Contains(stderr, "going on from epoch-003") {
+	if code != 0 || !strings.Contains(stderr, "resuming from epoch-003") {
 		t.Errorf("%d, %s", code, stderr)
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("resuming what is complete: %d, %s", code, out)
 	}
-	// A damaged newest checkpoint is passed over, and said.
+	// A damaged newest checkpoint is skipped, with a message.
 	interrupted(t, folder)
 	pipelinetest.Write(t, filepath.Join(folder, "epoch-004.optimizer.safetensors"), "cut")
 	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
-	if code != 0 || !strings.Contains(stderr, "epoch-004.optimizer.safetensors is damaged") || !strings.Contains(stderr, "going on from epoch-003") {
+	if code != 0 || !strings.Contains(stderr, "epoch-004.optimizer.safetensors is damaged") || !strings.Contains(stderr, "resuming from epoch-003") {
 		t.Errorf("%d, %s", code, stderr)
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
@@ -125,7 +125,7 @@ func TestRemedyKeepsTheFlags(t *testing.T) {
 	}
 	pipelinetest.Succeed(t, Pipeline(), proposed(stderr, "--force")...)
 	if code, out, stderr := pipelinetest.Run(t, Pipeline(), wide...); code != 0 || !strings.Contains(out, "is complete") {
-		t.Errorf("--force learned something else: %s%s", out, stderr)
+		t.Errorf("--force trained something else: %s%s", out, stderr)
 	}
 	for _, ends := range []string{"--resume", "--force"} {
 		interrupted(t, folder)
@@ -184,16 +184,16 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
-	if code != 1 || !strings.Contains(stderr, "the graph was another") {
+	if code != 1 || !strings.Contains(stderr, "the graph is another") {
 		t.Errorf("%d, %s", code, stderr)
 	}
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--force")...); code != 0 {
-		t.Errorf("training anew: %s", stderr)
+		t.Errorf("training again: %s", stderr)
 	}
 }
 
 // Of two trainings in one folder the earlier may have left a checkpoint behind: no manifest says
-// that it belongs to the later, whether it came while that one trained or before it goes on.
+// that it belongs to the later, whether it came while that one trained or before it resumes.
 func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w, other := prepared(t, dataset), prepared(t, dataset)
@@ -289,16 +289,16 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Every variant of the kernels gives the same bytes every time, but not those of another: who goes
-// on with another is told.
-func TestGoingOnWithAnotherKernel(t *testing.T) {
+// Every variant of the kernels gives the same bytes every time, but not those of another variant: a
+// resumed training says so.
+func TestResumingWithAnotherKernel(t *testing.T) {
 	w := ring(t, 40)
 	for _, c := range []struct {
 		epochs, kernel string
 		told           bool
 	}{{"1", "portable", false}, {"2", "portable", false}, {"3", "auto", kernel.Available()[len(kernel.Available())-1].Name() != "portable"}} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--epochs", c.epochs, "--kernel", c.kernel)...)
-		if code != 0 || strings.Contains(stderr, "learned with --kernel portable") != c.told {
+		if code != 0 || strings.Contains(stderr, "trained with --kernel portable") != c.told {
 			t.Errorf("%+v: %d, %s", c, code, stderr)
 		}
 	}
@@ -308,7 +308,7 @@ func TestGoingOnWithAnotherKernel(t *testing.T) {
 func TestLossThatIsNotFinite(t *testing.T) {
 	w := ring(t, 40)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
-	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: this epoch's is 1e+37; no checkpoint") {
+	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
 		t.Errorf("%d, %q", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {

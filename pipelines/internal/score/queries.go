@@ -16,25 +16,25 @@ import (
 	"tagnet/pipelines/internal/command"
 )
 
-// questions are those of a file.
-type questions struct {
-	asked    []tables.Query // each once
-	repeated int            // lines that ask again
-	sha256   string         // of the file
+// ownQueries are the queries of a user's file.
+type ownQueries struct {
+	distinct   []tables.Query
+	duplicates int    // lines
+	sha256     string // of the file
 }
 
-// readQuestions reads a file of questions, or what is piped through it, and puts ids to their
-// names, over the graph that the split asks.
-func readQuestions(ctx context.Context, url string, loaded *kg.KG, split string) (questions, error) {
+// readQueries reads a file of queries, or a pipe, and looks up the ids of their names in the graph of
+// the split.
+func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (ownQueries, error) {
 	text, err := readOnce(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return questions{}, command.Usage("--queries: %v", err)
+		return ownQueries{}, command.Usage("--queries: %v", err)
 	}
 	if err != nil {
-		return questions{}, fmt.Errorf("reading --queries: %w", err)
+		return ownQueries{}, fmt.Errorf("reading --queries: %w", err)
 	}
 	lookup := kg.NewLookup(loaded.Of(split).Entities, loaded.Relations)
-	q := questions{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
+	q := ownQueries{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
 	seen := map[tables.Query]bool{}
 	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
 		one, err := lookup.Query(source, relation, reciprocal)
@@ -42,11 +42,11 @@ func readQuestions(ctx context.Context, url string, loaded *kg.KG, split string)
 			return fmt.Errorf("%s:%d: %w", url, line, err)
 		}
 		if seen[one] {
-			q.repeated++
+			q.duplicates++
 			return nil
 		}
 		seen[one] = true
-		q.asked = append(q.asked, one)
+		q.distinct = append(q.distinct, one)
 		return nil
 	})
 	return q, err

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// interruptible returns a context that the first interrupt cancels. The second one prints what
+// OnSecondInterrupt was given and ends the process.
+func interruptible(name string) context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	received := make(chan os.Signal, 2)
+	signal.Notify(received, signals...)
+	second := &secondInterrupt{}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), secondInterruptKey{}, second))
+	go func() {
+		<-received
+		cancel()
+		<-received
+		if lost := second.message(); lost != "" {
+			fmt.Fprintf(os.Stderr, "%s: interrupted again: %s\n", name, lost)
+		}
+		os.Exit(ExitInterrupted)
+	}()
+	return ctx
+}
+
+type secondInterruptKey struct{}
+
+// secondInterrupt holds the message of a process that a second interrupt ends.
+type secondInterrupt struct {
+	mu   sync.Mutex
+	lost func() string
+}
+
+func (s *secondInterrupt) set(lost func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = lost
+}
+
+func (s *secondInterrupt) message() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == nil {
+		return ""
+	}
+	return s.lost()
+}
+
+// OnSecondInterrupt sets, until the returned function is called, what the process prints when a
+// second interrupt ends it: a clause that says what is lost.
+func OnSecondInterrupt(ctx context.Context, lost func() string) (end func()) {
+	s, ok := ctx.Value(secondInterruptKey{}).(*secondInterrupt)
+	if !ok { // not run by Main
+		return func() {}
+	}
+	s.set(lost)
+	return func() { s.set(nil) }
+}

@@ -1,0 +1,75 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
+	"tagnet/stages/graph"
+	"tagnet/stages/worker"
+)
+
+// Read returns the queries that the parameters select, grouped by source.
+func Read(ctx context.Context, p Params) ([]Query, error) {
+	loaded, err := graph.Load(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	view := loaded.Of(p.Split)
+	answers := view.Answers
+	if p.Training {
+		answers = loaded.TrainAnswers
+	}
+	known, err := answers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var table []tables.Query
+	if p.Queries == "" {
+		table, err = loaded.Queries(ctx, p.Split)
+	} else {
+		table, err = tables.ReadQueryTable(ctx, p.Queries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, 0, len(table))
+	for i, q := range table {
+		if n := int64(len(table)); p.Limit > 0 && p.Limit < n && int64(i)*p.Limit%n >= p.Limit {
+			continue // every n/Limit-th row is taken
+		}
+		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
+			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
+		}
+		if p.Queries != "" {
+			q.Answer = None
+		}
+		rows = append(rows, Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
+	}
+	return Group(rows, known.Of), nil
+}
+
+// version identifies what Read returns for parameters with the same graph and split.
+type version struct {
+	graph, queries string
+	training       bool
+	limit          int64
+}
+
+// read is Read, once per process: every bundle of a split is cut from the same queries.
+func read(ctx context.Context, p Params) ([]Query, error) {
+	loaded, err := graph.Load(p.Graph)
+	if err != nil {
+		return nil, err
+	}
+	v := version{graph: loaded.Manifest.Checksum, queries: p.Queries, training: p.Training, limit: p.Limit}
+	if p.Queries != "" {
+		file, err := manifest.HashFile(ctx, p.Queries)
+		if err != nil {
+			return nil, err
+		}
+		v.queries += " " + file.SHA256
+	}
+	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() ([]Query, error) { return Read(ctx, p) })
+}

@@ -1,0 +1,79 @@
+package learn
+
+import (
+	"context"
+	"sync"
+
+	"tagnet/stages/worker"
+)
+
+// Session connects a training with the process that started its Beam pipeline, if it runs there: it
+// reports progress and passes interrupts on. On a runner with workers elsewhere it does nothing.
+type Session struct {
+	// ID is for Params.Session.
+	ID string
+
+	report  func(Progress)
+	stopped context.Context
+	stop    context.CancelFunc
+	release func()
+
+	mu  sync.Mutex
+	err error
+}
+
+// NewSession returns a session that reports the progress of a training to a function, which may be
+// nil and is not called concurrently. Close ends it.
+func NewSession(report func(Progress)) *Session {
+	s := &Session{report: report}
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	s.ID, s.release = worker.Register(s)
+	return s
+}
+
+// Close ends the session: nothing is reported any more.
+func (s *Session) Close() {
+	s.release()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report = nil
+}
+
+// Stop makes the training, or one that starts later, write a checkpoint and end with
+// context.Canceled. It does not wait for that.
+func (s *Session) Stop() { s.stop() }
+
+// Err returns the error with which the training ended in this process. Beam returns only its text.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Session) setErr(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// tell reports progress.
+func (s *Session) tell(p Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.report != nil {
+		s.report(p)
+	}
+}
+
+// join returns a context that Stop cancels too.
+func (s *Session) join(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	detach := context.AfterFunc(s.stopped, cancel)
+	if s.stopped.Err() != nil {
+		cancel() // not only once AfterFunc has run
+	}
+	return ctx, func() {
+		detach()
+		cancel()
+	}
+}
