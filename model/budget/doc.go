@@ -26,6 +26,25 @@
 //	              + 132 V + 18 E + 4 L R d        as above
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
-// An estimate is a bound. Peak resident memory of the commands with the least budget that a refusal
-// names, two threads, on an EPYC (Zen 4):
+// An estimate is a bound. Peak resident memory (VmHWM) with the least budget that a refusal names, in
+// MiB, on two cores of an EPYC (Zen 4), with the presets of the data sets:
+//
+//	command, on WN18RR                           least   peak
+//	score --split valid --threads 2                317    232
+//	messages --split valid                         279    185
+//	distances --split valid --method worker        206    191
+//	distances --split valid --method join          232    181
+//	train --replicas 2, 1,200 steps of an epoch    988    740
+//
+//	command, on FB15k-237                        least   peak
+//	score --queries (1,500 questions) --threads 2  322    216
+//	messages --split valid                         331    270
+//	distances --split valid --method worker        212    163
+//	distances --split valid --method join          225    201
+//	train --replicas 2, 50 steps of an epoch       767    578
+//
+// Each was measured with
+//
+//	pipelines/score --workspace W --split valid --threads 2 --memory 1      which names the least
+//	grep VmHWM /proc/PID/status                                             near the end of a run with it
 package budget
