@@ -22,44 +22,44 @@ import (
 // sourcesCounted counts sources as they are done.
 var sourcesCounted = worker.NewCounter("messages", "sources_counted")
 
-// CountParams says what is counted and where the results go.
+// CountParams are the parameters of Count.
 type CountParams struct {
 	// Graph is the URL of the graph/ folder, which workers load.
 	Graph string
-	// Split is the one whose queries are asked.
+	// Split names the queries whose messages are counted.
 	Split string
-	// Layers and Deltas are the numbers of layers and the deltas, each with each. Layers are
-	// 1 to configuration.MaxLayers.
+	// Layers, each from 1 to configuration.MaxLayers, and Deltas, each 0 or more, are combined: every
+	// number of layers is counted with every delta.
 	Layers, Deltas []int
-	// Remove is what leaves the graph of each query: none, or for training queries triple or
-	// one_hop (configuration.RemoveNone, ...).
+	// Remove selects the edges that are removed from the graph of each query:
+	// configuration.RemoveNone, or for training queries RemoveTriple or RemoveOneHop.
 	Remove string
-	// Folder is the URL of the folder that takes the results.
+	// Folder is the URL of the output folder.
 	Folder string
-	// AStar is the model whose choices are counted too; nil for none.
-	AStar *AStarParams
-	// Kernel names the variant of the kernels that search; see kernel.Named. It changes no result.
+	// Model, if not nil, is the model whose choices are counted too.
+	Model *Model
+	// Kernel names the variant of the kernels; see kernel.Named. It does not change the counts of the
+	// window.
 	Kernel string
-	// Threads bounds the threads of a process, which are as many as it has cores at most; 0 is no
-	// other bound.
+	// Threads is the most threads of a process, at most one per core; 0 is one per core.
 	Threads int
-	// Words bounds how many words of 64 sources a thread searches from at once; see
+	// Words is the most words of 64 sources that a thread searches from at once; see
 	// distances.SweepParams.
 	Words int
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64
 }
 
-// Count counts the messages of a split's queries. Input: sources as distances.Shard.Encode
-// makes them. Output: the URL of summary.json, the last file written. A worker holds the
-// graph, for each thread a search and, with a removal, a messages.Corrector, and at the end all rows
-// of messages.parquet; see budget.Count.
+// Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources.
+// Output: the URL of summary.json, the last file written. A worker holds the graph, a search for each
+// thread and, with a removal, a messages.Corrector; the last step holds all rows of
+// messages.parquet. See budget.Count.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
 	counted := beam.ParDo(s, &countFn{Params: p}, shards)
-	if p.AStar != nil {
-		counted = beam.Flatten(s, counted, beam.ParDo(s, &chooseFn{Params: *p.AStar}, shards))
+	if p.Model != nil {
+		counted = beam.Flatten(s, counted, beam.ParDo(s, &chooseFn{Params: p}, shards))
 	}
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, counted)))
 }
@@ -69,7 +69,7 @@ func init() {
 	beam.RegisterDoFn(&writeFn{})
 }
 
-// countFn gathers the levels of each source's queries.
+// countFn counts the levels of each source's queries.
 type countFn struct {
 	Params CountParams
 
@@ -84,7 +84,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 		return err
 	}
 	if f.Params.Memory > 0 {
-		budget.Limit(f.Params.Memory) // as long as the process lives, which is the worker's
+		budget.Limit(f.Params.Memory) // for the life of the worker process
 	}
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
@@ -97,37 +97,31 @@ func (f *countFn) Setup(ctx context.Context) error {
 }
 
 // ProcessElement counts a shard of sources.
-func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func([]byte)) error {
-	params := distances.SweepParams{
-		Graph: f.graph, Sources: shard.Sources, Hops: slices.Max(f.Params.Layers), Kernel: f.Params.Kernel,
-		Gather: f.Params.gather(), Threads: f.Params.Threads, Words: f.Params.Words,
-	}
-	var all []Counted
-	err := distances.Sweep(ctx, params, f.count, func(_ int32, row Counted) error {
-		all = append(all, row)
+func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(shardCounts)) error {
+	params := f.Params.sweep(f.graph, shard.Sources, slices.Max(f.Params.Layers))
+	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
+	var all []sourceCounts
+	err := distances.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
+		all = append(all, counts)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	out, err := encodeCounted(all)
-	if err != nil {
-		return err
-	}
-	emit(out)
+	emit(shardCounts{Sources: all})
 	return nil
 }
 
-// count counts the queries of one source, whose levels are those of the whole graph.
-func (f *countFn) count(s *distances.Result) (Counted, error) {
-	if f.Params.Remove != configuration.RemoveNone {
-		return f.countTraining(s.Source, s.Distances(), s.Levels), nil
+// count counts the queries of one source.
+func (f *countFn) count(r *distances.Result) (sourceCounts, error) {
+	if f.Params.removes() {
+		return f.countTraining(r), nil
 	}
-	return Counted{s.Source, int64(len(distances.QueriesOf(f.queries, s.Source))), s.Levels}, nil
+	return sourceCounts{r.Source, int64(len(distances.QueriesOf(f.queries, r.Source))), r.Levels}, nil
 }
 
-// RowsPerSource is how many rows of messages.parquet a source has.
+// RowsPerSource returns how many rows of messages.parquet a source has.
 func (p CountParams) RowsPerSource() int {
 	rows := 0
 	for _, layers := range p.Layers {
@@ -136,12 +130,15 @@ func (p CountParams) RowsPerSource() int {
 	return rows
 }
 
-// gather is what is gathered of each search.
-func (p CountParams) gather() multisource.Gather {
-	return multisource.Gather{Levels: true, Distances: p.Remove != configuration.RemoveNone}
+// removes reports whether edges are removed for each query.
+func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNone }
+
+// sweep returns the parameters of a search from sources.
+func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) distances.SweepParams {
+	return distances.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
 }
 
-// check returns an error for parameters that cannot be counted.
+// check returns an error for parameters that are out of range.
 func (p CountParams) check() error {
 	if len(p.Layers) == 0 || len(p.Deltas) == 0 {
 		return fmt.Errorf("%d numbers of layers and %d deltas: want at least one of each", len(p.Layers), len(p.Deltas))

@@ -1,4 +1,4 @@
-// Package messages is the stage that counts what propagation sends and what truncation saves:
-// batches of sources in, messages.parquet and summary.json out. No model is needed for the
-// window's counts; those of A*Net (astar.go) come from propagating with a checkpoint.
+// Package messages is the stage that counts the messages of propagation, and how many of them
+// truncation saves: shards of sources in, messages.parquet and summary.json out. The counts of the
+// window need no model; those of A*Net (choose.go) come from propagating with a checkpoint.
 package messages

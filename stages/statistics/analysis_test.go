@@ -96,12 +96,12 @@ func TestTablesThatContradictTheSummary(t *testing.T) {
 func TestMessagesOf(t *testing.T) {
 	s := messages.Summary{
 		Configurations: []messages.Configuration{
-			{Layers: 2, Delta: 0, NBFNet: 16, Kept: 16},
-			{Layers: 2, Delta: 1, NBFNet: 16, Kept: 6, KeptEmpty: 2, PrunedEmpty: 4, PrunedRedundant: 6},
+			{Layers: 2, Delta: 0, Totals: messages.Totals{NBFNet: 16, Kept: 16}},
+			{Layers: 2, Delta: 1, Totals: messages.Totals{NBFNet: 16, Kept: 6, KeptEmpty: 2, PrunedEmpty: 4, PrunedRedundant: 6}},
 		},
 		ByLayer: []messages.LayerSum{
-			{Layers: 2, Delta: 0, Layer: 1, NBFNet: 8, Kept: 8}, {Layers: 2, Delta: 0, Layer: 2, NBFNet: 8, Kept: 8},
-			{Layers: 2, Delta: 1, Layer: 1, NBFNet: 8, Kept: 4, KeptEmpty: 2, PrunedEmpty: 4}, {Layers: 2, Delta: 1, Layer: 2, NBFNet: 8, Kept: 2, PrunedRedundant: 6},
+			{Layers: 2, Delta: 0, Layer: 1, Totals: messages.Totals{NBFNet: 8, Kept: 8}}, {Layers: 2, Delta: 0, Layer: 2, Totals: messages.Totals{NBFNet: 8, Kept: 8}},
+			{Layers: 2, Delta: 1, Layer: 1, Totals: messages.Totals{NBFNet: 8, Kept: 4, KeptEmpty: 2, PrunedEmpty: 4}}, {Layers: 2, Delta: 1, Layer: 2, Totals: messages.Totals{NBFNet: 8, Kept: 2, PrunedRedundant: 6}},
 		},
 	}
 	m, err := messagesOf(s, 2, 1)

@@ -10,7 +10,8 @@ import (
 	"tagnet/stages/messages"
 )
 
-// finish prints the counts, what is there, whether it was made now, and what comes next.
+// finish prints the counts, the output files and the next command. made reports whether this run wrote
+// them.
 func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
 	s, err := messages.ReadSummary(ctx, folder)
@@ -37,7 +38,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	return nil
 }
 
-// describeChoices prints what a model of A*Net chose, layer by layer.
+// describeChoices prints the choices of a model of A*Net by layer.
 func describeChoices(e *command.Environment, a messages.AStar) {
 	e.Say("")
 	e.Say("checkpoint %s: policy %s, %d layers, delta %d", a.Checkpoint, a.Policy, a.Layers, a.Delta)

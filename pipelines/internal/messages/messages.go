@@ -19,7 +19,7 @@ import (
 	"tagnet/stages/messages"
 )
 
-// MostDelta bounds --deltas: beyond the number of layers a delta changes nothing.
+// MostDelta is the largest delta of --deltas. A delta above the number of layers changes nothing.
 const MostDelta = 100
 
 type flags struct {
@@ -35,19 +35,19 @@ func Pipeline() command.Pipeline {
 		Name:    "messages",
 		Summary: "Counts the messages that propagation sends for a split's queries, and how many truncation saves. Needs no model.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "test", "`train|valid|test`: whose queries are asked")
+			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are counted")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
-			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: what leaves the graph of a training query; default triple for --split train, none else")
+			set.StringVar(&f.remove, "remove", "", "`triple|one_hop|none`: edges to remove from the graph of a training query; default triple for --split train, else none")
 			set.StringVar(&f.checkpoint, "checkpoint", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
-			command.Kernel(set, &f.kernel, "how is searched, and how the model of --checkpoint computes")
+			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --checkpoint")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
 }
 
-// settings decides the content of messages/SPLIT.
+// settings are the flags that decide the content of messages/SPLIT.
 type settings struct {
 	Split  string `json:"split"`
 	Layers []int  `json:"layers"`
@@ -63,7 +63,7 @@ func (f *flags) check() error {
 		return err
 	}
 	if f.checkpoint != "" && f.split == "train" {
-		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation, so give valid or test")
+		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
 	}
 	if f.remove == "" {
 		f.remove = configuration.RemoveNone
@@ -107,10 +107,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
+		return fmt.Errorf("--split %s has no queries: %s is empty; add facts to the dataset's %s.txt and run preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
 	}
 	decided := settings{Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove}
-	var model *messages.AStarParams
+	var model *messages.Model
 	if f.checkpoint != "" {
 		if model, err = f.model(ctx, e, loaded, &decided); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
 	sources := distances.Sources(queries)
-	// Before Begin clears what --force replaces: a budget may be too small.
+	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	params, err := f.params(ctx, e, loaded, model, len(sources))
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if done {
-		e.Say("%s is complete with the same configuration; --force makes it anew", w.Messages(f.split))
+		e.Say("%s is complete with the same configuration; --force overwrites it", w.Messages(f.split))
 		return f.finish(ctx, e, false)
 	}
 	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, params); err != nil {
@@ -144,12 +144,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return f.finish(ctx, e, true)
 }
 
-// params returns the parameters of counting within --memory: so many threads, each of which searches
-// from as many sources at once as fit.
-func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.KG, model *messages.AStarParams, sources int) (messages.CountParams, error) {
+// params returns the parameters of a count within --memory: it chooses the number of threads, and
+// from how many sources each searches at once.
+func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.KG, model *messages.Model, sources int) (messages.CountParams, error) {
 	p := messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
-		Folder: e.Workspace.Messages(f.split), AStar: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,
+		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,
 	}
 	sizes, err := graph.Sizes(ctx, p.Graph, loaded.Manifest, f.split)
 	if err != nil {
@@ -167,9 +167,6 @@ func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.K
 		return p, err
 	}
 	p.Threads = plan.MaxThreads
-	if model != nil {
-		model.Threads = plan.MaxThreads
-	}
 	return p, nil
 }
 
@@ -177,12 +174,12 @@ func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.K
 func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, params messages.CountParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
-	if params.AStar != nil { // propagating takes longer than counting
+	if params.Model != nil { // propagating takes longer than counting
 		s, err := graph.ReadSummary(ctx, e.Workspace.Graph())
 		if err != nil {
 			return err
 		}
-		total, unit, counter = s.Distinct[f.split], "questions", "questions_propagated"
+		total, unit, counter = s.Distinct[f.split], "distinct queries", "queries_propagated"
 	}
 	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
@@ -194,24 +191,21 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	return nil
 }
 
-// model finds the checkpoint, checks that it chooses as A*Net does, and notes it in the settings.
-func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*messages.AStarParams, error) {
+// model opens the checkpoint of a model of A*Net and records it in the settings.
+func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*messages.Model, error) {
 	m, err := e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
 	record := m.Record
 	if !record.Configuration.Prioritized() {
-		return nil, fmt.Errorf("--checkpoint %s has policy %s: only those of astar and window+astar choose what is sent; the others need no checkpoint to be counted", f.checkpoint, record.Configuration.Policy)
+		return nil, fmt.Errorf("--checkpoint %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --checkpoint", f.checkpoint, record.Configuration.Policy)
 	}
 	if m.Remark != "" {
 		e.Say("%s", m.Remark)
 	}
 	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
-	return &messages.AStarParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Checkpoints: string(m.Folder), Checkpoint: record.Name(),
-		Configuration: record.Configuration, Kernel: f.kernel,
-	}, nil
+	return &messages.Model{Checkpoints: string(m.Folder), Checkpoint: record.Name(), Configuration: record.Configuration}, nil
 }
 
 // Build returns the Beam pipeline that counts the messages of queries from sources, in increasing

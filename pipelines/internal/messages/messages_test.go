@@ -168,7 +168,7 @@ func TestMistakes(t *testing.T) {
 		"many layers":     {[]string{"--layers", "15"}, command.ExitUsage, "--layers"},
 		"negative delta":  {[]string{"--deltas", "-1"}, command.ExitUsage, "--deltas"},
 		"no number":       {[]string{"--deltas", "1,two"}, command.ExitUsage, "--deltas"},
-		"twice":           {[]string{"--layers", "3,3"}, command.ExitUsage, "twice"},
+		"twice":           {[]string{"--layers", "3,3"}, command.ExitUsage, "repeated"},
 		"empty list":      {[]string{"--layers", ""}, command.ExitUsage, "--layers"},
 		"split":           {[]string{"--split", "all"}, command.ExitUsage, "--split"},
 		"remove":          {[]string{"--split", "test", "--remove", "triple"}, command.ExitUsage, "--remove"},
@@ -230,9 +230,9 @@ func TestCountsOfRealData(t *testing.T) {
 		s := count(t, "wn18rr")
 		c := s.Configurations[3]
 		c.Decrease, c.DecreaseWithoutEmpty, c.KeptPerQuery, c.NBFNetPerQuery = 0, 0, 0, 0
-		want := messages.Configuration{
-			Layers: 6, Delta: 3, NBFNet: 6531381360, Kept: 503419063, KeptEmpty: 268014235, PrunedEmpty: 6023025425, PrunedRedundant: 4936872,
-		}
+		want := messages.Configuration{Layers: 6, Delta: 3, Totals: messages.Totals{
+			NBFNet: 6531381360, Kept: 503419063, KeptEmpty: 268014235, PrunedEmpty: 6023025425, PrunedRedundant: 4936872,
+		}}
 		if s.Queries != 6268 || s.Edges != 173670 || c != want {
 			t.Errorf("%d queries, %d edges, %+v, want %+v", s.Queries, s.Edges, c, want)
 		}

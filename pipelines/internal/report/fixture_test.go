@@ -114,7 +114,7 @@ func (f fixture) analysis() {
 		f.write("distances/"+split+"/distribution.json", distances.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
 		f.write("messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
-			{Layers: 6, Delta: 2, NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
+			{Layers: 6, Delta: 2, Totals: messages.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
 	}
 	a := statistics.Analysis{Dataset: "fb15k-237", Graph: statistics.Graph{Entities: 14541, MostEdges: 8642}}
 	for _, d := range []statistics.Degree{{To: 0, Entities: 36}, {From: 1, To: 1, Entities: 1000}, {From: 2, To: 3, Entities: 5000}, {From: 4096, To: 8191, Entities: 2}} {
@@ -167,11 +167,12 @@ func (f fixture) messages() {
 		kept := int64(float64(whole) * (1 - saved))
 		empty := kept / 3
 		pruned := whole - kept
-		m.Configurations = append(m.Configurations, messages.Configuration{Layers: 6, Delta: delta, NBFNet: whole, Kept: kept, KeptEmpty: empty,
-			PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2, Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
+		m.Configurations = append(m.Configurations, messages.Configuration{Layers: 6, Delta: delta,
+			Totals:   messages.Totals{NBFNet: whole, Kept: kept, KeptEmpty: empty, PrunedEmpty: pruned / 2, PrunedRedundant: pruned - pruned/2},
+			Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
 	}
 	for layer := range int64(6) {
-		m.ByLayer = append(m.ByLayer, messages.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200})
+		m.ByLayer = append(m.ByLayer, messages.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, Totals: messages.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
 	}
 	f.write("messages/test/summary.json", m)
 }

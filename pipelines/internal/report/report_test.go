@@ -237,7 +237,7 @@ func TestChoicesOfAStar(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
 	f.write("messages/test/summary.json", messages.Summary{Split: "test", Queries: 10, Edges: 1000,
-		Configurations: []messages.Configuration{{Layers: 2, Delta: 1, NBFNet: 20000, Kept: 9000, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
+		Configurations: []messages.Configuration{{Layers: 2, Delta: 1, Totals: messages.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
 		AStar: &messages.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
 			ByLayer: []messages.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
 	page, _ := run(t, root)

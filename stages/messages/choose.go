@@ -1,0 +1,124 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/tables"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/multisource"
+	"tagnet/model/propagation"
+	"tagnet/stages/distances"
+	"tagnet/stages/graph"
+	"tagnet/stages/worker"
+)
+
+// queriesPropagated counts distinct queries as they are propagated.
+var queriesPropagated = worker.NewCounter("messages", "queries_propagated")
+
+// Model is a model of A*Net whose choices are counted.
+type Model struct {
+	// Checkpoints is the URL of a folder of checkpoints, Checkpoint the name of one of them.
+	Checkpoints, Checkpoint string
+	// Configuration is the checkpoint's; its policy is astar or window+astar.
+	Configuration configuration.Configuration
+}
+
+func init() {
+	beam.RegisterDoFn(&chooseFn{})
+}
+
+// chooseFn propagates each distinct query of a shard's sources and counts the edges that the model
+// chooses.
+type chooseFn struct {
+	Params CountParams
+
+	loaded      *kg.KG
+	view        *kg.View
+	weights     *propagation.Weights
+	queries     []tables.Query // sorted by source and relation
+	propagators sync.Pool      // of *propagation.Propagator
+}
+
+// Setup loads the graph, once per process, and the weights.
+func (f *chooseFn) Setup(ctx context.Context) error {
+	var err error
+	if f.loaded, err = graph.Load(f.Params.Graph); err != nil {
+		return err
+	}
+	f.view = f.loaded.Of(f.Params.Split)
+	if f.queries, err = f.loaded.Queries(ctx, f.Params.Split); err != nil {
+		return err
+	}
+	m := f.Params.Model
+	record, p, err := checkpoint.Folder(m.Checkpoints).Model(ctx, m.Checkpoint, f.loaded.Relations, f.loaded.Vocabulary)
+	if err != nil {
+		return err
+	}
+	k, err := kernel.Named(f.Params.Kernel)
+	if err != nil {
+		return err
+	}
+	f.propagators.New = func() any { return propagation.New(f.view.Graph, record.Configuration, k) }
+	f.weights = propagation.NewWeights(f.view.Graph, record.Configuration, false)
+	return f.weights.Load(k, p)
+}
+
+// ProcessElement counts a shard of sources.
+func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(shardCounts)) error {
+	params := f.Params.sweep(f.view.Graph, shard.Sources, f.Params.Model.Configuration.Layers)
+	params.Gather = multisource.Gather{Levels: true}
+	params.Words = 1 // propagating takes much longer than searching: small groups keep all threads busy
+	var all []choice
+	err := distances.Sweep(ctx, params,
+		func(r *distances.Result) ([]choice, error) { return f.choose(ctx, r) },
+		func(_ int32, choices []choice) error {
+			all = append(all, choices...)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	emit(shardCounts{Choices: all})
+	return nil
+}
+
+// choose propagates the distinct queries of one source.
+func (f *chooseFn) choose(ctx context.Context, r *distances.Result) ([]choice, error) {
+	propagator := f.propagators.Get().(*propagation.Propagator)
+	defer f.propagators.Put(propagator)
+	layers := f.Params.Model.Configuration.Layers
+	var all []choice
+	queries := distances.QueriesOf(f.queries, r.Source)
+	for from, to := 0, 0; from < len(queries); from = to {
+		relation := queries[from].Relation
+		for to = from; to < len(queries) && queries[to].Relation == relation; to++ {
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := propagator.Forward(f.weights, propagation.Query{Source: r.Source, Relation: relation})
+		if err != nil {
+			return nil, fmt.Errorf("propagating from %s: %w", f.view.Entities[r.Source], err)
+		}
+		counts := propagator.LayerCounts()
+		if len(counts) != layers {
+			return nil, fmt.Errorf("policy %s has no choices to count", f.Params.Model.Configuration.Policy)
+		}
+		for i, c := range counts {
+			window := r.Levels.Layer(layers, i+1, 0) // empty messages do not depend on delta
+			all = append(all, choice{
+				Source: r.Source, Relation: relation, Queries: int64(to - from), Layer: int32(i + 1),
+				Edges: window.Edges, AStar: c.AStar, Kept: c.Kept, Empty: window.KeptEmpty + window.PrunedEmpty,
+			})
+		}
+		queriesPropagated.Inc(ctx, 1)
+	}
+	return all, nil
+}

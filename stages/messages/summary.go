@@ -1,0 +1,143 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"tagnet/formats/storage"
+	"tagnet/model/messages"
+)
+
+// The files of messages/SPLIT.
+const (
+	CountsFile  = "messages.parquet"
+	AStarFile   = "astar.parquet" // the same columns, with a checkpoint of A*Net
+	SummaryFile = "summary.json"
+)
+
+// Summary is the content of summary.json: the exact counts of all queries of a split.
+type Summary struct {
+	Split string `json:"split"`
+	// Queries is the number of queries of both directions, with repeats. Edges is the number of edges
+	// of the graph that is queried, inverses included.
+	Queries int64 `json:"queries"`
+	Edges   int64 `json:"edges"`
+	// Remove names what is removed from the graph of each query.
+	Remove         string          `json:"remove"`
+	Configurations []Configuration `json:"configurations"`
+	// ByLayer has the counts of each layer, in the order of Configurations.
+	ByLayer []LayerSum `json:"by_layer"`
+	// AStar has the choices of a model of A*Net, if there is a checkpoint.
+	AStar *AStar `json:"astar,omitempty"`
+}
+
+// Totals are numbers of messages, summed over queries.
+type Totals struct {
+	// NBFNet is the number of messages without truncation: Kept + PrunedEmpty + PrunedRedundant.
+	NBFNet int64 `json:"nbfnet"`
+	// Kept is the number of messages that the window admits, KeptEmpty how many of them have a sender
+	// that is not reached yet.
+	Kept      int64 `json:"kept"`
+	KeptEmpty int64 `json:"kept_empty"`
+	// PrunedEmpty is the number of pruned messages whose sender is not reached yet, PrunedRedundant of
+	// those whose sender is reached.
+	PrunedEmpty     int64 `json:"pruned_empty"`
+	PrunedRedundant int64 `json:"pruned_redundant"`
+}
+
+// Configuration is the counts of one number of layers and delta, summed over all queries and layers.
+type Configuration struct {
+	// Layers is the depth of the model.
+	Layers int `json:"layers"`
+	// Delta is the number of layers in which an entity still receives after it is reached.
+	Delta int `json:"delta"`
+	Totals
+	// Decrease is the fraction of NBFNet that is not sent.
+	Decrease float64 `json:"decrease"`
+	// DecreaseWithoutEmpty is Decrease if KeptEmpty is not sent either.
+	DecreaseWithoutEmpty float64 `json:"decrease_without_empty"`
+	// NBFNetPerQuery is the mean of NBFNet.
+	NBFNetPerQuery float64 `json:"nbfnet_per_query"`
+	// KeptPerQuery is the mean of Kept.
+	KeptPerQuery float64 `json:"kept_per_query"`
+}
+
+// LayerSum is the counts of one layer of a configuration, summed over all queries.
+type LayerSum struct {
+	Layers int `json:"layers"`
+	Delta  int `json:"delta"`
+	Layer  int `json:"layer"`
+	Totals
+}
+
+// AStar is the counts of a model's choices, summed over all queries.
+type AStar struct {
+	Checkpoint string `json:"checkpoint"`
+	Policy     string `json:"policy"`
+	Layers     int    `json:"layers"`
+	Delta      int    `json:"delta"`
+	NBFNet     int64  `json:"nbfnet"`
+	// AStar is the number of messages that A*Net chooses, Kept how many of them are sent: all with
+	// policy astar, and those that the window admits with policy window+astar.
+	AStar int64 `json:"astar"`
+	Kept  int64 `json:"kept"`
+	// Decrease is the fraction of NBFNet that is not sent, DecreaseOfAStar the fraction of AStar.
+	Decrease        float64 `json:"decrease"`
+	DecreaseOfAStar float64 `json:"decrease_of_astar"`
+	// ByLayer has the counts of each layer.
+	ByLayer []AStarLayer `json:"by_layer"`
+}
+
+// AStarLayer is the counts of one layer of AStar.
+type AStarLayer struct {
+	Layer int   `json:"layer"`
+	AStar int64 `json:"astar"`
+	Kept  int64 `json:"kept"`
+}
+
+func totals(c messages.Counts) Totals {
+	return Totals{NBFNet: c.Edges, Kept: c.Kept, KeptEmpty: c.KeptEmpty, PrunedEmpty: c.PrunedEmpty, PrunedRedundant: c.PrunedRedundant}
+}
+
+// add adds the sums of the layers of a configuration.
+func (s *Summary) add(layers, delta int, sums []messages.Counts) {
+	var all messages.Counts
+	for i, sum := range sums {
+		all = all.Plus(sum)
+		s.ByLayer = append(s.ByLayer, LayerSum{Layers: layers, Delta: delta, Layer: i + 1, Totals: totals(sum)})
+	}
+	mean := func(sum int64) float64 { return float64(sum) / float64(max(1, s.Queries)) }
+	s.Configurations = append(s.Configurations, Configuration{
+		Layers: layers, Delta: delta, Totals: totals(all),
+		Decrease: decrease(all.Kept, all.Edges), DecreaseWithoutEmpty: decrease(all.Kept-all.KeptEmpty, all.Edges),
+		NBFNetPerQuery: mean(all.Edges), KeptPerQuery: mean(all.Kept),
+	})
+}
+
+// decrease returns the fraction of all messages that is not sent.
+func decrease(sent, all int64) float64 { return 1 - float64(sent)/float64(max(1, all)) }
+
+// write writes summary.json and returns its URL.
+func (s Summary) write(ctx context.Context, folder string) (string, error) {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("encoding the summary of messages: %w", err)
+	}
+	url := storage.Join(folder, SummaryFile)
+	return url, storage.WriteFile(ctx, url, append(text, '\n'))
+}
+
+// ReadSummary reads summary.json of a messages/SPLIT folder.
+func ReadSummary(ctx context.Context, folder string) (Summary, error) {
+	var s Summary
+	url := storage.Join(folder, SummaryFile)
+	text, err := storage.ReadFile(ctx, url)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return s, nil
+}
