@@ -11,10 +11,10 @@
 //	graph         8 V + 8 E + 16 (V + R) + names  offsets, senders, relations and names, of each loaded graph
 //	              + 12 E / files                  a file of edges while it is read
 //	queries       160 each, 32 + 4 an answer      queries, grouped by source; known answers
+//	              (training 48 an edge)           training facts and their order
 //	parameters    8 a parameter (training 20)     weights and their file; optimizer and checkpoint
 //	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
-//	bundle files  their size                      the bundles of a training, checked once they are made
 //	rankings      400 a query, 300 a candidate    results, encoded, decoded and as rows
 //	bundles       24 x bundle                     8 under way in the local runner, each built, encoded and decoded
 //	garbage       1/8 of all but the first row    what Go has not collected yet

@@ -73,9 +73,6 @@ func TestWidest(t *testing.T) {
 			t.Errorf("%d MiB and %d cores: %d words, want %d", test.mib, test.cores, got, test.want)
 		}
 	}
-	if got := WordsWithin(14_541, SearchBytes); got != 4 {
-		t.Errorf("%d words in %d bytes", got, SearchBytes)
-	}
 }
 
 func TestLimit(t *testing.T) {

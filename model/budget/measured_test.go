@@ -105,8 +105,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 		}
 	}
 	e := budget.Score(s, c, 10)
-	bundling := max(budget.SearchBytes, budget.Searcher(s.Entities, 1, true, true)) // not done here
-	check("scoring", live()-before, row(e, "parameters")-2*weights+e.Thread-bundling)
+	check("scoring", live()-before, row(e, "parameters")-2*weights+e.Thread)
 	runtime.KeepAlive(worker)
 	runtime.KeepAlive(scores)
 	scorer, worker, scores = nil, nil, nil

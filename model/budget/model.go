@@ -128,14 +128,6 @@ func batch(s Sizes, c configuration.Configuration) int64 {
 	return int64(c.BatchSize)*query + layers*maps(c)
 }
 
-// bundler bounds the bytes of a thread that cuts queries into bundles.
-func bundler(s Sizes) int64 {
-	return max(SearchBytes, Searcher(s.Entities, 1, true, true)) + 2*s.Entities
-}
-
-// SearchBytes bounds the searches that bundling makes, where 64 sources at once allow it.
-const SearchBytes = 8 * MiB
-
 // Searcher bounds the bytes of a search from so many words of 64 sources at once, beside the graph.
 // It gathers distances, levels of edges, or both.
 func Searcher(entities int64, words int, distances, levels bool) int64 {
@@ -152,16 +144,6 @@ func Searcher(entities int64, words int, distances, levels bool) int64 {
 
 // Words are how many words of 64 sources a search may take at once, the most first.
 var Words = []int{8, 4, 2, 1}
-
-// WordsWithin returns the most words whose search takes so many bytes at most, at least 1.
-func WordsWithin(entities, bytes int64) int {
-	for _, words := range Words {
-		if words == 1 || Searcher(entities, words, true, true) <= bytes+entities {
-			return words
-		}
-	}
-	return 1
-}
 
 // Widest returns the most words with which every core has a thread within a budget of bytes, or 1.
 func Widest(estimate func(words int) Estimate, budget int64, cores int) int {

@@ -14,8 +14,6 @@ type Sizes struct {
 	// Queries is the number of queries, Questions of distinct pairs (source, relation) among them,
 	// and Sources of distinct sources.
 	Queries, Questions, Sources int64
-	// BundleFiles is the bytes of the bundles that a training holds, 0 before they are made.
-	BundleFiles int64
 	// Answers is the number of known answers, AnswerLists that of the pairs that they belong to.
 	Answers, AnswerLists int64
 }
@@ -30,23 +28,22 @@ func Score(s Sizes, c configuration.Configuration, topK int) Estimate {
 			{"parameters", 8*parameterCount(s, c) + folded(s, c)},
 			{"rankings", s.Queries * int64(400+300*topK)},
 		},
-		Thread: scorer(s, c) + 16*int64(topK) + bundler(s),
+		Thread: scorer(s, c) + 16*int64(topK),
 	}
 }
 
-// Train estimates a training. Queries and Questions are those of the training and validation
-// splits together.
+// Train estimates a training. Queries are those of validation; there are as many training queries as
+// edges.
 func Train(s Sizes, c configuration.Configuration) Estimate {
 	return Estimate{
 		Task: "training on this graph",
 		Rows: []Row{
 			{"graph", s.graph()},
-			{"queries", 2*s.queries() + 2*s.answers()}, // the pipeline's and the worker's; answers of training alone, and of all splits
+			{"queries", 48*s.Edges + s.queries() + 2*s.answers()}, // facts and their order; answers of training alone, and of all splits
 			{"parameters", 20*parameterCount(s, c) + folded(s, c)},
 			{"batch", batch(s, c)},
-			{"bundle files", s.BundleFiles},
 		},
-		Thread: max(trainer(s, c), scorer(s, c)+bundler(s)), // validation releases the trainer
+		Thread: max(trainer(s, c), scorer(s, c)), // validation releases the trainer
 	}
 }
 

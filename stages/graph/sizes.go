@@ -8,9 +8,9 @@ import (
 	"tagnet/model/kg"
 )
 
-// Sizes returns the sizes of the graph that some splits are asked in, and of those splits' queries
-// together, from the manifest and the summary of a graph/ folder. Of Sources it returns a bound.
-func Sizes(ctx context.Context, folder string, m manifest.Manifest, splits ...string) (budget.Sizes, error) {
+// Sizes returns the sizes of the graph that a split is asked in, and of the split's queries, from the
+// manifest and the summary of a graph/ folder. Of Sources it returns a bound.
+func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	summary, err := ReadSummary(ctx, folder)
 	if err != nil {
 		return budget.Sizes{}, err
@@ -18,12 +18,13 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, splits ...st
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
 		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
-		EdgeFiles: int64(len(kg.EdgeFiles(m, splits[0]))),
+		Queries: summary.Queries[split], Questions: summary.Distinct[split],
+		EdgeFiles: int64(len(kg.EdgeFiles(m, split))),
 	}
 	if inference := summary.InferenceGraph; inference != nil {
 		s.LoadedEntities += inference.Entities
 		s.LoadedEdges += m.Rows["inference_edges"]
-		if splits[0] == "test" {
+		if split == "test" {
 			s.Entities, s.Edges = inference.Entities, m.Rows["inference_edges"]
 			s.Answers, s.AnswerLists = s.Edges, s.Edges
 		}
@@ -31,10 +32,6 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, splits ...st
 	for _, split := range kg.Splits {
 		s.Answers += summary.Queries[split]
 		s.AnswerLists += summary.Distinct[split]
-	}
-	for _, split := range splits {
-		s.Queries += summary.Queries[split]
-		s.Questions += summary.Distinct[split]
 	}
 	s.Sources = min(s.Entities, s.Questions)
 	const compressed = 4 // names are at most so many times longer than their file

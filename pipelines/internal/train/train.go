@@ -153,7 +153,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if len(valid) == 0 {
 		e.Say("there are no validation queries: the last epoch will count as the best")
 	}
-	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), loaded.Manifest, "train", "valid")
+	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), loaded.Manifest, "valid")
 	if err != nil {
 		return nil, err
 	}
