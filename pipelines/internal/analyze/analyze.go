@@ -123,7 +123,7 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 	w := e.Workspace
 	if f.dataset == "" {
 		if _, err := manifest.Read(ctx, w.Graph()); !errors.Is(err, fs.ErrNotExist) {
-			if _, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+			if _, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess")); err != nil {
 				return err
 			}
 			e.Say("no --dataset: analysing the graph in %s", w.Graph())

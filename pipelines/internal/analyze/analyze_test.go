@@ -254,7 +254,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
-	if want := "--split test --layers 2 --deltas 0 --force makes it anew"; code != command.ExitFailure || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+	if want := "--split test --layers 2 --deltas 0 --force overwrites it"; code != command.ExitFailure || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit %d: %q, want a line that says %q", code, stderr, want)
 	}
 }

@@ -31,7 +31,7 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, made, page
 	e.Say("")
 	e.Outputs(made, storage.Join(folder, statistics.File), storage.Join(folder, statistics.SharesFile))
 	e.Outputs(page, pageURL(e.Workspace))
-	e.Next("go run ./pipelines/report --open", "go run ./pipelines/train")
+	e.Next(e.Workspace.Command("report", "--open"), e.Workspace.Command("train"))
 	return nil
 }
 

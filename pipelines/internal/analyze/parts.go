@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
@@ -62,9 +61,9 @@ func (p part) make(ctx context.Context, e *command.Environment) (bool, error) {
 	return true, nil
 }
 
-// again is the command line that makes the folder.
-func (p part) again() string {
-	return "go run ./pipelines/" + p.pipeline.Name + " " + strings.Join(p.arguments, " ")
+// command returns the command line that makes the folder.
+func (p part) command(w workspace.Workspace) workspace.Command {
+	return w.Command(p.pipeline.Name, p.arguments...)
 }
 
 // done tells whether the folder is there, whole and of this graph, and serves. Where it is
@@ -73,12 +72,12 @@ func (p part) done(ctx context.Context, w workspace.Workspace) (bool, error) {
 	if _, err := manifest.Read(ctx, w.Path(p.folder)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if _, err := w.Require(ctx, p.folder, p.again()); err != nil || p.serves == nil {
+	if _, err := w.Require(ctx, p.folder, p.command(w)); err != nil || p.serves == nil {
 		return err == nil, err
 	}
 	serves, err := p.serves(ctx, w.Path(p.folder))
 	if err != nil {
-		return false, fmt.Errorf("%w: %s --force makes it anew", err, w.Command(p.again()))
+		return false, &workspace.Unusable{Reason: err, Command: p.command(w)}
 	}
 	return serves, nil
 }

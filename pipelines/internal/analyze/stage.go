@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -20,7 +19,7 @@ import (
 // other splits or deltas gives way without --force.
 func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, error) {
 	w := e.Workspace
-	m, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
+	m, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess"))
 	if err != nil {
 		return false, err
 	}
@@ -58,7 +57,7 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 	return workspace.Stage{
 		Workspace: w, Name: "analyze", Folder: workspace.AnalysisFolder,
 		Configuration: settings{f.splitList, f.layerList, f.deltaList}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: fmt.Sprintf("go run ./pipelines/analyze --splits %s --layers %s --deltas %s", strings.Join(f.splitList, ","), f.layers, f.deltas),
+		Command: w.Command("analyze", "--splits", strings.Join(f.splitList, ","), "--layers", f.layers, "--deltas", f.deltas),
 	}, err
 }
 

@@ -152,13 +152,13 @@ func (e *Environment) Outputs(written bool, urls ...string) {
 	}
 }
 
-// Next prints a line for each command that can follow, with --workspace unless it is the default.
-func (e *Environment) Next(commands ...string) {
+// Next prints a line for each command that can follow.
+func (e *Environment) Next(commands ...workspace.Command) {
 	if e.embedded {
 		return
 	}
 	for _, c := range commands {
-		e.Say("next: %s", e.Workspace.Command(c))
+		e.Say("next: %s", c)
 	}
 }
 

@@ -53,7 +53,7 @@ func pipeline() Pipeline {
 				return err
 			}
 			e.Wrote(e.Workspace.Graph())
-			e.Next("go run ./pipelines/other --split test")
+			e.Next(e.Workspace.Command("other", "--split", "test"))
 			return nil
 		},
 	}
@@ -112,7 +112,7 @@ func TestOutputs(t *testing.T) {
 // TestAgain holds that a command line keeps what was given, as one word each for a shell.
 func TestAgain(t *testing.T) {
 	for want, arguments := range map[string][]string{
-		"go run ./pipelines/sample":                              {"--workspace", "w", "--force"},
+		"go run ./pipelines/sample --workspace w":                {"--workspace", "w", "--force"},
 		"go run ./pipelines/sample --count 4 --how 'two  words'": {"--how", "two  words", "--count=4"},
 		"go run ./pipelines/sample --how '' --verbose":           {"--how", "", "--verbose"},
 		`go run ./pipelines/sample --how 'it'\''s'`:              {"--how", "it's"},
@@ -122,7 +122,7 @@ func TestAgain(t *testing.T) {
 		if err := e.parse(pipeline(), append(arguments, "--seed", "7")); err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Again("seed"); got != want {
+		if got := e.Again("seed").String(); got != want {
 			t.Errorf("%q: %s, want %s", arguments, got, want)
 		}
 	}

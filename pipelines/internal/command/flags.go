@@ -94,26 +94,26 @@ func (e *Environment) NotEmpty(want string, named ...string) error {
 	return err
 }
 
-// Again returns the command line of this run with the flags that were given, except --workspace,
-// which Workspace.Command adds, --force, and the flags in without.
-func (e *Environment) Again(without ...string) string {
-	line := "go run ./pipelines/" + e.Flags.Name()
+// Again returns the command line of this run with the flags that were given, except --force and the
+// flags in without.
+func (e *Environment) Again(without ...string) workspace.Command {
 	without = append(without, "workspace", "force")
+	var flags []string
 	e.Flags.Visit(func(f *flag.Flag) {
 		if slices.Contains(without, f.Name) {
 			return
 		}
-		line += " --" + f.Name
 		value := f.Value.String()
-		if of, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && of.IsBoolFlag() {
-			if value != "true" {
-				line += "=" + value
-			}
-			return
+		switch of, ok := f.Value.(interface{ IsBoolFlag() bool }); {
+		case !ok || !of.IsBoolFlag():
+			flags = append(flags, "--"+f.Name, value)
+		case value == "true":
+			flags = append(flags, "--"+f.Name)
+		default:
+			flags = append(flags, "--"+f.Name+"="+value)
 		}
-		line += " " + workspace.Quote(value)
 	})
-	return line
+	return e.Workspace.Command(e.Flags.Name(), flags...)
 }
 
 // dashes rewrites the flag package's errors to name a flag as the other errors do.

@@ -79,7 +79,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	w := e.Workspace
-	m, err := w.Require(ctx, workspace.GraphFolder, "go run ./pipelines/preprocess")
+	m, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess"))
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,9 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	e.Outputs(made, folder, storage.Join(folder, distances.DistributionFile))
 	switch f.split {
 	case "train":
-		e.Next("go run ./pipelines/train")
+		e.Next(e.Workspace.Command("train"))
 	default:
-		e.Next("go run ./pipelines/messages --split "+f.split, "go run ./pipelines/train")
+		e.Next(e.Workspace.Command("messages", "--split", f.split), e.Workspace.Command("train"))
 	}
 	return nil
 }

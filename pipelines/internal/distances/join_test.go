@@ -26,7 +26,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 	command.InitBeam()
 	ctx := context.Background()
 	w := workspace.New(t.TempDir())
-	stage := workspace.Stage{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: "go run ./pipelines/preprocess"}
+	stage := workspace.Stage{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: w.Command("preprocess")}
 	if _, err := stage.Begin(ctx, false); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 	if err := stage.Publish(ctx, map[string]int64{"entities": s.Entities, "edges": s.Edges}); err != nil {
 		t.Fatal(err)
 	}
-	m, err := w.Require(ctx, workspace.GraphFolder, "")
+	m, err := w.Require(ctx, workspace.GraphFolder, workspace.Command{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		Memory: f.memory * budget.MiB, Kernel: f.kernel,
 	})}
 	if len(c.params.Edges) == 0 || c.params.Entities < 1 {
-		return c, fmt.Errorf("%s has no edges for --split %s: %s makes it anew", c.params.Graph, f.split, e.Workspace.Command("go run ./pipelines/preprocess --force"))
+		return c, fmt.Errorf("%s has no edges for --split %s: %s makes it anew", c.params.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
 	}
 	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestRefusedBudgetKeepsWhatIsThere(t *testing.T) {
 		if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory 1 is too small: ") {
 			t.Fatalf("%s: exit %d, %q", method, code, stderr)
 		}
-		if _, err := workspace.New(root).Require(context.Background(), workspace.DistancesFolder("test"), ""); err != nil {
+		if _, err := workspace.New(root).Require(context.Background(), workspace.DistancesFolder("test"), workspace.Command{}); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAutoJoins(t *testing.T) {
 	command.InitBeam()
 	ctx := context.Background()
 	w := workspace.New(prepared(t, 9, false))
-	m, err := w.Require(ctx, workspace.GraphFolder, "")
+	m, err := w.Require(ctx, workspace.GraphFolder, workspace.Command{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			workspace := trained(t, policy)
 			out := pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--checkpoint", "best", "--layers", "3", "--deltas", "1", "--kernel", "portable")
-			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "not finished") {
+			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "training incomplete") {
 				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
 			ctx, folder := context.Background(), filepath.Join(workspace, "messages", "test")
@@ -79,7 +79,7 @@ func TestChoicesWhileTrainingGoesOn(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
 	pipelinetest.Remove(t, filepath.Join(workspace, "checkpoints", "manifest.json"))
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")
-	if code != 0 || !strings.Contains(out, "the training is not finished, epoch-001 of it is asked") {
+	if code != 0 || !strings.Contains(out, "training incomplete; using epoch-001") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }

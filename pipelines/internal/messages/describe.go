@@ -34,7 +34,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		e.Outputs(made, storage.Join(folder, messages.AStarFile))
 	}
 	e.Outputs(made, storage.Join(folder, messages.SummaryFile))
-	e.Next("go run ./pipelines/report")
+	e.Next(e.Workspace.Command("report"))
 	return nil
 }
 

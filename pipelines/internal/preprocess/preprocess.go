@@ -227,6 +227,6 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalogue()[at].Inference)
 		}
 	}
-	e.Next("go run ./pipelines/distances --split test", "go run ./pipelines/train")
+	e.Next(e.Workspace.Command("distances", "--split", "test"), e.Workspace.Command("train"))
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"tagnet/formats/storage"
@@ -62,8 +61,8 @@ func run(ctx context.Context, e *command.Environment) error {
 		if err != nil {
 			return err
 		}
-		line := "go run ./pipelines/" + strings.Join(append([]string{s.pipeline.Name}, withoutDefaults(arguments)...), " ")
-		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.title, e.Workspace.Command(line))
+		line := workspace.Command{Pipeline: s.pipeline.Name, Flags: withoutDefaults(arguments)}
+		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.title, line)
 		if err := e.Embed(ctx, s.pipeline, arguments...); err != nil {
 			return failed(e, s.pipeline.Name, err)
 		}
@@ -76,7 +75,7 @@ func failed(e *command.Environment, name string, err error) error {
 	if unusable := new(workspace.Unusable); e.Force || !errors.As(err, &unusable) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("go run ./pipelines/quickstart --force"))
+	return fmt.Errorf("%s: %w; %s does so with every step", name, err, e.Workspace.Command("quickstart", "--force"))
 }
 
 // command returns the step's arguments with those that it shares with this run.
@@ -128,6 +127,6 @@ func summarize(ctx context.Context, e *command.Environment, took time.Duration) 
 	e.Say("\ndone in %.0f seconds: for %.1f%% of %s held-out queries the right answer ranks first", took.Seconds(), 100*p.Hits1, progress.Count(m.Queries))
 	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, ties against the answer)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
 	e.Say("report: %s", storage.Join(e.Workspace.Report(), "index.html"))
-	e.Next("go run ./pipelines/report --open", "go run ./pipelines/preprocess --workspace mine --dataset FOLDER", "go run ./pipelines/train -h")
+	e.Next(e.Workspace.Command("report", "--open"), workspace.New("mine").Command("preprocess", "--dataset", "FOLDER"), e.Workspace.Command("train", "-h"))
 	return nil
 }

@@ -76,7 +76,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 }
 
 // whole returns nil if a folder is complete, undamaged and made from the present inputs.
-func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, command string) error {
+func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder string, command workspace.Command) error {
 	_, err := w.Require(ctx, folder, command)
 	if errors.Is(err, manifest.ErrDamaged) {
 		e.damage = cmp.Or(e.damage, err)
@@ -86,27 +86,27 @@ func (e *evidence) whole(ctx context.Context, w workspace.Workspace, folder, com
 
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes
 // it, with --force if it has to be overwritten.
-func (e *evidence) missing(section, what, command string, err error) {
-	g := gap{What: what, Command: command}
+func (e *evidence) missing(section, what string, command workspace.Command, err error) {
+	g := gap{What: what, Command: command.String()}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		g.Problem = err.Error()
 		if unusable := new(workspace.Unusable); errors.As(err, &unusable) {
 			g.Problem = unusable.Reason.Error()
-			g.Command += " --force"
+			g.Command = command.With("--force").String()
 		}
 	}
 	e.gaps[section] = append(e.gaps[section], g)
 }
 
 func (e *evidence) readGraph(ctx context.Context, w workspace.Workspace) {
-	const preprocess = "go run ./pipelines/preprocess"
+	preprocess := w.Command("preprocess")
 	var g graph.Summary
 	err := e.whole(ctx, w, workspace.GraphFolder, preprocess)
 	if err == nil {
 		err = readJSON(ctx, storage.Join(w.Graph(), "summary.json"), &g)
 	}
 	if err != nil {
-		e.missing(dataSection, "The graph has no summary. Make it with", w.Command(preprocess), err)
+		e.missing(dataSection, "The graph has no summary. Make it with", preprocess, err)
 		return
 	}
 	e.graph = &g
@@ -116,13 +116,13 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 	splits := splitsIn(ctx, w, "distances")
 	for _, split := range splits {
 		var d distances.Distribution
-		command := "go run ./pipelines/distances --split " + split
+		command := w.Command("distances", "--split", split)
 		err := e.whole(ctx, w, "distances/"+split, command)
 		if err == nil {
 			err = readJSON(ctx, storage.Join(w.Distances(split), "distribution.json"), &d)
 		}
 		if err != nil {
-			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. Make them with", w.Command(command), err)
+			e.missing(dataSection, "The distances of the "+split+" split cannot be shown. Make them with", command, err)
 			continue
 		}
 		if d.Split == "" {
@@ -131,15 +131,15 @@ func (e *evidence) readDistances(ctx context.Context, w workspace.Workspace) {
 		e.distances = append(e.distances, d)
 	}
 	if len(splits) == 0 {
-		e.missing(dataSection, "The distances of the answers are not computed. Compute them with", w.Command("go run ./pipelines/distances --split test"), nil)
+		e.missing(dataSection, "The distances of the answers are not computed. Compute them with", w.Command("distances", "--split", "test"), nil)
 	}
 }
 
 func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
-	train := w.Command("go run ./pipelines/train")
+	train := w.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	if unfinished == nil && ofAnotherGraph(ctx, w, made) {
-		e.missing(learningSection, "The model was trained on another graph than the present one. Train on this one with", train+" --force", nil)
+		e.missing(learningSection, "The model was trained on another graph than the present one. Train on this one with", train.With("--force"), nil)
 		return
 	}
 	log, err := storage.ReadFile(ctx, w.TrainingLog())
@@ -148,7 +148,7 @@ func (e *evidence) readTraining(ctx context.Context, w workspace.Workspace) {
 	}
 	switch {
 	case err != nil && unfinished == nil:
-		e.missing(learningSection, "The training log cannot be shown. Train again with", train+" --force", err)
+		e.missing(learningSection, "The training log cannot be shown. Train again with", train.With("--force"), err)
 	case err != nil:
 		e.missing(learningSection, "There is no trained model. Train one with", train, err)
 	}
@@ -202,8 +202,8 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 	})
 	for _, split := range splits {
 		var v evaluation
-		command := w.Command("go run ./pipelines/score --split " + split)
-		err := e.whole(ctx, w, workspace.EvaluationFolder(split), "go run ./pipelines/score --split "+split)
+		command := w.Command("score", "--split", split)
+		err := e.whole(ctx, w, workspace.EvaluationFolder(split), command)
 		if err == nil {
 			err = e.ofBest(ctx, w, split, command)
 		}
@@ -224,14 +224,14 @@ func (e *evidence) readEvaluations(ctx context.Context, w workspace.Workspace) {
 		e.evaluations = append(e.evaluations, v)
 	}
 	if len(splits) == 0 {
-		score := w.Command("go run ./pipelines/score --split test")
+		score := w.Command("score", "--split", "test")
 		e.missing(answersSection, "No split has been scored. Score one with", score, nil)
 		e.missing(queriesSection, "There are no predictions. Make them with", score, nil)
 	}
 }
 
 // ofBest returns an error if an evaluation used other weights than those of the best checkpoint.
-func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split, command string) error {
+func (e *evidence) ofBest(ctx context.Context, w workspace.Workspace, split string, command workspace.Command) error {
 	if e.checkpoint == nil {
 		return nil
 	}
@@ -249,13 +249,13 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 	splits := splitsIn(ctx, w, "messages")
 	for _, split := range splits {
 		var m messages.Summary
-		command := "go run ./pipelines/messages --split " + split
+		command := w.Command("messages", "--split", split)
 		err := e.whole(ctx, w, "messages/"+split, command)
 		if err == nil {
 			err = readJSON(ctx, storage.Join(w.Messages(split), "summary.json"), &m)
 		}
 		if err != nil {
-			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. Count them with", w.Command(command), err)
+			e.missing(messagesSection, "The messages of the "+split+" split cannot be shown. Count them with", command, err)
 			continue
 		}
 		if m.Split == "" {
@@ -270,7 +270,7 @@ func (e *evidence) readMessages(ctx context.Context, w workspace.Workspace) {
 		e.messages = append(e.messages, m)
 	}
 	if len(splits) == 0 {
-		e.missing(messagesSection, "Messages are not counted. Count them with", w.Command("go run ./pipelines/messages --split test"), nil)
+		e.missing(messagesSection, "Messages are not counted. Count them with", w.Command("messages", "--split", "test"), nil)
 	}
 }
 
@@ -280,13 +280,13 @@ func (e *evidence) readAnalysis(ctx context.Context, w workspace.Workspace) {
 	if err != nil || !there {
 		return
 	}
-	const command = "go run ./pipelines/analyze"
+	command := w.Command("analyze")
 	var a statistics.Analysis
 	if err = e.whole(ctx, w, workspace.AnalysisFolder, command); err == nil {
 		a, err = statistics.Read(ctx, w.Analysis())
 	}
 	if err != nil {
-		e.missing(dataSection, "The degrees of the graph cannot be shown. Count them with", w.Command(command), err)
+		e.missing(dataSection, "The degrees of the graph cannot be shown. Count them with", command, err)
 		return
 	}
 	e.analysis = &a

@@ -44,7 +44,7 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 		return "", err
 	}
 	if len(files) == 0 {
-		return "", fmt.Errorf("the workspace %s does not exist or is empty: run %s first", e.Workspace.Root(), e.Workspace.Command("go run ./pipelines/preprocess"))
+		return "", fmt.Errorf("the workspace %s does not exist or is empty: run %s first", e.Workspace.Root(), e.Workspace.Command("preprocess"))
 	}
 	found, err := collect(ctx, e.Workspace)
 	if err != nil {

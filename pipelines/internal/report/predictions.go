@@ -84,12 +84,12 @@ func (e *evidence) readQueries(ctx context.Context, w workspace.Workspace) {
 	if err != nil || !there {
 		return
 	}
-	const command = "go run ./pipelines/score --queries FILE"
+	command := w.Command("score", "--queries", "FILE")
 	if err = e.whole(ctx, w, workspace.EvaluationFolder("queries"), command); err == nil {
 		e.queries, err = readPredictions(ctx, url, func(query) bool { return true })
 	}
 	if err != nil {
-		e.missing(queriesSection, "The answers to your own queries cannot be shown. They are made by", w.Command(command), err)
+		e.missing(queriesSection, "The answers to your own queries cannot be shown. They are made by", command, err)
 	}
 }
 

@@ -218,6 +218,6 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
 		a.e.Outputs(made, storage.Join(folder, file))
 	}
-	a.e.Next("go run ./pipelines/report")
+	a.e.Next(a.e.Workspace.Command("report"))
 	return nil
 }

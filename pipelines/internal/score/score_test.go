@@ -250,7 +250,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	}
 	for _, epoch := range []string{"1", "2", "3"} {
 		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", epoch, "--force")
-		if strings.Contains(out, "not finished") {
+		if strings.Contains(out, "training incomplete") {
 			t.Errorf("of a finished training score says\n%s", out)
 		}
 		isBest := strings.TrimSpace(string(best)) == "epoch-00"+epoch
@@ -261,8 +261,8 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "manifest.json"))
 	for _, checkpoint := range []string{"2", w + "/./checkpoints/epoch-002"} {
 		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", checkpoint, "--force")
-		if !strings.Contains(out, "the training is not finished, epoch-002 of it is asked: go run ./pipelines/train --workspace "+w+" --resume") {
-			t.Errorf("of a training that is not finished score says\n%s", out)
+		if !strings.Contains(out, "training incomplete; using epoch-002. Resume: go run ./pipelines/train --workspace "+w+" --resume") {
+			t.Errorf("of an incomplete training score says\n%s", out)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 // TestModelOfAnotherGraph holds that it is said if the graph is no longer that of the training.
 func TestModelOfAnotherGraph(t *testing.T) {
 	w := trained(t, "plain")
-	const want = "the model was trained on another graph than the one that is there now"
+	const want = "the model was trained on another graph and may know the answers"
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); strings.Contains(out, want) {
 		t.Errorf("of the graph of the training score says\n%s", out)
 	}

@@ -218,7 +218,7 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 		return 0, err
 	}
 	if !t.resume {
-		again := t.e.Workspace.Command(t.stage.Command)
+		again := t.stage.Command
 		return 0, fmt.Errorf("%s holds an unfinished training: continue it with %s --resume, or start over with %s --force", t.folder, again, again)
 	}
 	if finished {
@@ -260,7 +260,7 @@ func (t *training) sameRun(records []checkpoint.Record) error {
 		}
 		if len(different) > 0 {
 			return fmt.Errorf("%s of %s was written with another configuration (%s): use the same flags, another --workspace, or %s --force to start over",
-				r.Name(), t.folder, strings.Join(different, "; "), t.e.Workspace.Command(t.e.Again("resume")))
+				r.Name(), t.folder, strings.Join(different, "; "), t.e.Again("resume"))
 		}
 	}
 	return nil
@@ -339,7 +339,7 @@ func (t *training) reportInterrupt(ctx context.Context, err error) {
 		t.e.Say("%s holds no checkpoint yet", t.folder)
 	default:
 		t.e.Say("%s holds the training up to %s: continue with %s --resume",
-			t.folder, records[len(records)-1].Name(), t.e.Workspace.Command(t.e.Again("resume")))
+			t.folder, records[len(records)-1].Name(), t.e.Again("resume"))
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.e.Say("the steps since then are lost: %v", err)
@@ -380,9 +380,9 @@ func (t *training) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog())
-	score := "go run ./pipelines/score"
+	score := w.Command("score")
 	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
-		score += " --force" // the evaluation is of another checkpoint
+		score = score.With("--force") // the evaluation is of another checkpoint
 	}
 	e.Next(score)
 	return nil

@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/storage"
 )
 
-// EvaluatedCheckpoint tells of which checkpoint a split's evaluation is: its name, and the SHA-256
-// of its weights. It is an error that wraps fs.ErrNotExist if there is no evaluation.
+// EvaluatedCheckpoint returns the name of the checkpoint that a split was evaluated with, and the
+// SHA-256 of its weights. The error wraps fs.ErrNotExist if there is no evaluation.
 func (w Workspace) EvaluatedCheckpoint(ctx context.Context, split string) (name, weights string, err error) {
 	m, err := manifest.Read(ctx, w.Evaluation(split))
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"tagnet/stages/graph"
 )
 
-// OpenGraph loads the workspace's graph, once it is whole, and returns it with the hash that
-// what is made from it records. Where it is missing or damaged the error names the command
-// that makes it.
+// OpenGraph verifies and loads the workspace's graph, and returns it with the Inputs of folders that
+// are made from it. If it is missing or damaged, the error names the command that makes it.
 func (w Workspace) OpenGraph(ctx context.Context) (*kg.KG, map[string]string, error) {
-	if _, err := w.Require(ctx, GraphFolder, "go run ./pipelines/preprocess"); err != nil {
+	if _, err := w.Require(ctx, GraphFolder, w.Command("preprocess")); err != nil {
 		return nil, nil, err
 	}
 	inputs, err := w.Inputs(ctx, GraphFolder)

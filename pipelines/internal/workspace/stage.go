@@ -18,7 +18,7 @@ import (
 
 // Stage is one folder that a pipeline is about to make, and all that decides its content.
 type Stage struct {
-	// Workspace is the one the folder is in.
+	// Workspace is the workspace of the folder.
 	Workspace Workspace
 	// Name is the pipeline's.
 	Name string
@@ -28,19 +28,18 @@ type Stage struct {
 	Configuration any
 	// Seed is recorded and compared; leave it 0 where nothing is drawn.
 	Seed int64
-	// Vocabulary is the hash of the entity and relation names the content speaks of.
+	// Vocabulary is the hash of the entity and relation names that ids in the folder refer to.
 	Vocabulary string
-	// Inputs are the folders the content is made from, with their manifests' hashes, as
-	// Inputs gives them.
+	// Inputs are the checksums of the manifests of the folders that the content is made from, as
+	// Workspace.Inputs returns them.
 	Inputs map[string]string
-	// Command makes the folder: "go run ./pipelines/NAME" with the flags that matter. Errors
-	// quote it.
-	Command string
+	// Command makes the folder. Errors quote it.
+	Command Command
 
 	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
 }
 
-// url is the folder's URL.
+// url returns the folder's URL.
 func (s *Stage) url() string { return s.Workspace.Path(s.Folder) }
 
 // index and lockFile return the URLs of the folder's manifest and of its lock file.
@@ -112,13 +111,13 @@ func (s *Stage) complete(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, remedied(err, s.command())
+		return false, remedied(err, s.Command)
 	}
 	if err := s.compare(m); err != nil {
 		return false, err
 	}
 	if err := manifest.Verify(ctx, s.url(), m); err != nil {
-		return false, remedied(err, s.command())
+		return false, remedied(err, s.Command)
 	}
 	return true, nil
 }
@@ -129,7 +128,7 @@ func (s *Stage) acquire(ctx context.Context, force bool) error {
 		return err
 	}
 	var err error
-	s.lock, err = lock.Acquire(ctx, s.url(), s.command(), force)
+	s.lock, err = lock.Acquire(ctx, s.url(), s.Command.String(), force)
 	return err
 }
 
@@ -217,15 +216,19 @@ func (m *Mismatch) Error() string {
 type Unusable struct {
 	Reason error
 	// Command with --force overwrites the folder.
-	Command string
+	Command Command
 }
 
 // Error says why the folder cannot be used and which command overwrites it.
 func (u *Unusable) Error() string {
-	if mismatch := new(Mismatch); errors.As(u.Reason, &mismatch) && len(mismatch.Differences) > 0 {
-		return fmt.Sprintf("%v: choose another --workspace, or %s --force to overwrite it", u.Reason, u.Command)
+	mismatch := new(Mismatch)
+	switch {
+	case errors.As(u.Reason, &mismatch) && len(mismatch.Differences) > 0:
+		return fmt.Sprintf("%v: choose another --workspace, or %s to overwrite it", u.Reason, u.Command.With("--force"))
+	case u.Command.Pipeline == "preprocess" && !slices.Contains(u.Command.Flags, "--dataset"): // it would take the sample
+		return fmt.Sprintf("%v: %s with the same --dataset and --force overwrites it", u.Reason, u.Command)
 	}
-	return fmt.Sprintf("%v: %s --force overwrites it", u.Reason, u.Command)
+	return fmt.Sprintf("%v: %s overwrites it", u.Reason, u.Command.With("--force"))
 }
 
 // Unwrap returns the reason.
@@ -233,20 +236,14 @@ func (u *Unusable) Unwrap() error { return u.Reason }
 
 // remedied adds the command that overwrites a damaged folder. One that cannot be read, for lack of
 // permission or credentials, is not damaged.
-func remedied(err error, command string) error {
+func remedied(err error, command Command) error {
 	if !errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	if strings.Contains(command, "/preprocess") && !strings.Contains(command, "--dataset") {
-		command += " with the same --dataset and" // without it, it would take the sample
 	}
 	return &Unusable{err, command}
 }
 
-func (s *Stage) command() string { return s.Workspace.Command(s.Command) }
-
-// compare returns nil if the manifest is of a run like this one, or an error that says what
-// differs and how to go on.
+// compare returns nil if the manifest is that of a run like this one, or an *Unusable error.
 func (s *Stage) compare(m manifest.Manifest) error {
 	wanted, err := json.Marshal(s.Configuration)
 	if err != nil {
@@ -260,10 +257,10 @@ func (s *Stage) compare(m manifest.Manifest) error {
 		different = append(different, fmt.Sprintf("seed is %d there, %d here", m.Seed, s.Seed))
 	}
 	if len(different) > 0 {
-		return &Unusable{&Mismatch{Folder: s.url(), Differences: different}, s.command()}
+		return &Unusable{&Mismatch{Folder: s.url(), Differences: different}, s.Command}
 	}
 	if stale := changed(m.Inputs, s.Inputs); stale != "" {
-		return &Unusable{&Mismatch{Folder: s.url(), Input: s.Workspace.Path(stale)}, s.command()}
+		return &Unusable{&Mismatch{Folder: s.url(), Input: s.Workspace.Path(stale)}, s.Command}
 	}
 	return nil
 }
@@ -304,31 +301,31 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	})
 }
 
-// Require reads and verifies the manifest of a folder that a pipeline needs: all files are
-// there with the recorded SHA-256, and the folder was made from what its own inputs are now.
-// The error names the command that makes or remakes it.
-func (w Workspace) Require(ctx context.Context, folder, command string) (manifest.Manifest, error) {
+// Require reads and verifies the manifest of a folder that a pipeline needs: all files exist with
+// the recorded SHA-256, and the folder's inputs have not changed since. The error names the command
+// that makes or overwrites the folder.
+func (w Workspace) Require(ctx context.Context, folder string, command Command) (manifest.Manifest, error) {
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is not complete: run %s first", url, w.Command(command))
+		return m, fmt.Errorf("%s is not complete: run %s first", url, command)
 	}
 	if err != nil {
-		return m, remedied(err, w.Command(command))
+		return m, remedied(err, command)
 	}
 	if err := manifest.Verify(ctx, url, m); err != nil {
-		return m, remedied(err, w.Command(command))
+		return m, remedied(err, command)
 	}
 	for _, input := range sorted(m.Inputs) {
 		now, err := w.hash(ctx, input)
 		if err != nil || now != m.Inputs[input] {
-			return m, &Unusable{&Mismatch{Folder: url, Input: w.Path(input)}, w.Command(command)}
+			return m, &Unusable{&Mismatch{Folder: url, Input: w.Path(input)}, command}
 		}
 	}
 	return m, nil
 }
 
-// Inputs has the checksums of folders' manifests, for Stage.Inputs. They are Required before.
+// Inputs returns the checksums of folders' manifests, for Stage.Inputs. Require verifies them before.
 func (w Workspace) Inputs(ctx context.Context, folders ...string) (map[string]string, error) {
 	inputs := map[string]string{}
 	for _, folder := range folders {
@@ -397,7 +394,7 @@ func decode(text []byte, into *any) error {
 	return d.Decode(into)
 }
 
-// longest is the longest value that is worth showing; a hash is not.
+// longest is the length of the longest value that is shown, so that hashes are not.
 const longest = 40
 
 func differ(path string, a, b any, out *[]string) {
@@ -432,7 +429,7 @@ func differ(path string, a, b any, out *[]string) {
 	}
 }
 
-// text is a value as JSON.
+// text returns a value as JSON.
 func text(v any) string {
 	if v == nil {
 		return "absent"

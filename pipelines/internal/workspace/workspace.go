@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"slices"
 	"strings"
 
 	"tagnet/formats/storage"
@@ -8,7 +9,7 @@ import (
 	"tagnet/model/kg"
 )
 
-// Default is where a pipeline works unless --workspace says otherwise.
+// Default is the workspace of a pipeline without --workspace.
 const Default = "./workspace"
 
 // Splits are the names that --split takes, in the order of training.
@@ -17,37 +18,37 @@ var Splits = []string{"train", "valid", "test"}
 // Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes.
 type Workspace struct{ root string }
 
-// New is the workspace at a path or URL.
+// New returns the workspace at a path or URL.
 func New(root string) Workspace { return Workspace{root} }
 
-// Root is the path or URL as the user gave it.
+// Root returns the path or URL as the user gave it.
 func (w Workspace) Root() string { return w.root }
 
-// Path is the URL of a folder or file, given by its path below the workspace.
+// Path returns the URL of a folder or file from its path below the workspace.
 func (w Workspace) Path(elements ...string) string { return storage.Join(w.root, elements...) }
 
-// Graph holds the tables that preprocess writes.
+// Graph returns the folder of the tables that preprocess writes.
 func (w Workspace) Graph() string { return w.Path(GraphFolder) }
 
-// Distances holds the search tables of a split.
+// Distances returns the folder of a split's search tables.
 func (w Workspace) Distances(split string) string { return w.Path(DistancesFolder(split)) }
 
-// Checkpoints holds what train saves.
+// Checkpoints returns the folder of what train saves.
 func (w Workspace) Checkpoints() string { return w.Path(checkpoint.FolderName) }
 
-// TrainingLog is the file with a line per epoch.
+// TrainingLog returns the file with a line per epoch.
 func (w Workspace) TrainingLog() string { return w.Path("training.jsonl") }
 
-// Evaluation holds ranks and predictions of a split.
+// Evaluation returns the folder of a split's ranks and predictions.
 func (w Workspace) Evaluation(split string) string { return w.Path(EvaluationFolder(split)) }
 
-// Messages holds the message counts of a split.
+// Messages returns the folder of a split's message counts.
 func (w Workspace) Messages(split string) string { return w.Path(MessagesFolder(split)) }
 
-// Analysis holds what analyze says about the data set.
+// Analysis returns the folder of the analysis of the data set.
 func (w Workspace) Analysis() string { return w.Path(AnalysisFolder) }
 
-// Report holds the page.
+// Report returns the folder of the page.
 func (w Workspace) Report() string { return w.Path("report") }
 
 // GraphFolder is the graph's folder below the workspace, the key of Manifest.Inputs.
@@ -56,34 +57,46 @@ const GraphFolder = kg.Folder
 // AnalysisFolder is the analysis of the data set below the workspace.
 const AnalysisFolder = "analysis"
 
-// DistancesFolder is a split's search tables below the workspace.
+// DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
 
-// EvaluationFolder is a split's evaluation below the workspace.
+// EvaluationFolder returns a split's evaluation below the workspace.
 func EvaluationFolder(split string) string { return "evaluation/" + split }
 
-// MessagesFolder is a split's message counts below the workspace.
+// MessagesFolder returns a split's message counts below the workspace.
 func MessagesFolder(split string) string { return "messages/" + split }
 
-// Command returns a command line, go run ./pipelines/NAME with flags, as the user would type it:
-// with the program that this process belongs to, and with --workspace unless it is the default.
-func (w Workspace) Command(command string) string {
-	rest, found := strings.CutPrefix(command, "go run ./pipelines/")
-	if !found {
-		return command
+// Command is a command line that a message recommends.
+type Command struct {
+	// Pipeline is the name of its folder below pipelines/.
+	Pipeline string
+	// Flags are its words, among them --workspace unless that is the default.
+	Flags []string
+}
+
+// Command returns the command line of a pipeline that works in this workspace.
+func (w Workspace) Command(pipeline string, flags ...string) Command {
+	if w.root != Default {
+		flags = append([]string{"--workspace", w.root}, flags...)
 	}
-	name, flags, _ := strings.Cut(rest, " ")
-	line := program(startedAs, name)
-	if w.root != Default && !strings.Contains(command, "--workspace") {
-		line += " --workspace " + Quote(w.root)
-	}
-	if flags != "" {
-		line += " " + flags
+	return Command{pipeline, flags}
+}
+
+// With returns the command line with more flags.
+func (c Command) With(flags ...string) Command {
+	return Command{c.Pipeline, slices.Concat(c.Flags, flags)}
+}
+
+// String returns the command line as a shell takes it, with the program that this process belongs to.
+func (c Command) String() string {
+	line := program(startedAs, c.Pipeline)
+	for _, word := range c.Flags {
+		line += " " + Quote(word)
 	}
 	return line
 }
 
-// Quote returns a text as one word for a shell.
+// Quote returns a text as one word of a shell.
 func Quote(text string) string {
 	if text == "" || strings.ContainsAny(text, " \t\n'\"$&;()<>|*?[]{}#~\\`!") {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

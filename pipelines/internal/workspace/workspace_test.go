@@ -28,7 +28,7 @@ type settings struct {
 func stage(w Workspace, name string, layers int, inputs map[string]string) *Stage {
 	return &Stage{
 		Workspace: w, Name: name, Folder: name, Configuration: settings{layers, map[string]string{"train": "x"}},
-		Inputs: inputs, Command: "go run ./pipelines/" + name,
+		Inputs: inputs, Command: w.Command(name),
 	}
 }
 
@@ -65,7 +65,7 @@ func TestStages(t *testing.T) {
 		t.Run(root[:3], func(t *testing.T) {
 			ctx := context.Background()
 			w := New(root)
-			_, err := w.Require(ctx, "first", "go run ./pipelines/first")
+			_, err := w.Require(ctx, "first", w.Command("first"))
 			wantError(t, err, root, "go run ./pipelines/first --workspace "+root)
 
 			first := stage(w, "first", 6, nil)
@@ -73,7 +73,7 @@ func TestStages(t *testing.T) {
 			if done, err := first.Begin(ctx, false); !done || err != nil {
 				t.Fatalf("done %v, %v", done, err)
 			}
-			m, err := w.Require(ctx, "first", "")
+			m, err := w.Require(ctx, "first", Command{})
 			if err != nil || len(m.Files) != 1 || m.Files[0].Name != "deep/file" || m.Rows["rows"] != 1 {
 				t.Fatalf("%+v, %v", m, err)
 			}
@@ -87,13 +87,13 @@ func TestStages(t *testing.T) {
 			}
 			second := stage(w, "second", 6, inputs)
 			makeStage(t, second, "two")
-			if _, err := w.Require(ctx, "second", ""); err != nil {
+			if _, err := w.Require(ctx, "second", Command{}); err != nil {
 				t.Fatal(err)
 			}
 
 			// The first is remade with other content: the second is stale.
 			makeStage(t, first, "another")
-			_, err = w.Require(ctx, "second", "go run ./pipelines/second")
+			_, err = w.Require(ctx, "second", w.Command("second"))
 			wantError(t, err, "first", "go run ./pipelines/second --workspace "+root+" --force")
 			if inputs, err = w.Inputs(ctx, "first"); err != nil {
 				t.Fatal(err)
@@ -103,7 +103,7 @@ func TestStages(t *testing.T) {
 
 			// Remade as it was, it is not.
 			makeStage(t, first, "one")
-			if _, err := w.Require(ctx, "second", ""); err != nil {
+			if _, err := w.Require(ctx, "second", Command{}); err != nil {
 				t.Fatal(err)
 			}
 
@@ -111,7 +111,7 @@ func TestStages(t *testing.T) {
 			if err := storage.WriteFile(ctx, w.Path("first", "deep", "file"), []byte("onE")); err != nil {
 				t.Fatal(err)
 			}
-			_, err = w.Require(ctx, "first", "go run ./pipelines/first")
+			_, err = w.Require(ctx, "first", w.Command("first"))
 			wantError(t, err, "deep/file", "--force")
 			_, err = first.Begin(ctx, false)
 			wantError(t, err, "deep/file", "--force")
@@ -415,7 +415,7 @@ func TestTakenOverWhilePublished(t *testing.T) {
 			}
 			return
 		}
-		if m, err := w.Require(ctx, "first", ""); err == nil {
+		if m, err := w.Require(ctx, "first", Command{}); err == nil {
 			t.Errorf("taken over after %d steps, it is complete with %v", steps, m.Files)
 		}
 		write(t, w, "file", "of the second")
@@ -427,15 +427,23 @@ func TestTakenOverWhilePublished(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	for _, test := range []struct{ root, command, want string }{
-		{Default, "go run ./pipelines/train", "go run ./pipelines/train"},
-		{"w", "go run ./pipelines/train", "go run ./pipelines/train --workspace w"},
-		{"gs://b/w", "go run ./pipelines/score --split test", "go run ./pipelines/score --workspace gs://b/w --split test"},
-		{"it's", "go run ./pipelines/train", `go run ./pipelines/train --workspace 'it'\''s'`},
-		{"w", "make test", "make test"},
+	t.Parallel()
+	for _, test := range []struct {
+		root  string
+		flags []string
+		want  string
+	}{
+		{Default, nil, "go run ./pipelines/score"},
+		{"w", nil, "go run ./pipelines/score --workspace w"},
+		{"gs://b/w", []string{"--split", "test"}, "go run ./pipelines/score --workspace gs://b/w --split test"},
+		{"it's", []string{"--queries", ""}, `go run ./pipelines/score --workspace 'it'\''s' --queries ''`},
 	} {
-		if got := New(test.root).Command(test.command); got != test.want {
+		c := New(test.root).Command("score", test.flags...)
+		if got := c.String(); got != test.want {
 			t.Errorf("%q: %q, want %q", test.root, got, test.want)
+		}
+		if got := c.With("--force").String(); got != test.want+" --force" {
+			t.Errorf("%q with --force: %q", test.root, got)
 		}
 	}
 }
@@ -451,7 +459,7 @@ func TestDifferences(t *testing.T) {
 }
 
 func TestUnreadableFolderIsNotDamaged(t *testing.T) {
-	_, err := New("http://example.org/w").Require(t.Context(), GraphFolder, "go run ./pipelines/preprocess")
+	_, err := New("http://example.org/w").Require(t.Context(), GraphFolder, Command{})
 	if err == nil || !strings.Contains(err.Error(), "scheme") || strings.Contains(err.Error(), "--force") {
 		t.Errorf("another scheme: %v", err)
 	}
