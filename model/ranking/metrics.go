@@ -59,7 +59,7 @@ type Accumulator struct {
 func (a *Accumulator) Add(r Rank) {
 	a.prepare()
 	a.Pessimistic[2*r.Pessimistic]++
-	a.Mean[r.Pessimistic+r.Optimistic]++
+	a.Mean[int64(2*r.Mean())]++
 	a.Optimistic[2*r.Optimistic]++
 	a.Queries++
 	if r.Tied() {

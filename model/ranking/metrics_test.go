@@ -9,7 +9,7 @@ import (
 
 func TestMetrics(t *testing.T) {
 	var a Accumulator
-	for _, r := range []Rank{{1, 1, 1, 9}, {4, 2, 3, 9}, {10, 10, 10, 20}, {12, 1, 6.5, 20}} {
+	for _, r := range []Rank{{1, 1, 9}, {4, 2, 9}, {10, 10, 20}, {12, 1, 20}} {
 		a.Add(r)
 	}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	for i := range ranks {
 		optimistic := 1 + random.Int64N(500)
 		pessimistic := optimistic + random.Int64N(3)
-		ranks[i] = Rank{pessimistic, optimistic, float64(pessimistic+optimistic) / 2, 600}
+		ranks[i] = Rank{pessimistic, optimistic, 600}
 		want.Add(ranks[i])
 	}
 	for range 5 {

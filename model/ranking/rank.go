@@ -1,15 +1,16 @@
 package ranking
 
-// Rank is the rank of one answer among its candidates, from 1. To add a way of counting ties, add a field here, set
-// it in Filtered, and count it in Accumulator.
+// Rank is the rank of one answer among its candidates, from 1. A way of counting ties is a field or a method here, which
+// Accumulator counts.
 type Rank struct {
 	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic for it.
 	Pessimistic, Optimistic int64
-	// Mean is the mean of the two: an integer or a half.
-	Mean float64
 	// Candidates is the number of entities that were ranked, the answer included.
 	Candidates int64
 }
+
+// Mean returns the mean of the pessimistic and the optimistic rank: an integer or a half.
+func (r Rank) Mean() float64 { return float64(r.Pessimistic+r.Optimistic) / 2 }
 
 // Tied reports whether another candidate has exactly the answer's score.
 func (r Rank) Tied() bool { return r.Pessimistic != r.Optimistic }
@@ -51,6 +52,5 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 	if own != own {
 		rank.Optimistic = higher
 	}
-	rank.Mean = float64(rank.Pessimistic+rank.Optimistic) / 2
 	return rank
 }

@@ -35,7 +35,7 @@ func TestFiltered(t *testing.T) {
 		{"infinities tie", []float32{inf, inf, 0}, 1, nil, 2, 1, 3},
 		{"one entity", []float32{1}, 0, []int32{0}, 1, 1, 1},
 	} {
-		want := Rank{c.pessimistic, c.optimistic, float64(c.pessimistic+c.optimistic) / 2, c.candidates}
+		want := Rank{c.pessimistic, c.optimistic, c.candidates}
 		if got := Filtered(c.scores, c.answer, c.known); got != want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, want)
 		}
@@ -70,7 +70,6 @@ func TestFilteredAgreesWithDefinition(t *testing.T) {
 				want.Optimistic++
 			}
 		}
-		want.Mean = float64(want.Pessimistic+want.Optimistic) / 2
 		if got := Filtered(scores, answer, known); got != want {
 			t.Fatalf("scores %v, answer %d, known %v: %+v, want %+v", scores, answer, known, got, want)
 		}

@@ -16,7 +16,7 @@ import (
 // base relations likes and knows.
 func someScores() []*score.Scored {
 	rank := func(pessimistic, optimistic int64) ranking.Rank {
-		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Mean: float64(pessimistic+optimistic) / 2, Candidates: 3}
+		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
 	}
 	return []*score.Scored{
 		{Number: 0, Messages: 5, Queries: []score.Query{

@@ -26,7 +26,7 @@ func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
 					Query: r.Row, Direction: direction,
 					Source: n.Entities[q.Source], Relation: relation, Answer: n.Entities[r.Answer],
 					Score:           r.Score,
-					RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean, RankOptimistic: r.Rank.Optimistic,
+					RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
 					Candidates: r.Rank.Candidates, Distance: r.Distance,
 				})
 			}

@@ -132,7 +132,6 @@ func queries(record arrow.Record) []Query {
 		from, to := list(3).ValueOffsets(i)
 		for j := int(from); j < int(to); j++ {
 			rank := ranking.Rank{Pessimistic: pessimistic.Value(j), Optimistic: optimistic.Value(j), Candidates: candidates.Value(j)}
-			rank.Mean = float64(rank.Pessimistic+rank.Optimistic) / 2
 			q.Results = append(q.Results, Result{
 				Row: number.Value(j), Answer: answer.Value(j), Score: score.Value(j), Rank: rank, Distance: distance.Value(j),
 			})

@@ -154,8 +154,8 @@ func TestEncodedScoresAreTheSame(t *testing.T) {
 	t.Parallel()
 	want := &Scored{Number: 3, Messages: 1 << 50, Queries: []Query{
 		{Source: 1, Relation: 2, Row: 7, Results: []Result{
-			{Row: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Mean: 2.5, Candidates: 9}, Distance: Unreached},
-			{Row: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Mean: 1, Candidates: 9}, Distance: 2},
+			{Row: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Candidates: 9}, Distance: Unreached},
+			{Row: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Candidates: 9}, Distance: 2},
 		}, Best: []Candidate{{Entity: 6, Score: 2, Known: true, Distance: 2}, {Entity: 0, Score: 1, Distance: Unreached}}},
 		{Source: 4, Relation: 0},
 	}}
