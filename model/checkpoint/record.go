@@ -72,6 +72,15 @@ type Valid struct {
 	Optimistic  ranking.Metrics `json:"optimistic"`
 }
 
+// Selection returns the metrics that select the best epoch, by their MRR: those with ties counted against the answer.
+func (v *Valid) Selection() ranking.Metrics { return v.Pessimistic }
+
+// Better reports whether v selects its epoch over an earlier one with the metrics other; nil stands for an epoch
+// without validation. Of equal epochs the earlier is selected.
+func (v *Valid) Better(other *Valid) bool {
+	return v != nil && (other == nil || v.Selection().MRR > other.Selection().MRR)
+}
+
 // Vocabulary has what the rows of the weights refer to.
 type Vocabulary struct {
 	// Relations are the base relations by id.

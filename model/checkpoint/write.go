@@ -97,8 +97,8 @@ func (f Folder) RemoveAfter(ctx context.Context, r Record) error {
 	return nil
 }
 
-// MarkBest writes the file best: the epoch with the highest validation MRR (pessimistic), the
-// earliest of equals, or the last epoch if none was validated.
+// MarkBest writes the file best: the name of the epoch that Valid.Better selects, or of the last one if none was
+// validated.
 func (f Folder) MarkBest(ctx context.Context) error {
 	records, _, err := f.Records(ctx)
 	if err != nil {
@@ -108,9 +108,7 @@ func (f Folder) MarkBest(ctx context.Context) error {
 	for _, r := range records {
 		switch {
 		case r.Partial != nil:
-		case best == nil,
-			best.Valid == nil,
-			r.Valid != nil && r.Valid.Pessimistic.MRR > best.Valid.Pessimistic.MRR:
+		case best == nil, best.Valid == nil, r.Valid.Better(best.Valid):
 			best = &r
 		}
 	}

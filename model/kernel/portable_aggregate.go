@@ -74,9 +74,10 @@ func (r *Receivers) setIn(row []float32) messageSet {
 		return messageSet{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
 	case Max:
 		return messageSet{high: row[d : 2*d]}
-	default:
+	case Sum, Mean:
 		return messageSet{sum: row[d : 2*d]}
 	}
+	panic("kernel: unknown reduction")
 }
 
 // start returns the set that holds the boundary alone.

@@ -60,7 +60,7 @@ func (s *setGradient) scatterRow(r *Receivers, o int, features, gradient []float
 	s.start(r, features, gradient, r.MeanFactor[o])
 	s.scatterInitial(r, g.Initial)
 	if copies := r.copies(o); copies > 0 {
-		s.claim(r.DegreeMessage, copies)
+		s.memberGradient(r.DegreeMessage, copies)
 		if g.DegreeMessage != nil {
 			add(g.DegreeMessage, s.gradient)
 		}
@@ -94,6 +94,8 @@ func (s *setGradient) start(r *Receivers, features, gradient []float32, meanFact
 		for j := range s.level {
 			s.level[j] = first[j] * meanFactor
 		}
+	default:
+		panic("kernel: unknown reduction")
 	}
 }
 
@@ -122,20 +124,20 @@ func levelAndSlope(mean, byMean, deviation, byDeviation, meanFactor float32) (le
 // scatterInitial propagates to the boundary, and to the empty messages' zero after it.
 func (s *setGradient) scatterInitial(r *Receivers, into []float32) {
 	if r.Initial == nil {
-		s.claim(s.zeros, 1)
+		s.memberGradient(s.zeros, 1)
 		return
 	}
-	s.claim(r.Initial, 1)
+	s.memberGradient(r.Initial, 1)
 	if into != nil {
 		add(into, s.gradient)
 	}
 	if r.EmptyMessages {
-		s.claim(s.zeros, 1)
+		s.memberGradient(s.zeros, 1)
 	}
 }
 
-// claim writes to s.gradient the gradient of a member that the set holds count times.
-func (s *setGradient) claim(member []float32, count float32) {
+// memberGradient writes to s.gradient the gradient of a member that the set holds count times.
+func (s *setGradient) memberGradient(member []float32, count float32) {
 	gradient, member := s.gradient, member[:len(s.gradient)]
 	switch s.reduction {
 	case Sum, Mean:
@@ -171,7 +173,7 @@ func (s *setGradient) scatter(r *Receivers, g *Gradients, o int32) {
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		gx, gw := g.States[u:u+d], g.RelationEmbeddings[q:q+d]
 		message(r.Message, s.message, x, w)
-		s.claim(s.message, 1)
+		s.memberGradient(s.message, 1)
 		messageBackward(r.Message, s.gradient, x, w, gx, gw)
 	}
 }

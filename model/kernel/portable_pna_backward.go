@@ -59,15 +59,15 @@ func unlessZero(x, extreme float32) float32 {
 func scatterCopies(terms []gradientTerms, message, into []float32, at int, copies float32) {
 	message = message[:len(terms)]
 	for j := range terms {
-		gradient := terms[j].claim(message[j], copies)
+		gradient := terms[j].memberGradient(message[j], copies)
 		if into != nil {
 			into[at+j] += gradient
 		}
 	}
 }
 
-// claim returns the gradient of a member m that the set holds count times.
-func (s *gradientTerms) claim(m, count float32) float32 {
+// memberGradient returns the gradient of a member m that the set holds count times.
+func (s *gradientTerms) memberGradient(m, count float32) float32 {
 	gradient := float32((s.level + float32(s.slope*m)) * count)
 	if m == s.minimum {
 		gradient += s.byMinimum
@@ -95,7 +95,7 @@ func scatterProduct(terms []gradientTerms, x, w, gx, gw []float32) {
 	x, w, gx, gw = x[:len(terms)], w[:len(terms)], gx[:len(terms)], gw[:len(terms)]
 	for j := range terms {
 		a, b := x[j], w[j]
-		gradient := terms[j].claim(a*b, 1)
+		gradient := terms[j].memberGradient(a*b, 1)
 		gx[j] += float32(gradient * b)
 		gw[j] += float32(gradient * a)
 	}

@@ -107,8 +107,10 @@ func messageOf(name string) kernel.Message {
 		return kernel.TransE
 	case configuration.MessageRotatE:
 		return kernel.RotatE
+	case configuration.MessageDistMult:
+		return kernel.DistMult
 	}
-	return kernel.DistMult
+	panic(fmt.Sprintf("propagation: no kernel for the message function %q", name))
 }
 
 func reductionOf(name string) kernel.Reduction {
@@ -119,8 +121,10 @@ func reductionOf(name string) kernel.Reduction {
 		return kernel.Mean
 	case configuration.AggregateMax:
 		return kernel.Max
+	case configuration.AggregatePNA:
+		return kernel.PNA
 	}
-	return kernel.PNA
+	panic(fmt.Sprintf("propagation: no kernel for the aggregate %q", name))
 }
 
 // Forward propagates from the query's source. The states stay until the next call.

@@ -39,8 +39,8 @@ func (m *machine) aggregateBackward(columns int) {
 				VMULPS(g.indexed(g.embeddings, relation, j), s.message, s.message)
 				VMOVAPS(s.level[j], s.gradient)
 				VFMADD231PS(s.message, s.slope[j], s.gradient)
-				m.claimWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
-				m.claimWhereEqual(s.message, s.minimum[j], s.low[j], s.gradient, s.scratch, s.other)
+				m.addWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
+				m.addWhereEqual(s.message, s.minimum[j], s.low[j], s.gradient, s.scratch, s.other)
 				VMOVUPS(g.indexed(byStates, sender, j), s.scratch)
 				VFMADD231PS(g.indexed(g.embeddings, relation, j), s.gradient, s.scratch)
 				VMOVUPS(s.scratch, g.indexed(byStates, sender, j))
@@ -52,7 +52,7 @@ func (m *machine) aggregateBackward(columns int) {
 	})
 }
 
-// start adds the previous state's gradient, sets the terms, and lets the boundary claim the extremes
+// start adds the previous state's gradient, sets the terms, and gives the boundary the extremes
 // that it attains. Go adds the boundary's gradient where there is one.
 func (s *setGradient) start() {
 	g, n := s.gatherer, s.vectors
@@ -127,8 +127,8 @@ func (s *setGradient) degree(degree reg.GPVirtual) {
 		VFMADD231PS(s.message, s.slope[j], s.gradient)
 		g.broadcast("copies", s.scratch)
 		VMULPS(s.scratch, s.gradient, s.gradient)
-		s.claimWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
-		s.claimWhereEqual(s.message, s.minimum[j], s.low[j], s.gradient, s.scratch, s.other)
+		s.addWhereEqual(s.message, s.maximum[j], s.high[j], s.gradient, s.scratch, s.other)
+		s.addWhereEqual(s.message, s.minimum[j], s.low[j], s.gradient, s.scratch, s.other)
 		VADDPS(g.at(by, j), s.gradient, s.gradient)
 		VMOVUPS(s.gradient, g.at(by, j))
 	}

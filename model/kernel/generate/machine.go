@@ -114,8 +114,8 @@ func (m *machine) keepWhere(predicate uint64, a Op, b, v, scratch reg.VecPhysica
 	VANDPS(scratch, v, v)
 }
 
-// claimWhereEqual adds amount to sum where a equals b, and clears it there: one member claims it.
-func (m *machine) claimWhereEqual(a, b, amount, sum, scratch, other reg.VecPhysical) {
+// addWhereEqual adds amount to sum where a equals b, and clears it there, so that one member gets it.
+func (m *machine) addWhereEqual(a, b, amount, sum, scratch, other reg.VecPhysical) {
 	if m.wide {
 		VCMPPS(U8(equal), a, b, mask)
 		VADDPS(amount, sum, mask, sum)

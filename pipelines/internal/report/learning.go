@@ -25,16 +25,16 @@ func (e *evidence) learningPart() section {
 		if one.Valid == nil {
 			continue
 		}
-		mrr.Points = append(mrr.Points, chart.Point{X: x, Y: one.Valid.Pessimistic.MRR})
-		hits.Points = append(hits.Points, chart.Point{X: x, Y: one.Valid.Pessimistic.Hits10})
-		if best < 0 || one.Valid.Pessimistic.MRR > e.epochs[best].Valid.Pessimistic.MRR {
+		mrr.Points = append(mrr.Points, chart.Point{X: x, Y: one.Valid.Selection().MRR})
+		hits.Points = append(hits.Points, chart.Point{X: x, Y: one.Valid.Selection().Hits10})
+		if best < 0 || one.Valid.Better(e.epochs[best].Valid) {
 			best = i
 		}
 	}
 	lead := fmt.Sprintf("In %s the mean loss of a query changed from %s to %s, in %s.",
 		plural(int64(len(e.epochs)), "epoch", "epochs"), metric(first.Loss), metric(last.Loss), duration(seconds))
 	if best >= 0 {
-		lead += fmt.Sprintf(" The validation MRR was highest after epoch %d, at %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Pessimistic.MRR))
+		lead += fmt.Sprintf(" The validation MRR was highest after epoch %d, at %s.", e.epochs[best].Epoch, metric(e.epochs[best].Valid.Selection().MRR))
 	}
 	if e.toGo > 0 {
 		lead += fmt.Sprintf(" The training is not finished: %s are configured.", plural(int64(e.toGo), "epoch", "epochs"))
@@ -63,7 +63,7 @@ func (e *evidence) epochTable() table {
 	for _, one := range e.epochs {
 		mrr, hits1, hits10 := "–", "–", "–"
 		if one.Valid != nil {
-			m := one.Valid.Pessimistic
+			m := one.Valid.Selection()
 			mrr, hits1, hits10 = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
 		}
 		t.Rows = append(t.Rows, []cell{text(strconv.Itoa(one.Epoch)), number(strconv.FormatFloat(one.Loss, 'f', 4, 64)), number(mrr), number(hits1), number(hits10),

@@ -55,7 +55,7 @@ func (d *display) epoch(p learn.Progress) {
 		return
 	}
 	d.e.Progress.Print("epoch %d of %d: loss %.4f, validation MRR %.4f, Hits@10 %.4f, %.1fs",
-		e.Epoch, p.Epochs, e.Loss, e.Valid.Pessimistic.MRR, e.Valid.Pessimistic.Hits10, e.Seconds)
+		e.Epoch, p.Epochs, e.Loss, e.Valid.Selection().MRR, e.Valid.Selection().Hits10, e.Seconds)
 }
 
 // lost returns what a second interrupt loses.
