@@ -34,14 +34,14 @@
 //	messages --split valid                         279    185
 //	distances --split valid --method worker        206    191
 //	distances --split valid --method join          232    181
-//	train --replicas 2, 1,200 steps of an epoch    988    740
+//	train --replicas 2, 160 steps of an epoch      616    218
 //
 //	command, on FB15k-237                        least   peak
 //	score --queries (1,500 questions) --threads 2  322    216
 //	messages --split valid                         331    270
 //	distances --split valid --method worker        212    163
 //	distances --split valid --method join          225    201
-//	train --replicas 2, 50 steps of an epoch       767    578
+//	train --replicas 2, 4 steps of an epoch        482    413
 //
 // Each was measured with
 //
