@@ -3,7 +3,8 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -21,9 +22,12 @@ func (e *evidence) compose() page {
 		title += ": " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Tiles: e.tiles()}
-	p.Sections = append(p.Sections, e.dataPart(), e.learningPart(), e.answersPart(), e.messagesPart())
-	p.Sections = append(p.Sections, e.queriesPart()...)
-	p.Sections = append(p.Sections, e.parametersPart())
+	for _, s := range []section{e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(), e.composeOwnQueries(), e.composePredictions(), e.composeConfiguration()} {
+		s.Gaps = e.gaps[s.ID]
+		if s.Title != "" {
+			p.Sections = append(p.Sections, s)
+		}
+	}
 	return p
 }
 
@@ -58,9 +62,9 @@ func (e *evidence) tiles() []tile {
 	return tiles
 }
 
-// parametersPart returns the section on the configuration of the best checkpoint.
-func (e *evidence) parametersPart() section {
-	s := section{ID: parametersSection, Title: "Configuration", Gaps: e.gaps[parametersSection]}
+// composeConfiguration returns the section on the configuration of the best checkpoint.
+func (e *evidence) composeConfiguration() section {
+	s := section{ID: configurationSection, Title: "Configuration"}
 	if e.checkpoint == nil {
 		return s
 	}
@@ -74,24 +78,13 @@ func (e *evidence) parametersPart() section {
 	if err := json.Unmarshal(encoded, &fields); err != nil {
 		return s
 	}
-	t := table{Head: []cell{text("Flag"), text("Value")}}
-	names := sortedKeys(fields)
-	sort.SliceStable(names, func(i, j int) bool { return weight(names[i]) < weight(names[j]) })
-	for _, name := range names {
+	t := table{Head: []string{"Flag", "Value"}, Words: true}
+	// First the fields that determine the architecture.
+	for _, name := range byWeight(slices.Collect(maps.Keys(fields)), "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message") {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {
-			t.Rows = append(t.Rows, []cell{text("--" + name), text(value)})
+			t.add("--"+name, value)
 		}
 	}
 	s.Tables = []table{t}
 	return s
-}
-
-// weight orders the fields: those that determine the architecture first.
-func weight(field string) int {
-	for i, name := range []string{"policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message"} {
-		if field == name {
-			return i
-		}
-	}
-	return 100
 }

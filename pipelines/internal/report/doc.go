@@ -1,5 +1,4 @@
-// Package report turns a workspace into one page that a person reads: what the data are, how
-// the model learned, how well it answers, and what its messages cost. It is the last
-// pipeline: it reads what all others wrote, needs none of it to be there, and says which
-// command makes what is missing.
+// Package report turns a workspace into one page for a person to read: the data, the training, the
+// quality of the answers, and the cost in messages. It is the last pipeline: it reads the outputs of
+// all others, requires none of them, and names the command that makes what is missing.
 package report

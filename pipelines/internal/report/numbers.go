@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tagnet/pipelines/internal/progress"
@@ -43,9 +46,6 @@ func wholePercent(share float64) string {
 	return strconv.FormatFloat(math.Round(100*share*100)/100, 'f', -1, 64) + "%"
 }
 
-// metric2 writes an MRR where there is little room: 0.92.
-func metric2(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
-
 // metric writes an MRR or the like: 0.921.
 func metric(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -81,23 +81,9 @@ func duration(seconds float64) string {
 	}
 }
 
-// distanceNames orders the keys of a map by distance: "0", "1", ..., and others at the end.
+// distanceNames returns the keys of a map by distance: "0", "1", ..., "10", and at the end "unreached".
 func distanceNames[V any](m map[string]V) []string {
-	keys := sortedKeys(m)
-	place := func(key string) int {
-		if n, err := strconv.Atoi(key); err == nil {
-			return n
-		}
-		return math.MaxInt
-	}
-	slices.SortStableFunc(keys, func(a, b string) int {
-		switch x, y := place(a), place(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b)) // numbers of one length sort as texts
 	})
-	return keys
 }

@@ -28,16 +28,15 @@ var wordEnds = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 // page is the content of index.html, in its order.
 type page struct {
 	Title, Subtitle string
-	// Style and Charts are the style sheets.
-	Style    template.CSS
-	Tiles    []tile
-	Sections []section
+	Style           template.CSS
+	Tiles           []tile
+	Sections        []section
 }
 
 // tile is a number at the top of the page.
 type tile struct{ Value, Name, Note string }
 
-// section is a part of the page. All of its lists may be empty.
+// section is a titled section of the page. All of its lists may be empty.
 type section struct {
 	ID, Title string
 	Lead      []string
@@ -47,72 +46,75 @@ type section struct {
 	Cards     []card
 }
 
-// gap is a missing part of the page and the command that makes it.
+// gap is something that the page lacks, and the command that makes it.
 type gap struct{ What, Command, Problem string }
 
-// figure is a chart with its caption, or a small table in the place of one. Name is that of
-// the chart's file, without the ending.
+// figure is a chart, or a small table between the charts, with its caption. Name is that of the
+// chart's file, without the ending.
 type figure struct {
 	Name, Title, Caption string
 	SVG                  template.HTML
 	Table                *table
 }
 
-// newFigure holds what package chart drew, which has escaped all names.
-func newFigure(name, title, caption, svg string) figure {
-	return figure{Name: name, Title: title, Caption: caption, SVG: template.HTML(svg)}
+// newFigure draws a chart. Package chart escapes all names.
+func newFigure(name, title, caption string, drawn interface {
+	SVG(title, description string) string
+}) figure {
+	return figure{Name: name, Title: title, Caption: caption, SVG: template.HTML(drawn.SVG(title, caption))}
 }
 
-// table is rows of cells below a head.
+// table is rows of cells below a head: a name, then numbers.
 type table struct {
 	Title, Note string
-	Head        []cell
+	Head        []string
 	Rows        [][]cell
-	// Folded hides the rows until the title is clicked.
-	Folded bool
+	// Folded hides the rows until the title is clicked, Words aligns the cells as text.
+	Folded, Words bool
 }
 
-// beside puts a small table among the figures.
-func beside(t table) figure {
-	f := figure{Title: t.Title, Caption: t.Note, Table: &t}
-	return f
-}
+// figure returns a small table as a figure.
+func (t table) figure() figure { return figure{Title: t.Title, Caption: t.Note, Table: &t} }
 
-// cell is a text, a number, or a share that is drawn as a bar behind its text.
+// cell is a text, with a bar behind it if Bar is set.
 type cell struct {
-	Text   string
-	Number bool
-	Bar    template.CSS // "" without a bar
+	Text string
+	Bar  template.CSS
 }
 
-func text(s string) cell { return cell{Text: s} }
+// add appends a row and returns it.
+func (t *table) add(texts ...string) []cell {
+	row := make([]cell, len(texts))
+	for i, text := range texts {
+		row[i].Text = text
+	}
+	t.Rows = append(t.Rows, row)
+	return row
+}
 
-func number(s string) cell { return cell{Text: s, Number: true} }
-
-// bar is a number between 0 and 1 with its share of the cell filled.
-func bar(s string, share float64) cell {
-	share = max(0, min(1, share))
-	return cell{Text: s, Number: true, Bar: template.CSS(fmt.Sprintf("--share:%.3f", share))}
+// bar returns the style of a bar that fills a share of its cell.
+func bar(share float64) template.CSS {
+	return template.CSS(fmt.Sprintf("--share:%.3f", max(0, min(1, share))))
 }
 
 // card is a query with the model's candidates.
 type card struct {
 	Source, Relation string
-	// Reciprocal is set where the answer is the head of a fact.
-	Reciprocal bool
-	Verdict    string
-	Good       bool
-	Answers    []answer
+	// Inverse is set if the answer is the head of a fact.
+	Inverse bool
+	Verdict string
+	Good    bool
+	Answers []answer
 }
 
-// answer is one candidate of a card.
+// answer is a candidate of a card.
 type answer struct {
 	Rank, Entity, Probability string
 	Mark                      string // "expected", "known" or ""
-	Share                     template.CSS
+	Bar                       template.CSS
 }
 
-// html is the whole page, self-contained.
+// html returns the whole page, self-contained.
 func (p page) html() ([]byte, error) {
 	p.Style = template.CSS(chart.Style + "\n" + pageStyle)
 	var out bytes.Buffer

@@ -5,11 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"os/exec"
 
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"

@@ -1,8 +1,13 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/pipelines/internal/workspace"
 )
 
 func TestSpreadTakesEachRelationFirst(t *testing.T) {
@@ -27,25 +32,26 @@ func TestSpreadTakesEachRelationFirst(t *testing.T) {
 }
 
 func TestCardOfAnAnswerFarDown(t *testing.T) {
-	q := answered{query: query{"Ada", "knows", head}}
+	q := query{"Ada", "knows", head}
+	var candidates []parquet.Prediction
 	for i := range int32(10) {
-		q.candidates = append(q.candidates, candidate{entity: fmt.Sprint("e", i), position: i + 1, probability: 0.5, known: i == 2})
+		candidates = append(candidates, parquet.Prediction{Entity: fmt.Sprint("e", i), Position: i + 1, Probability: 0.5, Known: i == 2})
 	}
-	c := newCard(q, []ranked{{query: q.query, answer: "e8", pessimistic: 1234, distance: 3}})
+	c := newCard(q, candidates, []parquet.Ranking{{Answer: "e8", RankPessimistic: 1234, Distance: 3}})
 	if len(c.Answers) != 7 || c.Answers[6].Mark != "expected" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {
 		t.Errorf("answers %+v", c.Answers)
 	}
-	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Reciprocal {
-		t.Errorf("verdict %q, good %v, reciprocal %v", c.Verdict, c.Good, c.Reciprocal)
+	if want := "e8 has rank 1,234, at distance 3"; c.Verdict != want || c.Good || !c.Inverse {
+		t.Errorf("verdict %q, good %v, inverse %v", c.Verdict, c.Good, c.Inverse)
 	}
-	c = newCard(q, []ranked{{query: q.query, answer: "z", pessimistic: 99, distance: -1}})
+	c = newCard(q, candidates, []parquet.Ranking{{Answer: "z", RankPessimistic: 99, Distance: -1}})
 	if want := "z is unreached: rank 99"; c.Verdict != want {
 		t.Errorf("verdict %q, want %q", c.Verdict, want)
 	}
 	if last := c.Answers[len(c.Answers)-1]; last.Entity != "z" || last.Mark != "expected" {
 		t.Errorf("the answer is not shown: %+v", c.Answers)
 	}
-	if own := newCard(q, nil); own.Answers[2].Mark != "known" {
+	if own := newCard(q, candidates, nil); own.Answers[2].Mark != "known" {
 		t.Errorf("a query of one's own leaves known answers out: %+v", own.Answers)
 	}
 }
@@ -77,5 +83,35 @@ func TestNumbers(t *testing.T) {
 		if test.got != test.want {
 			t.Errorf("got %s, want %s", test.got, test.want)
 		}
+	}
+}
+
+// TestOwnQueries checks that the page shows the user's own queries in the order of their file.
+func TestOwnQueries(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	w := workspace.New(root)
+	var rows []parquet.Prediction
+	for i := range 2 * (ownShown + 1) {
+		rows = append(rows, parquet.Prediction{Source: fmt.Sprint("Own ", i%(ownShown+1)), Relation: "knows", Direction: "tail", Position: int32(i), Entity: fmt.Sprint("Ada ", i), Known: i == 0})
+	}
+	if err := parquet.Write(t.Context(), w.Evaluation("queries")+"/predictions.parquet", rows); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := run(t, root); !strings.Contains(said, "The answers to your own queries cannot be shown (") {
+		t.Errorf("no gap for queries without a manifest: %s", said)
+	}
+	stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/queries"}
+	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	page, _ := run(t, root)
+	for _, want := range []string{"Your queries", "These are the first 30 of 31", "Ada 0 <i>known</i>", "Ada 31"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if strings.Contains(page, "Own 30") || strings.Index(page, "Own 1<") > strings.Index(page, "Own 2<") {
+		t.Error("the queries are not the first ones in their order")
 	}
 }

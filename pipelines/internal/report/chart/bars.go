@@ -5,133 +5,106 @@ import (
 	"html"
 )
 
-// Bar is one column: its name below, its value as its height, and a note that a pointer shows.
-type Bar struct {
-	Name  string
-	Value float64
-	Note  string
-}
-
-// Bars draws a column for each value.
+// Bars draws horizontal bars, a row for each name, as tall as the rows need. The bars of a row lie
+// below each other, each with its value behind it.
 type Bars struct {
-	// Title and Description are read aloud by a screen reader.
-	Title, Description string
-	// Label is what the names below the columns are.
-	Label string
-	Y     Axis
-	// Format writes the values above the columns; nil does as the axis.
-	Format func(float64) string
-	Bars   []Bar
-	// Colour is that of the columns, from 1; 0 is the first.
-	Colour int
-}
-
-// SVG is the chart.
-func (b Bars) SVG() string {
-	c := &canvas{height: height}
-	values := make([]float64, len(b.Bars))
-	for i, bar := range b.Bars {
-		values[i] = bar.Value
-	}
-	axis := b.Y
-	axis.Zero = true
-	write := b.Format
-	if write == nil {
-		write = axis.format
-	}
-	y := newScale(axis, values, 4).over(height-46, 24)
-	left := c.beside(y)
-	c.frame(scale{axis: Axis{Label: b.Label}, from: left, to: width - 6}, y)
-	step := (width - 6 - left) / float64(max(1, len(b.Bars)))
-	wide := min(step*0.72, 58)
-	for i, bar := range b.Bars {
-		middle := left + (float64(i)+0.5)*step
-		c.text(middle, y.from+19, "middle", "soft", bar.Name)
-		if !finite(bar.Value) {
-			continue
-		}
-		top := min(y.at(bar.Value), y.from)
-		c.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"><title>%s</title></rect>`,
-			middle-wide/2, top, wide, y.from-top, fill(max(0, b.Colour-1)), html.EscapeString(bar.Name+": "+write(bar.Value)+" "+bar.Note))
-		if label := write(bar.Value); textWidth(label)*0.9 <= step {
-			c.text(middle, top-6, "middle", "", label)
-		}
-	}
-	return c.svg(b.Title, b.Description)
-}
-
-// Part is a piece of a stacked bar.
-type Part struct {
-	Value float64
-	Note  string
-}
-
-// Stack is one bar of several parts, in the order of Stacked.Parts.
-type Stack struct {
-	Name  string
-	Parts []Part
-}
-
-// Stacked draws bars that each add up to a whole, a row each, as tall as it needs to be.
-type Stacked struct {
-	// Title and Description are read aloud by a screen reader.
-	Title, Description string
 	// Label stands above the names of the rows.
 	Label string
-	// Whole names what the shares below the rows are of; "" draws no axis.
-	Whole string
-	// Parts are the names of the parts, Colours those of the parts from 1; nil takes the first.
-	Parts   []string
-	Colours []int
-	Rows    []Stack
+	// X is the axis of the values.
+	X Axis
+	// Format writes the values; nil writes them like the axis.
+	Format func(float64) string
+	// Series are the names and colours of a row's bars.
+	Series []Key
+	Rows   []Row
+	// Stacked draws the bars of a row end to end, without their values.
+	Stacked bool
 }
 
-func (s Stacked) fill(part int) string {
-	if part < len(s.Colours) {
-		return fill(s.Colours[part] - 1)
-	}
-	return fill(part)
+// Row is the bars of one name, in the order of Bars.Series.
+type Row struct {
+	Name string
+	Bars []Bar
 }
 
-// SVG is the chart.
-func (s Stacked) SVG() string {
-	const row = 30
+// Bar is a value and a note that a pointer shows. A value that is not finite is left out.
+type Bar struct {
+	Value float64
+	Note  string
+}
+
+// SVG returns the chart.
+func (b Bars) SVG(title, description string) string {
+	const gap = 9
 	c := &canvas{}
-	top := 8 + c.legend(s.Parts, s.fill)
-	left := textWidth(s.Label)
-	for _, r := range s.Rows {
-		left = max(left, textWidth(r.Name))
+	thick, lanes, write := 14, len(b.Series), b.Format
+	if b.Stacked {
+		thick, lanes = 23, 1
 	}
-	left += 14
-	if s.Label != "" {
-		c.text(left-10, top+12, "end", "soft", s.Label)
-		top += 20
+	if write == nil {
+		write = b.X.format
 	}
-	right, below := width-6.0, 4
-	if s.Whole != "" {
-		right, below = width-20, 46 // half of the last tick stands out
-		percents := Axis{Label: s.Whole, Format: func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }, Zero: true, Most: 1}
-		c.columns(newScale(percents, []float64{1}, 5).over(left, right), top-4, top+float64(len(s.Rows))*row)
+	signs := make([]sign, len(b.Series))
+	for i, key := range b.Series {
+		signs[i] = sign{key.Name, "key " + stroke(key.Colour)}
 	}
-	for i, r := range s.Rows {
-		y := top + float64(i)*row
-		whole := 0.0
-		for _, part := range r.Parts {
-			whole += part.Value
-		}
-		c.text(left-10, y+17, "end", "", r.Name)
-		x := left
-		for j, part := range r.Parts {
-			if whole <= 0 || part.Value <= 0 {
+	left, behind := textWidth(b.Label), 12.0 // half of the last tick stands out
+	var ends []float64
+	for _, row := range b.Rows {
+		left = max(left, textWidth(row.Name))
+		end := 0.0
+		for _, bar := range row.Bars {
+			if !finite(bar.Value) {
 				continue
 			}
-			share := part.Value / whole
-			wide := share * (right - left)
-			c.add(`<rect x="%.1f" y="%.1f" width="%.2f" height="%d" class="%s"><title>%s</title></rect>`, x, y, wide, row-7, s.fill(j),
-				html.EscapeString(fmt.Sprintf("%s, %s: %.2f%% %s", r.Name, s.Parts[j], 100*share, part.Note)))
-			x += wide
+			if !b.Stacked {
+				end, behind = 0, max(behind, textWidth(write(bar.Value)))
+			}
+			end += bar.Value
+			ends = append(ends, end)
 		}
 	}
-	c.height = int(top) + len(s.Rows)*row + below
-	return c.svg(s.Title, s.Description)
+	left += 20
+	top := 8 + c.legend(signs)
+	if b.Label != "" {
+		c.text(left-10, top+12, "end", "soft", b.Label)
+		top += 20
+	}
+	pitch := float64(lanes*thick + gap)
+	bottom := top + float64(len(b.Rows))*pitch
+	axis := b.X
+	axis.Zero = true
+	x := newScale(axis, ends, 5, left, width-8-behind)
+	c.columns(x, top, bottom)
+	for i, row := range b.Rows {
+		y := top + gap/2.0 + float64(i)*pitch
+		c.text(left-10, y+(pitch-gap)/2+4.5, "end", "", row.Name)
+		from := left
+		for j, bar := range row.Bars {
+			if !finite(bar.Value) {
+				continue
+			}
+			at, wide := y, max(0, x.at(bar.Value)-left)
+			if !b.Stacked {
+				from, at = left, y+float64(j*thick)
+				c.text(left+wide+4, at+float64(thick)-3, "start", "small", write(bar.Value))
+			}
+			c.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" class="%s"><title>%s</title></rect>`, from, at, wide, thick-1, fill(b.Series[j].Colour),
+				html.EscapeString(fmt.Sprintf("%s, %s: %s %s", row.Name, b.Series[j].Name, write(bar.Value), bar.Note)))
+			from += wide
+		}
+	}
+	c.height = int(bottom) + 46
+	return c.svg(title, description)
+}
+
+// columns draws the grid of a horizontal axis, its ticks and its label below.
+func (c *canvas) columns(x scale, top, bottom float64) {
+	for _, tick := range x.ticks {
+		at := x.at(tick)
+		c.segment(at, top, at, bottom, "grid")
+		c.text(at, bottom+17, "middle", "soft", x.axis.format(tick))
+	}
+	c.segment(x.from, top, x.from, bottom, "axis")
+	c.text((x.from+x.to)/2, bottom+37, "middle", "soft", x.axis.Label)
 }

@@ -16,59 +16,61 @@ import (
 func wellFormed(t *testing.T, svg string) {
 	t.Helper()
 	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-		t.Errorf("a place that is no number: %s", svg)
+		t.Errorf("a coordinate that is not a number: %s", svg)
 	}
 	for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.Fatalf("no XML: %v\n%s", err, svg)
+			t.Fatalf("invalid XML: %v\n%s", err, svg)
 		}
 	}
 }
 
 func TestChartsOfAnything(t *testing.T) {
+	t.Parallel()
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, points := range map[string][]Point{
 		"none": nil, "one": {{1, 0.5}}, "level": {{1, 2}, {2, 2}}, "zero": {{0, 0}, {1, 0}},
 		"gaps": {{1, nan}, {2, 1}, {3, inf}, {4, 2}}, "all gaps": {{1, nan}}, "negative": {{-3, -1}, {5, 1e9}}, "tiny": {{1, 1e-12}, {2, 3e-12}},
 	} {
 		for _, log := range []bool{false, true} {
-			svg := Lines{Title: name, X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Name: "<a>", Points: points}, {Name: "b"}}}.SVG()
+			svg := Lines{X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Key: Key{Name: "<a>"}, Points: points}, {Key: Key{Name: "b"}}}}.SVG(name, "")
 			wellFormed(t, svg)
 			if !strings.Contains(svg, "&lt;a&gt;") {
 				t.Errorf("%s: the name is not escaped", name)
 			}
 		}
 	}
-	for _, bars := range [][]Bar{nil, {{"a", 0, ""}}, {{"a", nan, ""}, {"b & c", 3, `"`}}} {
-		wellFormed(t, Bars{Title: "bars", Bars: bars}.SVG())
+	for _, rows := range [][]Row{nil, {{"a", []Bar{{0, ""}}}}, {{"a", []Bar{{nan, ""}}}, {"b & c", []Bar{{3, `"`}}}}} {
+		wellFormed(t, Bars{Series: []Key{{}}, Rows: rows}.SVG("bars", ""))
 	}
-	for _, rows := range [][]Stack{nil, {{"0", nil}}, {{"1", []Part{{0, ""}, {0, ""}}}}, {{"2", []Part{{3, "<"}, {1, ""}}}}} {
-		wellFormed(t, Stacked{Title: "parts", Parts: []string{"a", "b"}, Rows: rows}.SVG())
+	for _, rows := range [][]Row{nil, {{"0", nil}}, {{"1", []Bar{{0, ""}, {0, ""}}}}, {{"2", []Bar{{3, "<"}, {1, ""}}}}, {{"3", []Bar{{nan, ""}, {nan, ""}}}}} {
+		wellFormed(t, Bars{Stacked: true, Series: []Key{{Name: "a"}, {Name: "b"}}, Rows: rows}.SVG("parts", ""))
 	}
-	for _, rows := range [][]Stack{nil, {{"0", nil}}} {
-		wellFormed(t, Stacked{Title: "parts of a whole", Whole: "all & more", Rows: rows}.SVG())
+	for _, rows := range [][]Row{nil, {{"0", nil}}} {
+		wellFormed(t, Bars{Stacked: true, X: Axis{Label: "all & more"}, Rows: rows}.SVG("parts of a whole", ""))
 	}
-	for _, groups := range [][]Group{nil, {{"0", nil}}, {{"1 < 2", []Bar{{"", nan, ""}, {"", 0, `"`}}}, {"3", []Bar{{"", 0.5, ""}, {"", 1, ""}, {"", inf, ""}}}}} {
-		wellFormed(t, Grouped{Title: "groups", Label: "at", Series: []string{"a & b", "c"}, Groups: groups}.SVG())
+	for _, rows := range [][]Row{nil, {{"0", nil}}, {{"1 < 2", []Bar{{nan, ""}, {0, `"`}}}, {"3", []Bar{{0.5, ""}, {1, ""}, {inf, ""}}}}} {
+		wellFormed(t, Bars{Label: "at", Series: []Key{{Name: "a & b"}, {Name: "c"}}, Rows: rows}.SVG("groups", ""))
 	}
-	wellFormed(t, string(File(Bars{Title: "a file", Bars: []Bar{{"a", 1, ""}}}.SVG())))
+	wellFormed(t, string(File(Bars{Series: []Key{{}}, Rows: []Row{{"a", []Bar{{1, ""}}}}}.SVG("a file", ""))))
 }
 
-// TestGroupedStaysInside holds that no bar, and no value behind it, leaves the chart, and that
-// bars are as long as their values say.
-func TestGroupedStaysInside(t *testing.T) {
-	g := Grouped{Label: "edges", X: Axis{Label: "share", Most: 1}, Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) },
-		Series: []string{"a", "b"}, Groups: []Group{{"1", []Bar{{"", 1, ""}, {"", 0.5, ""}}}, {"2-3", []Bar{{"", 0.25, ""}, {"", 0, ""}}}}}
-	svg := g.SVG()
+// TestBarsStayInside checks that no bar, and no value behind it, leaves the chart, and that the
+// lengths of the bars are proportional to their values.
+func TestBarsStayInside(t *testing.T) {
+	t.Parallel()
+	g := Bars{Label: "edges", X: Axis{Label: "share", Most: 1}, Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) },
+		Series: []Key{{Name: "a"}, {Name: "b"}}, Rows: []Row{{"1", []Bar{{1, ""}, {0.5, ""}}}, {"2-3", []Bar{{0.25, ""}, {0, ""}}}}}
+	svg := g.SVG("", "")
 	wellFormed(t, svg)
 	var wide []float64
 	for _, found := range regexp.MustCompile(`<rect x="([0-9.]+)" y="[0-9.]+" width="([0-9.]+)" height="13"`).FindAllStringSubmatch(svg, -1) {
 		x, err1 := strconv.ParseFloat(found[1], 64)
 		w, err2 := strconv.ParseFloat(found[2], 64)
 		if err1 != nil || err2 != nil || x+w > width-textWidth("100.0%") {
-			t.Errorf("a bar from %s, %s wide, leaves no room for its value", found[1], found[2])
+			t.Errorf("a bar from %s, %s wide, leaves no space for its value", found[1], found[2])
 		}
 		wide = append(wide, w)
 	}
@@ -77,16 +79,18 @@ func TestGroupedStaysInside(t *testing.T) {
 	}
 }
 
-// TestLegendLeavesNamelessSeriesOut holds that a dotted line without a name has no sign.
+// TestLegendLeavesNamelessSeriesOut checks that a dotted line without a name has no sign.
 func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
+	t.Parallel()
 	points := []Point{{0, 1}, {1, 2}}
-	svg := Lines{Series: []Series{{Name: "a", Points: points}, {Points: points, Dashed: true}, {Name: "b", Points: points}}}.SVG()
+	svg := Lines{Series: []Series{{Key: Key{Name: "a"}, Points: points}, {Points: points, Dashed: true}, {Key: Key{Name: "b"}, Points: points}}}.SVG("", "")
 	if n := strings.Count(svg, "h18"); n != 2 {
 		t.Errorf("%d signs, want 2", n)
 	}
 }
 
 func TestScale(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		axis      Axis
@@ -99,9 +103,9 @@ func TestScale(t *testing.T) {
 		{"few layers", Axis{Whole: true}, []float64{0, 2}, 0, 2, 3},
 		{"ranks", Axis{Log: true}, []float64{1, 14541}, 1, 14541, 5},
 	} {
-		s := newScale(test.axis, test.values, 5).over(0, 100)
+		s := newScale(test.axis, test.values, 5, 0, 100)
 		if test.name == "epochs" {
-			s = newScale(test.axis, test.values, 8).over(0, 100)
+			s = newScale(test.axis, test.values, 8, 0, 100)
 		}
 		if !(math.Abs(s.low-test.low) < 1e-9) || !(math.Abs(s.high-test.high) < 1e-9) || len(s.ticks) != test.ticks {
 			t.Errorf("%s: from %g to %g with ticks %v, want %g to %g and %d ticks", test.name, s.low, s.high, s.ticks, test.low, test.high, test.ticks)

@@ -1,4 +1,3 @@
-// Package chart draws the figures of the report: lines, bars and stacked bars, each an SVG
-// that stands in a page or alone in a file. It knows numbers and names, and nothing of what
-// they mean.
+// Package chart draws the figures of the report, lines and bars, as SVG that a page or a file of its
+// own holds. It knows numbers and names, and nothing of their meaning.
 package chart

@@ -7,9 +7,9 @@ import (
 
 // Axis is one side of a chart.
 type Axis struct {
-	// Label says what is measured, with its unit.
+	// Label names the quantity, with its unit.
 	Label string
-	// Format writes a value; nil writes it in the shortest way.
+	// Format writes a value; nil writes four digits.
 	Format func(float64) string
 	// Zero makes the axis begin at 0, Log makes it logarithmic.
 	Zero, Log bool
@@ -26,16 +26,16 @@ func (a Axis) format(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// scale maps values of an axis to places of the canvas.
+// scale maps the values of an axis to coordinates of the canvas.
 type scale struct {
 	axis      Axis
 	low, high float64 // values
-	from, to  float64 // places
+	from, to  float64 // coordinates
 	ticks     []float64
 }
 
-// newScale covers the values; places are set by over.
-func newScale(axis Axis, values []float64, most int) scale {
+// newScale returns a scale that covers the values between two coordinates, with about most ticks.
+func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if finite(v) && !(axis.Log && v <= 0) {
@@ -48,8 +48,15 @@ func newScale(axis Axis, values []float64, most int) scale {
 			low = 1
 		}
 	}
-	if axis.Log {
-		return logarithmic(axis, low, high)
+	if axis.Log { // from a power of ten on, with a tick at each
+		s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high, from: from, to: to}
+		if s.low >= s.high {
+			s.high = 10 * s.low
+		}
+		for tick := s.low; tick <= s.high*1.000001; tick *= 10 {
+			s.ticks = append(s.ticks, tick)
+		}
+		return s
 	}
 	if axis.Zero {
 		low, high = min(low, 0), max(high, 0)
@@ -60,7 +67,7 @@ func newScale(axis Axis, values []float64, most int) scale {
 		}
 	}
 	step := niceStep((high-low)/float64(most), axis.Whole)
-	s := scale{axis: axis, low: math.Floor(low/step) * step, high: math.Ceil(high/step) * step}
+	s := scale{axis: axis, low: math.Floor(low/step) * step, high: math.Ceil(high/step) * step, from: from, to: to}
 	if axis.Whole { // an axis of epochs or layers ends where they end
 		s.low, s.high = low, high
 	}
@@ -73,24 +80,7 @@ func newScale(axis Axis, values []float64, most int) scale {
 	return s
 }
 
-// logarithmic covers low to high, both more than 0, from a power of ten on, with a tick at each.
-func logarithmic(axis Axis, low, high float64) scale {
-	s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high}
-	if s.low >= s.high {
-		s.high = 10 * s.low
-	}
-	for tick := s.low; tick <= s.high*1.000001; tick *= 10 {
-		s.ticks = append(s.ticks, tick)
-	}
-	return s
-}
-
-// over is the scale between two places of the canvas.
-func (s scale) over(from, to float64) scale {
-	s.from, s.to = from, to
-	return s
-}
-
+// at returns the coordinate of a value.
 func (s scale) at(v float64) float64 {
 	low, high := s.low, s.high
 	if s.axis.Log {
@@ -99,7 +89,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
 
-// niceStep is the smallest of 1, 2 or 5 times a power of ten that is at least step.
+// niceStep returns the smallest of 1, 2 or 5 times a power of ten that is at least step.
 func niceStep(step float64, whole bool) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, times := range []float64{1, 2, 5, 10} {

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/report/chart"
+	"tagnet/stages/messages"
+)
+
+// composeMessages returns the section on the messages that propagation sends and that truncation
+// saves.
+func (e *evidence) composeMessages() section {
+	s := section{ID: messagesSection, Title: "Messages"}
+	if len(e.messages) == 0 || len(e.messages[0].Configurations) == 0 {
+		return s
+	}
+	m := e.messages[0]
+	c := e.chosen(m)
+	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer, or %s fewer if messages from entities that are not yet reached are not sent either%s.",
+		plural(m.Queries, "query", "queries"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
+	s.Figures = append(s.Figures, savedFigure(e.messages, c.Layers), deltaFigure(m, c.Layers))
+	if slices.ContainsFunc(m.ByLayer, isOf(c)) {
+		s.Figures = append(s.Figures, layersFigure(m, c))
+	}
+	s.Figures = append(s.Figures, prunedFigure(e.messages, c.Layers))
+	s.Tables = append(s.Tables, messageTable(e.messages))
+	if m.AStar != nil {
+		s.Tables = append(s.Tables, choicesTable(m))
+	}
+	return s
+}
+
+// harmless returns a remark that leaving out empty messages changes no score, except for TransE,
+// whose empty messages are not 0.
+func (e *evidence) harmless() string {
+	if e.checkpoint != nil && e.checkpoint.Configuration.Message == configuration.MessageTransE {
+		return ""
+	}
+	return ", which changes no score"
+}
+
+// chosen returns the configuration of the best checkpoint, or the default one, if it was counted, else
+// the one with the most layers and, of those, the middle delta.
+func (e *evidence) chosen(m messages.Summary) messages.Configuration {
+	wanted := configuration.Default()
+	if e.checkpoint != nil {
+		wanted = e.checkpoint.Configuration
+	}
+	for _, c := range m.Configurations {
+		if c.Layers == wanted.Layers && c.Delta == wanted.Delta {
+			return c
+		}
+	}
+	deepest := ofLayers(m, m.Configurations[len(m.Configurations)-1].Layers)
+	return deepest[len(deepest)/2]
+}
+
+// ofLayers returns the configurations with the given number of layers, by delta.
+func ofLayers(m messages.Summary, layers int) []messages.Configuration {
+	return slices.DeleteFunc(slices.Clone(m.Configurations), func(c messages.Configuration) bool { return c.Layers != layers })
+}
+
+// byDelta returns a chart of shares by delta, without lines.
+func byDelta(label string) chart.Lines {
+	return chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: label, Format: wholePercent, Zero: true, Most: 1}}
+}
+
+// addLine adds the line of the i-th split. Marks are larger for splits drawn first, so that all are
+// visible where lines coincide.
+func addLine(c *chart.Lines, key chart.Key, dashed bool, i int, splits []messages.Summary, layers int, share func(messages.Configuration) float64) {
+	line := chart.Series{Key: key, Dashed: dashed, Mark: 2.8 + 1.8*float64(len(splits)-1-i)}
+	for _, one := range ofLayers(splits[i], layers) {
+		line.Points = append(line.Points, chart.Point{X: float64(one.Delta), Y: share(one)})
+	}
+	if len(line.Points) > 0 {
+		c.Series = append(c.Series, line)
+	}
+}
+
+// savedFigure draws the share of messages saved by delta, of one split or several.
+func savedFigure(splits []messages.Summary, layers int) figure {
+	c := byDelta("messages saved")
+	caption := fmt.Sprintf("Of those that %d layers send without truncation.", layers)
+	if len(splits) > 1 {
+		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and without empty messages. Where splits agree, their points are concentric.", layers)
+	}
+	for i, m := range splits {
+		window, empty := chart.Key{Name: "by the window"}, chart.Key{Name: "and without empty messages", Colour: 1}
+		if colour := splitColour(m.Split); len(splits) > 1 {
+			window, empty = chart.Key{Name: m.Split, Colour: colour}, chart.Key{Colour: colour}
+		}
+		addLine(&c, window, false, i, splits, layers, func(c messages.Configuration) float64 { return c.Decrease })
+		addLine(&c, empty, len(splits) > 1, i, splits, layers, func(c messages.Configuration) float64 { return c.DecreaseWithoutEmpty })
+	}
+	return newFigure("messages-saved", "Messages saved by delta", caption, c)
+}
+
+// prunedFigure draws the share of the pruned messages that are empty, by delta.
+func prunedFigure(splits []messages.Summary, layers int) figure {
+	c := byDelta("empty, of the pruned")
+	for i, m := range splits {
+		addLine(&c, chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, false, i, splits, layers, emptyShare)
+	}
+	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
+		plural(int64(layers), "layer", "layers")), c)
+}
+
+// emptyShare returns the share of a configuration's pruned messages that are empty; NaN if it prunes
+// none.
+func emptyShare(c messages.Configuration) float64 {
+	return float64(c.PrunedEmpty) / float64(c.PrunedEmpty+c.PrunedRedundant)
+}
+
+// outcomes returns a chart of the outcomes for messages, without rows.
+func outcomes(label, of string) chart.Bars {
+	return chart.Bars{Stacked: true, Label: label, X: chart.Axis{Label: of, Format: wholePercent, Most: 1},
+		Format: func(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) },
+		Series: []chart.Key{{Name: "sent", Colour: 0}, {Name: "kept, but empty", Colour: 1}, {Name: "pruned: redundant", Colour: 4}, {Name: "pruned: empty", Colour: 5}}}
+}
+
+// outcome returns a row of such a chart.
+func outcome(name int, t messages.Totals) chart.Row {
+	row := chart.Row{Name: strconv.Itoa(name)}
+	for _, n := range []int64{t.Kept - t.KeptEmpty, t.KeptEmpty, t.PrunedRedundant, t.PrunedEmpty} {
+		share := float64(n) / float64(max(1, t.NBFNet))
+		row.Bars = append(row.Bars, chart.Bar{Value: share, Note: "(" + count(n) + ")"})
+	}
+	return row
+}
+
+// deltaFigure draws the outcomes for messages, by delta.
+func deltaFigure(m messages.Summary, layers int) figure {
+	c := outcomes("delta", "messages without truncation")
+	for _, one := range ofLayers(m, layers) {
+		c.Rows = append(c.Rows, outcome(one.Delta, one.Totals))
+	}
+	return newFigure("messages-parts", "Messages by delta", "Of the "+m.Split+" split. An empty message comes from an entity that is not yet reached; a redundant one would arrive after its receiver's window.", c)
+}
+
+// isOf returns a function that reports whether the counts of a layer are of a configuration.
+func isOf(c messages.Configuration) func(messages.LayerSum) bool {
+	return func(one messages.LayerSum) bool { return one.Layers == c.Layers && one.Delta == c.Delta }
+}
+
+// layersFigure draws the outcomes for messages in each layer of a configuration.
+func layersFigure(m messages.Summary, of messages.Configuration) figure {
+	c := outcomes("layer", "messages of the layer without truncation")
+	for _, one := range m.ByLayer {
+		if isOf(of)(one) {
+			c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
+		}
+	}
+	return newFigure("messages-layers", "Messages by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows of near entities have ended.",
+		m.Split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c)
+}
+
+// messageTable returns a table with a row for each split, number of layers and delta.
+func messageTable(splits []messages.Summary) table {
+	t := table{Title: "Messages per query", Head: []string{"Split", "Layers", "Delta", "Untruncated", "Kept", "Sent", "Saved", "Saved without empty", "Pruned: empty", "redundant"},
+		Note: "Means over the queries of each split. Kept includes empty messages, as in the paper; sent excludes them. Pruned messages are empty or redundant."}
+	for _, m := range splits {
+		n := float64(max(1, m.Queries))
+		for _, c := range m.Configurations {
+			row := t.add(m.Split, strconv.Itoa(c.Layers), strconv.Itoa(c.Delta), short(float64(c.NBFNet)/n), short(float64(c.Kept)/n), short(float64(c.Kept-c.KeptEmpty)/n),
+				percent(c.Decrease), percent(c.DecreaseWithoutEmpty), percent(emptyShare(c)), percent(1-emptyShare(c)))
+			row[6].Bar, row[7].Bar = bar(c.Decrease), bar(c.DecreaseWithoutEmpty)
+		}
+	}
+	return t
+}
+
+// choicesTable returns a table of the messages that an A*Net model chose and that the window kept.
+func choicesTable(m messages.Summary) table {
+	c := m.AStar
+	t := table{Title: "Messages chosen by A*Net", Head: []string{"Layer", "Untruncated", "Chosen", "Sent", "Saved of the chosen"},
+		Note: fmt.Sprintf("Messages per query with %s and policy %s. A*Net chooses which entities send along which edges; a window prunes some of these messages.", c.Checkpoint, c.Policy)}
+	n := float64(max(1, m.Queries))
+	add := func(name string, all, chosen, sent int64) {
+		saved := 1 - float64(sent)/float64(max(1, chosen))
+		row := t.add(name, short(float64(all)/n), short(float64(chosen)/n), short(float64(sent)/n), percent(saved))
+		row[4].Bar = bar(saved)
+	}
+	for _, layer := range c.ByLayer {
+		add(strconv.Itoa(layer.Layer), c.NBFNet/int64(max(1, len(c.ByLayer))), layer.AStar, layer.Kept)
+	}
+	add("all", c.NBFNet, c.AStar, c.Kept)
+	return t
+}
+
+// saved returns the share of messages that the model of the page does not send and the setting that
+// saves them, or false if nothing was counted for that model.
+func (e *evidence) saved() (share float64, by string, ok bool) {
+	if len(e.messages) == 0 {
+		return 0, "", false
+	}
+	m := e.messages[0]
+	switch {
+	case m.AStar != nil:
+		return m.AStar.Decrease, fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy), true
+	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow:
+		return 0, "", false
+	}
+	c := e.chosen(m)
+	return c.DecreaseWithoutEmpty, fmt.Sprintf("%d layers, delta %d", c.Layers, c.Delta), true
+}
