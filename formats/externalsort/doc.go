@@ -5,6 +5,6 @@
 // Only the locations of spill files travel through a pipeline. The files lie in a folder below the
 // one that a pipeline writes, and are removed with it if the pipeline does not complete.
 //
-// Example, rows of one id with room for two at a time: 5 2 | 9 2 | 1 are written as the spill files
-// 2 5, 2 9 and 1, and merged as 1 2 2 5 9.
+// Example with rows of one id, when memory holds two rows: the input 5 2 9 2 1 becomes the spill files
+// 2 5, 2 9 and 1, which merge to 1 2 2 5 9.
 package externalsort

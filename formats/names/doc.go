@@ -1,3 +1,3 @@
-// Package names finds what a person meant who wrote a name that does not exist: an entity, a
-// relation, a preset, a dataset, a flag. Errors about such a name name the closest ones.
+// Package names finds the existing names closest to a misspelled one: an entity, a relation, a
+// preset, a dataset or a flag. Errors about an unknown name list them.
 package names

@@ -2,7 +2,7 @@
 // rankings, predictions, counts of messages and the shares of an analysis, with names in place
 // of ids.
 //
-// A file carries a checksum of its every byte before Parquet's footer, where other readers
-// do not look; Read verifies it. The same rows give the same bytes. A file is made and read
-// in memory as a whole.
+// A checksum of the whole file stands before Parquet's footer, where other readers ignore it;
+// Read verifies it. The same rows give the same bytes. Files are written and read as a whole,
+// in memory.
 package parquet

@@ -1,6 +1,6 @@
-// Package storage reads and writes files by URL, so that nothing above it knows where they
-// lie: plain paths and file:// on this machine, gs://bucket/object on Google Cloud Storage,
-// mem://name/... in the memory of this process, for tests and for what is not to be written yet.
+// Package storage reads and writes files by URL, so that its callers do not depend on where
+// files are stored: plain paths and file:// are files of this machine, gs://bucket/object is Google
+// Cloud Storage, and mem://name/... the memory of this process, for tests and temporary data.
 //
 // A file is written under a temporary name, or as an upload that is not yet closed, and
 // appears whole at Commit or not at all. A process killed while writing leaves at most a

@@ -171,7 +171,7 @@ func Exists(ctx context.Context, url string) (bool, error) {
 	return system.Exists(ctx, path)
 }
 
-// Remove removes one file. That it is absent is no error.
+// Remove removes one file. An absent file is no error.
 func Remove(ctx context.Context, url string) error {
 	system, path, err := resolve(ctx, url)
 	if err != nil {
@@ -180,9 +180,9 @@ func Remove(ctx context.Context, url string) error {
 	return system.Remove(ctx, path)
 }
 
-// RemoveAll removes a folder and everything below it, temporary files included; one that has to
-// stay, as what is mounted does, is left empty. That it is absent is no error. A root or a whole
-// bucket is refused.
+// RemoveAll removes a folder and everything below it, temporary files included. A folder that cannot be
+// removed, such as a mount point, is emptied. An absent folder is no error. RemoveAll refuses to
+// remove a root or a whole bucket.
 func RemoveAll(ctx context.Context, url string) error {
 	system, path, err := resolve(ctx, url)
 	if err != nil {

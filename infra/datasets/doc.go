@@ -1,6 +1,5 @@
 // Package datasets finds knowledge graphs by name, and makes one whose rules are known.
 //
-// It stands beside the house: pipelines ask it for a folder with train.txt, valid.txt and
-// test.txt, and read that folder as they would read any other. It imports no stage and no
-// model.
+// It resolves a name to a folder with train.txt, valid.txt and test.txt, which the pipelines read
+// like any other. It imports neither stages nor model.
 package datasets

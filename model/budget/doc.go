@@ -26,8 +26,9 @@
 //	              + 132 V + 18 E + 4 L R d        as above
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
-// An estimate is a bound. Peak resident memory (VmHWM) with the least budget that a refusal names, in
-// MiB, on two cores of an EPYC (Zen 4), with the presets of the data sets:
+// An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),
+// in MiB, on two cores of an EPYC (Zen 4), with the preset of each dataset. "least" is the smallest
+// budget that a command accepts, as its refusal of --memory 1 names it, and the budget of the run:
 //
 //	command, on WN18RR                           least   peak
 //	score --split valid --threads 2                317    232
@@ -37,14 +38,14 @@
 //	train --replicas 2, 160 steps of an epoch      616    218
 //
 //	command, on FB15k-237                        least   peak
-//	score --queries (1,500 questions) --threads 2  322    216
+//	score --queries (1,500 queries) --threads 2  322    216
 //	messages --split valid                         331    270
 //	distances --split valid --method worker        212    163
 //	distances --split valid --method join          225    201
 //	train --replicas 2, 4 steps of an epoch        482    413
 //
-// Each was measured with
+// For example:
 //
-//	pipelines/score --workspace W --split valid --threads 2 --memory 1      which names the least
-//	grep VmHWM /proc/PID/status                                             near the end of a run with it
+//	pipelines/score --workspace W --split valid --threads 2 --memory 1      # is refused and names the least budget
+//	grep VmHWM /proc/PID/status                                             # near the end of a run with that budget
 package budget

@@ -3,8 +3,8 @@
 // gradients. The propagation, irregular and large, is one operation of the graph, with its own forward
 // and backward pass.
 //
-// A head processes one query at a time: its answer and K negatives, n = 1 + K candidates. It stands
-// between the propagation and the training step. Gorgonia differentiates the graph and orders its
-// operations; two products and a sum in the loss are its own, the other operations are this package's,
-// and so is the machine that runs them. Scoring uses package inference instead.
+// A head processes one query at a time: its answer and K negatives, n = 1 + K candidates. Package
+// optimizer calls it in each training step; it calls the propagation. Gorgonia differentiates the graph
+// and orders its operations, and provides two products and a sum in the loss. This package implements
+// the other operations and the machine that runs them. Scoring uses package inference instead.
 package head

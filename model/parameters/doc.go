@@ -1,4 +1,4 @@
 // Package parameters names and shapes what a model learns, as NBFNet-PyG's state_dict does,
-// so that weights can come from PyTorch and go there. It stands between the configuration
-// and all that reads or changes weights.
+// so that weights can be exchanged with PyTorch. The shapes follow from the configuration;
+// propagation, head and checkpoint read the tensors by name.
 package parameters

@@ -1,6 +1,6 @@
 // Package propagation is TAGNet's message passing in float32, with a hand-written backward pass: the
 // truncated Bellman-Ford of the paper's equation 8 with NBFNet's layers, and A*Net's selection of
-// senders. It stands between the layouts of package window and the arithmetic of package kernel.
+// senders. Package window gives it the senders in order, package kernel does the arithmetic.
 // Package internal/reference is the float64 specification that tests compare it with.
 //
 // It is fast because of exact algebra:

@@ -1,6 +1,6 @@
 // Package window lays out the part of a graph that one source reaches, in the order in which a
-// propagation works through it. It searches and sorts in one go, since both pass over the same
-// edges. It stands between the graph and the propagation.
+// propagation works through it. It searches and sorts in one pass over the edges. It reads a
+// graph.Graph; package propagation reads its layouts.
 //
 // # Rows and senders
 //

@@ -1,4 +1,4 @@
-// Quickstart runs the whole way once, on a small knowledge graph whose rules are known.
+// Quickstart runs the commands from preprocess to report on a small sample graph whose rules are known.
 package main
 
 import (

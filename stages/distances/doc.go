@@ -1,13 +1,13 @@
-// Package distances is the stage that searches a graph: it takes sources and writes tables of
-// their distances to every entity. Two transforms write the same bytes.
+// Package distances is the stage that searches a graph breadth-first: it reads sources and writes
+// tables of their distances to every entity. Two transforms write the same bytes.
 //
-// Search is for a graph that fits into a worker. Each worker process loads the graph once; several
-// of its threads search the sources of an element (Sweep), up to 512 at once in each. Elements
-// carry source ids only.
+// Search is for a graph that fits into the memory of a worker. Each worker process loads the graph
+// once; several threads search the sources of an element (Sweep), each up to 512 sources at once.
+// Elements hold source ids only.
 //
-// Join is for a graph that does not. It is a Beam join over the shards of edges, one round per hop.
-// Sources are searched in blocks of up to 512, entities are split into equal ranges, and a block and
-// a range are a key. Two kinds of elements cross a barrier:
+// Join is for a larger graph. It is a Beam join over the shards of edges, one round per hop. Sources
+// are searched in blocks of up to 512, entities are split into equal ranges, and a key is a pair of a
+// block and a range. Two kinds of elements cross a barrier:
 //
 //   - the frontier: which sources reached which entities in the last hop, a row of 13 bytes for
 //     each entity and 64 sources, merged by entity before it is sent;

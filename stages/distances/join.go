@@ -22,7 +22,7 @@ var sourceRounds = worker.NewCounter("distance", "source_rounds")
 // new state. After the last round the states are (5) transposed to rows by source, which are
 // assembled from all ranges and written. An element is 2.4 MB at most.
 func Join(s beam.Scope, blocks beam.PCollection, p JoinParams) beam.PCollection {
-	s = s.Scope("distance.Join")
+	s = s.Scope("distances.Join")
 	frontiers, states, sources := beam.ParDo3(s, &seedFn{Params: p}, blocks)
 	for hop := range p.Hops {
 		r := s.Scope(fmt.Sprintf("round-%02d", hop))

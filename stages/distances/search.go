@@ -56,7 +56,7 @@ type WrittenTable struct {
 // of a worker: the graph and the neighbours in it, and for each thread a search and packed rows that
 // wait to be written, V/2 bytes each.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
-	s = s.Scope("distance.Search")
+	s = s.Scope("distances.Search")
 	return writeDistribution(s, beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards)), p)
 }
 

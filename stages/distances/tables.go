@@ -143,7 +143,7 @@ func (f *assembleFn) ProcessElement(ctx context.Context, from int, sources func(
 // blocks are searched. Input: Shard. Output: the URL of distribution.json, the last file written. A
 // worker reads the spill files row by row.
 func Tables(s beam.Scope, shards beam.PCollection, p JoinParams) beam.PCollection {
-	s = s.Scope("distance.Tables")
+	s = s.Scope("distances.Tables")
 	return writeDistribution(s, beam.ParDo(s, &tableFn{Params: p}, beam.Reshuffle(s, shards)), p.SearchParams)
 }
 

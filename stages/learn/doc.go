@@ -1,7 +1,8 @@
 // Package learn is the model stage of training: one DoFn call trains all epochs of a model, in
-// parallel over the queries of a batch. It decides which facts make a batch, when the model is
-// validated, and what is written so that a training that was interrupted or killed at any moment
-// continues to the same bytes.
+// parallel over the queries of a batch. It decides when the model is validated and when a checkpoint
+// is written: often enough that a training which was interrupted or killed at any moment resumes and
+// ends with the same bytes.
 //
-// model/optimizer makes the training steps, stages/score ranks the validation queries.
+// Package model/optimizer chooses the batches (Schedule) and makes the training steps; stages/score
+// ranks the validation queries.
 package learn

@@ -3,5 +3,5 @@
 // (source, relation, ?), and the threads of a worker share the queries of a bundle. Training
 // validates its epochs with the same Ranker.
 //
-// Results have ids and stand in the bundle's order; stages/evaluate adds names and writes them.
+// Results are ids in the order of the bundle; stages/evaluate adds names and writes them.
 package score

@@ -1,5 +1,4 @@
-// Package statistics is the stage that says what a data set is like and what its messages would
-// cost: shards of edges in, analysis.json and analysis.parquet out. It counts the degrees;
-// distances and messages it takes from what the stages distance and messages summed. No model
-// is needed.
+// Package statistics is the stage that summarizes a dataset, without a model. It reads shards of
+// edges, counts degrees, adds the sums that the stages distances and messages have written, and
+// writes analysis.json and analysis.parquet.
 package statistics

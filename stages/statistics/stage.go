@@ -43,7 +43,7 @@ type Counted struct {
 // summed. Input: EdgeShard, all those of the graphs. Output: the URL of analysis.json, the
 // last file written. A worker holds one shard at a time, 12 bytes an edge.
 func Analyze(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
-	s = s.Scope("analysis.Analyze")
+	s = s.Scope("statistics.Analyze")
 	degrees := beam.ParDo(s, &degreesFn{}, beam.Reshuffle(s, shards))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, degrees)))
 }

@@ -10,8 +10,8 @@ import (
 	cloud "cloud.google.com/go/storage"
 )
 
-// soon does what moves some bytes, of an upload at most a chunk, and cancels it if it takes longer
-// than one call more than patience: the client would try again and again.
+// soon calls move, which transfers at most a chunk of an upload, and cancels it after patience plus the
+// time of one call. Without a limit the client would retry forever.
 func soon(cancel context.CancelFunc, move func() error) error {
 	limit := patience + answerTimeout
 	timer := time.AfterFunc(limit, cancel)
@@ -22,8 +22,8 @@ func soon(cancel context.CancelFunc, move func() error) error {
 	return err
 }
 
-// transport makes the connections. With HTTP/2 many calls share one, of which nobody would notice
-// that it is dead but by asking: all calls after it would go there too.
+// transport returns the transport of the client's connections. With HTTP/2 many calls share one connection.
+// Pings detect a dead one, which all later calls would otherwise use too.
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 100 // as the client's own has
@@ -32,11 +32,11 @@ func transport() *http.Transport {
 	return t
 }
 
-// unstalled ends answers to what is asked, not uploaded, of which nothing has come for
-// answerTimeout. The client then asks again, for what is left of an object.
+// unstalled cancels a download that has received nothing for answerTimeout. The client then requests
+// the rest of the object again.
 type unstalled struct{ http.RoundTripper }
 
-// RoundTrip answers with a body that watches over itself.
+// RoundTrip returns a response whose body cancels the request when it stalls.
 func (u unstalled) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet {
 		return u.RoundTripper.RoundTrip(request)

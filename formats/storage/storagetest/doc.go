@@ -1,3 +1,3 @@
-// Package storagetest gives tests of all packages a folder in memory, and file systems a test of what
-// package storage promises.
+// Package storagetest provides folders in memory for the tests of all packages, and a test that every
+// implementation of storage.FileSystem has to pass.
 package storagetest

@@ -1,4 +1,4 @@
-// Package analyze is the pipeline that analyses a data set as the paper does: degrees, how far
-// answers are, what a window saves and what it prunes. It runs preprocess, distances, messages
-// and report where they have not run yet, and puts what they found into analysis/.
+// Package analyze is the pipeline that analyses a dataset as the paper does: degrees, distances of
+// the answers, and the messages that a window saves. It runs preprocess, distances and messages if
+// their outputs are missing, writes analysis/, and then the report.
 package analyze

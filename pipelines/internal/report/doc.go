@@ -1,4 +1,4 @@
-// Package report turns a workspace into one page for a person to read: the data, the training, the
-// quality of the answers, and the cost in messages. It is the last pipeline: it reads the outputs of
-// all others, requires none of them, and names the command that makes what is missing.
+// Package report writes one HTML page about a workspace: its data, the training, the quality of the
+// answers and the counts of messages. It reads the outputs of all other commands. Every one of them
+// is optional; the page names the command that makes a missing one. Report does not use Beam.
 package report

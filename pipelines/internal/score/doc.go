@@ -1,3 +1,3 @@
-// Package score is the pipeline that applies a trained model: to a split, whose answers it ranks and
-// measures, or to a user's own queries, which it answers by name.
+// Package score is the pipeline that applies a trained model. It ranks the answers of a split and
+// computes metrics, or it answers a user's own queries by name.
 package score

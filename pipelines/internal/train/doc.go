@@ -1,7 +1,8 @@
 // Package train is the pipeline that trains a model on the training facts of a graph, epoch by epoch,
-// and writes its checkpoints. A training that was interrupted or killed continues with --resume, to
-// the same bytes.
+// and writes its checkpoints. With --resume, a training that was interrupted or killed continues and
+// ends with the same bytes as an uninterrupted one.
 //
-// A run goes through the stages open (flags, graph, memory), plan (what to do with the checkpoints
-// that are there), prepare (the folder), train, and publish.
+// A run has five steps: open reads the graph and divides the memory, plan decides what to do with
+// existing checkpoints, prepare readies the folder, train runs the Beam pipeline, and publish marks the
+// checkpoints complete.
 package train

@@ -170,7 +170,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	}, nil
 }
 
-// plan says what a run does with the checkpoints that are there.
+// plan is what a run does with existing checkpoints.
 type plan int
 
 const (
@@ -181,8 +181,8 @@ const (
 	replace              // remove them: --force
 )
 
-// plan decides what to do with the checkpoints that are there, and changes nothing. Only --force
-// removes any.
+// plan decides what to do with existing checkpoints. It changes nothing; only --force removes
+// checkpoints.
 func (t *training) plan(ctx context.Context) (plan, error) {
 	_, err := manifest.Read(ctx, string(t.folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
@@ -227,7 +227,7 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 	return resume, nil
 }
 
-// prepare makes the folder ready for a plan.
+// prepare creates or cleans the folder of checkpoints as a plan says.
 func (t *training) prepare(ctx context.Context, p plan) error {
 	switch p {
 	case resume:
@@ -279,8 +279,8 @@ func differences(there, here any) ([]string, error) {
 	return workspace.Differences(a, b)
 }
 
-// train runs the Beam pipeline. An interrupt makes the training write a checkpoint, which it waits
-// for.
+// train runs the Beam pipeline. After an interrupt it waits until the training has written a
+// checkpoint.
 func (t *training) train(ctx context.Context) error {
 	w := t.e.Workspace
 	show := &display{e: t.e}
@@ -346,8 +346,8 @@ func (t *training) reportInterrupt(ctx context.Context, err error) {
 	}
 }
 
-// publish marks the checkpoints complete, if all are of this run: another one may have written
-// there meanwhile.
+// publish marks the checkpoints complete, unless another run has written to their folder
+// meanwhile.
 func (t *training) publish(ctx context.Context) error {
 	records, _, err := t.folder.Records(ctx)
 	if err != nil {
