@@ -57,7 +57,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 		return err
 	}
 	m := f.Params.Model
-	record, p, err := checkpoint.Folder(m.Checkpoints).Model(ctx, m.Checkpoint, f.loaded.Relations, f.loaded.Vocabulary)
+	record, p, err := worker.Weights(ctx, checkpoint.Folder(m.Checkpoints), m.Checkpoint, f.loaded)
 	if err != nil {
 		return err
 	}

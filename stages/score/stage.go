@@ -117,7 +117,7 @@ func (p Params) threads() int {
 }
 
 func newRanker(ctx context.Context, p Params, loaded *kg.KG) (*Ranker, error) {
-	record, weights, err := checkpoint.Folder(p.Checkpoints).Model(ctx, p.Checkpoint, loaded.Relations, loaded.Vocabulary)
+	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}

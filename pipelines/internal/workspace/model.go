@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
+	"tagnet/stages/worker"
 )
 
 // Model is a checkpoint that was opened.
@@ -21,7 +22,8 @@ type Model struct {
 }
 
 // OpenModel finds and reads the checkpoint that --checkpoint names, so that one that is damaged or
-// does not fit the graph fails at once. If there is none, the error names the command that makes it.
+// does not fit the graph fails at once; the steps of the pipeline that run in this process share what
+// was read. If there is none, the error names the command that makes it.
 func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (Model, error) {
 	folder, name := checkpoint.Locate(checkpoint.Folder(w.Checkpoints()), named)
 	// Without a manifest the training is incomplete; its finished epochs can be used.
@@ -30,7 +32,7 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	if err != nil && finished {
 		return Model{}, fmt.Errorf("%w: %s with the flags of that training overwrites it", err, w.Command("train", "--force"))
 	}
-	record, _, err := folder.Model(ctx, name, loaded.Relations, loaded.Vocabulary)
+	record, _, err := worker.Weights(ctx, folder, name, loaded)
 	var damaged *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
