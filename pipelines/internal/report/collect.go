@@ -162,7 +162,8 @@ func (e *evidence) missingSplit(split string, command workspace.Command, err err
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
-	if now, err := w.Inputs(ctx, workspace.GraphFolder); unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
+	now, err := w.Inputs(ctx, workspace.GraphFolder)
+	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
 	}

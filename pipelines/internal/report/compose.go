@@ -22,7 +22,10 @@ func (e *evidence) compose() page {
 		title += ": " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Tiles: e.tiles()}
-	for _, s := range []section{e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(), e.composeOwnQueries(), e.composePredictions(), e.composeConfiguration()} {
+	for _, s := range []section{
+		e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
+		e.composeOwnQueries(), e.composePredictions(), e.composeConfiguration(),
+	} {
 		s.Gaps = e.gaps[s.ID]
 		if s.Title != "" {
 			p.Sections = append(p.Sections, s)

@@ -183,7 +183,7 @@ func (f fixture) tables(split string) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rankings := make([]parquet.Ranking, f.queries)
 	var predictions []parquet.Prediction
-	asked := map[query]bool{}
+	seen := map[query]bool{}
 	for i := range rankings {
 		direction := []string{"tail", "head"}[i%2]
 		rank := int64(1)
@@ -193,12 +193,12 @@ func (f fixture) tables(split string) {
 		r := parquet.Ranking{Query: int64(i), Direction: direction, Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
 			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
 		rankings[i] = r
-		if q := (query{r.Source, r.Relation, direction}); !asked[q] {
-			asked[q] = true
-			for place := range int32(5) {
-				p := parquet.Prediction{Source: r.Source, Relation: r.Relation, Direction: direction, Position: place + 1, Entity: fmt.Sprintf("Candidate Böhm %d", place),
-					Probability: 0.98 / float64(place*place+1), Known: place%3 == 1, Distance: 2}
-				if int64(place+1) == rank {
+		if q := (query{r.Source, r.Relation, direction}); !seen[q] {
+			seen[q] = true
+			for i := range int32(5) {
+				p := parquet.Prediction{Source: r.Source, Relation: r.Relation, Direction: direction, Position: i + 1, Entity: fmt.Sprintf("Candidate Böhm %d", i),
+					Probability: 0.98 / float64(i*i+1), Known: i%3 == 1, Distance: 2}
+				if int64(i+1) == rank {
 					p.Entity = r.Answer
 				}
 				predictions = append(predictions, p)

@@ -35,8 +35,8 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// write writes the figures and then the page, and returns the page's URL. It does so on every run,
-// since it is cheap and training.jsonl may have grown.
+// write writes the figures and then the page, and returns the page's URL. It never skips the work,
+// which is cheap, since training.jsonl may have grown.
 func write(ctx context.Context, e *command.Environment) (string, error) {
 	files, err := storage.List(ctx, e.Workspace.Root())
 	if err != nil {
@@ -73,12 +73,12 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 		return "", fmt.Errorf("writing the page: %w", err)
 	}
 	e.Wrote(index)
-	sayGaps(e, p)
+	printGaps(e, p)
 	return index, nil
 }
 
-// sayGaps prints the gaps of the page. Of gaps with the same command and reason it prints the first.
-func sayGaps(e *command.Environment, p page) {
+// printGaps prints the gaps of the page. Of gaps with the same command and reason it prints the first.
+func printGaps(e *command.Environment, p page) {
 	printed := map[gap]bool{}
 	for _, s := range p.Sections {
 		for _, g := range s.Gaps {
@@ -96,10 +96,7 @@ func (g gap) line() string {
 	if g.Problem != "" {
 		line += " (" + g.Problem + ")"
 	}
-	if g.Command != "" {
-		line += ": " + g.Command
-	}
-	return line
+	return line + ": " + g.Command
 }
 
 // show opens the page in a browser.
@@ -111,15 +108,11 @@ func show(ctx context.Context, index string) error {
 	if err != nil {
 		return fmt.Errorf("--open: %w", err)
 	}
-	opener := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		opener = []string{"open"}
-	case "windows":
-		opener = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
+	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if browser := os.Getenv("BROWSER"); browser != "" {
 		opener = []string{browser}
+	} else if opener == nil {
+		opener = []string{"xdg-open"}
 	}
 	if err := exec.CommandContext(ctx, opener[0], append(opener[1:], path)...).Run(); err != nil {
 		return fmt.Errorf("--open: no browser could be started (%w): open %s yourself", err, path)

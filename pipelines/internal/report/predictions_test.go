@@ -20,7 +20,7 @@ func TestSpreadTakesEachRelationFirst(t *testing.T) {
 	for _, q := range chosen {
 		got[q.relation]++
 		if q.source == "0" {
-			t.Error("a query was chosen that is not wanted")
+			t.Error("an unwanted query was chosen")
 		}
 	}
 	if len(chosen) != 4 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
@@ -88,7 +88,6 @@ func TestNumbers(t *testing.T) {
 
 // TestOwnQueries checks that the page shows the user's own queries in the order of their file.
 func TestOwnQueries(t *testing.T) {
-	t.Parallel()
 	root := t.TempDir()
 	w := workspace.New(root)
 	var rows []parquet.Prediction
@@ -98,8 +97,8 @@ func TestOwnQueries(t *testing.T) {
 	if err := parquet.Write(t.Context(), w.Evaluation("queries")+"/predictions.parquet", rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, said := run(t, root); !strings.Contains(said, "The answers to your own queries cannot be shown (") {
-		t.Errorf("no gap for queries without a manifest: %s", said)
+	if _, output := run(t, root); !strings.Contains(output, "The answers to your own queries cannot be shown (") {
+		t.Errorf("no gap for queries without a manifest: %s", output)
 	}
 	stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/queries"}
 	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {

@@ -20,8 +20,8 @@ import (
 	"tagnet/stages/messages"
 )
 
-// run makes the page of a workspace and returns it with what was said.
-func run(t *testing.T, root string) (html, said string) {
+// run makes the page of a workspace and returns it with the output.
+func run(t *testing.T, root string) (html, output string) {
 	t.Helper()
 	complete(t, workspace.New(root))
 	var out, problems bytes.Buffer
@@ -35,8 +35,8 @@ func run(t *testing.T, root string) (html, said string) {
 	return string(page), out.String()
 }
 
-// TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER keeps it, to
-// be looked at.
+// TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER names a folder that
+// keeps it.
 func TestWholePage(t *testing.T) {
 	root := t.TempDir()
 	if kept := os.Getenv("REPORT_FOLDER"); kept != "" {
@@ -44,7 +44,7 @@ func TestWholePage(t *testing.T) {
 	}
 	f := fixture{t, workspace.New(root), 237, 40932}
 	f.all()
-	page, said := run(t, root)
+	page, output := run(t, root)
 	if len(page) > 400<<10 {
 		t.Errorf("the page has %d bytes: too many for 40,932 queries and 237 relations", len(page))
 	}
@@ -53,12 +53,12 @@ func TestWholePage(t *testing.T) {
 		"66.7% fewer", "epoch-012", "--layers", "4096-8191", "largest in-degree is 8,642", "Messages by layer", "408,173", "Pruned messages", "75.0%", "2 h 2 min", "the answer", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	checkMarkup(t, page)
-	if strings.Contains(said, "not shown") || !strings.Contains(said, "wrote ") {
-		t.Errorf("said %q", said)
+	if strings.Contains(output, "not shown") || !strings.Contains(output, "wrote ") {
+		t.Errorf("output %q", output)
 	}
 	figures, err := filepath.Glob(filepath.Join(root, "report", "*.svg"))
 	if err != nil || len(figures) != 10 {
@@ -77,11 +77,11 @@ func TestWholePage(t *testing.T) {
 	}
 	again, _ := run(t, root)
 	if again != page {
-		t.Error("the same workspace gave another page")
+		t.Error("the same workspace gave a different page")
 	}
 }
 
-// checkMarkup fails if a name became markup, or if the page asks for anything from elsewhere.
+// checkMarkup fails if a name became markup, or if the page loads anything.
 func checkMarkup(t *testing.T, page string) {
 	t.Helper()
 	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;alert(") {
@@ -90,9 +90,9 @@ func checkMarkup(t *testing.T, page string) {
 	if strings.Contains(page, "ZgotmplZ") {
 		t.Error("html/template refused a value")
 	}
-	for _, asking := range []string{"src=", "@import", "url(", "<link", "<iframe"} {
-		if strings.Contains(page, asking) {
-			t.Errorf("the page holds %q: it may ask for something from elsewhere", asking)
+	for _, loading := range []string{"src=", "@import", "url(", "<link", "<iframe"} {
+		if strings.Contains(page, loading) {
+			t.Errorf("the page contains %q: it may load something", loading)
 		}
 	}
 	for rest := page; ; {
@@ -115,7 +115,7 @@ func checkXML(t *testing.T, name, text string) {
 			return
 		}
 		if err != nil {
-			t.Errorf("%s is no XML: %v", name, err)
+			t.Errorf("%s is not XML: %v", name, err)
 			return
 		}
 		if start, ok := token.(xml.StartElement); ok {
@@ -128,9 +128,9 @@ func checkXML(t *testing.T, name, text string) {
 	}
 }
 
-// TestMissingPartsAreNamed makes pages of workspaces that lack something or hold something
-// damaged: each says so, with the command that makes it.
-func TestMissingPartsAreNamed(t *testing.T) {
+// TestGaps checks that the pages of workspaces with missing or damaged files name them, with the
+// command that makes them.
+func TestGaps(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		write func(f fixture)
@@ -152,26 +152,26 @@ func TestMissingPartsAreNamed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			root := t.TempDir()
 			test.write(fixture{t, workspace.New(root), 3, 8})
-			page, said := run(t, root)
+			page, output := run(t, root)
 			for _, want := range test.want {
 				if !strings.Contains(page, want) {
-					t.Errorf("the page does not say %q", want)
+					t.Errorf("the page does not contain %q", want)
 				}
 			}
 			for _, not := range test.not {
 				if strings.Contains(page, not) {
-					t.Errorf("the page says %q", not)
+					t.Errorf("the page contains %q", not)
 				}
 			}
-			if !strings.Contains(said, "not shown") {
-				t.Errorf("the terminal does not say what is not shown: %q", said)
+			if !strings.Contains(output, "not shown") {
+				t.Errorf("the output does not name what is not shown: %q", output)
 			}
 		})
 	}
 }
 
-// TestUnfinishedTraining says so as long as the checkpoints have no manifest. The best one may be
-// of the time when fewer epochs were asked for.
+// TestUnfinishedTraining checks that the page says so as long as the checkpoints have no manifest. The
+// best checkpoint may be older than the present number of epochs.
 func TestUnfinishedTraining(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
@@ -190,16 +190,16 @@ func TestUnfinishedTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "The training is not finished: 77 epochs are configured."; !strings.Contains(string(page), want) {
-		t.Errorf("the page does not say %q", want)
+		t.Errorf("the page does not contain %q", want)
 	}
 	if finished, _ := run(t, root); strings.Contains(finished, "not finished") {
 		t.Error("the page says of a finished training that it is not finished")
 	}
 }
 
-// TestOnlyWholeFoldersAreShown leaves out what a killed run left and what was made from another
-// graph, and makes no page of a file that is damaged.
-func TestOnlyWholeFoldersAreShown(t *testing.T) {
+// TestOnlyCompleteFoldersAreShown checks that the page leaves out the files of a killed run and those
+// made from another graph, and that a damaged file is an error.
+func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	root := t.TempDir()
 	w := workspace.New(root)
 	f := fixture{t, w, 3, 8}
@@ -211,9 +211,9 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 	for _, want := range []string{"evaluation/test is not complete", "messages/test was made from another", "The model was trained on another graph"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
-			t.Errorf("exit code %d, said %q %q, want %q", code, out.String(), problems.String(), want)
+			t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
 		}
-		// The graph is another from now on.
+		// Publish a different graph.
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
 		if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestOnlyWholeFoldersAreShown(t *testing.T) {
 	var out, problems bytes.Buffer
 	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems)
 	if code != command.ExitFailure || !strings.Contains(problems.String(), "distances --workspace") || strings.Count(problems.String(), "\n") != 1 {
-		t.Errorf("exit code %d, said %q", code, problems.String())
+		t.Errorf("exit code %d, errors %q", code, problems.String())
 	}
 	if there, err := storage.Exists(t.Context(), root+"/report/index.html"); err != nil || there {
 		t.Errorf("a page of damaged files (%v)", err)
@@ -243,7 +243,7 @@ func TestChoicesOfAStar(t *testing.T) {
 	page, _ := run(t, root)
 	for _, want := range []string{"Messages chosen by A*Net", "25.0%", "33.3%", "85.0%", "policy window&#43;astar"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 }
@@ -253,7 +253,7 @@ func TestCommandsNameTheWorkspace(t *testing.T) {
 	fixture{t, workspace.New(root), 3, 8}.training()
 	page, _ := run(t, root)
 	if want := "go run ./pipelines/preprocess --workspace " + root; !strings.Contains(page, want) {
-		t.Errorf("the page does not say %q", want)
+		t.Errorf("the page does not contain %q", want)
 	}
 }
 
@@ -270,7 +270,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestNoWorkspace asks for a page where there is nothing to show.
+// TestNoWorkspace checks that the report of a workspace that does not exist is an error.
 func TestNoWorkspace(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "absent")
 	var out, problems bytes.Buffer
@@ -283,8 +283,8 @@ func TestNoWorkspace(t *testing.T) {
 	}
 }
 
-// TestEvaluationOfAnotherCheckpoint leaves out metrics of other weights than the best checkpoint's,
-// and names the command that replaces them.
+// TestEvaluationOfAnotherCheckpoint checks that the page leaves out metrics of other weights than the
+// best checkpoint's, and names the command that replaces them.
 func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 	for _, test := range []struct {
 		weights string
@@ -313,10 +313,10 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		}
 		const want = "is of epoch-003, but the best checkpoint now is epoch-012): go run ./pipelines/score --workspace "
 		if n := strings.Count(out.String(), "--split test --force\n"); n > 1 {
-			t.Errorf("the same command is said %d times: %s", n, out.String())
+			t.Errorf("the same command is printed %d times: %s", n, out.String())
 		}
 		if strings.Contains(out.String(), want) == test.shown || strings.Count(out.String(), "--split test --force\n") != 0 == test.shown {
-			t.Errorf("weights %s: said %s", test.weights, out.String())
+			t.Errorf("weights %s: output %s", test.weights, out.String())
 		}
 	}
 }
