@@ -2,7 +2,6 @@ package distances
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -58,12 +57,8 @@ func (f *distributionFn) ProcessElement(ctx context.Context, _ int, written func
 			d.ByDistance[strconv.Itoa(i)] = n
 		}
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the distribution: %w", err)
-	}
 	url := storage.Join(f.Params.Folder, DistributionFile)
-	if err := storage.WriteFile(ctx, url, append(text, '\n')); err != nil {
+	if err := storage.WriteJSON(ctx, url, d); err != nil {
 		return err
 	}
 	emit(url)
@@ -72,14 +67,5 @@ func (f *distributionFn) ProcessElement(ctx context.Context, _ int, written func
 
 // ReadDistribution reads distribution.json of a distances/SPLIT folder.
 func ReadDistribution(ctx context.Context, folder string) (Distribution, error) {
-	var d Distribution
-	url := storage.Join(folder, DistributionFile)
-	text, err := storage.ReadFile(ctx, url)
-	if err != nil {
-		return d, err
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		return d, fmt.Errorf("reading %s: %w", url, err)
-	}
-	return d, nil
+	return storage.ReadJSON[Distribution](ctx, storage.Join(folder, DistributionFile))
 }

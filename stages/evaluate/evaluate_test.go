@@ -12,8 +12,8 @@ import (
 	"tagnet/stages/score"
 )
 
-// someScores are two bundles: four queries in three questions over entities x, y and z and the
-// base relations likes and knows.
+// someScores returns two bundles: four queries, three of them distinct, over entities x, y and z and
+// the base relations likes and knows.
 func someScores() []*score.Scored {
 	rank := func(pessimistic, optimistic int64) ranking.Rank {
 		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 func TestMetricsKeys(t *testing.T) {
 	g := NewGatherer(names.Relations)
 	g.Add(someScores()[0])
-	text, err := g.Metrics("test", "epoch-002").Encode()
+	text, err := json.Marshal(g.Metrics("test", "epoch-002"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestMetricsKeys(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	all := someScores()
-	slices.Reverse(all) // rankings are in the order of the queries all the same
+	slices.Reverse(all) // rankings are in the order of the queries in any case
 	rankings := names.Rankings(all)
 	var got []string
 	for _, r := range rankings {

@@ -1,29 +1,27 @@
 package evaluate
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"tagnet/model/ranking"
 	"tagnet/stages/score"
 )
 
-// Directions of a query: asked for the tail of a fact, or for its head.
+// The directions of a query: whether its answer is the tail or the head of a fact.
 const (
 	Tail = "tail"
 	Head = "head"
 )
 
-// OutOfReach is the distance, in metrics.json, of an answer that no message reaches.
+// OutOfReach is the key in metrics.json of the distance of unreached answers.
 const OutOfReach = "unreached"
 
-// Summary is how a set of queries went.
+// Summary is the metrics of a set of queries.
 type Summary struct {
 	Queries int64 `json:"queries"`
-	// Unreached is how many of the answers no message reaches.
+	// Unreached is the number of queries whose answer no message reaches.
 	Unreached int64 `json:"unreached"`
-	// Tied is the share of the queries whose answer has exactly the score of another candidate.
+	// Tied is the fraction of queries whose answer has exactly the score of another candidate.
 	Tied        float64         `json:"tied"`
 	Pessimistic ranking.Metrics `json:"pessimistic"`
 	Mean        ranking.Metrics `json:"mean"`
@@ -35,27 +33,18 @@ type Metrics struct {
 	Split      string `json:"split"`
 	Checkpoint string `json:"checkpoint"`
 	Summary
-	// Distinct is the number of distinct (source, relation): of propagations.
+	// Distinct is the number of distinct pairs (source, relation), each propagated once.
 	Distinct int64 `json:"distinct"`
-	// Messages is how many messages the propagations sent.
+	// Messages is the number of messages that the propagations sent.
 	Messages int64 `json:"messages"`
-	// ByDirection has the keys tail and head, ByDistance "0", "1", ... and unreached, and
-	// ByRelation the names of the base relations; only those that were asked.
+	// ByDirection has the keys Tail and Head, ByDistance "0", "1", ... and OutOfReach, and ByRelation
+	// the names of base relations. Keys without queries are left out.
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
 }
 
-// Encode is the file's content.
-func (m Metrics) Encode() ([]byte, error) {
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding metrics: %w", err)
-	}
-	return append(text, '\n'), nil
-}
-
-// gathered is a Summary in the making.
+// gathered accumulates a Summary.
 type gathered struct {
 	ranks     ranking.Accumulator
 	unreached int64
@@ -77,7 +66,7 @@ func (g *gathered) summary() Summary {
 	}
 }
 
-// Gatherer gathers the metrics of scored bundles, which may come in any order.
+// Gatherer accumulates the metrics of scored bundles, in any order.
 type Gatherer struct {
 	relations                           []string
 	distinct, messages                  int64
@@ -85,7 +74,7 @@ type Gatherer struct {
 	byDirection, byDistance, byRelation map[string]*gathered
 }
 
-// NewGatherer gathers metrics over base relations of these names.
+// NewGatherer returns a Gatherer, given the names of the base relations.
 func NewGatherer(relations []string) *Gatherer {
 	return &Gatherer{
 		relations:   relations,
@@ -93,25 +82,25 @@ func NewGatherer(relations []string) *Gatherer {
 	}
 }
 
-// Add takes in one bundle.
+// Add adds a bundle.
 func (g *Gatherer) Add(s *score.Scored) {
 	g.messages += s.Messages
 	for _, q := range s.Queries {
 		g.distinct++
-		direction, relation := g.name(q.Relation)
+		direction, relation := Directed(g.relations, q.Relation)
 		for _, r := range q.Results {
 			g.all.add(r)
-			into(g.byDirection, direction).add(r)
-			into(g.byDistance, distanceKey(r.Distance)).add(r)
-			into(g.byRelation, relation).add(r)
+			entry(g.byDirection, direction).add(r)
+			entry(g.byDistance, distanceKey(r.Distance)).add(r)
+			entry(g.byRelation, relation).add(r)
 		}
 	}
 }
 
-// Summary is how all queries went.
+// Summary returns the metrics of all queries added so far.
 func (g *Gatherer) Summary() Summary { return g.all.summary() }
 
-// Metrics is what has been gathered.
+// Metrics returns the metrics of all queries added so far, also by direction, distance and relation.
 func (g *Gatherer) Metrics(split, checkpoint string) Metrics {
 	return Metrics{
 		Split: split, Checkpoint: checkpoint, Summary: g.Summary(),
@@ -120,12 +109,7 @@ func (g *Gatherer) Metrics(split, checkpoint string) Metrics {
 	}
 }
 
-func (g *Gatherer) name(relation int32) (direction, name string) {
-	return Directed(g.relations, relation)
-}
-
-// Directed is how a person reads a relation id: the base relation's name, and the direction
-// in which it is asked.
+// Directed returns the direction and the name of the base relation of a relation id.
 func Directed(relations []string, relation int32) (direction, name string) {
 	if base := int(relation) - len(relations); base >= 0 {
 		return Head, relations[base]
@@ -133,7 +117,7 @@ func Directed(relations []string, relation int32) (direction, name string) {
 	return Tail, relations[relation]
 }
 
-func into(m map[string]*gathered, key string) *gathered {
+func entry(m map[string]*gathered, key string) *gathered {
 	g := m[key]
 	if g == nil {
 		g = &gathered{}

@@ -11,11 +11,10 @@ import (
 	"tagnet/stages/score"
 )
 
-// Names put names to ids: of the entities of the graph that was asked, and of the base
-// relations.
+// Names are the names of the entities of the graph that is queried and of the base relations, by id.
 type Names struct{ Entities, Relations []string }
 
-// Rankings are the rows of rankings.parquet, in the order of the split's queries.
+// Rankings returns the rows of rankings.parquet, in the order of the split's queries.
 func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
 	var rows []parquet.Ranking
 	for _, s := range all {
@@ -36,7 +35,7 @@ func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
 	return rows
 }
 
-// Predictions are the rows of predictions.parquet, in the order of the questions.
+// Predictions returns the rows of predictions.parquet, in the order of the distinct queries.
 func (n Names) Predictions(all []*score.Scored) []parquet.Prediction {
 	var rows []parquet.Prediction
 	for _, s := range all {
@@ -55,17 +54,17 @@ func (n Names) Predictions(all []*score.Scored) []parquet.Prediction {
 	return rows
 }
 
-// Answers is the content of answers.tsv: a line per answer, with the relation written as it is
-// asked for, reciprocals with a leading ~.
+// Answers returns the content of answers.tsv: a line for each answer, inverse relations with a leading
+// ~.
 func Answers(predictions []parquet.Prediction) []byte {
 	var text bytes.Buffer
 	text.WriteString("source\trelation\tposition\tanswer\tprobability\tknown\n")
 	for _, p := range predictions {
-		reciprocal := ""
+		inverse := ""
 		if p.Direction == Head {
-			reciprocal = "~"
+			inverse = "~"
 		}
-		fmt.Fprintf(&text, "%s\t%s%s\t%d\t%s\t%.6g\t%t\n", p.Source, reciprocal, p.Relation, p.Position, p.Entity, p.Probability, p.Known)
+		fmt.Fprintf(&text, "%s\t%s%s\t%d\t%s\t%.6g\t%t\n", p.Source, inverse, p.Relation, p.Position, p.Entity, p.Probability, p.Known)
 	}
 	return text.Bytes()
 }

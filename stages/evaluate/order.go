@@ -7,7 +7,7 @@ import (
 	"tagnet/stages/score"
 )
 
-// inOrder puts questions back into the order in which a user asked them.
+// inOrder merges bundles into one whose queries are in the order of the user's file.
 func inOrder(all []*score.Scored) []*score.Scored {
 	one := &score.Scored{}
 	for _, s := range all {

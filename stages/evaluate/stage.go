@@ -17,24 +17,22 @@ func init() {
 	beam.RegisterDoFn(&writeFn{})
 }
 
-// Params say what is written where.
+// Params are the parameters of Write.
 type Params struct {
-	// Graph is the URL of the graph's folder, Split the split that was asked. Required.
+	// Graph is the URL of the graph/ folder, Split the split of the queries. Required.
 	Graph, Split string
-	// Folder is the URL of the folder that takes the files. Required.
+	// Folder is the URL of the output folder. Required.
 	Folder string
-	// Checkpoint names, in metrics.json, what scored.
+	// Checkpoint is the name of the checkpoint, for metrics.json.
 	Checkpoint string
-	// Questions says that a user's questions were asked, which have no answers: there are no
-	// ranks then, and answers.tsv is written instead of metrics.
+	// Questions selects queries of a user, whose answers are not known: Write writes answers.tsv
+	// instead of ranks and metrics.
 	Questions bool
 }
 
-// Write writes what is known of scored bundles: PCollection<KV<int, *score.Scored>> with
-// one key, to PCollection<string>, the URLs of the files written.
-//
-// One worker holds all of them: 60 bytes a query and 20 a best candidate, and as much again,
-// with the names, for each file in turn.
+// Write writes the results of scored bundles. Input: KV<int, *score.Scored> with one key.
+// Output: the URLs of the files. One worker holds all of them: 60 bytes for each query and 20 for each
+// of its best candidates, and as much again, with the names, for each file in turn.
 func Write(s beam.Scope, p Params, scored beam.PCollection) beam.PCollection {
 	s = s.Scope("evaluate.Write")
 	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, scored))
@@ -42,7 +40,7 @@ func Write(s beam.Scope, p Params, scored beam.PCollection) beam.PCollection {
 
 type writeFn struct{ Params Params }
 
-// ProcessElement gets all bundles.
+// ProcessElement receives all bundles.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, scored func(**score.Scored) bool, emit func(string)) error {
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
@@ -85,23 +83,19 @@ func (f *writeFn) metrics(ctx context.Context, names Names, all []*score.Scored)
 	for _, s := range all {
 		gatherer.Add(s)
 	}
-	text, err := gatherer.Metrics(f.Params.Split, f.Params.Checkpoint).Encode()
-	if err != nil {
-		return nil, err
-	}
 	if err := parquet.Write(ctx, f.url(RankingsFile), names.Rankings(all)); err != nil {
 		return nil, err
 	}
 	if err := parquet.Write(ctx, f.url(PredictionsFile), names.Predictions(all)); err != nil {
 		return nil, err
 	}
-	if err := storage.WriteFile(ctx, f.url(MetricsFile), text); err != nil {
+	if err := storage.WriteJSON(ctx, f.url(MetricsFile), gatherer.Metrics(f.Params.Split, f.Params.Checkpoint)); err != nil {
 		return nil, err
 	}
 	return []string{f.url(RankingsFile), f.url(PredictionsFile), f.url(MetricsFile)}, nil
 }
 
-// answers writes the files of a user's questions, in the order in which they were asked.
+// answers writes the files of a user's queries, in the order of the user's file.
 func (f *writeFn) answers(ctx context.Context, names Names, all []*score.Scored) ([]string, error) {
 	predictions := names.Predictions(inOrder(all))
 	if err := parquet.Write(ctx, f.url(PredictionsFile), predictions); err != nil {

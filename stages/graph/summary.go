@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"tagnet/formats/storage"
@@ -50,16 +49,7 @@ type GraphSummary struct {
 
 // ReadSummary reads summary.json of a graph/ folder.
 func ReadSummary(ctx context.Context, folder string) (Summary, error) {
-	var s Summary
-	url := storage.Join(folder, kg.SummaryFile)
-	text, err := storage.ReadFile(ctx, url)
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("reading %s: %w", url, err)
-	}
-	return s, nil
+	return storage.ReadJSON[Summary](ctx, storage.Join(folder, kg.SummaryFile))
 }
 
 // summarizeFn writes the summary when all tables are complete.
@@ -106,15 +96,11 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 		inference.MeanDegree = float64(inference.Facts) / float64(inference.Entities)
 		summary.InferenceGraph = &inference
 	}
-	text, err := json.MarshalIndent(summary, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the summary: %w", err)
-	}
 	if err := storage.RemoveAll(ctx, f.Params.Spill); err != nil {
 		return err
 	}
 	url := storage.Join(f.Params.Folder, kg.SummaryFile)
-	if err := storage.WriteFile(ctx, url, append(text, '\n')); err != nil {
+	if err := storage.WriteJSON(ctx, url, summary); err != nil {
 		return err
 	}
 	emit(url)

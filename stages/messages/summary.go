@@ -2,8 +2,6 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"tagnet/formats/storage"
 	"tagnet/model/messages"
@@ -118,26 +116,7 @@ func (s *Summary) add(layers, delta int, sums []messages.Counts) {
 // decrease returns the fraction of all messages that is not sent.
 func decrease(sent, all int64) float64 { return 1 - float64(sent)/float64(max(1, all)) }
 
-// write writes summary.json and returns its URL.
-func (s Summary) write(ctx context.Context, folder string) (string, error) {
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return "", fmt.Errorf("encoding the summary of messages: %w", err)
-	}
-	url := storage.Join(folder, SummaryFile)
-	return url, storage.WriteFile(ctx, url, append(text, '\n'))
-}
-
 // ReadSummary reads summary.json of a messages/SPLIT folder.
 func ReadSummary(ctx context.Context, folder string) (Summary, error) {
-	var s Summary
-	url := storage.Join(folder, SummaryFile)
-	text, err := storage.ReadFile(ctx, url)
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("reading %s: %w", url, err)
-	}
-	return s, nil
+	return storage.ReadJSON[Summary](ctx, storage.Join(folder, SummaryFile))
 }

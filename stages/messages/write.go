@@ -54,8 +54,8 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*shardC
 	if err := parquet.Write(ctx, storage.Join(f.Params.Folder, CountsFile), rows); err != nil {
 		return err
 	}
-	url, err := summary.write(ctx, f.Params.Folder)
-	if err != nil {
+	url := storage.Join(f.Params.Folder, SummaryFile)
+	if err := storage.WriteJSON(ctx, url, summary); err != nil {
 		return err
 	}
 	emit(url)

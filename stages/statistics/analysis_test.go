@@ -12,7 +12,7 @@ import (
 	"tagnet/stages/messages"
 )
 
-// edgesOf are edges that enter entities as often as degrees says.
+// edgesOf returns edges that enter entity i degrees[i] times.
 func edgesOf(degrees ...int) (e tables.Edges) {
 	for o, n := range degrees {
 		for i := range n {
@@ -22,8 +22,8 @@ func edgesOf(degrees ...int) (e tables.Edges) {
 	return e
 }
 
-// TestDegreesOfShards cuts a graph's entities into shards in every way, and compares with
-// looking at each entity.
+// TestDegreesOfShards splits a graph's entities into two shards in every way and compares the degrees
+// with a count of each entity.
 func TestDegreesOfShards(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	degrees := []int{0, 1, 2, 3, 4, 7, 8, 1023, 1024}
@@ -79,8 +79,7 @@ func TestGraphWithoutEdges(t *testing.T) {
 	}
 }
 
-// TestTablesThatContradictTheSummary holds that shards which are not those of the summary are
-// an error.
+// TestTablesThatContradictTheSummary checks that shards which disagree with the summary are an error.
 func TestTablesThatContradictTheSummary(t *testing.T) {
 	d := Degrees{Graph: Training}
 	d.count(edgesOf(2, 1, 3))
@@ -91,8 +90,7 @@ func TestTablesThatContradictTheSummary(t *testing.T) {
 	}
 }
 
-// TestMessagesOf holds that shares are those of the counts, and that a configuration without its
-// layers is an error.
+// TestMessagesOf checks the shares of counts, and that a configuration without its layers is an error.
 func TestMessagesOf(t *testing.T) {
 	s := messages.Summary{
 		Configurations: []messages.Configuration{

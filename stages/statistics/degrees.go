@@ -7,18 +7,18 @@ import (
 	"tagnet/formats/tables"
 )
 
-// Degrees is how many edges enter the entities of some shards of a graph.
+// Degrees counts the edges that enter the entities of some shards of a graph.
 type Degrees struct {
-	// Graph is training or inference.
+	// Graph is Training or Inference.
 	Graph string
 	// Edges is the number of edges, Most the largest number of edges of an entity.
 	Edges, Most int64
-	// ByPower has, at k, the entities with 2^(k-1) to 2^k - 1 edges; at 0 there are none, for a
-	// shard knows only entities that have edges.
+	// ByPower[k] is the number of entities with 2^(k-1) to 2^k - 1 edges. ByPower[0] is 0, because
+	// shards do not have the entities without edges.
 	ByPower []int64
 }
 
-// count adds the edges of a shard, in which the edges of an entity stand together.
+// count adds the edges of a shard, which are sorted by the entity that they enter.
 func (d *Degrees) count(e tables.Edges) {
 	for from := 0; from < len(e.Tails); {
 		to := from + 1
@@ -30,7 +30,7 @@ func (d *Degrees) count(e tables.Edges) {
 	}
 }
 
-// entity adds an entity with so many edges, at least one.
+// entity adds an entity with a number of edges, at least one.
 func (d *Degrees) entity(edges int64) {
 	power := bits.Len64(uint64(edges))
 	for len(d.ByPower) <= power {
@@ -53,8 +53,8 @@ func (d *Degrees) plus(other Degrees) {
 	d.Most = max(d.Most, other.Most)
 }
 
-// of is the part of the analysis that the degrees of all of a graph's shards decide. The
-// sizes are those of its summary.
+// of returns the analysis of a graph, given the degrees of all of its shards and the sizes in its
+// summary. It returns an error if they disagree.
 func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (Graph, error) {
 	g := Graph{Entities: entities, Facts: facts, Edges: edges, MeanDegree: meanDegree, MostEdges: d.Most}
 	without := entities
@@ -62,7 +62,7 @@ func (d Degrees) of(entities, facts, edges int64, meanDegree float64) (Graph, er
 		without -= n
 	}
 	if d.Edges != edges || without < 0 {
-		return g, fmt.Errorf("the %s graph's tables have %d edges that enter %d entities, its summary says %d and %d: preprocess again",
+		return g, fmt.Errorf("the %s graph's tables have %d edges that enter %d entities, its summary has %d edges and %d entities: run preprocess --force",
 			d.Graph, d.Edges, entities-without, edges, entities)
 	}
 	g.Degrees = []Degree{{From: 0, To: 0, Entities: without, Share: share(without, entities)}}

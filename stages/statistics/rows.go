@@ -1,17 +1,20 @@
 package statistics
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 
 	"tagnet/formats/parquet"
 	"tagnet/model/kg"
+	"tagnet/stages/messages"
 )
 
-// rows are the rows of analysis.parquet: graphs first, then the splits in the order of
-// training.
+// rows returns the rows of analysis.parquet: those of the graphs, then those of the splits in the
+// order of kg.Splits.
 func (a Analysis) rows() []parquet.Share {
 	rows := a.Graph.rows(Training)
 	if a.InferenceGraph != nil {
@@ -25,7 +28,7 @@ func (a Analysis) rows() []parquet.Share {
 	return rows
 }
 
-// rows part a graph's entities by degree.
+// rows returns a row for each range of degrees.
 func (g Graph) rows(name string) []parquet.Share {
 	rows := make([]parquet.Share, len(g.Degrees))
 	for i, d := range g.Degrees {
@@ -34,7 +37,7 @@ func (g Graph) rows(name string) []parquet.Share {
 	return rows
 }
 
-// Name writes the numbers of edges: "0", "1", "2-3".
+// Name returns the range of degrees as text, such as "0", "1" or "2-3".
 func (d Degree) Name() string {
 	if d.From == d.To {
 		return strconv.FormatInt(d.From, 10)
@@ -42,44 +45,46 @@ func (d Degree) Name() string {
 	return fmt.Sprintf("%d-%d", d.From, d.To)
 }
 
-// rows part a split's queries by distance, and its messages by what becomes of them.
+// rows returns a row for each distance, and four for each number of messages: sent, kept though empty,
+// pruned as empty, and pruned as redundant.
 func (s Split) rows(name string) []parquet.Share {
 	var rows []parquet.Share
 	for _, at := range s.Distances() {
 		d := s.ByDistance[at]
 		rows = append(rows, parquet.Share{Graph: s.Graph, Split: name, What: "distance", Part: at, Layers: -1, Layer: -1, Delta: -1, Count: d.Queries, Share: d.Share})
 	}
-	add := func(layers, layer, delta int, part string, count int64, share float64) {
-		rows = append(rows, parquet.Share{Graph: s.Graph, Split: name, What: "message", Part: part,
-			Layers: int32(layers), Layer: int32(layer), Delta: int32(delta), Count: count, Share: share})
+	add := func(m Messages, layer int, t messages.Totals, shares Shares) {
+		row := parquet.Share{Graph: s.Graph, Split: name, What: "message", Layers: int32(m.Layers), Layer: int32(layer), Delta: int32(m.Delta)}
+		for _, part := range []struct {
+			name  string
+			count int64
+			share float64
+		}{
+			{"sent", t.Kept - t.KeptEmpty, shares.Sent},
+			{"kept_empty", t.KeptEmpty, shares.KeptEmpty},
+			{"pruned_empty", t.PrunedEmpty, shares.PrunedEmpty},
+			{"pruned_redundant", t.PrunedRedundant, shares.PrunedRedundant},
+		} {
+			row.Part, row.Count, row.Share = part.name, part.count, part.share
+			rows = append(rows, row)
+		}
 	}
 	for _, m := range s.Messages {
-		add(m.Layers, 0, m.Delta, "sent", m.Kept-m.KeptEmpty, m.Shares.Sent)
-		add(m.Layers, 0, m.Delta, "kept_empty", m.KeptEmpty, m.Shares.KeptEmpty)
-		add(m.Layers, 0, m.Delta, "pruned_empty", m.PrunedEmpty, m.Shares.PrunedEmpty)
-		add(m.Layers, 0, m.Delta, "pruned_redundant", m.PrunedRedundant, m.Shares.PrunedRedundant)
+		add(m, 0, m.Totals, m.Shares)
 		for _, l := range m.ByLayer {
-			add(m.Layers, l.Layer, m.Delta, "sent", l.Kept-l.KeptEmpty, l.Shares.Sent)
-			add(m.Layers, l.Layer, m.Delta, "kept_empty", l.KeptEmpty, l.Shares.KeptEmpty)
-			add(m.Layers, l.Layer, m.Delta, "pruned_empty", l.PrunedEmpty, l.Shares.PrunedEmpty)
-			add(m.Layers, l.Layer, m.Delta, "pruned_redundant", l.PrunedRedundant, l.Shares.PrunedRedundant)
+			add(m, l.Layer, l.Totals, l.Shares)
 		}
 	}
 	return rows
 }
 
-// Distances are the keys of ByDistance, the nearest first and what is unreached last.
+// Distances returns the keys of ByDistance in increasing order, "unreached" last.
 func (s Split) Distances() []string {
-	keys := make([]string, 0, len(s.ByDistance))
-	for key := range s.ByDistance {
-		keys = append(keys, key)
-	}
-	place := func(key string) int {
+	hops := func(key string) int {
 		if n, err := strconv.Atoi(key); err == nil {
 			return n
 		}
 		return math.MaxInt
 	}
-	slices.SortFunc(keys, func(x, y string) int { return place(x) - place(y) })
-	return keys
+	return slices.SortedFunc(maps.Keys(s.ByDistance), func(a, b string) int { return cmp.Compare(hops(a), hops(b)) })
 }

@@ -13,35 +13,35 @@ import (
 // shardsCounted counts shards of edges as they are done.
 var shardsCounted = worker.NewCounter("analysis", "shards_counted")
 
-// EdgeShard is a file of edges, whole for the entities they lead to.
+// EdgeShard is a file of edges. It has all edges that enter an entity, or none of them.
 type EdgeShard struct {
-	// Graph is training or inference, URL where the file lies.
+	// Graph is Training or Inference, URL the location of the file.
 	Graph, URL string
 }
 
-// Params says what is analysed and where the results go.
+// Params are the parameters of Analyze.
 type Params struct {
 	// Graph is the URL of the graph/ folder.
 	Graph string
-	// Splits are those whose queries are analysed.
+	// Splits are the splits whose queries are analysed.
 	Splits []Counted
-	// Layers and Deltas are the numbers of layers and the deltas, each with each; messages were
-	// counted for all of them.
+	// Layers and Deltas are the numbers of layers and the deltas whose counts are included, every
+	// number of layers with every delta.
 	Layers, Deltas []int
-	// Folder is the URL of the folder that takes the results.
+	// Folder is the URL of the output folder.
 	Folder string
 }
 
-// Counted is a split and what was counted for it.
+// Counted is a split and the folders with its counts.
 type Counted struct {
 	Split string
-	// Distances and Messages are the URLs of its folders.
+	// Distances and Messages are the URLs of distances/SPLIT and messages/SPLIT.
 	Distances, Messages string
 }
 
-// Analyze counts the degrees of every graph and writes them down beside what other stages
-// summed. Input: EdgeShard, all those of the graphs. Output: the URL of analysis.json, the
-// last file written. A worker holds one shard at a time, 12 bytes an edge.
+// Analyze counts the degrees of every graph and writes them with the counts of other stages. Input:
+// EdgeShard, all shards of the graphs. Output: the URL of analysis.json, the last file written. A
+// worker holds a shard at a time, 12 bytes for each edge.
 func Analyze(s beam.Scope, shards beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("statistics.Analyze")
 	degrees := beam.ParDo(s, &degreesFn{}, beam.Reshuffle(s, shards))

@@ -2,7 +2,6 @@ package statistics
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -13,10 +12,10 @@ import (
 	"tagnet/stages/messages"
 )
 
-// writeFn writes both files when the degrees of all shards are there.
+// writeFn writes both files.
 type writeFn struct{ Params Params }
 
-// ProcessElement gets the degrees of all shards at once.
+// ProcessElement receives the degrees of all shards.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degrees) bool, emit func(string)) error {
 	all := map[string]*Degrees{Training: {Graph: Training}, Inference: {Graph: Inference}}
 	var d Degrees
@@ -34,19 +33,15 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degree
 	if err := parquet.Write(ctx, storage.Join(f.Params.Folder, SharesFile), a.rows()); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(a, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the analysis: %w", err)
-	}
 	url := storage.Join(f.Params.Folder, File)
-	if err := storage.WriteFile(ctx, url, append(text, '\n')); err != nil {
+	if err := storage.WriteJSON(ctx, url, a); err != nil {
 		return err
 	}
 	emit(url)
 	return nil
 }
 
-// gather reads the summaries and puts them together.
+// gather combines the degrees with the summaries of the other stages.
 func (p Params) gather(ctx context.Context, training, inference Degrees) (Analysis, error) {
 	s, err := graph.ReadSummary(ctx, p.Graph)
 	if err != nil {
@@ -79,7 +74,7 @@ func (p Params) gather(ctx context.Context, training, inference Degrees) (Analys
 	return a, nil
 }
 
-// distances takes over the distribution of a distances/SPLIT folder.
+// distances adds the distribution of a distances/SPLIT folder.
 func (s *Split) distances(ctx context.Context, folder string) error {
 	d, err := distances.ReadDistribution(ctx, folder)
 	if err != nil {
@@ -95,14 +90,14 @@ func (s *Split) distances(ctx context.Context, folder string) error {
 	return nil
 }
 
-// messages takes over the counts of a messages/SPLIT folder that are wanted.
+// messages adds the counts of a messages/SPLIT folder for the given layers and deltas.
 func (s *Split) messages(ctx context.Context, folder string, layers, deltas []int) error {
 	summary, err := messages.ReadSummary(ctx, folder)
 	if err != nil {
 		return err
 	}
 	if summary.Queries != s.Queries {
-		return fmt.Errorf("%s counts the messages of %d queries, but there are %d", folder, summary.Queries, s.Queries)
+		return fmt.Errorf("%s counts the messages of %d queries, the distances are those of %d", folder, summary.Queries, s.Queries)
 	}
 	s.Remove, s.AStar = summary.Remove, summary.AStar
 	for _, l := range layers {
@@ -117,7 +112,7 @@ func (s *Split) messages(ctx context.Context, folder string, layers, deltas []in
 	return nil
 }
 
-// messagesOf derives the shares of one number of layers and delta.
+// messagesOf returns the counts of a number of layers and a delta, with their shares.
 func messagesOf(summary messages.Summary, layers, delta int) (Messages, error) {
 	for _, c := range summary.Configurations {
 		if c.Layers != layers || c.Delta != delta {
@@ -126,12 +121,12 @@ func messagesOf(summary messages.Summary, layers, delta int) (Messages, error) {
 		pruned := c.PrunedEmpty + c.PrunedRedundant
 		m := Messages{
 			Configuration:    c,
-			Shares:           sharesOf(c.NBFNet, c.Kept, c.KeptEmpty, c.PrunedEmpty, c.PrunedRedundant),
+			Shares:           sharesOf(c.Totals),
 			PrunedEmptyShare: share(c.PrunedEmpty, pruned), PrunedRedundantShare: share(c.PrunedRedundant, pruned),
 		}
 		for _, l := range summary.ByLayer {
 			if l.Layers == layers && l.Delta == delta {
-				m.ByLayer = append(m.ByLayer, Layer{l, sharesOf(l.NBFNet, l.Kept, l.KeptEmpty, l.PrunedEmpty, l.PrunedRedundant)})
+				m.ByLayer = append(m.ByLayer, Layer{l, sharesOf(l.Totals)})
 			}
 		}
 		if len(m.ByLayer) != layers {
@@ -142,9 +137,9 @@ func messagesOf(summary messages.Summary, layers, delta int) (Messages, error) {
 	return Messages{}, fmt.Errorf("no counts of %d layers and delta %d", layers, delta)
 }
 
-func sharesOf(all, kept, keptEmpty, prunedEmpty, prunedRedundant int64) Shares {
+func sharesOf(t messages.Totals) Shares {
 	return Shares{
-		Sent: share(kept-keptEmpty, all), KeptEmpty: share(keptEmpty, all),
-		PrunedEmpty: share(prunedEmpty, all), PrunedRedundant: share(prunedRedundant, all),
+		Sent: share(t.Kept-t.KeptEmpty, t.NBFNet), KeptEmpty: share(t.KeptEmpty, t.NBFNet),
+		PrunedEmpty: share(t.PrunedEmpty, t.NBFNet), PrunedRedundant: share(t.PrunedRedundant, t.NBFNet),
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"math"
 	"math/bits"
-	"sync"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
+	"tagnet/stages/worker"
 )
 
 // IDs maps names to ids. It does not hold the names, but a hash of 64 bits of each. The hashes of the
@@ -92,32 +92,18 @@ func (v *IDs) Of(name []byte) (int32, bool) {
 // Len returns the number of names.
 func (v *IDs) Len() int { return int(v.names) }
 
-// loaded holds what Load read, for the process, by URL and version.
-var loaded struct {
-	sync.Mutex
-	byKey map[[2]string]*IDs
-}
+// cached is the kind of the ids in the process's cache.
+const cached = "vocabulary"
 
 // Load returns the ids of a vocabulary file. It reads each file once per process.
 func Load(ctx context.Context, w Written) (*IDs, error) {
-	loaded.Lock()
-	defer loaded.Unlock()
-	key := [2]string{w.URL, w.Version}
-	if v := loaded.byKey[key]; v != nil {
-		return v, nil
-	}
-	v, err := read(ctx, w)
-	for errors.Is(err, errCollision) {
-		v, err = read(ctx, w)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if loaded.byKey == nil {
-		loaded.byKey = map[[2]string]*IDs{}
-	}
-	loaded.byKey[key] = v
-	return v, nil
+	return worker.Load(worker.Key{Kind: cached, URL: w.URL}, w.Version, func() (*IDs, error) {
+		v, err := read(ctx, w)
+		for errors.Is(err, errCollision) {
+			v, err = read(ctx, w)
+		}
+		return v, err
+	})
 }
 
 func read(ctx context.Context, w Written) (*IDs, error) {
@@ -155,8 +141,4 @@ func CountNames(ctx context.Context, folder string) (int64, error) {
 }
 
 // Forget drops the ids that Load has read.
-func Forget() {
-	loaded.Lock()
-	defer loaded.Unlock()
-	loaded.byKey = nil
-}
+func Forget() { worker.Forget(cached) }

@@ -2,7 +2,6 @@ package quickstart
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -114,14 +113,9 @@ func withoutDefaults(arguments []string) []string {
 
 // summarize prints the metrics, where the report is, and commands to try next.
 func summarize(ctx context.Context, e *command.Environment, took time.Duration) error {
-	url := storage.Join(e.Workspace.Evaluation("test"), "metrics.json")
-	text, err := storage.ReadFile(ctx, url)
+	m, err := storage.ReadJSON[evaluate.Metrics](ctx, storage.Join(e.Workspace.Evaluation("test"), evaluate.MetricsFile))
 	if err != nil {
 		return err
-	}
-	var m evaluate.Metrics
-	if err := json.Unmarshal(text, &m); err != nil {
-		return fmt.Errorf("reading %s: %w", url, err)
 	}
 	p := m.Pessimistic
 	e.Say("\ndone in %.0f seconds: for %.1f%% of %s held-out queries the right answer ranks first", took.Seconds(), 100*p.Hits1, progress.Count(m.Queries))

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 
@@ -206,13 +205,9 @@ func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
 func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
 	folder := w.Evaluation(a.split)
-	text, err := storage.ReadFile(ctx, storage.Join(folder, evaluate.MetricsFile))
+	m, err := storage.ReadJSON[evaluate.Metrics](ctx, storage.Join(folder, evaluate.MetricsFile))
 	if err != nil {
 		return err
-	}
-	var m evaluate.Metrics
-	if err := json.Unmarshal(text, &m); err != nil {
-		return fmt.Errorf("reading %s: %w", storage.Join(folder, evaluate.MetricsFile), err)
 	}
 	a.print(m)
 	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
