@@ -14,7 +14,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## run all commands on a small generated knowledge graph (go run ./pipelines/quickstart)
+run: ## run the commands from preprocess to report on a small sample graph (go run ./pipelines/quickstart)
 	$(GO) run ./pipelines/quickstart
 
 .PHONY: test

@@ -47,7 +47,7 @@ func steps() []step {
 func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "quickstart",
-		Summary: "Runs all commands in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
+		Summary: "Runs the commands from preprocess to report in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
 		Run:     run,
 	}
 }
