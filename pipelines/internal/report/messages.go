@@ -21,11 +21,13 @@ func (e *evidence) composeMessages() section {
 	c := e.chosen(m)
 	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer, or %s fewer if messages from entities that are not yet reached are not sent either%s.",
 		plural(m.Queries, "query", "queries"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
-	s.Figures = append(s.Figures, savedFigure(e.messages, c.Layers), deltaFigure(m, c.Layers))
-	if slices.ContainsFunc(m.ByLayer, isOf(c)) {
-		s.Figures = append(s.Figures, layersFigure(m, c))
+	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m messages.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
+	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
+	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one messages.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })
+	if len(byLayer) > 0 {
+		s.Figures = append(s.Figures, layersFigure(m.Split, c, byLayer))
 	}
-	s.Figures = append(s.Figures, prunedFigure(e.messages, c.Layers))
+	s.Figures = append(s.Figures, prunedFigure(splits, c.Layers))
 	s.Tables = append(s.Tables, messageTable(e.messages))
 	if m.AStar != nil {
 		s.Tables = append(s.Tables, choicesTable(m))
@@ -68,16 +70,18 @@ func byDelta(label string) chart.Lines {
 	return chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: label, Format: wholePercent, Zero: true, Most: 1}}
 }
 
-// addLine adds the line of the i-th split. Marks are larger for splits drawn first, so that all are
-// visible where lines coincide.
-func addLine(c *chart.Lines, key chart.Key, dashed bool, i int, splits []messages.Summary, layers int, share func(messages.Configuration) float64) {
-	line := chart.Series{Key: key, Dashed: dashed, Mark: 2.8 + 1.8*float64(len(splits)-1-i)}
-	for _, one := range ofLayers(splits[i], layers) {
-		line.Points = append(line.Points, chart.Point{X: float64(one.Delta), Y: share(one)})
+// points returns a share of each configuration by its delta.
+func points(configurations []messages.Configuration, share func(messages.Configuration) float64) (all []chart.Point) {
+	for _, c := range configurations {
+		all = append(all, chart.Point{X: float64(c.Delta), Y: share(c)})
 	}
-	if len(line.Points) > 0 {
-		c.Series = append(c.Series, line)
-	}
+	return all
+}
+
+// mark returns the radius of the points of the i-th split: larger for those drawn first, so that
+// all are visible where lines coincide.
+func mark(i int, splits []messages.Summary) float64 {
+	return 2.8 + 1.8*float64(len(splits)-1-i)
 }
 
 // savedFigure draws the share of messages saved by delta, of one split or several.
@@ -88,12 +92,16 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and without empty messages. Where splits agree, their points are concentric.", layers)
 	}
 	for i, m := range splits {
-		window, empty := chart.Key{Name: "by the window"}, chart.Key{Name: "and without empty messages", Colour: 1}
+		window := chart.Series{Key: chart.Key{Name: "by the window"}}
+		empty := chart.Series{Key: chart.Key{Name: "and without empty messages", Colour: 1}}
 		if colour := splitColour(m.Split); len(splits) > 1 {
-			window, empty = chart.Key{Name: m.Split, Colour: colour}, chart.Key{Colour: colour}
+			window = chart.Series{Key: chart.Key{Name: m.Split, Colour: colour}, Mark: mark(i, splits)}
+			empty = chart.Series{Key: chart.Key{Colour: colour}, Mark: window.Mark, Dashed: true}
 		}
-		addLine(&c, window, false, i, splits, layers, func(c messages.Configuration) float64 { return c.Decrease })
-		addLine(&c, empty, len(splits) > 1, i, splits, layers, func(c messages.Configuration) float64 { return c.DecreaseWithoutEmpty })
+		counted := ofLayers(m, layers)
+		window.Points = points(counted, func(c messages.Configuration) float64 { return c.Decrease })
+		empty.Points = points(counted, func(c messages.Configuration) float64 { return c.DecreaseWithoutEmpty })
+		c.Series = append(c.Series, window, empty)
 	}
 	return newFigure("messages-saved", "Messages saved by delta", caption, c)
 }
@@ -102,7 +110,8 @@ func savedFigure(splits []messages.Summary, layers int) figure {
 func prunedFigure(splits []messages.Summary, layers int) figure {
 	c := byDelta("empty, of the pruned")
 	for i, m := range splits {
-		addLine(&c, chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, false, i, splits, layers, emptyShare)
+		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Colour: splitColour(m.Split)}, Mark: mark(i, splits),
+			Points: points(ofLayers(m, layers), emptyShare)})
 	}
 	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
 		plural(int64(layers), "layer", "layers")), c)
@@ -140,21 +149,14 @@ func deltaFigure(m messages.Summary, layers int) figure {
 	return newFigure("messages-parts", "Messages by delta", "Of the "+m.Split+" split. An empty message comes from an entity that is not yet reached; a redundant one would arrive after its receiver's window.", c)
 }
 
-// isOf returns a function that reports whether the counts of a layer are of a configuration.
-func isOf(c messages.Configuration) func(messages.LayerSum) bool {
-	return func(one messages.LayerSum) bool { return one.Layers == c.Layers && one.Delta == c.Delta }
-}
-
 // layersFigure draws the outcomes for messages in each layer of a configuration.
-func layersFigure(m messages.Summary, of messages.Configuration) figure {
+func layersFigure(split string, of messages.Configuration, byLayer []messages.LayerSum) figure {
 	c := outcomes("layer", "messages of the layer without truncation")
-	for _, one := range m.ByLayer {
-		if isOf(of)(one) {
-			c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
-		}
+	for _, one := range byLayer {
+		c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
 	}
 	return newFigure("messages-layers", "Messages by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows of near entities have ended.",
-		m.Split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c)
+		split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c)
 }
 
 // messageTable returns a table with a row for each split, number of layers and delta.
