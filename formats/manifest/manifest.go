@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/internal/seal"
+	"tagnet/formats/internal/checksum"
 	"tagnet/formats/storage"
 )
 
@@ -55,7 +55,7 @@ type File struct {
 // was written.
 var ErrDamaged = errors.New("cut short or changed since it was written")
 
-const sealKey = "manifest_sha256"
+const checksumKey = "manifest_sha256"
 
 // maxSize bounds what is read as a manifest.
 const maxSize = 256 << 20
@@ -87,13 +87,13 @@ func encode(m Manifest) ([]byte, error) {
 	if err := checkFiles(m.Files); err != nil {
 		return nil, err
 	}
-	m.Checksum = seal.Blank
+	m.Checksum = checksum.Blank
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	text = append(text, '\n')
-	return text, seal.Set(text, sealKey)
+	return text, checksum.Set(text, checksumKey)
 }
 
 func checkFiles(files []File) error {
@@ -134,7 +134,7 @@ func Read(ctx context.Context, folder string) (Manifest, error) {
 }
 
 func decode(text []byte) (Manifest, error) {
-	if err := seal.Verify(text, sealKey); err != nil {
+	if err := checksum.Verify(text, checksumKey); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	var m Manifest

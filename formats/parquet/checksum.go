@@ -54,7 +54,7 @@ func addChecksum(data []byte) []byte {
 	return append(out, data[start:]...)
 }
 
-// verifyChecksum tells whether a file is as addChecksum left it.
+// verifyChecksum reports whether a file is as addChecksum left it.
 func verifyChecksum(data []byte) error {
 	start, err := footerStart(data)
 	if err != nil {

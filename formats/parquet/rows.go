@@ -2,7 +2,7 @@ package parquet
 
 // Ranking is where one query's answer came in: a row of rankings.parquet.
 type Ranking struct {
-	// Query is the position of the query in its split, reciprocal queries included.
+	// Query is the position of the query in its split, inverse queries included.
 	Query int64
 	// Direction is "tail" where the query asks for a fact's tail, "head" for its head.
 	Direction string

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"tagnet/formats/internal/seal"
+	"tagnet/formats/internal/checksum"
 	"tagnet/formats/storage"
 )
 
@@ -22,7 +22,7 @@ var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
 
 // The metadata that this package adds and takes away again.
 const (
-	sealKey       = "tagnet.sha256"
+	checksumKey   = "tagnet.sha256"
 	versionKey    = "tagnet.version"
 	formatVersion = "1"
 )
@@ -38,7 +38,7 @@ func Write(ctx context.Context, url string, tensors []Tensor, metadata map[strin
 	for _, t := range tensors {
 		data = appendFloats(data, t.Data)
 	}
-	if err := seal.Set(header, sealKey, data); err != nil {
+	if err := checksum.Set(header, checksumKey, data); err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
 	w, err := storage.Create(ctx, url)
@@ -58,8 +58,8 @@ func Write(ctx context.Context, url string, tensors []Tensor, metadata map[strin
 // changed since, or that another program wrote, is an error; ReadForeign takes the latter.
 func Read(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
 	return read(ctx, url, func(header, data []byte) error {
-		err := seal.Verify(header, sealKey, data)
-		if errors.Is(err, seal.ErrMissing) {
+		err := checksum.Verify(header, checksumKey, data)
+		if errors.Is(err, checksum.ErrMissing) {
 			return fmt.Errorf("%w, as this project's checkpoints do: %w", err, ErrDamaged)
 		}
 		if err != nil {
@@ -97,7 +97,7 @@ func read(ctx context.Context, url string, verify func(header, data []byte) erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: %w", url, err)
 	}
-	delete(metadata, sealKey)
+	delete(metadata, checksumKey)
 	delete(metadata, versionKey)
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {

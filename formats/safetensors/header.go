@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/internal/seal"
+	"tagnet/formats/internal/checksum"
 )
 
 // lengthBytes hold the length of the header that follows, little-endian.
@@ -25,10 +25,10 @@ type entry struct {
 	Offsets [2]int64 `json:"data_offsets"` // of its bytes in the data, from and to
 }
 
-// encodeHeader returns the length and the header with a blank seal, padded so that the data
+// encodeHeader returns the length and the header with a blank checksum, padded so that the data
 // begins at a multiple of 8, and the size of the data.
 func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, size int64, err error) {
-	all := map[string]string{sealKey: seal.Blank, versionKey: formatVersion}
+	all := map[string]string{checksumKey: checksum.Blank, versionKey: formatVersion}
 	for key, value := range metadata {
 		if _, taken := all[key]; taken {
 			return nil, 0, fmt.Errorf("the metadata key %s is the format's own", key)

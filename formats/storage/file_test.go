@@ -206,15 +206,15 @@ func TestFoldersThatCannotBeWritten(t *testing.T) {
 	if _, err := ReadFile(t.Context(), folder); err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("reading a folder: error %v", err)
 	}
-	sealed := filepath.Join(folder, "sealed")
-	if err := os.Mkdir(sealed, 0o555); err != nil {
+	readOnly := filepath.Join(folder, "read-only")
+	if err := os.Mkdir(readOnly, 0o555); err != nil {
 		t.Fatal(err)
 	}
 	if os.Geteuid() == 0 {
 		t.Log("permissions do not hold root back; that part is not tested")
 		return
 	}
-	err = CheckWritable(t.Context(), sealed)
+	err = CheckWritable(t.Context(), readOnly)
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "write elsewhere") {
 		t.Errorf("without permission: error %v", err)
 	}
@@ -255,14 +255,14 @@ func TestRemoveAllOfMountedFolder(t *testing.T) {
 	if left, err := os.ReadDir(inner); err != nil || len(left) > 0 {
 		t.Errorf("%v are left: %v", left, err)
 	}
-	sealed := filepath.Join(inner, "sealed")
-	if err := WriteFile(t.Context(), filepath.Join(sealed, "file"), []byte("x")); err != nil {
+	readOnly := filepath.Join(inner, "read-only")
+	if err := WriteFile(t.Context(), filepath.Join(readOnly, "file"), []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(sealed, 0o555); err != nil {
+	if err := os.Chmod(readOnly, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(sealed, 0o777) })
+	t.Cleanup(func() { _ = os.Chmod(readOnly, 0o777) })
 	if err := RemoveAll(t.Context(), inner); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("where a file cannot be removed: %v", err)
 	}

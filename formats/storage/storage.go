@@ -162,7 +162,7 @@ func WriteFile(ctx context.Context, url string, data []byte) error {
 	return w.Commit()
 }
 
-// Exists tells whether there is a file (not a folder) of that name.
+// Exists reports whether there is a file (not a folder) of that name.
 func Exists(ctx context.Context, url string) (bool, error) {
 	system, path, err := resolve(ctx, url)
 	if err != nil {
@@ -250,7 +250,7 @@ func removeBelow(ctx context.Context, folder string, chosen func(url string) boo
 	return nil
 }
 
-// CheckWritable tells whether files can be written into a folder, which need not be there. It
+// CheckWritable reports whether files can be written into a folder, which need not be there. It
 // leaves nothing behind.
 func CheckWritable(ctx context.Context, url string) error {
 	system, path, err := resolve(ctx, url)

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Edges are edges head -relation-> tail by id, reciprocals included, a position of the three
+// Edges are edges head -relation-> tail by id, inverse edges included, a position of the three
 // slices each, sorted by (tail, head, relation): by where they lead, as aggregation needs
 // them.
 type Edges struct{ Tails, Relations, Heads []int32 }

@@ -27,7 +27,7 @@ func FuzzReaders(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		for _, file := range [][]byte{file, reseal(file)} {
+		for _, file := range [][]byte{file, repairChecksums(file)} {
 			url := "mem://fuzz/" + t.Name()
 			if err := storage.WriteFile(t.Context(), url, file); err != nil {
 				t.Fatal(err)
@@ -45,10 +45,10 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// reseal makes the checksums of a file those of its bytes, as far as its lengths allow. A
+// repairChecksums makes the checksums of a file those of its bytes, as far as its lengths allow. A
 // forged schema it leaves alone: Arrow makes room for as many columns as one claims to have,
 // and only the checksum stands before that.
-func reseal(file []byte) []byte {
+func repairChecksums(file []byte) []byte {
 	file = append([]byte(nil), file...)
 	if len(file) < headerStart+tailLength+endLength {
 		return file
@@ -83,7 +83,7 @@ func reseal(file []byte) []byte {
 	return file
 }
 
-// knownSchema tells whether bytes begin with the schema message of a sample table.
+// knownSchema reports whether bytes begin with the schema message of a sample table.
 func knownSchema(message []byte) bool {
 	for _, schema := range []*arrow.Schema{namesSchema(Entities), edgesSchema, queriesSchema, answersSchema, distancesSchema(7, 6), distancesSchema(9, MaxHops)} {
 		var encoded bytes.Buffer

@@ -9,12 +9,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Query is a question (source, relation, ?) by id, with the answer that its fact gives.
+// Query is a query (source, relation, ?) by id, with the answer that its fact gives.
 type Query struct {
-	// Relation is the relation as asked: r+R where the query is reciprocal.
+	// Relation is the relation of the query: r+R where the query is inverse.
 	Source, Relation, Answer int32
-	// Reciprocal queries ask for the head of their fact, the others for its tail.
-	Reciprocal bool
+	// Inverse queries ask for the head of their fact, the others for its tail.
+	Inverse bool
 }
 
 var queriesSchema = newSchema("queries", []arrow.Field{
@@ -27,21 +27,21 @@ func queryColumns(queries []Query) []arrow.Array {
 	for i := range ids {
 		ids[i] = make([]int32, len(queries))
 	}
-	reciprocal := array.NewBooleanBuilder(memory.DefaultAllocator)
-	defer reciprocal.Release()
-	reciprocal.Reserve(len(queries))
+	inverse := array.NewBooleanBuilder(memory.DefaultAllocator)
+	defer inverse.Release()
+	inverse.Reserve(len(queries))
 	for i, q := range queries {
 		ids[0][i], ids[1][i], ids[2][i] = q.Source, q.Relation, q.Answer
-		reciprocal.UnsafeAppend(q.Reciprocal)
+		inverse.UnsafeAppend(q.Inverse)
 	}
-	return []arrow.Array{int32s(ids[0]), int32s(ids[1]), int32s(ids[2]), reciprocal.NewArray()}
+	return []arrow.Array{int32s(ids[0]), int32s(ids[1]), int32s(ids[2]), inverse.NewArray()}
 }
 
 func appendQueries(queries []Query, rows arrow.Record) []Query {
 	sources, relations, answers := int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)
-	reciprocal := rows.Column(3).(*array.Boolean)
+	inverse := rows.Column(3).(*array.Boolean)
 	for i := range sources {
-		queries = append(queries, Query{sources[i], relations[i], answers[i], reciprocal.Value(i)})
+		queries = append(queries, Query{sources[i], relations[i], answers[i], inverse.Value(i)})
 	}
 	return queries
 }

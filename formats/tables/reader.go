@@ -16,7 +16,7 @@ type tableReader struct {
 	frame frame
 }
 
-// openTable verifies the frame of a file and hands its schema to check, which tells whether
+// openTable verifies the frame of a file and hands its schema to check, which reports whether
 // it is the expected table. Batches are verified as they are read.
 func openTable(ctx context.Context, url string, check func(*arrow.Schema) error) (*tableReader, error) {
 	file, err := storage.OpenRandom(ctx, url)

@@ -31,7 +31,7 @@ func TestLongRowsAreParted(t *testing.T) {
 	}
 }
 
-// BenchmarkReadEdges reads as many edges as FB15k-237 has, with its reciprocals.
+// BenchmarkReadEdges reads as many edges as FB15k-237 has, with its inverse edges.
 func BenchmarkReadEdges(b *testing.B) {
 	url := "mem://benchmark/edges.arrow"
 	var e Edges

@@ -62,8 +62,8 @@ func FuzzReadQueries(f *testing.F) {
 			t.Skip("packed text is FuzzRead's")
 		}
 		lines := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
-		ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
-			if reciprocal {
+		ReadQueries("q", bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
+			if inverse {
 				relation = "~" + relation
 			}
 			if want := strings.TrimSuffix(lines[line-1], "\r"); source+"\t"+relation != want {

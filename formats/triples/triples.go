@@ -110,10 +110,10 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 }
 
 // ReadQueries calls each for every question of a text: "source TAB relation", where a
-// leading ~ on the relation asks its reciprocal (who stands before, rather than after). It
+// leading ~ on the relation asks its inverse (who stands before, rather than after). It
 // takes the text as Read does, and is strict: the first line that is no question is the
 // error, a BadLine.
-func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, reciprocal bool) error) error {
+func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
 	const fields = "source and relation"
 	strict := func(b BadLine) error { return b }
 	return readLines(name, fields, 1, r, func(number int, line []byte) error {
@@ -126,7 +126,7 @@ func ReadQueries(name string, r io.Reader, each func(line int, source, relation 
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)}
 		}
 		text := string(line)
-		relation, reciprocal := strings.CutPrefix(text[cut[0]+1:], "~")
-		return each(number, text[:cut[0]], relation, reciprocal)
+		relation, inverse := strings.CutPrefix(text[cut[0]+1:], "~")
+		return each(number, text[:cut[0]], relation, inverse)
 	}, strict)
 }

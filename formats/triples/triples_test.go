@@ -217,8 +217,8 @@ func TestReadQueries(t *testing.T) {
 	var got []string
 	read := func(text string) error {
 		got = nil
-		return ReadQueries("q.txt", strings.NewReader(text), func(line int, source, relation string, reciprocal bool) error {
-			got = append(got, fmt.Sprintf("%d: %s|%s|%v", line, source, relation, reciprocal))
+		return ReadQueries("q.txt", strings.NewReader(text), func(line int, source, relation string, inverse bool) error {
+			got = append(got, fmt.Sprintf("%d: %s|%s|%v", line, source, relation, inverse))
 			return nil
 		})
 	}

@@ -98,7 +98,7 @@ func named(name string) (Entry, bool) {
 // Endings are those that the file of a split may have behind the split's name.
 var Endings = []string{".txt", ".txt.gz"}
 
-// holdsFacts tells whether a folder is a dataset: each has facts to train on.
+// holdsFacts reports whether a folder is a dataset: each has facts to train on.
 func holdsFacts(folder string) bool {
 	for _, ending := range Endings {
 		if _, err := os.Stat(filepath.Join(folder, "train"+ending)); err == nil {

@@ -78,7 +78,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 }
 
 // mostFacts and mostRelations bound what is counted in float64 without loss, and in ids of
-// relations and their reciprocals as int32.
+// relations and their inverse edges as int32.
 const (
 	mostFacts     = 1 << 40
 	mostEntities  = math.MaxInt32

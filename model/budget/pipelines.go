@@ -4,16 +4,16 @@ import "tagnet/model/configuration"
 
 // Sizes are what an estimate is computed from.
 type Sizes struct {
-	// Entities, Edges and Relations are those of the graph that a split's queries are asked in, with
+	// Entities, Edges and Relations are those of the graph on which a split is queried, with
 	// inverse edges and relations.
 	Entities, Edges, Relations int64
 	// LoadedEntities and LoadedEdges include those of the other graph, in the inductive setting.
 	LoadedEntities, LoadedEdges int64
 	// NameBytes bounds the length of all names. EdgeFiles is how many files the edges are in.
 	NameBytes, EdgeFiles int64
-	// Queries is the number of queries, Questions of distinct pairs (source, relation) among them,
+	// Queries is the number of queries, Distinct of the distinct pairs (source, relation) among them,
 	// and Sources of distinct sources.
-	Queries, Questions, Sources int64
+	Queries, Distinct, Sources int64
 	// Answers is the number of known answers, AnswerLists that of the pairs that they belong to.
 	Answers, AnswerLists int64
 }
@@ -75,7 +75,7 @@ const MaxNeighbours = 64 << 20
 type Counting struct {
 	// Rows is how many rows of messages.parquet a source has.
 	Rows int64
-	// Removes tells whether edges are removed for each query.
+	// Removes reports whether edges are removed for each query.
 	Removes bool
 	// Model, if not nil, is an A*Net whose choices are counted.
 	Model *configuration.Configuration
@@ -86,7 +86,7 @@ type Counting struct {
 func Count(s Sizes, c Counting, words int) Estimate {
 	const (
 		perSource = 10 * 280    // levels of a source: encoded, in the runner's memory, and decoded into a growing list
-		perChoice = 10*64 + 150 // the same of a question and layer, and its row
+		perChoice = 10*64 + 150 // the same of a distinct query and layer, and its row
 		rowGroup  = 32 * MiB    // of a Parquet file, while it is written
 	)
 	e := Estimate{
@@ -104,7 +104,7 @@ func Count(s Sizes, c Counting, words int) Estimate {
 	if m := c.Model; m != nil {
 		e.Rows = append(e.Rows,
 			Row{"parameters", 8*parameterCount(s, *m) + folded(s, *m)},
-			Row{"choices", perChoice * int64(m.Layers) * s.Questions})
+			Row{"choices", perChoice * int64(m.Layers) * s.Distinct})
 		e.Thread += propagator(s, *m, false) + 9*s.Entities
 	}
 	return e

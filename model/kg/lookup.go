@@ -62,7 +62,7 @@ func (l *Lookup) Query(source, relation string, inverse bool) (tables.Query, err
 	if inverse {
 		r += int32(len(l.relations.names))
 	}
-	return tables.Query{Source: s, Relation: r, Reciprocal: inverse}, nil
+	return tables.Query{Source: s, Relation: r, Inverse: inverse}, nil
 }
 
 func (x index) id(name string) (int32, error) {

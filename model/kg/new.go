@@ -60,7 +60,7 @@ func New(train, valid, test []Triple) (*KG, error) {
 func Facts(queries []tables.Query) []graph.Fact {
 	var facts []graph.Fact
 	for _, q := range queries {
-		if !q.Reciprocal {
+		if !q.Inverse {
 			facts = append(facts, graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer})
 		}
 	}

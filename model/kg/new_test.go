@@ -33,14 +33,14 @@ func TestNew(t *testing.T) {
 	}
 	for split, want := range map[string][]tables.Query{
 		"train": {
-			{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 3, Answer: 1, Reciprocal: true}, {Source: 1, Relation: 1, Answer: 0},
-			{Source: 1, Relation: 1, Answer: 2}, {Source: 2, Relation: 2, Answer: 0, Reciprocal: true}, {Source: 2, Relation: 3, Answer: 1, Reciprocal: true},
+			{Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 3, Answer: 1, Inverse: true}, {Source: 1, Relation: 1, Answer: 0},
+			{Source: 1, Relation: 1, Answer: 2}, {Source: 2, Relation: 2, Answer: 0, Inverse: true}, {Source: 2, Relation: 3, Answer: 1, Inverse: true},
 		},
 		"valid": {
 			{Source: 0, Relation: 1, Answer: 3}, {Source: 1, Relation: 1, Answer: 2},
-			{Source: 2, Relation: 3, Answer: 1, Reciprocal: true}, {Source: 3, Relation: 3, Answer: 0, Reciprocal: true},
+			{Source: 2, Relation: 3, Answer: 1, Inverse: true}, {Source: 3, Relation: 3, Answer: 0, Inverse: true},
 		},
-		"test": {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1, Reciprocal: true}},
+		"test": {{Source: 1, Relation: 1, Answer: 3}, {Source: 3, Relation: 3, Answer: 1, Inverse: true}},
 	} {
 		got, err := k.Queries(t.Context(), split)
 		if err != nil {
@@ -85,7 +85,7 @@ func TestLookup(t *testing.T) {
 	t.Parallel()
 	l := NewLookup([]string{"Ann", "Anna", "Bert"}, []string{"knows", "likes"})
 	q, err := l.Query("Bert", "likes", true)
-	if want := (tables.Query{Source: 2, Relation: 3, Reciprocal: true}); err != nil || q != want {
+	if want := (tables.Query{Source: 2, Relation: 3, Inverse: true}); err != nil || q != want {
 		t.Errorf("query %+v, %v; want %+v", q, err, want)
 	}
 	_, err = l.Query("anna", "likes", false)

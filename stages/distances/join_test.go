@@ -263,13 +263,13 @@ func TestPlan(t *testing.T) {
 		for _, local := range []bool{true, false} {
 			for _, mib := range []int64{1, 230, 300, 1024, 12288} {
 				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeFiles)}
-				plan, wave, err := p.Plan(s, mib*budget.MiB, 2, local)
+				plan, perPipeline, err := p.Plan(s, mib*budget.MiB, 2, local)
 				var small *budget.TooSmall
 				if errors.As(err, &small) {
 					if small.Least <= mib*budget.MiB {
 						t.Errorf("%+v: %d MiB are an error, but %d are enough", s, mib, small.Least/budget.MiB)
 					}
-					if plan, wave, err = p.Plan(s, small.Least, 2, local); err == nil {
+					if plan, perPipeline, err = p.Plan(s, small.Least, 2, local); err == nil {
 						continue
 					}
 				}
@@ -277,14 +277,14 @@ func TestPlan(t *testing.T) {
 					t.Errorf("%+v, local %v, %d MiB: %v", s, local, mib, err)
 					continue
 				}
-				if _, err := plan.estimate(s, wave*plan.Words, local).Plan(mib*budget.MiB, plan.Threads, 2); err != nil {
+				if _, err := plan.estimate(s, perPipeline*plan.Words, local).Plan(mib*budget.MiB, plan.Threads, 2); err != nil {
 					t.Errorf("%+v: the plan %+v exceeds %d MiB: %v", s, plan, mib, err)
 				}
-				if bytes := plan.Barrier(wave*plan.Words, s.Edges); local && bytes > maxBarrierBytes {
+				if bytes := plan.Barrier(perPipeline*plan.Words, s.Edges); local && bytes > maxBarrierBytes {
 					t.Errorf("%+v: a barrier of %d bytes", s, bytes)
 				}
-				if plan.Ranges < 1 || plan.Ranges > plan.Entities || wave < 1 || wave > plan.blocks() || !local && wave != plan.blocks() {
-					t.Errorf("%+v: the plan is %+v, %d blocks", s, plan, wave)
+				if plan.Ranges < 1 || plan.Ranges > plan.Entities || perPipeline < 1 || perPipeline > plan.blocks() || !local && perPipeline != plan.blocks() {
+					t.Errorf("%+v: the plan is %+v, %d blocks", s, plan, perPipeline)
 				}
 			}
 		}

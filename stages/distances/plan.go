@@ -44,7 +44,7 @@ func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (pl
 				case err == nil:
 					p.Threads = plan.Threads
 					p.CacheBytes = min(chunkBytes(s.Edges, s.Entities+int64(p.Ranges)), plan.Spare())
-					return p, p.wave(s, bytes, local), nil
+					return p, p.perPipeline(s, bytes, local), nil
 				case errors.As(err, &small) && (least == nil || small.Least < least.Least):
 					least = small
 				}
@@ -98,20 +98,20 @@ func (p JoinParams) estimate(s budget.Sizes, words int, local bool) budget.Estim
 	return budget.Join(s, j)
 }
 
-// wave returns how many blocks are searched in one go.
-func (p JoinParams) wave(s budget.Sizes, bytes int64, local bool) int {
+// perPipeline returns how many blocks one pipeline searches.
+func (p JoinParams) perPipeline(s budget.Sizes, bytes int64, local bool) int {
 	if !local {
 		return p.blocks()
 	}
-	wave := 1
-	for wave < p.blocks() {
-		words := (wave + 1) * p.Words
+	perPipeline := 1
+	for perPipeline < p.blocks() {
+		words := (perPipeline + 1) * p.Words
 		if _, err := p.estimate(s, words, local).Plan(bytes, p.Threads, p.Threads); err != nil || p.Barrier(words, s.Edges) > maxBarrierBytes {
 			break
 		}
-		wave++
+		perPipeline++
 	}
-	return wave
+	return perPipeline
 }
 
 // chunkEdges returns the most edges of a chunk.

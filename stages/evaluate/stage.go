@@ -25,9 +25,9 @@ type Params struct {
 	Folder string
 	// Checkpoint is the name of the checkpoint, for metrics.json.
 	Checkpoint string
-	// Questions selects queries of a user, whose answers are not known: Write writes answers.tsv
+	// UserQueries selects queries of a user, whose answers are not known: Write writes answers.tsv
 	// instead of ranks and metrics.
-	Questions bool
+	UserQueries bool
 }
 
 // Write writes the results of scored bundles. Input: KV<int, *score.Scored> with one key.
@@ -54,7 +54,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, scored func(**score
 	slices.SortFunc(all, func(a, b *score.Scored) int { return cmp.Compare(a.Number, b.Number) })
 	names := Names{Entities: loaded.Of(f.Params.Split).Entities, Relations: loaded.Relations}
 	write := f.metrics
-	if f.Params.Questions {
+	if f.Params.UserQueries {
 		write = f.answers
 	}
 	urls, err := write(ctx, names, all)

@@ -18,7 +18,7 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	s := budget.Sizes{
 		Entities: summary.Entities, Edges: m.Rows["edges"], Relations: 2 * summary.Relations,
 		LoadedEntities: summary.Entities, LoadedEdges: m.Rows["edges"],
-		Queries: summary.Queries[split], Questions: summary.Distinct[split],
+		Queries: summary.Queries[split], Distinct: summary.Distinct[split],
 		EdgeFiles: int64(len(kg.EdgeFiles(m, split))),
 	}
 	if inference := summary.InferenceGraph; inference != nil {
@@ -33,7 +33,7 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		s.Answers += summary.Queries[split]
 		s.AnswerLists += summary.Distinct[split]
 	}
-	s.Sources = min(s.Entities, s.Questions)
+	s.Sources = min(s.Entities, s.Distinct)
 	const compressed = 4 // names are at most so many times longer than their file
 	for _, f := range m.Files {
 		switch f.Name {

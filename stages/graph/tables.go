@@ -131,7 +131,7 @@ func (t *tableWriter) queries(ctx context.Context) error {
 		if !samePair(r, previous) {
 			t.counts.Distinct++
 		}
-		return w.Write(tables.Query{Source: r[0], Relation: r[1], Answer: r[2], Reciprocal: r[1] >= t.baseRelations})
+		return w.Write(tables.Query{Source: r[0], Relation: r[1], Answer: r[2], Inverse: r[1] >= t.baseRelations})
 	})
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type Candidate struct {
 	Entity int32
 	// Score is a logit; its sigmoid is the probability.
 	Score float32
-	// Known tells whether the entity is a known answer.
+	// Known reports whether the entity is a known answer.
 	Known bool
 	// Distance is the number of hops from the source, or Unreached.
 	Distance int32

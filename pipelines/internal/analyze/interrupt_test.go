@@ -100,7 +100,7 @@ func TestInterruptAnywhere(t *testing.T) {
 	}
 }
 
-// finished tells whether a folder above a file is complete or marked.
+// finished reports whether a folder above a file is complete or marked.
 func finished(root, name string) bool {
 	for folder := filepath.Dir(name); folder != "."; folder = filepath.Dir(folder) {
 		for _, file := range []string{manifest.FileName, lock.FileName} {

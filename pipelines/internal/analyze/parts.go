@@ -23,7 +23,7 @@ type part struct {
 	folder    string
 	pipeline  command.Pipeline
 	arguments []string
-	// serves tells whether a folder that is whole will do; nil takes any. Its error is one that
+	// serves reports whether a folder that is whole will do; nil takes any. Its error is one that
 	// --force mends.
 	serves func(ctx context.Context, folder string) (bool, error)
 }
@@ -66,7 +66,7 @@ func (p part) command(w workspace.Workspace) workspace.Command {
 	return w.Command(p.pipeline.Name, p.arguments...)
 }
 
-// done tells whether the folder is there, whole and of this graph, and serves. Where it is
+// done reports whether the folder is there, whole and of this graph, and serves. Where it is
 // there but damaged or of another graph, the error says how it is made anew.
 func (p part) done(ctx context.Context, w workspace.Workspace) (bool, error) {
 	if _, err := manifest.Read(ctx, w.Path(p.folder)); errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (p part) done(ctx context.Context, w workspace.Workspace) (bool, error) {
 	return serves, nil
 }
 
-// counted tells whether a messages/SPLIT folder has counts for all layers and deltas that are
+// counted reports whether a messages/SPLIT folder has counts for all layers and deltas that are
 // wanted.
 func (f *flags) counted(ctx context.Context, folder string) (bool, error) {
 	s, err := counts.ReadSummary(ctx, folder)

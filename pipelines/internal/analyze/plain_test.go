@@ -14,7 +14,7 @@ import (
 // fact is a line of a text file.
 type fact struct{ head, relation, tail string }
 
-// edge leads from one entity to another; reverse is set on a fact's reciprocal.
+// edge leads from one entity to another; reverse is set on a fact's inverse edge.
 type edge struct {
 	fact
 	reverse bool

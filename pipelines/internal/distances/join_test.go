@@ -60,8 +60,8 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 // shards and for few and many hops.
 func TestJoinWritesTheSameBytes(t *testing.T) {
 	for _, test := range []struct {
-		shards, hops, ranges, words, wave int
-		run                               int64
+		shards, hops, ranges, words, perPipeline int
+		run                                      int64
 	}{{1, 3, 1, 8, 1, 1 << 20}, {2, 1, 3, 1, 1, 1 << 20}, {5, 6, 2, 1, 2, 400}} {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			root, m := sharded(t, test.shards)
@@ -86,7 +86,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			p.Folder = filepath.Join(root, "join")
 			params := Params(m, len(sources), p)
 			params.Ranges, params.Words, params.ChunkBytes = test.ranges, test.words, test.run
-			if err := searchByJoin(context.Background(), pipelinetest.Environment(), sources, params, test.wave); err != nil {
+			if err := searchByJoin(context.Background(), pipelinetest.Environment(), sources, params, test.perPipeline); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"distances-00000-of-00001.arrow", distances.DistributionFile} {

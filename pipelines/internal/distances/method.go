@@ -16,10 +16,10 @@ import (
 
 // choice is how a split is searched.
 type choice struct {
-	method string
-	why    string // what auto tells of its choice
-	params distances.JoinParams
-	wave   int // blocks of sources that are searched by a join in one go
+	method      string
+	why         string // what auto tells of its choice
+	params      distances.JoinParams
+	perPipeline int // blocks of sources that one pipeline of a join searches
 }
 
 // choose decides by --memory where --method is auto, and says why. A budget that is too small for
@@ -39,7 +39,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	sizes.Sources = int64(sources)
 	cores, bytes := runtime.GOMAXPROCS(0), f.memory*budget.MiB
 	least := budget.Search(sizes, 1).Least(1) / budget.MiB
-	planned, wave, refused := c.params.Plan(sizes, bytes, cores, command.Local())
+	planned, perPipeline, refused := c.params.Plan(sizes, bytes, cores, command.Local())
 	var small *budget.TooSmall
 	if errors.As(refused, &small) {
 		refused = e.TooSmall(f.memory, small)
@@ -52,7 +52,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		c.why = fmt.Sprintf("method %s: a worker that holds the graph of %s edges takes at least %d MiB, --memory is %d", c.method, progress.Count(sizes.Edges), least, f.memory)
 	}
 	if c.method == join {
-		c.params, c.wave = planned, wave
+		c.params, c.perPipeline = planned, perPipeline
 		return c, refused
 	}
 	estimate := func(words int) budget.Estimate { return budget.Search(sizes, words) }

@@ -147,10 +147,10 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 }
 
 // check searches by a join and compares every file.
-func (s *sample) check(t *testing.T, wave int) {
+func (s *sample) check(t *testing.T, perPipeline int) {
 	t.Helper()
 	ctx := context.Background()
-	if err := searchByJoin(ctx, pipelinetest.Environment(), s.sources, s.params, wave); err != nil {
+	if err := searchByJoin(ctx, pipelinetest.Environment(), s.sources, s.params, perPipeline); err != nil {
 		t.Fatal(err)
 	}
 	urls, err := storage.List(ctx, s.params.Folder)
@@ -170,12 +170,12 @@ func (s *sample) check(t *testing.T, wave int) {
 func TestRoundsEqualSearches(t *testing.T) {
 	command.InitBeam()
 	for i, test := range []struct {
-		shape                       string
-		entities                    int32
-		share                       float64
-		hops                        int
-		shards, ranges, words, wave int
-		run                         int64
+		shape                              string
+		entities                           int32
+		share                              float64
+		hops                               int
+		shards, ranges, words, perPipeline int
+		run                                int64
 	}{
 		{"random", 300, .7, 1, 1, 1, 1, 1, 1 << 20},
 		{"random", 301, .9, 2, 2, 5, 2, 2, 1 << 20},
@@ -199,7 +199,7 @@ func TestRoundsEqualSearches(t *testing.T) {
 				t.Fatal("no sources")
 			}
 			s.params.Ranges, s.params.Words, s.params.ChunkBytes, s.params.CacheBytes = test.ranges, test.words, test.run, 1<<20
-			s.check(t, test.wave)
+			s.check(t, test.perPipeline)
 		})
 	}
 }

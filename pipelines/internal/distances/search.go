@@ -21,7 +21,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
 	if c.method == join {
-		return searchByJoin(ctx, e, sources, c.params, c.wave)
+		return searchByJoin(ctx, e, sources, c.params, c.perPipeline)
 	}
 	p, err := Build(sources, c.params.Entities, c.params.SearchParams)
 	if err != nil {
@@ -37,15 +37,15 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	return nil
 }
 
-// searchByJoin runs the rounds of the join, one pipeline for each wave of so many blocks of sources,
+// searchByJoin runs the rounds of the join, one pipeline for every perPipeline blocks of sources,
 // and then makes the tables.
-func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distances.JoinParams, wave int) error {
+func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distances.JoinParams, perPipeline int) error {
 	rounds := int64(params.Hops + 1)
 	bar := e.Progress.Begin("distances", int64(len(sources))*rounds, "rounds of a source")
 	defer bar.End()
 	blocks := params.Blocks(sources)
-	for from := 0; from < len(blocks); from += wave {
-		to := min(from+wave, len(blocks))
+	for from := 0; from < len(blocks); from += perPipeline {
+		to := min(from+perPipeline, len(blocks))
 		done := int64(from*params.Words*distances.SourcesPerWord) * rounds
 		stop := bar.FollowFrom(ctx, "source_rounds", done)
 		_, err := e.RunBeam(ctx, BuildJoin(blocks[from:to], params))

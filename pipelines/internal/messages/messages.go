@@ -201,8 +201,8 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	if !record.Configuration.Prioritized() {
 		return nil, fmt.Errorf("--checkpoint %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --checkpoint", f.checkpoint, record.Configuration.Policy)
 	}
-	if m.Remark != "" {
-		e.Say("%s", m.Remark)
+	if m.Warning != "" {
+		e.Say("%s", m.Warning)
 	}
 	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
 	return &messages.Model{Checkpoints: string(m.Folder), Checkpoint: record.Name(), Configuration: record.Configuration}, nil

@@ -49,7 +49,7 @@ func named(l *kg.KG, split string, q tables.Query) string {
 	if int(q.Relation) >= len(l.Relations) {
 		relation = "~" + relation
 	}
-	return fmt.Sprintf("%s %s %s %v", names[q.Source], relation, names[q.Answer], q.Reciprocal)
+	return fmt.Sprintf("%s %s %s %v", names[q.Source], relation, names[q.Answer], q.Inverse)
 }
 
 func answersOf(t *testing.T, read func(context.Context) (tables.Answers, error)) tables.Answers {

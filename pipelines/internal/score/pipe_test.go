@@ -15,8 +15,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestPipedQuestions reads questions from where they can be read once only.
-func TestPipedQuestions(t *testing.T) {
+// TestPipedQueries reads queries from a pipe, which can be read only once.
+func TestPipedQueries(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

@@ -109,8 +109,8 @@ func (a *scoring) open(ctx context.Context) error {
 	if a.model, err = w.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
 	}
-	if a.model.Remark != "" {
-		a.e.Say("%s", a.model.Remark)
+	if a.model.Warning != "" {
+		a.e.Say("%s", a.model.Warning)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.kernel,
 		},
 		evaluate.Params{
-			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), Questions: table != "",
+			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), UserQueries: table != "",
 		})
 	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
 		stage.Abandon(!command.Local())

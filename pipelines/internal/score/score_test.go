@@ -106,8 +106,8 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	}
 }
 
-// Ranks of training questions, too, leave out what the other splits know.
-func TestTrainingQuestionsAreFilteredByAllSplits(t *testing.T) {
+// Ranks of training queries, too, leave out what the other splits know.
+func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	folder, w := pipelinetest.Dataset(t, pipelinetest.Ring("e", 12)), filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Write(t, filepath.Join(folder, "test.txt"), "e001\tskip\te007\n")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
@@ -128,7 +128,7 @@ func TestTrainingQuestionsAreFilteredByAllSplits(t *testing.T) {
 		}
 	}
 	if found != 1 {
-		t.Errorf("%d rankings of the question that test.txt answers too", found)
+		t.Errorf("%d rankings of the query that test.txt answers too", found)
 	}
 }
 
@@ -192,10 +192,10 @@ func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestQuestions(t *testing.T) {
+func TestUserQueries(t *testing.T) {
 	w := trained(t, "plain")
-	questions := file(t, "questions.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3")
+	queries := file(t, "queries.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
 	for _, want := range []string{"e050  skip  ?", "?  next  e003", "e002", "known"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -217,15 +217,15 @@ func TestQuestions(t *testing.T) {
 	if !strings.HasSuffix(lines[4], "\ttrue") {
 		t.Errorf("%q is not known", lines[4])
 	}
-	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", questions, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
-		t.Errorf("asked again it says\n%s", again)
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+		t.Errorf("a second run says\n%s", again)
 	}
 	if !strings.Contains(out, "duplicate queries: 1") {
 		t.Errorf("the duplicate query is not reported in\n%s", out)
 	}
 	other := file(t, "other.tsv", "e007\tback\n")
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other); !strings.Contains(out, "e006") {
-		t.Errorf("other questions are answered by\n%s", out)
+		t.Errorf("other queries are answered by\n%s", out)
 	}
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", trained(t, "inductive"), "--queries",
 		file(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
@@ -275,12 +275,12 @@ func TestModelOfAnotherGraph(t *testing.T) {
 		t.Errorf("of the graph of the training score says\n%s", out)
 	}
 	other := pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))
-	asked := filepath.Join(other, "test.txt")
-	lines, err := os.ReadFile(asked)
+	testFile := filepath.Join(other, "test.txt")
+	lines, err := os.ReadFile(testFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(asked, lines[:bytes.IndexByte(lines, '\n')+1], 0o644); err != nil {
+	if err := os.WriteFile(testFile, lines[:bytes.IndexByte(lines, '\n')+1], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", other, "--force")
@@ -301,32 +301,32 @@ func TestMistakes(t *testing.T) {
 			pipelinetest.Remove(t, w, "checkpoints")
 			return nil
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
-		"no such epoch":        {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
-		"no such split":        {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
-		"no memory":            {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},
-		"little memory":        {flagsOnly("--memory", "99", "--threads", "7"), 2, []string{"--memory 99 is too small", "takes at least", "7 threads", "graph"}},
-		"negative top_k":       {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
-		"no such kernel":       {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
-		"an unset variable":    {flagsOnly("--queries", ""), 2, []string{`--queries is ""`}},
-		"no such flag":         {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
-		"unknown entity":       {asked("e003\tnext\ne0003\tnext\n"), 1, []string{"questions.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
-		"unknown relation":     {asked("e003\tnexd\n"), 1, []string{"questions.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
-		"questions, spaces":    {asked("e003 next\n"), 1, []string{"questions.tsv:1:"}},
-		"questions, three":     {asked("e003\tnext\te004\n"), 1, []string{"questions.tsv:1:"}},
-		"questions, NUL":       {asked("e003\tne\x00xt\n"), 1, []string{"questions.tsv:1:"}},
-		"questions, not UTF-8": {asked("e003\tne\xffxt\n"), 1, []string{"questions.tsv:1:"}},
-		"questions, none":      {asked(""), 1, []string{"questions.tsv"}},
-		"questions, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
-		"checkpoint cut":       {damage("checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
-		"checkpoint flipped":   {damage("checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
-		"record cut":           {damage("checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
-		"record flipped":       {damage("checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
-		"training flipped":     {damage("checkpoints/manifest.json", pipelinetest.Flip), 1, []string{"checkpoints/manifest.json", "go run ./pipelines/train"}},
-		"best damaged":         {damage("checkpoints/best", pipelinetest.Flip), 1, []string{"checkpoints/best"}},
-		"graph cut":            {damage("graph/answers.arrow", pipelinetest.Cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
-		"graph flipped":        {damage("graph/queries-test.arrow", pipelinetest.Flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
-		"manifest cut":         {damage("graph/manifest.json", pipelinetest.Cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
-		"manifest flipped":     {damage("graph/manifest.json", pipelinetest.Flip), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"no such epoch":      {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
+		"no such split":      {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
+		"no memory":          {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},
+		"little memory":      {flagsOnly("--memory", "99", "--threads", "7"), 2, []string{"--memory 99 is too small", "takes at least", "7 threads", "graph"}},
+		"negative top_k":     {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
+		"no such kernel":     {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
+		"an unset variable":  {flagsOnly("--queries", ""), 2, []string{`--queries is ""`}},
+		"no such flag":       {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
+		"unknown entity":     {queriesOf("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
+		"unknown relation":   {queriesOf("e003\tnexd\n"), 1, []string{"queries.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
+		"queries, spaces":    {queriesOf("e003 next\n"), 1, []string{"queries.tsv:1:"}},
+		"queries, three":     {queriesOf("e003\tnext\te004\n"), 1, []string{"queries.tsv:1:"}},
+		"queries, NUL":       {queriesOf("e003\tne\x00xt\n"), 1, []string{"queries.tsv:1:"}},
+		"queries, not UTF-8": {queriesOf("e003\tne\xffxt\n"), 1, []string{"queries.tsv:1:"}},
+		"queries, none":      {queriesOf(""), 1, []string{"queries.tsv"}},
+		"queries, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
+		"checkpoint cut":     {damage("checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
+		"checkpoint flipped": {damage("checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
+		"record cut":         {damage("checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
+		"record flipped":     {damage("checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
+		"training flipped":   {damage("checkpoints/manifest.json", pipelinetest.Flip), 1, []string{"checkpoints/manifest.json", "go run ./pipelines/train"}},
+		"best damaged":       {damage("checkpoints/best", pipelinetest.Flip), 1, []string{"checkpoints/best"}},
+		"graph cut":          {damage("graph/answers.arrow", pipelinetest.Cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
+		"graph flipped":      {damage("graph/queries-test.arrow", pipelinetest.Flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
+		"manifest cut":       {damage("graph/manifest.json", pipelinetest.Cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
+		"manifest flipped":   {damage("graph/manifest.json", pipelinetest.Flip), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
 		"other entities": {func(t *testing.T, w string) []string {
 			return other(t, w, "z", "next")
 		}, 1, []string{"trained on other data", "entities"}},
@@ -369,9 +369,9 @@ func flagsOnly(flags ...string) func(*testing.T, string) []string {
 	return func(*testing.T, string) []string { return flags }
 }
 
-func asked(text string) func(*testing.T, string) []string {
+func queriesOf(text string) func(*testing.T, string) []string {
 	return func(t *testing.T, _ string) []string {
-		return []string{"--queries", file(t, "questions.tsv", text)}
+		return []string{"--queries", file(t, "queries.tsv", text)}
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 type Model struct {
 	Folder checkpoint.Folder
 	Record checkpoint.Record
-	// Remark is a warning for the user, or empty: the training was on another graph or is incomplete.
-	Remark string
+	// Warning is a warning for the user, or empty: the training was on another graph or is incomplete.
+	Warning string
 }
 
 // OpenModel finds and reads the checkpoint that --checkpoint names, so that one that is damaged or
@@ -48,9 +48,9 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	}
 	switch {
 	case record.Vocabulary.Graph != loaded.Manifest.Checksum:
-		m.Remark = fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
+		m.Warning = fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
 	case !finished:
-		m.Remark = fmt.Sprintf("training incomplete; using %s. Resume: %s with the flags it had", record.Name(), w.Command("train", "--resume"))
+		m.Warning = fmt.Sprintf("training incomplete; using %s. Resume: %s with the flags it had", record.Name(), w.Command("train", "--resume"))
 	}
 	return m, nil
 }

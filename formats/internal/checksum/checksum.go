@@ -1,8 +1,8 @@
-// Package seal puts a SHA-256 into a JSON text that covers the text itself and whatever
-// follows it, so that a file proves on its own that it is what was written.
+// Package checksum puts a SHA-256 into a JSON text. It covers the text itself and whatever
+// follows it, so that a reader detects damage from the file alone.
 //
-// The hash is taken with its 64 digits as zeros. Checkpoints and manifests are sealed so.
-package seal
+// The hash is taken with its 64 digits as zeros. Checkpoints and manifests have such a checksum.
+package checksum
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Blank stands where the hash will: the value of the key in the text given to Set.
+// Blank is the value of the key in the text given to Set, which the hash replaces.
 var Blank = strings.Repeat("0", 2*sha256.Size)
 
-// ErrBroken is the error of a text that is not as it was sealed.
+// ErrBroken is the error of a text that differs from its checksum.
 var ErrBroken = errors.New("its checksum does not match: the file is cut short or damaged")
 
-// ErrMissing is the error of a text without a seal.
+// ErrMissing is the error of a text without a checksum.
 var ErrMissing = errors.New("it carries no checksum")
 
 // Set replaces the blank at the key, in place, by the hash of the text and what follows it.
@@ -34,18 +34,18 @@ func Set(text []byte, key string, following ...[]byte) error {
 	return nil
 }
 
-// Verify tells whether the hash at the key is that of the text and what follows it. The text
-// is as it was when Verify returns, but not meanwhile.
+// Verify returns ErrBroken unless the hash at the key is that of the text and what follows it. The text
+// is changed while Verify runs, and restored before it returns.
 func Verify(text []byte, key string, following ...[]byte) error {
 	digits, err := find(text, key)
 	if err != nil {
 		return err
 	}
-	claimed := string(digits)
+	stored := string(digits)
 	copy(digits, Blank)
 	actual := hash(text, following)
-	copy(digits, claimed)
-	if actual != claimed {
+	copy(digits, stored)
+	if actual != stored {
 		return ErrBroken
 	}
 	return nil
