@@ -79,7 +79,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return ExitOK
 	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s: interrupted; completed outputs are kept, partial ones are not\n", p.Name)
+		fmt.Fprintf(stderr, "%s: interrupted; completed outputs are kept\n", p.Name)
 		return ExitInterrupted
 	}
 	fmt.Fprintln(stderr, OneLine(err))

@@ -132,7 +132,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	code, _, stderr := run(ctx, "--how", "well")
-	if code != ExitInterrupted || stderr != "sample: interrupted; completed outputs are kept, partial ones are not\n" {
+	if code != ExitInterrupted || stderr != "sample: interrupted; completed outputs are kept\n" {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
