@@ -12,25 +12,25 @@ import (
 	"tagnet/formats/names"
 )
 
-// Entry is a dataset that the catalogue knows by name.
+// Entry is a dataset of the catalogue.
 type Entry struct {
 	// Name is also the name of its folder.
 	Name string
-	// Inference names the folder of its inference graph; empty where queries are asked of
-	// the graph that was trained on.
+	// Inference names the folder of its inference graph; empty if test queries use the training
+	// graph.
 	Inference string
-	// Source says where its files can be had.
+	// Source is where to download its files.
 	Source string
 }
 
-// DataVariable is the environment variable that names the folder where datasets lie.
+// DataVariable is the environment variable with the folder of the datasets.
 const DataVariable = "TAGNET_DATA"
 
-// ErrUnknown is the error of a name that is neither a folder nor in the catalogue.
+// ErrUnknown is the error for a name that is neither a folder nor in the catalogue.
 var ErrUnknown = errors.New("neither a folder nor a dataset of the catalogue")
 
-// ErrAbsent is the error of a dataset of the catalogue whose files are not on this machine.
-var ErrAbsent = errors.New("its files are not here")
+// ErrAbsent is the error for a dataset of the catalogue whose files are not on this machine.
+var ErrAbsent = errors.New("its files are not found")
 
 // Catalogue lists the datasets that Resolve knows by name.
 func Catalogue() []Entry {
@@ -57,11 +57,10 @@ func Catalogue() []Entry {
 	return entries
 }
 
-// Resolve returns the folder that a user means: a folder or a URL as it is, or where the
-// files of a dataset of the catalogue lie on this machine. It downloads nothing: an error
-// that wraps ErrAbsent says where the files can be had and where they belong; one that
-// wraps ErrUnknown names the closest names. A folder without facts, such as a workspace, hides no
-// dataset of its name.
+// Resolve returns a folder or a URL unchanged, and for the name of a dataset of the catalogue its folder
+// on this machine. It downloads nothing: an error that wraps ErrAbsent names the source of the files and
+// the folder to put them into, one that wraps ErrUnknown the closest name. A folder without facts, such
+// as a workspace, does not hide a dataset of the same name.
 func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	if strings.Contains(nameOrFolder, "://") {
 		return nameOrFolder, nil
@@ -85,7 +84,7 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	return "", unknown(nameOrFolder)
 }
 
-// named is the dataset of a name, in whatever case.
+// named returns the dataset of a name, ignoring case.
 func named(name string) (Entry, bool) {
 	for _, entry := range Catalogue() {
 		if strings.EqualFold(entry.Name, name) {
@@ -95,10 +94,10 @@ func named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Endings are those that the file of a split may have behind the split's name.
+// Endings are the endings of the files of splits, after the split's name.
 var Endings = []string{".txt", ".txt.gz"}
 
-// holdsFacts reports whether a folder is a dataset: each has facts to train on.
+// holdsFacts reports whether a folder is a dataset, which has training facts.
 func holdsFacts(folder string) bool {
 	for _, ending := range Endings {
 		if _, err := os.Stat(filepath.Join(folder, "train"+ending)); err == nil {
@@ -123,11 +122,11 @@ func (e Entry) find() (string, error) {
 			tried = append(tried, folder)
 		}
 	}
-	return "", fmt.Errorf("%s: %w (looked in %s); get them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
+	return "", fmt.Errorf("%s: %w (looked in %s); download them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
 		e.Name, ErrAbsent, strings.Join(tried, " and "), e.Source, tried[0], DataVariable, e.Name)
 }
 
-// unknown is the error of a name that means nothing, with what was perhaps meant.
+// unknown returns the error for an unknown name, with the closest known one.
 func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
 		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt", name, ErrUnknown)

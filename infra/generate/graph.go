@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// powerLaw are the shares of 0..size-1 when the one of rank k is drawn with a probability that
-// falls as (k+1)^-s. Where s is 1/(exponent-1), the number of draws that each gets is
+// powerLaw is a distribution over the ranks 0..size-1, with the probability of rank k proportional to
+// (k+1)^-s. Where s is 1/(exponent-1), the number of draws that each gets is
 // distributed by a power law of that exponent.
 type powerLaw struct {
 	size        int64
-	power, span float64 // 1-s, and what the cumulative shares are divided by
+	power, span float64 // 1-s, and the divisor of the cumulative shares
 }
 
 func newPowerLaw(size int64, exponent float64) powerLaw {
@@ -18,12 +18,12 @@ func newPowerLaw(size int64, exponent float64) powerLaw {
 	return powerLaw{size: size, power: power, span: math.Pow(float64(size)+1, power) - 1}
 }
 
-// below is the share of all ranks under k.
+// below returns the share of the ranks below k.
 func (l powerLaw) below(k int64) float64 {
 	return (math.Pow(float64(k)+1, l.power) - 1) / l.span
 }
 
-// rank is where a share in [0, 1) falls.
+// rank returns the rank at a cumulative share in [0, 1).
 func (l powerLaw) rank(share float64) int64 {
 	k := int64(math.Pow(share*l.span+1, 1/l.power)) - 1
 	return min(max(k, 0), l.size-1)
@@ -47,7 +47,7 @@ type generator struct {
 	heads, tails permutation
 }
 
-// newGenerator returns an error where the graph asked for cannot have so many distinct facts.
+// newGenerator returns an error if a graph of these sizes cannot have so many distinct facts.
 func newGenerator(facts, entities, relations int64, exponent float64, seed uint64) (*generator, error) {
 	g := &generator{
 		seed: mix(seed + 1), facts: facts,
@@ -62,7 +62,7 @@ func newGenerator(facts, entities, relations int64, exponent float64, seed uint6
 	return g, nil
 }
 
-// start is the number of the first fact of the head of a rank.
+// start returns the number of the first fact of the head of a rank.
 func (g *generator) start(rank int64) int64 {
 	if rank >= g.entities.size {
 		return g.facts
@@ -70,8 +70,8 @@ func (g *generator) start(rank int64) int64 {
 	return int64(math.Round(g.entities.below(rank) * float64(g.facts)))
 }
 
-// largest is how many facts the largest hub is the head of; another one is the tail of about
-// as many.
+// largest returns the number of facts of which the largest hub is the head. Another hub is the tail of
+// about as many.
 func (g *generator) largest() int64 { return g.start(1) }
 
 // mostParallel bounds the facts that two entities share: the tail of the largest share takes
@@ -80,7 +80,7 @@ func (g *generator) mostParallel() int64 {
 	return int64(math.Ceil(g.entities.below(1)*float64(g.largest()))) + 1
 }
 
-// at is the i-th fact of the graph, for i below g.facts.
+// at returns the i-th fact of the graph, for i below g.facts.
 func (g *generator) at(i int64) fact {
 	number := int64(g.order.of(uint64(i)))
 	head := g.entities.rank((float64(number) + 0.5) / float64(g.facts))
@@ -105,7 +105,7 @@ func (g *generator) at(i int64) fact {
 	}
 }
 
-// tail is the rank of the tail of the k-th of a head's facts.
+// tail returns the rank of the tail of the k-th of a head's facts.
 func (g *generator) tail(head, degree, k int64) int64 {
 	return g.entities.rank((float64(k) + uniform(g.seed^5, uint64(head), uint64(k))) / float64(degree))
 }

@@ -207,7 +207,7 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "test.txt"), []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), []string{"--out", folder, "--facts", "1000"}, &out, &out); err == nil || !strings.Contains(err.Error(), "test.txt is there already") {
+	if err := run(t.Context(), []string{"--out", folder, "--facts", "1000"}, &out, &out); err == nil || !strings.Contains(err.Error(), "test.txt already exists") {
 		t.Errorf("over a file: %v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "test.txt")); err != nil || string(text) != "mine" {

@@ -9,13 +9,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// uniform is a number in [0, 1) that depends on the seed and two numbers alone.
+// uniform returns a number in [0, 1) that depends only on the seed and two numbers.
 func uniform(seed, a, b uint64) float64 {
 	return float64(mix(mix(seed^mix(a+0x9e3779b97f4a7c15))^b)>>11) / (1 << 53)
 }
 
 // permutation is a random order of 0..size-1 that takes no memory: a Feistel network over the
-// next even number of bits, walked until it comes back into the range.
+// next even number of bits, applied until the result is in range.
 type permutation struct {
 	seed, size uint64
 	half       int // bits of a half
@@ -25,7 +25,7 @@ func newPermutation(seed, size uint64) permutation {
 	return permutation{seed: seed, size: size, half: max(1, (bits.Len64(size-1)+1)/2)}
 }
 
-// of is the place of i, below size.
+// of returns the position of i, below size.
 func (p permutation) of(i uint64) uint64 {
 	mask := uint64(1)<<p.half - 1
 	for {

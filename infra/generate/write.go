@@ -11,24 +11,23 @@ import (
 	"tagnet/formats/storage"
 )
 
-// split is one file and how many facts it takes.
+// split is an output file and its number of facts.
 type split struct {
 	name  string
 	facts int64
 }
 
-// write writes the three files. They appear one after the other when all of them are whole,
-// train.txt last.
+// write writes the three files. They appear when all of them are complete, train.txt last.
 func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) error {
 	splits := []split{{"train", o.facts}, {"valid", o.valid}, {"test", o.test}}
 	for _, s := range splits {
 		url := storage.Join(o.out, s.name+".txt")
-		there, err := storage.Exists(ctx, url)
+		exists, err := storage.Exists(ctx, url)
 		if err != nil {
 			return err
 		}
-		if there {
-			return fmt.Errorf("%s is there already: remove it, or choose another --out", url)
+		if exists {
+			return fmt.Errorf("%s already exists: remove it, or choose another --out", url)
 		}
 	}
 	w := writer{g: g, seen: make([]bool, o.relations), begun: time.Now(), diagnostics: diagnostics}
@@ -54,15 +53,15 @@ func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) 
 
 // writer turns facts into lines, in the order of the generator.
 type writer struct {
-	g           *generator
-	next        int64
-	seen        []bool // relations of train.txt: a byte each
-	begun, said time.Time
-	diagnostics io.Writer
+	g               *generator
+	next            int64
+	seen            []bool // relations of train.txt
+	begun, reported time.Time
+	diagnostics     io.Writer
 }
 
-// sayEvery is how often a line says how far it is.
-const sayEvery = 5 * time.Second
+// reportInterval is the time between two lines of progress.
+const reportInterval = 5 * time.Second
 
 // split writes one file.
 func (w *writer) split(ctx context.Context, file io.Writer, s split) error {
@@ -73,7 +72,7 @@ func (w *writer) split(ctx context.Context, file io.Writer, s split) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w.say()
+			w.report()
 		}
 		f := w.g.at(w.next)
 		w.next++
@@ -92,16 +91,16 @@ func (w *writer) split(ctx context.Context, file io.Writer, s split) error {
 	return text.Flush()
 }
 
-// say prints how far it is, and the time left.
-func (w *writer) say() {
+// report prints the progress and the time left.
+func (w *writer) report() {
 	now := time.Now()
-	if w.said.IsZero() {
-		w.said = w.begun
+	if w.reported.IsZero() {
+		w.reported = w.begun
 	}
-	if now.Sub(w.said) < sayEvery {
+	if now.Sub(w.reported) < reportInterval {
 		return
 	}
-	w.said = now
+	w.reported = now
 	took := now.Sub(w.begun)
 	left := time.Duration(float64(took) * float64(w.g.facts-w.next) / float64(w.next))
 	fmt.Fprintf(w.diagnostics, "generate %3.0f%%  %d of %d facts  %.0f/s  %s left\n",

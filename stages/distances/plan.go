@@ -8,28 +8,28 @@ import (
 	"tagnet/model/budget"
 )
 
-// maxWords is how many words of sources are searched together, where memory allows: edges are
-// read once for all of them.
+// maxWords is the most words of sources that are searched together. Edges are read once for all of
+// them.
 const maxWords = 8
 
-// targetKeys is how many pairs of a block and a range there are, where memory allows: what can be
-// worked on at a time. More ranges than that would send more, since each sends its own rows.
+// targetKeys is the number of pairs of a block and a range to aim for; each can be processed by its own
+// worker. More ranges would send more, because each sends its own rows.
 const targetKeys = 32
 
-// Bounds of the edges that a thread has in memory: more merges more of what it sends.
+// Limits of the edges that a thread has in memory. With more, it merges more of what it sends.
 const (
 	minChunkBytes = 1 << 20
 	maxChunkBytes = 256 << 20
 )
 
-// maxBarrierBytes is the most bytes of a round that Beam's local runner takes.
+// maxBarrierBytes is the limit for the bytes that a round sends with Beam's local runner.
 const maxBarrierBytes = 500 << 20
 
 // Plan chooses Ranges, Words, ChunkBytes, CacheBytes and Threads by a budget of bytes, and how many
-// blocks of sources are searched in one go: all of them, unless Beam's local runner keeps a round
+// blocks of sources are searched in one pipeline: all of them, unless Beam's local runner keeps a round
 // in the memory of this process. It takes the first choice that fits, in the order of fewest rounds
 // of reading and least data sent. Where none fits the error is a *budget.TooSmall with the least
-// that does.
+// that fits.
 func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (planned JoinParams, blocks int, err error) {
 	var least *budget.TooSmall
 	for _, p.ChunkBytes = range chunkSizes(bytes, cores) {
@@ -52,7 +52,7 @@ func (p JoinParams) Plan(s budget.Sizes, bytes int64, cores int, local bool) (pl
 		}
 	}
 	if least == nil {
-		return p, 0, fmt.Errorf("a round over %d entities and %d edges sends more than the %d MB that Beam's local runner takes: give another --runner", s.Entities, s.Edges, maxBarrierBytes>>20)
+		return p, 0, fmt.Errorf("a round over %d entities and %d edges sends more than the %d MB limit of Beam's local runner; give another --runner", s.Entities, s.Edges, maxBarrierBytes>>20)
 	}
 	return p, 0, least
 }
@@ -84,8 +84,8 @@ func ranges(entities, blocks int) []int {
 	return slices.Compact(list)
 }
 
-// estimate bounds the memory of a worker that searches so many words of sources in one go. With
-// Beam's local runner it includes what the runner holds of a round.
+// estimate bounds the memory of a worker that searches a number of words of sources in one pipeline. With
+// Beam's local runner it includes the rows of a round that the runner holds.
 func (p JoinParams) estimate(s budget.Sizes, words int, local bool) budget.Estimate {
 	n := int64(p.maxRange())
 	j := budget.Joining{

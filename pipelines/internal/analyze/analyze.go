@@ -22,7 +22,7 @@ import (
 	"tagnet/stages/graph"
 )
 
-// flags are the pipeline's own, and what they say.
+// flags are the pipeline's flags and the lists that they give.
 type flags struct {
 	dataset, inference, onBadLine string
 	splits, layers, deltas        string
@@ -36,12 +36,12 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "analyze",
-		Summary: "Analyses a data set as the paper does: degrees, how far answers are, what truncation saves and what it prunes. Runs preprocess, distances, messages and report where they are due. Needs no model.",
+		Summary: "Analyses a dataset as the paper does: degrees, distances of answers, messages that truncation saves and prunes. Runs preprocess, distances, messages and report where needed. Needs no model.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it the workspace's graph, or if there is none a small built-in sample")
-			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt is then asked (inductive setting)")
-			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does at a line that is no fact, or whose relation is in no training fact")
-			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits whose queries are analysed; without the flag those that have queries")
+			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph, whose test.txt has the test queries (inductive setting)")
+			set.StringVar(&f.onBadLine, "on_bad_line", "fail", "`fail|reject`: what preprocess does with a line that is not a fact, or whose relation is in no training fact")
+			set.StringVar(&f.splits, "splits", strings.Join(workspace.Splits, ","), "`list` of splits to analyse; without the flag, those that have queries")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Memory(set, &f.memory)
@@ -50,7 +50,7 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// settings decides the content of analysis/, beside its inputs.
+// settings are the flags that decide, with the inputs, the content of analysis/.
 type settings struct {
 	Splits []string `json:"splits"`
 	Layers []int    `json:"layers"`
@@ -65,12 +65,12 @@ func (f *flags) check() error {
 			return err
 		}
 		if slices.Contains(f.splitList, split) {
-			return command.FlagError("splits", fmt.Sprintf("%q", f.splits), fmt.Sprintf("each split once, but %s stands twice", split))
+			return command.FlagError("splits", fmt.Sprintf("%q", f.splits), fmt.Sprintf("each split once, %s is repeated", split))
 		}
 		f.splitList = append(f.splitList, split)
 	}
 	if f.dataset == "" && f.inference != "" {
-		return command.Usage("--inference is %q without --dataset: the inference graph needs a graph to train on", f.inference)
+		return command.Usage("--inference is %q without --dataset: an inference graph needs a training graph; give --dataset too", f.inference)
 	}
 	var err error
 	if f.layerList, err = command.Numbers("layers", f.layers, 1, configuration.MaxLayers); err != nil {
@@ -96,29 +96,29 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	e.Say("")
-	anew := false
+	changed := false
 	for _, split := range f.splitList {
-		for _, part := range f.parts(split) {
-			made, err := part.make(ctx, e)
+		for _, step := range f.steps(split) {
+			made, err := step.run(ctx, e)
 			if err != nil {
 				return err
 			}
-			anew = anew || made
+			changed = changed || made
 		}
 	}
 	made, err := f.analyse(ctx, e)
 	if err != nil {
 		return err
 	}
-	page, err := f.page(ctx, e, anew || made)
+	page, err := f.page(ctx, e, changed || made)
 	if err != nil {
 		return err
 	}
 	return f.describe(ctx, e, made, page)
 }
 
-// preprocess makes the graph of --dataset. Without that flag it takes the one that is there,
-// or if there is none the sample.
+// preprocess makes the graph of --dataset. Without that flag it uses the graph of the workspace, or if
+// there is none that of the built-in sample.
 func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 	w := e.Workspace
 	if f.dataset == "" {
@@ -144,7 +144,7 @@ func (f *flags) preprocess(ctx context.Context, e *command.Environment) error {
 	return e.Embed(ctx, preprocess.Pipeline(), arguments...)
 }
 
-// budget is --memory as the other pipelines are given it, where it is not the default.
+// budget returns the --memory flag for the other pipelines, nothing if it is the default.
 func (f *flags) budget() []string {
 	if f.memory == budget.Default {
 		return nil
@@ -161,7 +161,7 @@ func (f *flags) chooseSplits(ctx context.Context, e *command.Environment) error 
 	named := false
 	e.Flags.Visit(func(given *flag.Flag) { named = named || given.Name == "splits" })
 	if named {
-		return nil // distances says which file is empty
+		return nil // the pipeline distances reports the empty file
 	}
 	f.splitList = slices.DeleteFunc(f.splitList, func(split string) bool {
 		if s.Queries[split] > 0 {
@@ -173,21 +173,22 @@ func (f *flags) chooseSplits(ctx context.Context, e *command.Environment) error 
 	return nil
 }
 
-// quiet is the environment for a pipeline whose tables are shown at the end, all together.
+// quiet returns an environment that prints no output: analyze prints the tables of all pipelines at the
+// end.
 func quiet(e *command.Environment) *command.Environment {
 	silent := *e
 	silent.Out = io.Discard
 	return &silent
 }
 
-// pageURL is where the report is.
+// pageURL returns the URL of the report.
 func pageURL(w workspace.Workspace) string { return storage.Join(w.Report(), "index.html") }
 
-// page makes the report, where something is new or there is none, and returns whether it did.
-func (f *flags) page(ctx context.Context, e *command.Environment, anew bool) (bool, error) {
-	if !anew {
-		there, err := storage.Exists(ctx, pageURL(e.Workspace))
-		if err != nil || there {
+// page makes the report if its data changed or there is none, and reports whether it did.
+func (f *flags) page(ctx context.Context, e *command.Environment, changed bool) (bool, error) {
+	if !changed {
+		exists, err := storage.Exists(ctx, pageURL(e.Workspace))
+		if err != nil || exists {
 			return false, err
 		}
 	}

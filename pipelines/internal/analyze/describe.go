@@ -10,8 +10,8 @@ import (
 	"tagnet/stages/statistics"
 )
 
-// describe prints what was found, what is there, whether the analysis and the page were made now,
-// and what comes next.
+// describe prints the analysis, the output files and the next commands. made and page report whether
+// this run wrote the analysis and the report.
 func (f *flags) describe(ctx context.Context, e *command.Environment, made, page bool) error {
 	folder := e.Workspace.Analysis()
 	a, err := statistics.Read(ctx, folder)
@@ -39,7 +39,7 @@ func named(a statistics.Analysis) string {
 	if a.Inference == "" {
 		return a.Dataset
 	}
-	return a.Dataset + ", asked " + a.Inference
+	return a.Dataset + ", test queries on " + a.Inference
 }
 
 func describeGraph(e *command.Environment, name string, g statistics.Graph) {
@@ -47,7 +47,7 @@ func describeGraph(e *command.Environment, name string, g statistics.Graph) {
 		name, progress.Count(g.Entities), progress.Count(g.Facts), g.MeanDegree, progress.Count(g.MostEdges))
 }
 
-// describeDistances prints a row for each split, a column for each distance of any.
+// describeDistances prints a row for each split and a column for each distance of any split.
 func (f *flags) describeDistances(e *command.Environment, a statistics.Analysis) {
 	all := statistics.Split{ByDistance: map[string]statistics.AtDistance{}}
 	for _, split := range a.Splits {
@@ -96,11 +96,10 @@ func (f *flags) describeMessages(e *command.Environment, a statistics.Analysis, 
 	}
 }
 
-// mean writes a mean of counts.
+// mean formats a mean of counts.
 func mean(v float64) string { return progress.Count(int64(v + 0.5)) }
 
-// percent writes a share with two decimals; what is nearly nothing or nearly all is not
-// rounded to it.
+// percent formats a share with two decimals. It does not round a share to 0% or 100%.
 func percent(share float64) string {
 	switch {
 	case share > 0 && share < 0.00005:

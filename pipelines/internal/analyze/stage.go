@@ -14,9 +14,9 @@ import (
 	"tagnet/stages/statistics"
 )
 
-// analyse makes analysis/, unless it is there already of what is there now, and returns
-// whether it did. What it is made from took long; it itself does not, so that an analysis of
-// other splits or deltas gives way without --force.
+// analyse makes analysis/ unless it is complete for the present inputs and flags, and reports whether
+// it did. It takes little time, unlike its inputs, so that it overwrites an analysis of other splits
+// or deltas without --force.
 func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, error) {
 	w := e.Workspace
 	m, err := w.Require(ctx, workspace.GraphFolder, w.Command("preprocess"))
@@ -39,15 +39,15 @@ func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, erro
 		stage.Abandon(!command.Local())
 		return false, err
 	}
-	// The page of what was there before goes first: a run that is interrupted after Publish leaves
-	// none, and so the next one makes it.
+	// Remove the page of the earlier analysis before Publish: after an interrupt the next run then makes
+	// the page.
 	if err := storage.Remove(ctx, pageURL(w)); err != nil {
 		return false, err
 	}
 	return true, stage.Publish(ctx, map[string]int64{"splits": int64(len(f.splitList))})
 }
 
-// stage is the folder analysis/ and all that decides it.
+// stage returns the stage of the folder analysis/.
 func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Manifest) (workspace.Stage, error) {
 	folders := []string{workspace.GraphFolder}
 	for _, split := range f.splitList {
@@ -78,8 +78,8 @@ func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Ma
 	return nil
 }
 
-// Shards are the files of edges of a graph/ folder with this manifest: those of the training
-// graph, and those of the inference graph if there is one.
+// Shards returns the files of edges of a graph/ folder with this manifest: those of the training graph,
+// and those of the inference graph if there is one.
 func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
 	var shards []statistics.EdgeShard
 	training := map[string]bool{}
@@ -95,7 +95,7 @@ func Shards(folder string, m manifest.Manifest) []statistics.EdgeShard {
 	return shards
 }
 
-// Build makes the Beam pipeline that analyses the graphs whose edges are in these shards.
+// Build returns the Beam pipeline that analyses the graphs of these shards.
 func Build(shards []statistics.EdgeShard, p statistics.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	statistics.Analyze(s, beam.CreateList(s, shards), p)

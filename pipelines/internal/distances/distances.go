@@ -14,7 +14,7 @@ import (
 	"tagnet/stages/distances"
 )
 
-// What --sources and --method take.
+// The values of --sources and --method.
 const (
 	ofQueries = "queries"
 	all       = "all"
@@ -37,18 +37,18 @@ func Pipeline() command.Pipeline {
 		Name:    "distances",
 		Summary: "Searches the graph: hops from each source of a split's queries to every entity.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "train", "`train|valid|test`: whose queries are asked")
+			set.StringVar(&f.split, "split", "train", "`train|valid|test`: the split whose queries are searched")
 			set.StringVar(&f.sources, "sources", ofQueries, "`queries|all`: search from the queries' sources, or from every entity")
-			set.IntVar(&f.hops, "max_hops", 6, "how far is searched, 1 to 14; at least the layers of the model")
-			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: a worker holds the graph, or rounds of a join do without; auto decides by --memory")
+			set.IntVar(&f.hops, "max_hops", 6, "depth of the search, 1 to 14; at least the layers of the model")
+			set.StringVar(&f.method, "method", auto, "`auto|worker|join`: worker loads the graph into memory, join searches in rounds without it; auto decides by --memory")
 			command.Memory(set, &f.memory)
-			command.Kernel(set, &f.kernel, "how a worker searches; it changes no result")
+			command.Kernel(set, &f.kernel, "kernels of the search; does not change results")
 		},
 		Run: f.run,
 	}
 }
 
-// configuration decides the content of distances/SPLIT.
+// configuration has the flags that decide the content of distances/SPLIT.
 type configuration struct {
 	Split   string `json:"split"`
 	Sources string `json:"sources"`
@@ -92,19 +92,19 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: e.Again(),
 	}
-	// Only workers load the graph, and those of a join not even they.
+	// This process does not load the graph, and the workers of a join do not either.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
 	if err != nil {
 		return err
 	}
 	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: %s is empty; put facts into the dataset's %s.txt and preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
+		return fmt.Errorf("--split %s has no queries: %s is empty; add facts to the dataset's %s.txt and run preprocess again", f.split, storage.Join(w.Graph(), kg.QueriesFile(f.split)), f.split)
 	}
 	sources := distances.Sources(queries)
 	if f.sources == all {
 		sources = everyEntity(kg.EntitiesOf(m, f.split))
 	}
-	// Before Begin clears what --force replaces: a budget may be too small.
+	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	c, err := f.choose(ctx, e, m, len(sources))
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if done {
-		e.Say("%s is complete with the same configuration; --force makes it anew", w.Distances(f.split))
+		e.Say("%s is complete with the same configuration; --force overwrites it", w.Distances(f.split))
 		return f.finish(ctx, e, false)
 	}
 	if err := f.search(ctx, e, sources, c); err != nil {
@@ -135,7 +135,8 @@ func everyEntity(entities int) []int32 {
 	return sources
 }
 
-// finish tells what is there, whether it was made now, and what comes next.
+// finish prints the distribution, the output files and the next command. made reports whether this run
+// wrote them.
 func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
 	d, err := distances.ReadDistribution(ctx, folder)
@@ -149,7 +150,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	}
 	show(e, "unreached", d, true)
 	if f.split == "train" {
-		e.Say("  (training leaves each query's own edge out, so that its answer is farther)")
+		e.Say("  (training removes each query's own edge, which makes its answer farther)")
 	}
 	e.Say("")
 	e.Outputs(made, folder, storage.Join(folder, distances.DistributionFile))

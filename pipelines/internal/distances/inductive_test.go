@@ -16,8 +16,8 @@ import (
 const inductiveSets = "../../../../shared/data/inductive"
 
 // TestJoinOnInductiveGraphs holds that every inductive data set gets the same bytes by a join
-// as on a worker that holds the graph: its training graph, asked by valid, and its inference
-// graph, asked by test.
+// as on a worker that holds the graph: its training graph, which valid queries, and its inference
+// graph, which test queries.
 func TestJoinOnInductiveGraphs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: eight data sets take half a minute")

@@ -17,20 +17,20 @@ import (
 // choice is how a split is searched.
 type choice struct {
 	method      string
-	why         string // what auto tells of its choice
+	why         string // printed if auto chose the method
 	params      distances.JoinParams
 	perPipeline int // blocks of sources that one pipeline of a join searches
 }
 
-// choose decides by --memory where --method is auto, and says why. A budget that is too small for
-// the method is a mistake in the flags.
+// choose returns the method and its parameters; with --method auto it decides by --memory. A budget
+// that is too small for the method is a usage error.
 func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (choice, error) {
 	c := choice{method: f.method, params: Params(m, sources, distances.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
 		Memory: f.memory * budget.MiB, Kernel: f.kernel,
 	})}
 	if len(c.params.Edges) == 0 || c.params.Entities < 1 {
-		return c, fmt.Errorf("%s has no edges for --split %s: %s makes it anew", c.params.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
+		return c, fmt.Errorf("%s has no edges for --split %s; run %s", c.params.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
 	}
 	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), m, f.split)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 		if f.memory >= least || small != nil && least <= small.Least/budget.MiB {
 			c.method = worker
 		}
-		c.why = fmt.Sprintf("method %s: a worker that holds the graph of %s edges takes at least %d MiB, --memory is %d", c.method, progress.Count(sizes.Edges), least, f.memory)
+		c.why = fmt.Sprintf("method %s: a worker that holds the graph of %s edges needs at least %d MiB, --memory is %d", c.method, progress.Count(sizes.Edges), least, f.memory)
 	}
 	if c.method == join {
 		c.params, c.perPipeline = planned, perPipeline
