@@ -298,7 +298,7 @@ func TestMistakes(t *testing.T) {
 		says      string
 	}{
 		"split":             {[]string{"--splits", "test,all"}, command.ExitUsage, "--splits"},
-		"split twice":       {[]string{"--splits", "test,test"}, command.ExitUsage, "twice"},
+		"split twice":       {[]string{"--splits", "test,test"}, command.ExitUsage, "repeated"},
 		"no split":          {[]string{"--splits", ""}, command.ExitUsage, "--splits"},
 		"layers":            {[]string{"--layers", "15"}, command.ExitUsage, "--layers"},
 		"deltas":            {[]string{"--deltas", "0,-1"}, command.ExitUsage, "--deltas"},
