@@ -8,9 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	_ "tagnet/formats/storage/gcs" // --out may be a gs:// URL
@@ -118,9 +120,25 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return usageError{err}
 	}
+	made := absent(o.out)
 	if err := write(ctx, g, o, diagnostics); err != nil {
+		for _, folder := range made {
+			os.Remove(folder) // fails unless it is empty
+		}
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
 	return nil
+}
+
+// absent returns the local folders on the path that do not exist, the innermost first.
+func absent(path string) []string {
+	var folders []string
+	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		folders = append(folders, path)
+	}
+	return folders
 }
