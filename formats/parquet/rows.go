@@ -55,7 +55,7 @@ type MessageCount struct {
 // Share is a part of a whole that the analysis of a data set counts: a row of
 // analysis.parquet. The parts of one whole do not overlap; their shares add up to 1.
 type Share struct {
-	// Graph is "training" or "inference". Split is the one whose queries are asked, "" where
+	// Graph is "training" or "inference". Split is the split of the queries, "" where
 	// the graph itself is counted.
 	Graph, Split string
 	// What is counted: "degree" counts entities, "distance" queries, "message" messages.

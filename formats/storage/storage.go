@@ -250,7 +250,7 @@ func removeBelow(ctx context.Context, folder string, chosen func(url string) boo
 	return nil
 }
 
-// CheckWritable reports whether files can be written into a folder, which need not be there. It
+// CheckWritable reports whether files can be written into a folder, which need not exist. It
 // leaves nothing behind.
 func CheckWritable(ctx context.Context, url string) error {
 	system, path, err := resolve(ctx, url)
@@ -267,7 +267,7 @@ func CheckWritable(ctx context.Context, url string) error {
 func explain(doing, url string, err error) error {
 	var path *fs.PathError
 	var rename *os.LinkError
-	switch { // the URL is named already, and the temporary name helps nobody
+	switch { // the URL is named already, and the temporary name is of no use to users
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.As(err, &rename):

@@ -97,7 +97,7 @@ func (w *AnswersWriter) columns() []arrow.Array {
 // list of more than MostAnswers.
 func (w *AnswersWriter) Write(source, relation int32, list []int32) error {
 	if len(list) > MostAnswers {
-		return w.refuse("(%d, %d) has %d known answers, more than the %d that one question may have; leave some of its facts out", source, relation, len(list), MostAnswers)
+		return w.refuse("(%d, %d) has %d known answers, more than the %d that one query may have; leave some of its facts out", source, relation, len(list), MostAnswers)
 	}
 	if err := w.order.next(source, relation, list); err != nil {
 		return w.refuse("%v", err)

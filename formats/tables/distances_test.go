@@ -91,9 +91,9 @@ func TestDistanceReaderFindsRows(t *testing.T) {
 	}
 }
 
-// TestDistanceReaderReadsOnlyWhatIsAsked damages one batch: rows of others can still be read,
+// TestDistanceReaderReadsOnlyRequestedBatches damages one batch: rows of others can still be read,
 // and those of this one cannot.
-func TestDistanceReaderReadsOnlyWhatIsAsked(t *testing.T) {
+func TestDistanceReaderReadsOnlyRequestedBatches(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://" + t.Name() + "/d.arrow"
 	rows := sampleDistances(2500)

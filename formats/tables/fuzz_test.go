@@ -46,7 +46,7 @@ func FuzzReaders(f *testing.F) {
 }
 
 // repairChecksums makes the checksums of a file those of its bytes, as far as its lengths allow. A
-// forged schema it leaves alone: Arrow makes room for as many columns as one claims to have,
+// forged schema it leaves alone: Arrow allocates as many columns as a schema declares,
 // and only the checksum stands before that.
 func repairChecksums(file []byte) []byte {
 	file = append([]byte(nil), file...)

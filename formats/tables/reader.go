@@ -68,7 +68,7 @@ func readTable(ctx context.Context, url string, schema *arrow.Schema, start func
 	}
 	defer r.close()
 	if start != nil {
-		// A row takes space in the file, if little: what a forged trailer claims is not believed.
+		// A row takes space in the file, if little: a trailer that declares more is forged.
 		start(min(r.frame.rows, 64*r.file.Size()))
 	}
 	for i := range r.frame.blocks {

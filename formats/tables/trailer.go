@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// The trailer stands between the last record batch and Arrow's footer, little-endian: an
+// The trailer lies between the last record batch and Arrow's footer, little-endian: an
 // entry for each block, then the tail.
 const (
 	arrowMagic    = "ARROW1"

@@ -52,7 +52,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzReadQueries holds that a question read is the line that was written.
+// FuzzReadQueries checks that a query that is read equals the line that was written.
 func FuzzReadQueries(f *testing.F) {
 	for _, text := range []string{"", "a\tr\n", "a\t~r", "a\t~", "~a\t~~r\r\n", "a r", "a\tr\tb"} {
 		f.Add([]byte(text))

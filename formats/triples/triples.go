@@ -109,9 +109,9 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 	return fmt.Sprintf("%d field%s instead of %d", found, plural, want), remedy
 }
 
-// ReadQueries calls each for every question of a text: "source TAB relation", where a
-// leading ~ on the relation asks its inverse (who stands before, rather than after). It
-// takes the text as Read does, and is strict: the first line that is no question is the
+// ReadQueries calls each for every query of a text: "source TAB relation", where a
+// leading ~ on the relation selects the inverse relation, which asks for heads. It
+// takes the text as Read does, and is strict: the first line that is no query is the
 // error, a BadLine.
 func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
 	const fields = "source and relation"

@@ -35,7 +35,7 @@ func generate(t *testing.T, arguments ...string) (map[string]string, error) {
 func facts(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // TestFactsAreDistinct makes graphs of several shapes, dense ones among them: as many facts as were
-// asked for, none of them twice in any file, and every relation of valid and test in train.
+// requested, none of them twice in any file, and every relation of valid and test in train.
 func TestFactsAreDistinct(t *testing.T) {
 	for _, test := range []struct {
 		facts, entities, relations int
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("too many facts for so few entities: %v", err)
 	}
 	if files, err := generate(t, "--facts", "20", "--relations", "1000", "--entities", "20"); err == nil || !strings.Contains(err.Error(), "no training fact") || len(files) > 0 {
-		t.Errorf("relations that are only asked: %v, %d files", err, len(files))
+		t.Errorf("relations that are only queried: %v, %d files", err, len(files))
 	}
 }
 
@@ -190,7 +190,7 @@ func TestRefusedLeavesNoFolder(t *testing.T) {
 	}
 }
 
-// TestNothingIsReplacedOrLeft holds that files that are there stay, and that an interrupted run
+// TestNothingIsReplacedOrLeft checks that existing files stay, and that an interrupted run
 // leaves none.
 func TestNothingIsReplacedOrLeft(t *testing.T) {
 	folder := t.TempDir()

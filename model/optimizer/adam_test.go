@@ -165,8 +165,8 @@ func TestStepChecksTheModel(t *testing.T) {
 	}
 }
 
-// A solver that was stopped and restored goes on to the same bits.
-func TestRestoreGoesOn(t *testing.T) {
+// A solver that was stopped and restored reaches the same bits.
+func TestRestoreContinues(t *testing.T) {
 	run := func(breakAfter int) []float32 {
 		weights, gradients, model := sets(t)
 		a := NewAdam(layout, .01, 1e-3, fastest)

@@ -9,7 +9,7 @@ import (
 	"tagnet/model/random"
 )
 
-// Draw is one query of a batch: the index of a training fact, whose tail is asked for or, if Inverse, its head.
+// Draw is one query of a batch: the index of a training fact, which queries its tail or, if Inverse, its head.
 type Draw struct {
 	Fact    int32
 	Inverse bool
@@ -40,7 +40,7 @@ func randomSchedule(facts, batch int, seed uint64, epoch int) [][]Draw {
 	return batches
 }
 
-// groupedSchedule draws whole groups of queries that share a source. Whether a fact is asked for its tail or its
+// groupedSchedule draws whole groups of queries that share a source. Whether the query of a fact is for its tail or its
 // head is decided at random; the queries are grouped by source, groups larger than a batch are split, and
 // batches filled with groups in random order, each closed before it would grow beyond the batch size.
 func groupedSchedule(facts []graph.Fact, batch int, seed uint64, epoch int) [][]Draw {

@@ -28,24 +28,24 @@ func schedules(facts []graph.Fact, batch int, seed uint64, epoch int) map[string
 	}
 }
 
-func TestEveryFactIsAskedOnceAnEpoch(t *testing.T) {
+func TestEveryFactIsDrawnOnceAnEpoch(t *testing.T) {
 	t.Parallel()
 	for _, facts := range []int{1, 2, 15, 16, 17, 1000} {
 		for _, batch := range []int{1, 3, 16, 2000} {
 			for name, batches := range schedules(hub(facts), batch, 1, 1) {
 				t.Run(fmt.Sprintf("%s/%d/%d", name, facts, batch), func(t *testing.T) {
-					asked := make([]int, facts)
+					drawn := make([]int, facts)
 					for i, b := range batches {
 						if len(b) == 0 || len(b) > batch {
 							t.Errorf("batch %d holds %d queries, want 1 to %d", i, len(b), batch)
 						}
 						for _, d := range b {
-							asked[d.Fact]++
+							drawn[d.Fact]++
 						}
 					}
-					for fact, n := range asked {
+					for fact, n := range drawn {
 						if n != 1 {
-							t.Errorf("fact %d is asked %d times", fact, n)
+							t.Errorf("fact %d is drawn %d times", fact, n)
 						}
 					}
 				})

@@ -1,4 +1,4 @@
-// Score ranks the answers of a split's queries, or answers a user's own questions.
+// Score ranks the answers of a split's queries, or answers a user's own queries.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 	"tagnet/model/kg"
 )
 
-// Sizes returns the sizes of the graph that a split is asked in, and of the split's queries, from the
+// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, from the
 // manifest and the summary of a graph/ folder. Of Sources it returns a bound.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	summary, err := ReadSummary(ctx, folder)

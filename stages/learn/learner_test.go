@@ -234,8 +234,8 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	}
 }
 
-// A training that is stopped while it validates has learned the epoch, and validates it when it
-// goes on.
+// A training that is stopped while it validates has learned the epoch, and validates it when
+// resumed.
 func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t))

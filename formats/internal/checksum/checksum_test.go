@@ -29,7 +29,7 @@ func TestVerifyOfWhatSetMade(t *testing.T) {
 	}
 }
 
-func TestTextsThatCannotBeSealed(t *testing.T) {
+func TestTextsWithoutChecksum(t *testing.T) {
 	for text, want := range map[string]error{
 		`{}`:                ErrMissing,
 		`{"hash":"00"}`:     ErrBroken,

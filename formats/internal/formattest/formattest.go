@@ -16,7 +16,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files in testdata anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files in testdata")
 
 // EveryDamage reads the file cut at every length, with every single bit flipped, and with a
 // byte more; each read must fail with an error that names the file.

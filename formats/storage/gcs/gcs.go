@@ -105,7 +105,7 @@ func newClient(host string) (*cloud.Client, error) {
 // emulatorVariable is the environment variable that names an emulator's host, for the client too.
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
-// reach returns an error if nobody listens at the emulator's host, which the client would ask
+// reach returns an error if no server listens at the emulator's host, which the client would call
 // again and again until its patience ends.
 func reach(ctx context.Context, host string) error {
 	text := host

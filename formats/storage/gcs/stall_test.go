@@ -19,8 +19,8 @@ import (
 	"tagnet/formats/storage"
 )
 
-// TestNobodyListens holds that an emulator that is not there is an error at once, by its name.
-func TestNobodyListens(t *testing.T) {
+// TestNoEmulator checks that an absent emulator is an error at once, which names it.
+func TestNoEmulator(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ var readers = map[string]func(ctx context.Context) ([]byte, error){
 	"ranges": func(ctx context.Context) ([]byte, error) { return storage.ReadFile(ctx, stalled) },
 }
 
-// TestAnswersThatStall holds that where an answer stops in its middle the rest is asked for, and
+// TestAnswersThatStall checks that the client requests the rest of an answer that stalls, and
 // that it is an error if nothing ever comes.
 func TestAnswersThatStall(t *testing.T) {
 	for name, read := range readers {
@@ -220,7 +220,7 @@ func (d *dying) Close() error {
 	return d.Conn.Close()
 }
 
-// TestDeadConnectionIsLeft holds that calls do not go on to use a connection of HTTP/2 that died.
+// TestDeadConnectionIsLeft checks that calls stop using a connection of HTTP/2 that died.
 func TestDeadConnectionIsLeft(t *testing.T) {
 	impatient(t, time.Minute)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -31,11 +31,11 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 		t.Run(fmt.Sprint("inductive ", inductive), func(t *testing.T) {
 			workspace := t.TempDir()
 			trained := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))
-			asked := trained
+			inference := trained
 			arguments := []string{"--workspace", workspace, "--dataset", trained, "--layers", "4,2", "--deltas", "0,2,1"}
 			if inductive {
-				asked = pipelinetest.Dataset(t, pipelinetest.Chain(3, "o", 40))
-				arguments = append(arguments, "--inference", asked)
+				inference = pipelinetest.Dataset(t, pipelinetest.Chain(3, "o", 40))
+				arguments = append(arguments, "--inference", inference)
 			}
 			pipelinetest.Succeed(t, Pipeline(), arguments...)
 			a, err := statistics.Read(t.Context(), filepath.Join(workspace, "analysis"))
@@ -47,12 +47,12 @@ func TestAnalysisEqualsBruteForce(t *testing.T) {
 				t.Fatalf("inference graph %+v", a.InferenceGraph)
 			}
 			if inductive {
-				compareGraph(t, readPlain(t, asked), *a.InferenceGraph)
+				compareGraph(t, readPlain(t, inference), *a.InferenceGraph)
 			}
 			for _, split := range []string{"train", "valid", "test"} {
 				folder := trained
 				if split == "test" {
-					folder = asked
+					folder = inference
 				}
 				if (a.Splits[split].Graph == "inference") != (inductive && split == "test") {
 					t.Errorf("%s asks the %s graph", split, a.Splits[split].Graph)
@@ -202,7 +202,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if now, _ := content(); now[filepath.Join(workspace, "messages", "test", "manifest.json")] != times[filepath.Join(workspace, "messages", "test", "manifest.json")] {
-		t.Error("another analysis counted messages anew")
+		t.Error("another analysis counted messages again")
 	}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--force")...)
 	if _, now := content(); fmt.Sprint(now) != fmt.Sprint(texts) {
@@ -210,7 +210,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestInterrupted holds that what an interrupted or damaged run left is made anew.
+// TestInterrupted holds that what an interrupted or damaged run left is made again.
 func TestInterrupted(t *testing.T) {
 	folder, workspace := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), t.TempDir()
 	arguments := []string{"--workspace", workspace, "--dataset", folder, "--layers", "2", "--deltas", "0", "--splits", "valid"}
@@ -228,7 +228,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 // TestCountsOfAnEarlierVersion holds that messages which were counted before there were counts by
-// layer are refused, with the command that counts them anew.
+// layer are refused, with the command that counts them again.
 func TestCountsOfAnEarlierVersion(t *testing.T) {
 	root := t.TempDir()
 	arguments := []string{"--workspace", root, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40)), "--layers", "2", "--deltas", "0", "--splits", "test"}

@@ -30,7 +30,7 @@ func (i *interrupter) Write(p []byte) (int, error) {
 }
 
 // TestInterruptAnywhere interrupts a run after each line that it says and at moments between them.
-// Each folder then is complete, or marked as unfinished, or not there; and the next run goes on
+// Each folder then is complete, or marked as unfinished, or absent; and the next run continues
 // without --force, to the same bytes.
 func TestInterruptAnywhere(t *testing.T) {
 	folder := pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))

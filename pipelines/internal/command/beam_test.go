@@ -19,7 +19,7 @@ func TestCancelLater(t *testing.T) {
 		}
 		time.Sleep(after)
 		if later.Err() != nil {
-			t.Errorf("after %v: cancelled with nobody asking for it", after)
+			t.Errorf("after %v: cancelled without a request", after)
 		}
 		cancel()
 		<-later.Done()

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 )
 
-// nobodyListens returns an endpoint without a job server and restores the runner's flags after the test.
-func nobodyListens(t *testing.T) string {
+// deadEndpoint returns an endpoint without a job server and restores the runner's flags after the test.
+func deadEndpoint(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func nobodyListens(t *testing.T) string {
 }
 
 func TestUnusableRunners(t *testing.T) {
-	closed := nobodyListens(t)
+	closed := deadEndpoint(t)
 	for _, test := range []struct {
 		name      string
 		arguments []string
@@ -34,7 +34,7 @@ func TestUnusableRunners(t *testing.T) {
 	}{
 		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want prism, "},
 		{"no endpoint", []string{"--runner", "flink"}, ExitUsage, "--runner flink needs --endpoint HOST:PORT"},
-		{"nobody there", []string{"--runner", "flink", "--endpoint", closed}, ExitFailure, "at --endpoint " + closed + ": "},
+		{"no server", []string{"--runner", "flink", "--endpoint", closed}, ExitFailure, "at --endpoint " + closed + ": "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			*runners.Runner, *jobopts.Endpoint = "", ""
@@ -54,7 +54,7 @@ func TestForceOverwritesNothingWithoutAJobServer(t *testing.T) {
 		began = true
 		return nil
 	}
-	arguments := []string{"--runner", "flink", "--endpoint", nobodyListens(t), "--workspace", t.TempDir()}
+	arguments := []string{"--runner", "flink", "--endpoint", deadEndpoint(t), "--workspace", t.TempDir()}
 	var out, stderr bytes.Buffer
 	if code := Run(t.Context(), p, append(arguments, "--force"), &out, &stderr); code != ExitFailure || began {
 		t.Errorf("exit code %d, want %d; began %v, want false", code, ExitFailure, began)

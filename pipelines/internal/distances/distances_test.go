@@ -70,12 +70,12 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
 	rows, counts := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {
-		asked := distances.QueriesOf(queries, source)
+		ofSource := distances.QueriesOf(queries, source)
 		found, err := reader.Row(source, got)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found != (all || len(asked) > 0) {
+		if found != (all || len(ofSource) > 0) {
 			t.Fatalf("source %d: found is %v", source, found)
 		}
 		if !found {
@@ -86,7 +86,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("source %d: %v, want %v", source, got, want)
 		}
-		for _, q := range asked {
+		for _, q := range ofSource {
 			at := fmt.Sprint(want[q.Answer])
 			if want[q.Answer] == search.Unreached {
 				at = "unreached"
@@ -158,7 +158,7 @@ func TestDamagedGraph(t *testing.T) {
 	check()
 }
 
-// TestStale holds that distances of a graph that was made anew with other data are not taken
+// TestStale holds that distances of a graph that was made again with other data are not taken
 // for current ones.
 func TestStale(t *testing.T) {
 	workspace, other := prepared(t, 4, false), prepared(t, 5, false)

@@ -28,23 +28,23 @@ func leastSaid(t *testing.T, stderr string) int {
 // auto takes the method that the budget holds and says why.
 func TestMethodByMemory(t *testing.T) {
 	root := prepared(t, 8, false)
-	asked := func(method string, memory int) (int, string, string) {
+	runWith := func(method string, memory int) (int, string, string) {
 		return pipelinetest.Run(t, Pipeline(), "--workspace", root, "--split", "test", "--force", "--method", method, "--memory", fmt.Sprint(memory))
 	}
 	leasts := map[string]int{}
 	for _, method := range []string{worker, join, auto} {
-		code, _, stderr := asked(method, 1)
+		code, _, stderr := runWith(method, 1)
 		if code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory 1 is too small: ") || strings.Count(stderr, "\n") != 1 {
 			t.Fatalf("%s: exit %d, %q", method, code, stderr)
 		}
 		leasts[method] = leastSaid(t, stderr)
-		if code, _, stderr := asked(method, leasts[method]-2); code != command.ExitUsage {
+		if code, _, stderr := runWith(method, leasts[method]-2); code != command.ExitUsage {
 			t.Errorf("%s: less than the least: exit %d, %q", method, code, stderr)
 		}
 		if left, err := filepath.Glob(filepath.Join(root, "distances", "*")); err != nil || len(left) > 0 {
 			t.Errorf("left: %v %v", left, err)
 		}
-		code, out, stderr := asked(method, leasts[method])
+		code, out, stderr := runWith(method, leasts[method])
 		if code != 0 {
 			t.Errorf("%s: the least that would do does not: exit %d, %q", method, code, stderr)
 		}

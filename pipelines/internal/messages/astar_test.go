@@ -74,8 +74,8 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 	}
 }
 
-// TestChoicesWhileTrainingGoesOn holds that it is said of whom the choices are.
-func TestChoicesWhileTrainingGoesOn(t *testing.T) {
+// TestChoicesOfUnfinishedTraining checks that the output names the checkpoint of the choices.
+func TestChoicesOfUnfinishedTraining(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
 	pipelinetest.Remove(t, filepath.Join(workspace, "checkpoints", "manifest.json"))
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")

@@ -25,7 +25,7 @@ func withTemplates(run func() int) int {
 }
 
 // Template returns a workspace of the test's own: a copy of the one that build made when a test of
-// this process asked for the name first. TestMain of the package must call Main.
+// this process used the name first. TestMain of the package must call Main.
 func Template(t testing.TB, name string, build func(workspace string)) string {
 	t.Helper()
 	templates.Lock()

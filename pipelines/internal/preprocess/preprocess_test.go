@@ -100,7 +100,7 @@ func TestTransductive(t *testing.T) {
 	if known := answersOf(t, l.TrainAnswers).Of(0, 0); !slices.Equal(known, []int32{1}) {
 		t.Errorf("anna likes %v while training", known)
 	}
-	// The reciprocal of likes is relation 2: who likes anna? bert (test).
+	// The inverse of likes is relation 2: who likes anna? bert (test).
 	if known := answersOf(t, l.Train.Answers).Of(0, 2); !slices.Equal(known, []int32{1}) {
 		t.Errorf("anna is liked by %v", known)
 	}

@@ -14,7 +14,7 @@ import (
 const data = "../../../../shared/data"
 
 // size is a row of the paper's tables: entities and facts of the graph that a split asks, and
-// the split's questions.
+// the split's queries.
 type size struct{ entities, facts, queries int64 }
 
 // TestSizesOfThePaper compares with the paper's dataset tables. Of the inductive datasets,
@@ -54,17 +54,17 @@ func TestSizesOfThePaper(t *testing.T) {
 			if s.Relations != test.relations {
 				t.Errorf("%d relations, want %d", s.Relations, test.relations)
 			}
-			asked := graph.GraphSummary{Entities: s.Entities, Facts: s.Facts}
-			if got := (size{asked.Entities, asked.Facts, s.Queries["train"] / 2}); got != test.train {
+			queried := graph.GraphSummary{Entities: s.Entities, Facts: s.Facts}
+			if got := (size{queried.Entities, queried.Facts, s.Queries["train"] / 2}); got != test.train {
 				t.Errorf("train %+v, want %+v", got, test.train)
 			}
-			if got := (size{asked.Entities, asked.Facts, s.Queries["valid"] / 2}); got != test.valid {
+			if got := (size{queried.Entities, queried.Facts, s.Queries["valid"] / 2}); got != test.valid {
 				t.Errorf("valid %+v, want %+v", got, test.valid)
 			}
 			if s.InferenceGraph != nil {
-				asked = *s.InferenceGraph
+				queried = *s.InferenceGraph
 			}
-			if got := (size{asked.Entities, asked.Facts, s.Queries["test"] / 2}); got != test.test {
+			if got := (size{queried.Entities, queried.Facts, s.Queries["test"] / 2}); got != test.test {
 				t.Errorf("test %+v, want %+v", got, test.test)
 			}
 			for split, n := range s.Repeated {

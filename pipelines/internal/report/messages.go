@@ -35,7 +35,7 @@ func (e *evidence) composeMessages() section {
 	return s
 }
 
-// harmless returns a remark that leaving out empty messages changes no score, except for TransE,
+// harmless returns the note that leaving out empty messages changes no score, except for TransE,
 // whose empty messages are not 0.
 func (e *evidence) harmless() string {
 	if e.checkpoint != nil && e.checkpoint.Configuration.Message == configuration.MessageTransE {

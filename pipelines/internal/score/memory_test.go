@@ -9,7 +9,7 @@ import (
 )
 
 // TestLeastMemoryIsEnough scores again with a budget that is too small, which leaves the evaluation
-// that is there, and then with the least that the refusal names.
+// that exists, and then with the least that the refusal names.
 func TestLeastMemoryIsEnough(t *testing.T) {
 	w := trained(t, "plain")
 	arguments := []string{"--workspace", w, "--threads", "3", "--force"}

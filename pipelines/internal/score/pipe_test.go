@@ -27,7 +27,7 @@ func TestPipedQueries(t *testing.T) {
 	}
 }
 
-// TestInterruptedPipe holds that a pipe that nobody writes to can be given up.
+// TestInterruptedPipe checks that an interrupt ends the wait for a pipe without a writer.
 func TestInterruptedPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -32,14 +32,14 @@ var usages = map[string]string{
 	"degree_messages":         "a learned message stands in for each that the window leaves out",
 	"remove":                  "`triple|one_hop|none`: what leaves the graph of a training query",
 	"dropout":                 "share of each node update that is dropped while training",
-	"negatives":               "corrupted answers per training query",
+	"negatives":               "negatives per training query",
 	"strict_negatives":        "never draw a known answer as a negative",
 	"adversarial_temperature": "weights hard negatives more; 0 weights all alike",
 	"learning_rate":           "Adam's, in the first epoch",
 	"learning_rate_decay":     "multiplies the learning rate after each epoch",
 	"weight_decay":            "added to the gradient, times the weight",
 	"batch_size":              "queries per step",
-	"epochs":                  "how often every training fact is asked",
+	"epochs":                  "passes over the training facts",
 	"batching":                "`random|grouped`: batches over all queries, or whole groups that share a source",
 }
 

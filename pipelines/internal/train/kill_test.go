@@ -44,11 +44,11 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 			if unlucky > 20 {
 				after = time.Hour // so that there is an end
 			}
-			var goesOn bool
-			if killed, goesOn = trained(t, w, after); killed {
+			var resumes bool
+			if killed, resumes = trained(t, w, after); killed {
 				kills++
 			}
-			if goesOn {
+			if resumes {
 				resumed++
 			}
 		}

@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 		flags []string
 		want  []string
 	}{
-		"not asked":           {nil, []string{"unfinished", "--resume", "--force"}},
+		"no flag":             {nil, []string{"unfinished", "--resume", "--force"}},
 		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "--force"}},
 		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
 		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
@@ -102,7 +102,7 @@ func TestResume(t *testing.T) {
 }
 
 // TestRemedyKeepsTheFlags runs what the errors propose, as it stands there: it does what it says
-// with the configuration that was asked for.
+// with the configuration of the flags.
 func TestRemedyKeepsTheFlags(t *testing.T) {
 	w := finished(t)
 	folder := filepath.Join(w, "checkpoints")
