@@ -88,8 +88,13 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 		return false, err
 	}
 	// Another run may have completed the folder before this one got the lock.
-	if done, err := complete(); done || err != nil {
-		return done, errors.Join(err, s.lock.Release(ctx))
+	done, err = complete()
+	switch {
+	case err != nil: // also where ctx was cancelled since: the next run takes the ended lock over
+		s.Pause()
+		return false, err
+	case done:
+		return true, s.lock.Release(context.WithoutCancel(ctx))
 	}
 	// Without its manifest the folder counts as leftovers, wherever this is interrupted.
 	err = storage.Remove(ctx, s.index())
