@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -103,11 +104,17 @@ func CheckFree(ctx context.Context, folder string) error {
 
 // read returns the content of a lock file, nil if it does not exist.
 func read(ctx context.Context, url string) ([]byte, error) {
-	data, err := storage.ReadFile(ctx, url)
+	// Not storage.ReadFile, which fails if the file is rewritten meanwhile: a torn read cannot be
+	// parsed, or is refused by the swap.
+	file, err := storage.Open(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
+		return nil, fmt.Errorf("reading the lock file: %w", err)
+	}
+	data, err := io.ReadAll(file)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	return data, nil

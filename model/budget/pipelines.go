@@ -20,6 +20,7 @@ type Sizes struct {
 
 // Score estimates scoring with the topK best candidates of each query.
 func Score(s Sizes, c configuration.Configuration, topK int) Estimate {
+	topK = int(min(int64(topK), s.Entities))
 	return Estimate{
 		Task: "scoring this graph",
 		Rows: []Row{

@@ -250,7 +250,7 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	pipelinetest.Write(t, filepath.Join(root, "messages", "test", messages.SummaryFile), string(text))
 	pipelinetest.Remove(t, filepath.Join(root, "messages", "test", manifest.FileName))
 	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
-	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), m.Rows)); err != nil {
+	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), m.Rows)); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)

@@ -85,7 +85,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 		} else if len(urls) == 0 {
 			continue
 		}
-		if err := errors.Join(stage.Resume(context.Background()), stage.Publish(context.Background(), nil)); err != nil {
+		if err := errors.Join(stage.Resume(context.Background(), false), stage.Publish(context.Background(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {

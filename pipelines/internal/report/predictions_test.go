@@ -101,7 +101,7 @@ func TestOwnQueries(t *testing.T) {
 		t.Errorf("no gap for queries without a manifest: %s", output)
 	}
 	stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/queries"}
-	if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
+	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	page, _ := run(t, root)

@@ -215,7 +215,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 		}
 		// Publish a different graph.
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
-		if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
+		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		}
 		stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/test", Inputs: inputs,
 			Configuration: map[string]string{"checkpoint": "epoch-003", "weights": test.weights}}
-		if err := errors.Join(stage.Resume(t.Context()), stage.Publish(t.Context(), nil)); err != nil {
+		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		var out, problems bytes.Buffer

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
@@ -178,19 +179,21 @@ const (
 	complete             // all epochs are trained: nothing is left to do
 	resume               // continue from the newest
 	extend               // all epochs of an earlier run are trained, this one has more
-	replace              // remove them: --force
+	replace              // remove them: --force without --resume
 )
 
-// plan decides what to do with existing checkpoints. It changes nothing; only --force removes
-// checkpoints.
+// plan decides what to do with existing checkpoints. It changes nothing; only --force without
+// --resume removes checkpoints. With --resume, --force takes over the lock of another run.
 func (t *training) plan(ctx context.Context) (plan, error) {
 	_, err := manifest.Read(ctx, string(t.folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
-	if t.e.Force {
+	if t.e.Force && !t.resume {
 		return replace, nil
 	}
-	if err := t.stage.CheckFree(ctx); err != nil {
-		return 0, err
+	if !t.e.Force {
+		if err := t.stage.CheckFree(ctx); err != nil {
+			return 0, keepCheckpoints(err)
+		}
 	}
 	records, damaged, err := t.folder.Records(ctx)
 	if err != nil {
@@ -231,14 +234,23 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 func (t *training) prepare(ctx context.Context, p plan) error {
 	switch p {
 	case resume:
-		return t.stage.Resume(ctx)
+		return t.stage.Resume(ctx, t.e.Force)
 	case extend:
-		if err := t.stage.Resume(ctx); err != nil {
+		if err := t.stage.Resume(ctx, t.e.Force); err != nil {
 			return err
 		}
 		return storage.Remove(ctx, storage.Join(string(t.folder), manifest.FileName)) // no longer complete
 	}
-	_, err := t.stage.Begin(ctx, p == replace)
+	_, err := t.stage.Begin(ctx, t.e.Force)
+	return err
+}
+
+// keepCheckpoints adds to the error of a folder that another run is writing how to take it over
+// and keep its checkpoints.
+func keepCheckpoints(err error) error {
+	if held := new(lock.Held); errors.As(err, &held) {
+		return fmt.Errorf("%w; --resume --force keeps its checkpoints, --force alone removes them", err)
+	}
 	return err
 }
 

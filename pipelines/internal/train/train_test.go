@@ -101,6 +101,29 @@ func TestResume(t *testing.T) {
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 }
 
+// TestTakeOverKeepsCheckpoints resumes a training whose lock names a process on another host, which
+// may be alive: only with --force, and from its newest checkpoint.
+func TestTakeOverKeepsCheckpoints(t *testing.T) {
+	w := finished(t)
+	folder := filepath.Join(w, "checkpoints")
+	whole := pipelinetest.Files(t, folder)
+	for name := range whole {
+		if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
+			pipelinetest.Remove(t, filepath.Join(folder, name))
+		}
+	}
+	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
+	if code != 1 || !strings.Contains(stderr, "process 7 on host elsewhere") || !strings.Contains(stderr, "--resume --force keeps its checkpoints") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--force")...)
+	if code != 0 || !strings.Contains(stderr, "resuming from epoch-003") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+}
+
 // TestRemedyKeepsTheFlags runs what the errors propose, as it stands there: it does what it says
 // with the configuration of the flags.
 func TestRemedyKeepsTheFlags(t *testing.T) {

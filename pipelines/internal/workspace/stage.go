@@ -138,9 +138,9 @@ func (s *Stage) acquire(ctx context.Context, force bool) error {
 }
 
 // Resume takes the folder's lock and keeps its files, for a run that continues an interrupted one.
-// It returns a *lock.Held if another run is writing the folder.
-func (s *Stage) Resume(ctx context.Context) error {
-	if err := s.acquire(ctx, false); err != nil {
+// It returns a *lock.Held if another run is writing the folder, unless force takes its lock over.
+func (s *Stage) Resume(ctx context.Context, force bool) error {
+	if err := s.acquire(ctx, force); err != nil {
 		return err
 	}
 	if err := storage.RemoveTemporary(ctx, s.url()); err != nil {
@@ -299,6 +299,9 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	files, err := manifest.HashFolder(ctx, s.url())
 	if err != nil {
 		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
+	}
+	if err := s.lock.Check(ctx); err != nil { // another run may have completed the folder meanwhile
+		return err
 	}
 	return manifest.Write(ctx, s.url(), manifest.Manifest{
 		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,

@@ -242,7 +242,7 @@ func TestOverlappingRuns(t *testing.T) {
 				for what, err := range map[string]error{
 					"Begin":     errorOf(second.Begin(ctx, false)),
 					"Replace":   errorOf(second.Replace(ctx, false)),
-					"Resume":    second.Resume(ctx),
+					"Resume":    second.Resume(ctx, false),
 					"CheckFree": second.CheckFree(ctx),
 				} {
 					if held := new(lock.Held); !errors.As(err, &held) || held.Owner.Process != os.Getpid() {
