@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"tagnet/formats/tables"
-
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
-	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
 	"tagnet/model/optimizer"
@@ -51,7 +48,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	if err != nil {
 		return fail(err)
 	}
-	set, err := newTrainingSet(ctx, knowledge)
+	set, err := optimizer.NewTrainingSet(ctx, knowledge)
 	if err != nil {
 		return fail(err)
 	}
@@ -73,7 +70,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	}
 	for epoch := 1; epoch <= c.Epochs; epoch++ {
 		t.solver.LearningRate = optimizer.LearningRate(c, epoch)
-		e, err := set.epoch(ctx, trainer, c, uint64(seed), epoch)
+		e, err := trainEpoch(ctx, set, trainer, c, uint64(seed), epoch)
 		if err != nil {
 			return fail(err)
 		}
@@ -91,34 +88,15 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 	return m, nil
 }
 
-// trainingSet is what the steps of a training draw from.
-type trainingSet struct {
-	facts         []graph.Fact
-	baseRelations int32
-	known         tables.Answers
-}
-
-func newTrainingSet(ctx context.Context, k *kg.KG) (trainingSet, error) {
-	queries, err := k.Queries(ctx, "train")
-	if err != nil {
-		return trainingSet{}, err
-	}
-	known, err := k.TrainAnswers(ctx)
-	return trainingSet{kg.Facts(queries), int32(len(k.Relations)), known}, err
-}
-
-// epoch makes the steps of one epoch.
-func (s trainingSet) epoch(ctx context.Context, trainer *optimizer.Trainer, c configuration.Configuration, seed uint64, epoch int) (Epoch, error) {
+// trainEpoch makes the steps of one epoch.
+func trainEpoch(ctx context.Context, set optimizer.TrainingSet, trainer *optimizer.Trainer, c configuration.Configuration, seed uint64, epoch int) (Epoch, error) {
 	result := Epoch{Epoch: epoch}
-	for step, draws := range optimizer.Schedule(s.facts, c, seed, epoch) {
+	var examples []optimizer.Example
+	for step, draws := range optimizer.Schedule(set.Facts, c, seed, epoch) {
 		if err := ctx.Err(); err != nil {
 			return Epoch{}, context.Cause(ctx)
 		}
-		examples := make([]optimizer.Example, len(draws))
-		for i, draw := range draws {
-			examples[i] = draw.Example(s.facts, s.baseRelations, seed, epoch)
-			examples[i].Known = s.known.Of(examples[i].Source, examples[i].Relation)
-		}
+		examples = set.Examples(draws, seed, epoch, examples)
 		r, err := trainer.Step(examples, optimizer.StepSeed(seed, epoch, step))
 		if err != nil {
 			return Epoch{}, fmt.Errorf("epoch %d, step %d: %w", epoch, step+1, err)
@@ -126,7 +104,7 @@ func (s trainingSet) epoch(ctx context.Context, trainer *optimizer.Trainer, c co
 		result.Loss += r.Loss * float64(len(draws))
 		result.Messages += r.Messages
 	}
-	result.Loss /= float64(len(s.facts))
+	result.Loss /= float64(len(set.Facts))
 	return result, nil
 }
 

@@ -267,7 +267,7 @@ func CheckWritable(ctx context.Context, url string) error {
 func explain(doing, url string, err error) error {
 	var path *fs.PathError
 	var rename *os.LinkError
-	switch { // the URL is named already, and the temporary name is of no use to users
+	switch { // the message names the URL already, and users do not know the temporary name
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.As(err, &rename):

@@ -48,7 +48,7 @@ type Run struct {
 type Data struct {
 	Graph      *graph.Graph
 	Vocabulary checkpoint.Vocabulary
-	Train      TrainingSet
+	Train      optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *bundle.Bundle
 }

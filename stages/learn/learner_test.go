@@ -49,12 +49,12 @@ func toy(t testing.TB) Data {
 }
 
 // trainingSet returns the training set of some facts, in their order.
-func trainingSet(g *graph.Graph, facts []graph.Fact) TrainingSet {
-	s := TrainingSet{Facts: facts, baseRelations: int32(g.BaseRelations)}
+func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
+	s := optimizer.TrainingSet{Facts: facts, BaseRelations: int32(g.BaseRelations)}
 	for _, q := range bundleOf(g, facts, facts).Queries {
-		s.known.Sources = append(s.known.Sources, q.Source)
-		s.known.Relations = append(s.known.Relations, q.Relation)
-		s.known.Lists = append(s.known.Lists, q.Known)
+		s.Known.Sources = append(s.Known.Sources, q.Source)
+		s.Known.Relations = append(s.Known.Relations, q.Relation)
+		s.Known.Lists = append(s.Known.Lists, q.Known)
 	}
 	return s
 }
@@ -429,7 +429,7 @@ func TestTrainingSetWantsFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := NewTrainingSet(t.Context(), k)
+	set, err := optimizer.NewTrainingSet(t.Context(), k)
 	if err != nil || len(set.Facts) != 1 {
 		t.Fatalf("%d facts, %v, want 1", len(set.Facts), err)
 	}
@@ -437,7 +437,7 @@ func TestTrainingSetWantsFacts(t *testing.T) {
 	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) || !slices.Equal(b.Known, []int32{b.Answer}) {
 		t.Errorf("examples %+v", examples)
 	}
-	if _, err := NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {
+	if _, err := optimizer.NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {
 		t.Error("without queries: no error")
 	}
 }

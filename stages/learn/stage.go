@@ -7,6 +7,7 @@ import (
 
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
+	"tagnet/model/optimizer"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
@@ -101,7 +102,7 @@ func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 			Graph: loaded.Manifest.Checksum,
 		},
 	}
-	if d.Train, err = NewTrainingSet(ctx, loaded); err != nil {
+	if d.Train, err = optimizer.NewTrainingSet(ctx, loaded); err != nil {
 		return Data{}, err
 	}
 	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
