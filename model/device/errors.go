@@ -1,0 +1,19 @@
+package device
+
+import "errors"
+
+// What can be wrong with a device. An error that wraps one of them says which device or library and what to do.
+var (
+	// ErrNoDriver: the driver's library is not on this machine.
+	ErrNoDriver = errors.New("no CUDA driver")
+	// ErrOldDriver: the driver is older than the kernels' PTX or lacks a function.
+	ErrOldDriver = errors.New("the CUDA driver is too old")
+	// ErrNoDevice: there is no device with the number.
+	ErrNoDevice = errors.New("no CUDA device")
+	// ErrRefused: the driver did not compile the kernels.
+	ErrRefused = errors.New("the driver refused the kernels")
+	// ErrMemory: the device's memory is full.
+	ErrMemory = errors.New("out of device memory")
+	// ErrLost: the device failed, and everything in its memory is lost.
+	ErrLost = errors.New("the device was lost")
+)
