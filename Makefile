@@ -57,14 +57,20 @@ golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/R
 generate: ## regenerate the assembly kernels
 	$(GO) generate ./model/...
 
-# Generated files are removed first, so that one which is no longer generated shows as deleted.
+.PHONY: ptx
+ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with pip (linux/amd64)
+	$(GO) run ./infra/ptx
+
+# Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
+# is compiled into memory instead.
 .PHONY: current
-current: ## fail if the committed kernels differ from what the generator writes
-	git ls-files -z model | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
+current: ## fail if the committed kernels or PTX differ from what is generated, or a CUDA kernel spills
+	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model
-	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel); \
+	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel 'model/*.ptx'); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
+	$(GO) run ./infra/ptx --check
 
 .PHONY: bench
 bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)

@@ -1,0 +1,125 @@
+// Command ptx compiles the CUDA C kernels of package model/gpu/kernels to PTX, which is committed beside them, and
+// reports the registers, shared memory and local memory that each kernel takes on sm_80 and sm_90. It needs no graphics
+// card: NVRTC compiles, and ptxas, which prints the resources, assembles without one. Both come from NVIDIA's Python
+// wheels, which the first run downloads with pip.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "ptx: interrupted")
+		os.Exit(130)
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(os.Stderr, "ptx: %v\n", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintf(os.Stderr, "ptx: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// usageError reports a wrong flag.
+type usageError struct{ error }
+
+// options are the flags.
+type options struct {
+	kernels, toolchain string
+	check              bool
+}
+
+func parse(arguments []string, diagnostics io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("ptx", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {} // a wrong flag is one line
+	set.StringVar(&o.kernels, "kernels", "model/gpu/kernels", "`folder` of the kernels' sources, which takes the PTX")
+	set.BoolVar(&o.check, "check", false, "write nothing, and fail unless the PTX in the folder is what the sources compile to")
+	set.StringVar(&o.toolchain, "toolchain", "", "`folder` with cuda_nvrtc and cuda_nvcc of the wheels, instead of downloading them")
+	if err := set.Parse(arguments); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			set.SetOutput(diagnostics)
+			fmt.Fprint(diagnostics, "Compiles the CUDA C kernels to PTX and reports the resources they take\n\nusage: go run ./infra/ptx [flags]\n\nflags:\n")
+			set.PrintDefaults()
+			return o, err
+		}
+		return o, usageError{fmt.Errorf("%w; -h lists the flags", err)}
+	}
+	if set.NArg() > 0 {
+		return o, usageError{fmt.Errorf("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))}
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
+	o, err := parse(arguments, diagnostics)
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return fmt.Errorf("NVIDIA's compiler runs on linux/amd64, not on %s/%s: run make ptx there", runtime.GOOS, runtime.GOARCH)
+	}
+	tools, err := locate(ctx, o.toolchain, diagnostics)
+	if err != nil {
+		return err
+	}
+	compiler, err := openNVRTC(tools.nvrtc)
+	if err != nil {
+		return err
+	}
+	return build(ctx, o.kernels, o.check, compiler.compile, tools.inspect, out, diagnostics)
+}
+
+// build compiles all kernels of a folder, writes or checks the PTX, and prints the resources that they take. A kernel that
+// takes local memory is an error, but does not keep the PTX from being written.
+func build(ctx context.Context, folder string, check bool, compile compileFunc, inspect inspectFunc, out, diagnostics io.Writer) error {
+	begin := time.Now()
+	units, headers, err := readSources(folder)
+	if err != nil {
+		return err
+	}
+	compiled, err := compileAll(ctx, units, headers, compile, diagnostics)
+	if err != nil {
+		return err
+	}
+	resources, err := inspectAll(ctx, units, compiled, inspect)
+	if err != nil {
+		return err
+	}
+	printResources(out, resources)
+	stale, err := compare(folder, units, compiled)
+	if err != nil {
+		return err
+	}
+	problems := localMemory(resources)
+	if check {
+		problems = append(problems, staleness(folder, stale)...)
+	} else if err := update(folder, stale); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	verb := "compiled"
+	if check {
+		verb = "checked"
+	}
+	fmt.Fprintf(out, "%s %d PTX files of %s in %.1f s, %d changed; no kernel takes local memory\n", verb, len(units), folder, time.Since(begin).Seconds(), len(stale))
+	return nil
+}
