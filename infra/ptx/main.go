@@ -87,7 +87,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 }
 
 // build compiles all kernels of a folder, writes or checks the PTX, and prints the resources that they take. A kernel that
-// takes local memory is an error, but does not keep the PTX from being written.
+// takes too much is an error, but does not keep the PTX from being written.
 func build(ctx context.Context, folder string, check bool, compile compileFunc, inspect inspectFunc, out, diagnostics io.Writer) error {
 	begin := time.Now()
 	units, headers, err := readSources(folder)
@@ -107,7 +107,7 @@ func build(ctx context.Context, folder string, check bool, compile compileFunc, 
 	if err != nil {
 		return err
 	}
-	problems := localMemory(resources)
+	problems := excesses(resources)
 	if check {
 		problems = append(problems, staleness(folder, stale)...)
 	} else if err := update(folder, stale); err != nil {
@@ -120,6 +120,6 @@ func build(ctx context.Context, folder string, check bool, compile compileFunc, 
 	if check {
 		verb = "checked"
 	}
-	fmt.Fprintf(out, "%s %d PTX files of %s in %.1f s, %d changed; no kernel takes local memory\n", verb, len(units), folder, time.Since(begin).Seconds(), len(stale))
+	fmt.Fprintf(out, "%s %d PTX files of %s in %.1f s, %d changed; no kernel spills\n", verb, len(units), folder, time.Since(begin).Seconds(), len(stale))
 	return nil
 }

@@ -165,16 +165,24 @@ func printResources(out io.Writer, functions []function) {
 	}
 }
 
-// localMemory returns an error for each function that keeps values in local memory, which is as slow as global memory:
-// the kernels are written so that all of a thread's values fit its registers.
-func localMemory(functions []function) []error {
+// mostShared is the shared memory that a block may declare. ptxas accepts all that an architecture has, but beyond
+// this a launch must size the memory itself and opt in.
+const mostShared = 48 << 10
+
+// excesses returns an error for each function that takes what it should not: more shared memory than a block may
+// declare, or local memory, which is as slow as global memory. The kernels are written so that all values of a thread fit
+// its registers.
+func excesses(functions []function) []error {
 	var problems []error
 	for _, f := range functions {
-		if f.stack+f.stores+f.loads == 0 {
-			continue
+		if f.shared > mostShared {
+			problems = append(problems, fmt.Errorf("%s: %s takes %d bytes of shared memory on %s, more than the %d that a block may declare; use smaller tiles",
+				f.file, f.name, f.shared, f.architecture, mostShared))
 		}
-		problems = append(problems, fmt.Errorf("%s: %s takes local memory on %s: %d bytes of stack, %d of spill stores, %d of spill loads; let threads hold fewer values, or index arrays by constants only",
-			f.file, f.name, f.architecture, f.stack, f.stores, f.loads))
+		if f.stack+f.stores+f.loads > 0 {
+			problems = append(problems, fmt.Errorf("%s: %s takes local memory on %s: %d bytes of stack, %d of spill stores, %d of spill loads; let threads hold fewer values, or index arrays by constants only",
+				f.file, f.name, f.architecture, f.stack, f.stores, f.loads))
+		}
 	}
 	return problems
 }

@@ -31,7 +31,7 @@ func TestParseResources(t *testing.T) {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 	var named []string
-	for _, problem := range localMemory(got) {
+	for _, problem := range excesses(got) {
 		named = append(named, problem.Error())
 	}
 	if len(named) != 2 || !strings.Contains(named[0], "calls takes local memory") || !strings.Contains(named[1], "spills takes local memory") {
@@ -53,8 +53,8 @@ func TestParseResourcesRefuses(t *testing.T) {
 	}
 }
 
-// TestLocalMemory checks that each kind of local memory is a problem by itself.
-func TestLocalMemory(t *testing.T) {
+// TestExcesses checks that each kind of local memory is a problem by itself, as is too much shared memory.
+func TestExcesses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		function function
@@ -62,11 +62,13 @@ func TestLocalMemory(t *testing.T) {
 	}{
 		{function{}, 0},
 		{function{registers: 255, shared: 49152}, 0},
+		{function{shared: 49153}, 1},
+		{function{shared: 49156, loads: 4}, 2},
 		{function{stack: 8}, 1},
 		{function{stores: 4}, 1},
 		{function{loads: 4}, 1},
 	} {
-		if got := localMemory([]function{test.function}); len(got) != test.want {
+		if got := excesses([]function{test.function}); len(got) != test.want {
 			t.Errorf("%+v: %d problems, want %d", test.function, len(got), test.want)
 		}
 	}
