@@ -1,0 +1,24 @@
+//go:build !linux || (!amd64 && !arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"runtime"
+
+	"tagnet/model/device"
+)
+
+// Open returns an error that wraps device.ErrNoDriver: CUDA needs Linux.
+func Open(ordinal int) (device.Device, error) {
+	return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal, noDriver())
+}
+
+// Count returns an error that wraps device.ErrNoDriver: CUDA needs Linux.
+func Count() (int, error) {
+	return 0, fmt.Errorf("counting CUDA devices: %w", noDriver())
+}
+
+func noDriver() error {
+	return fmt.Errorf("%w: CUDA needs Linux on amd64 or arm64, this is %s on %s; use --device cpu", device.ErrNoDriver, runtime.GOOS, runtime.GOARCH)
+}
