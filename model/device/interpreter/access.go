@@ -1,0 +1,263 @@
+package interpreter
+
+import (
+	encoding "encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+var errUnknown = errors.New("unknown instruction")
+
+type space byte
+
+const (
+	generic space = iota
+	globalSpace
+	sharedSpace
+	localSpace
+)
+
+var spaces = map[string]space{"global": globalSpace, "const": globalSpace, "shared": sharedSpace, "local": localSpace}
+
+// access is a compiled load or store.
+type access struct {
+	space   space
+	store   bool
+	size    int    // bytes of an element
+	signed  bool   // whether loads extend the sign
+	address int    // row
+	offset  uint64 // added to the address
+	rows    []int  // of the elements
+}
+
+// place reads an operand such as [%rd1+4].
+func (b *builder) place(s string) (row int, offset uint64, err error) {
+	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
+	base := s
+	if at := strings.LastIndex(s, "+"); at > 0 {
+		if offset, err = immediate(strings.TrimSpace(s[at+1:])); err != nil {
+			return 0, 0, err
+		}
+		base = strings.TrimSpace(s[:at])
+	}
+	row, err = b.value(base)
+	return row, offset, err
+}
+
+func (b *builder) access(c *instruction, op, operands []string) error {
+	a := access{store: op[0] == "st"}
+	elements := 1
+	where := generic
+	for _, word := range op[1 : len(op)-1] {
+		switch s, ok := spaces[word]; {
+		case ok:
+			where = s
+		case word == "v2":
+			elements = 2
+		case word == "v4":
+			elements = 4
+		case word == "param":
+			return b.parameter(c, op, operands)
+		}
+	}
+	a.space = where
+	t := op[len(op)-1]
+	a.size, a.signed = typeBytes(t), t[0] == 's'
+	if a.size == 0 || t == "f16" || len(operands) < 2 {
+		return errUnknown
+	}
+	at, data := operands[1], operands[0]
+	if a.store {
+		at, data = operands[0], operands[1]
+	}
+	var err error
+	if a.address, a.offset, err = b.place(at); err != nil {
+		return err
+	}
+	if a.rows, err = b.allValues(split(strings.Trim(data, "{}"))); err != nil {
+		return err
+	}
+	if len(a.rows) != elements {
+		return fmt.Errorf("%d operands for %d elements", len(a.rows), elements)
+	}
+	b.narrow(where, a.size)
+	c.do = a.do
+	return nil
+}
+
+// narrow notes that the kernel accesses single bytes of words.
+func (b *builder) narrow(where space, size int) {
+	if size < 4 {
+		b.k.narrow = b.k.narrow || where != sharedSpace
+		b.k.narrowShare = b.k.narrowShare || where == sharedSpace || where == generic
+	}
+}
+
+// parameter loads a parameter.
+func (b *builder) parameter(c *instruction, op, operands []string) error {
+	if op[0] == "st" || len(operands) != 2 {
+		return fmt.Errorf("calls are not supported: let the compiler inline them")
+	}
+	row, err := b.value(operands[0])
+	if err != nil {
+		return err
+	}
+	name := strings.Trim(operands[1], "[]")
+	for i, p := range b.k.parameters {
+		if p.name == name && typeBytes(op[len(op)-1]) == p.bytes {
+			c.do = func(w *warp) {
+				value := w.run.arguments[i]
+				for l := range 32 {
+					if w.mask>>l&1 != 0 {
+						w.r[row][l] = value
+					}
+				}
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("no parameter %s of that size", name)
+}
+
+func (a *access) do(w *warp) {
+	total := a.size * len(a.rows)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		at := w.r[a.address][l] + a.offset
+		how := reads
+		if a.store {
+			how = writes
+		}
+		data := w.touch(a.space, l, how, at, total)
+		for i, row := range a.rows {
+			if a.store {
+				put(data[i*a.size:], a.size, w.r[row][l])
+			} else {
+				w.r[row][l] = get(data[i*a.size:], a.size, a.signed)
+			}
+		}
+	}
+}
+
+func put(data []byte, size int, value uint64) {
+	switch size {
+	case 1:
+		data[0] = byte(value)
+	case 2:
+		encoding.LittleEndian.PutUint16(data, uint16(value))
+	case 4:
+		encoding.LittleEndian.PutUint32(data, uint32(value))
+	default:
+		encoding.LittleEndian.PutUint64(data, value)
+	}
+}
+
+func get(data []byte, size int, signed bool) (value uint64) {
+	switch size {
+	case 1:
+		if value = uint64(data[0]); signed {
+			value = uint64(int8(value))
+		}
+	case 2:
+		if value = uint64(encoding.LittleEndian.Uint16(data)); signed {
+			value = uint64(int16(value))
+		}
+	case 4:
+		value = uint64(encoding.LittleEndian.Uint32(data))
+	default:
+		value = encoding.LittleEndian.Uint64(data)
+	}
+	return value
+}
+
+// touch checks and records an access to bytes and returns them.
+func (w *warp) touch(where space, lane int, how use, at uint64, bytes int) []byte {
+	if where == generic {
+		switch {
+		case at >= sharedBase:
+			where, at = sharedSpace, at-sharedBase
+		case at >= localBase:
+			where, at = localSpace, at-localBase
+		default:
+			where = globalSpace
+		}
+	}
+	if at&uint64(bytes-1) != 0 {
+		w.fail(lane, "address %#x is not aligned to %d bytes", at, bytes)
+	}
+	switch where {
+	case sharedSpace:
+		w.block.shared.touch(w, lane, how, at, bytes)
+		return w.block.shared.data[at:]
+	case localSpace:
+		return w.touchLocal(lane, how, at, bytes)
+	}
+	return w.touchGlobal(lane, how, at, bytes)
+}
+
+func (w *warp) touchLocal(lane int, how use, at uint64, bytes int) []byte {
+	if at >= uint64(w.run.kernel.local) || int(at)+bytes > w.run.kernel.local {
+		w.fail(lane, "%d bytes at %d of local memory, which has %d", bytes, int64(at), w.run.kernel.local)
+	}
+	known := w.local.written[lane][at : int(at)+bytes]
+	for i := range known {
+		if how == writes {
+			known[i] = 1
+		} else if known[i] == 0 {
+			w.fail(lane, "reads byte %d of local memory, which nothing wrote", int(at)+i)
+		}
+	}
+	return w.local.data[lane][at:]
+}
+
+func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
+	n, i := at>>spacing, int(at&(1<<spacing-1))
+	b := w.last
+	if b == nil || n != w.lastN {
+		if n == 0 || n > uint64(len(w.run.memory.buffers)) {
+			w.fail(lane, "no buffer at %#x", at)
+		}
+		b = w.run.memory.buffers[n-1]
+		if b.data == nil {
+			w.fail(lane, "buffer %d was freed", n)
+		}
+		w.last, w.lastN, w.cells = b, n, b.cells(w.run.kernel.narrow)
+	}
+	if i+bytes > len(b.data) {
+		w.fail(lane, "%d bytes at %d of buffer %d, which has %d", bytes, i, n, len(b.data))
+	}
+	shift := 2
+	if w.run.kernel.narrow {
+		shift = 0
+	}
+	id := w.block.id1
+	var wrong conflict
+	for c := i >> shift; c <= (i+bytes-1)>>shift; c++ {
+		switch how {
+		case reads:
+			wrong = w.cells[c].read(id)
+		case writes:
+			wrong = w.cells[c].write(id)
+		case changes:
+			wrong = w.cells[c].change(id)
+		}
+		if wrong != "" {
+			w.fail(lane, "byte %d of buffer %d %s in this launch", c<<shift, n, wrong)
+		}
+	}
+	known := b.written[i : i+bytes]
+	if how == writes {
+		for j := range known {
+			known[j] = 1
+		}
+	} else {
+		for j, k := range known {
+			if k == 0 {
+				w.fail(lane, "reads byte %d of buffer %d, which nothing wrote", i+j, n)
+			}
+		}
+	}
+	return b.data[i:]
+}

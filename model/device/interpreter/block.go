@@ -1,0 +1,179 @@
+package interpreter
+
+import "math/bits"
+
+// worker runs blocks one after another and keeps their memory for the next.
+type worker struct {
+	run   *run
+	block *block
+}
+
+// block is a running block.
+type block struct {
+	id      int
+	id1     uint64 // stamp | id + 1, for cells
+	warps   []*warp
+	shared  shared
+	steps   int64
+	blockID []int // rows of %ctaid.x
+}
+
+func newWorker(r *run) *worker {
+	k := r.kernel
+	b := &block{warps: make([]*warp, (r.threads+31)/32)}
+	b.shared.init(k, len(b.warps))
+	for i := range b.warps {
+		w := &warp{run: r, block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates)}
+		if k.alwaysTrue >= 0 {
+			w.p[k.alwaysTrue] = ^uint32(0)
+		}
+		for _, c := range k.constants {
+			for l := range 32 {
+				w.r[c.row][l] = c.value
+			}
+		}
+		for _, s := range k.specials {
+			for l := range 32 {
+				w.r[s.row][l] = w.special(s.name, l)
+			}
+		}
+		b.warps[i] = w
+	}
+	for _, s := range k.specials {
+		if s.name == "%ctaid.x" {
+			b.blockID = append(b.blockID, s.row)
+		}
+	}
+	return &worker{r, b}
+}
+
+// special returns a special register of a lane, other than %ctaid.x.
+func (w *warp) special(name string, lane int) uint64 {
+	switch name {
+	case "%tid.x":
+		return uint64(w.first + lane)
+	case "%ntid.x":
+		return uint64(w.run.threads)
+	case "%nctaid.x":
+		return uint64(w.run.blocks)
+	case "%ntid.y", "%ntid.z", "%nctaid.y", "%nctaid.z":
+		return 1
+	case "%laneid":
+		return uint64(lane)
+	case "%warpid":
+		return uint64(w.number)
+	case "%nwarpid":
+		return uint64((w.run.threads + 31) / 32)
+	case "%lanemask_eq":
+		return 1 << lane
+	case "%lanemask_lt":
+		return 1<<lane - 1
+	case "%lanemask_le":
+		return 2<<lane - 1
+	case "%lanemask_gt":
+		return uint64(^uint32(2<<lane - 1))
+	case "%lanemask_ge":
+		return uint64(^uint32(1<<lane - 1))
+	}
+	return 0 // .y and .z of indexes: launches have one dimension
+}
+
+// try runs a block and returns its fault.
+func (k *worker) try(id int) (f *Fault) {
+	defer func() {
+		if e := recover(); e != nil {
+			var ok bool
+			if f, ok = e.(*Fault); !ok {
+				panic(e)
+			}
+		}
+	}()
+	k.block.start(k.run, id)
+	k.block.complete()
+	return nil
+}
+
+func (b *block) start(r *run, id int) {
+	b.id, b.id1 = id, r.stamp|uint64(id+1)
+	b.shared.start()
+	for i, w := range b.warps {
+		w.live, w.waits = ^uint32(0), false
+		if rest := r.threads - 32*i; rest < 32 {
+			w.live = 1<<rest - 1
+		}
+		clear(w.pc[:])
+		w.last = nil
+		w.local.start(r.kernel)
+		for _, row := range b.blockID {
+			for l := range 32 {
+				w.r[row][l] = uint64(id)
+			}
+		}
+	}
+}
+
+// complete runs the warps from barrier to barrier until all have ended.
+func (b *block) complete() {
+	for {
+		ended := 0
+		for _, w := range b.warps {
+			if !w.waits {
+				w.advance()
+			}
+			if w.live == 0 {
+				ended++
+			}
+		}
+		if ended == len(b.warps) {
+			return
+		}
+		b.release(ended)
+	}
+}
+
+// release lets the warps go whose barrier is complete. All warps wait or have ended.
+func (b *block) release(ended int) {
+	released := false
+	var stuck *warp
+	for number := range uint64(16) {
+		var group []*warp
+		threads := 0
+		for _, w := range b.warps {
+			if w.live != 0 && w.waits && w.barrier == number {
+				group = append(group, w)
+				threads += 32
+			}
+		}
+		if len(group) == 0 {
+			continue
+		}
+		want := group[0].expected
+		for _, w := range group {
+			if w.expected != want {
+				w.fail(-1, "barrier %d for %d threads, but another warp is at the same barrier for %d", number, w.expected, want)
+			}
+		}
+		if want == 0 {
+			want = 32 * len(b.warps)
+		}
+		if threads > want {
+			group[0].fail(-1, "barrier %d for %d threads, which %d reached", number, want, threads)
+		}
+		if threads < want {
+			stuck = group[0]
+			continue
+		}
+		b.shared.synchronize(group, len(group) == len(b.warps))
+		for _, w := range group {
+			w.waits = false
+		}
+		released = true
+	}
+	if !released {
+		waiting := 0
+		for _, w := range b.warps {
+			waiting += bits.OnesCount32(w.live)
+		}
+		stuck.fail(-1, "a barrier that %d threads wait at, and %d of %d warps had ended before", waiting, ended, len(b.warps))
+	}
+}

@@ -1,0 +1,214 @@
+package interpreter
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// members fails unless all lanes that the mask in a row names execute this instruction with the same mask.
+func (w *warp) members(row int) {
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		named := uint32(w.r[row][l])
+		if named>>l&1 == 0 {
+			w.fail(l, "the mask %08x does not name lane %d itself", named, l)
+		}
+		if named&^w.mask != 0 {
+			w.fail(l, "the mask names lanes %08x, but only %08x are here", named, w.mask)
+		}
+		for n := named; n != 0; n &= n - 1 {
+			if o := bits.TrailingZeros32(n) & 31; uint32(w.r[row][o]) != named {
+				w.fail(l, "lane %d has mask %08x, lane %d %08x", l, named, o, uint32(w.r[row][o]))
+			}
+		}
+	}
+}
+
+// exchange compiles what lanes of a warp do together.
+func (b *builder) exchange(op, operands []string) (func(*warp), error) {
+	switch op[0] {
+	case "shfl":
+		return b.shuffle(op, operands)
+	case "vote":
+		return b.vote(op, operands)
+	case "match":
+		return b.match(op, operands)
+	case "redux":
+		return b.reduce(op, operands)
+	case "activemask":
+		rows, err := b.allValues(operands)
+		return func(w *warp) {
+			for m := w.mask; m != 0; m &= m - 1 {
+				w.r[rows[0]][bits.TrailingZeros32(m)&31] = uint64(w.mask)
+			}
+		}, err
+	}
+	return nil, nil
+}
+
+func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
+	if len(op) != 4 || op[1] != "sync" || len(operands) != 5 {
+		return nil, errUnknown
+	}
+	to, predicate, _ := strings.Cut(operands[0], "|")
+	p, err := b.setPredicate(predicate)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.allValues(append([]string{to}, operands[1:]...))
+	if err != nil {
+		return nil, err
+	}
+	source := map[string]func(lane, by, low, high int) (int, bool){
+		"up":   func(lane, by, low, high int) (int, bool) { return lane - by, lane-by >= high },
+		"down": func(lane, by, low, high int) (int, bool) { return lane + by, lane+by <= high },
+		"bfly": func(lane, by, low, high int) (int, bool) { return lane ^ by, lane^by <= high },
+		"idx":  nil,
+	}
+	from, ok := source[op[2]]
+	if !ok || op[3] != "b32" {
+		return nil, errUnknown
+	}
+	return func(w *warp) {
+		w.members(r[4])
+		a := w.r[r[1]]
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			by, c := int(w.r[r[2]][l]&31), w.r[r[3]][l]
+			segment, clamp := int(c>>8&31), int(c&31)
+			high, low := l&segment|clamp&^segment, l&segment
+			var lane int
+			var inside bool
+			if from == nil {
+				lane = low | by&^segment
+				inside = lane <= high
+			} else {
+				lane, inside = from(l, by, low, high)
+			}
+			if !inside {
+				lane = l
+			}
+			if named := uint32(w.r[r[4]][l]); named>>lane&1 == 0 {
+				w.fail(l, "takes the value of lane %d, which the mask %08x does not name", lane, named)
+			}
+			w.r[r[0]][l] = a[lane]
+			w.setLane(p, l, inside)
+		}
+	}, nil
+}
+
+func (w *warp) setLane(p, lane int, value bool) {
+	if value {
+		w.p[p] |= 1 << lane
+	} else {
+		w.p[p] &^= 1 << lane
+	}
+}
+
+func (b *builder) vote(op, operands []string) (func(*warp), error) {
+	if len(op) != 4 || op[1] != "sync" || len(operands) != 3 {
+		return nil, errUnknown
+	}
+	p, err := b.predicate(operands[1])
+	if err != nil {
+		return nil, err
+	}
+	members, err := b.value(operands[2])
+	if err != nil {
+		return nil, err
+	}
+	if op[2] == "ballot" {
+		to, err := b.value(operands[0])
+		return func(w *warp) {
+			w.members(members)
+			votes := p.lanes(w) & w.mask
+			for m := w.mask; m != 0; m &= m - 1 {
+				l := bits.TrailingZeros32(m) & 31
+				w.r[to][l] = uint64(votes & uint32(w.r[members][l]))
+			}
+		}, err
+	}
+	to, err := b.setPredicate(operands[0])
+	if err != nil {
+		return nil, err
+	}
+	decide := map[string]func(votes, named uint32) bool{
+		"all": func(votes, named uint32) bool { return votes == named },
+		"any": func(votes, named uint32) bool { return votes != 0 },
+		"uni": func(votes, named uint32) bool { return votes == named || votes == 0 },
+	}[op[2]]
+	if decide == nil {
+		return nil, errUnknown
+	}
+	return func(w *warp) {
+		w.members(members)
+		votes := p.lanes(w) & w.mask
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			named := uint32(w.r[members][l])
+			w.setLane(to, l, decide(votes&named, named))
+		}
+	}, nil
+}
+
+// match compiles match.any and match.all: the lanes whose value equals one's own.
+func (b *builder) match(op, operands []string) (func(*warp), error) {
+	if len(op) != 4 || op[2] != "sync" || len(operands) != 3 {
+		return nil, errUnknown
+	}
+	to, predicate, _ := strings.Cut(operands[0], "|")
+	p, err := b.setPredicate(predicate)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.allValues([]string{to, operands[1], operands[2]})
+	low := uint64(1<<32 - 1)
+	if op[3] == "b64" {
+		low = ^uint64(0)
+	}
+	every := op[1] == "all"
+	return func(w *warp) {
+		w.members(r[2])
+		a := w.r[r[1]]
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			named, equal := uint32(w.r[r[2]][l]), uint32(0)
+			for n := named; n != 0; n &= n - 1 {
+				if o := bits.TrailingZeros32(n) & 31; a[o]&low == a[l]&low {
+					equal |= 1 << o
+				}
+			}
+			if every && equal != named {
+				equal = 0
+			}
+			w.r[r[0]][l] = uint64(equal)
+			w.setLane(p, l, equal != 0)
+		}
+	}, err
+}
+
+// reduce compiles redux.sync.
+func (b *builder) reduce(op, operands []string) (func(*warp), error) {
+	if len(op) != 4 || op[1] != "sync" || len(operands) != 3 {
+		return nil, errUnknown
+	}
+	join := atomicAction(op[2], op[3])
+	r, err := b.allValues(operands)
+	if join == nil || err != nil {
+		return nil, errUnknown
+	}
+	return func(w *warp) {
+		w.members(r[2])
+		a := w.r[r[1]]
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) & 31
+			named := uint32(w.r[r[2]][l])
+			first := bits.TrailingZeros32(named) & 31
+			sum := a[first]
+			for n := named & (named - 1); n != 0; n &= n - 1 {
+				sum = join(sum, a[bits.TrailingZeros32(n)&31], 0)
+			}
+			w.r[r[0]][l] = sum
+		}
+	}, err
+}

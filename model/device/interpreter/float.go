@@ -1,0 +1,125 @@
+package interpreter
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// bits32 returns the bits of a result. Cards have one NaN.
+func bits32(x float32) uint64 {
+	if x != x {
+		return 0x7fffffff
+	}
+	return uint64(math.Float32bits(x))
+}
+
+// fma32 returns x*y + z, rounded once.
+func fma32(x, y, z float32) float32 {
+	p, q := float64(x)*float64(y), float64(z) // the product is exact
+	s := p + q
+	if math.IsInf(s, 0) || math.IsNaN(s) {
+		return float32(s)
+	}
+	t := s - p
+	e := (p - (s - t)) + (q - t)
+	if b := math.Float64bits(s); e != 0 && b&1 == 0 { // round to odd, so that the next rounding is right
+		if (e > 0) == (s > 0) {
+			s = math.Float64frombits(b + 1)
+		} else {
+			s = math.Float64frombits(b - 1)
+		}
+	}
+	return float32(s)
+}
+
+// flushed returns a float32 with 0 for what is not normal.
+func flushed(x uint64) uint64 {
+	if x&0x7f800000 == 0 {
+		return x & 0x80000000
+	}
+	return x
+}
+
+// clamped returns a float32 between 0 and 1, 0 for NaN.
+func clamped(x uint64) uint64 {
+	if v := f32(x); !(v > 0) {
+		return 0
+	} else if v > 1 {
+		return 0x3f800000
+	}
+	return x
+}
+
+// float compiles arithmetic on f32.
+func (b *builder) float(op, operands []string) (func(*warp), error) {
+	if op[len(op)-1] != "f32" {
+		return nil, nil
+	}
+	flush, saturate := slices.Contains(op, "ftz"), slices.Contains(op, "sat")
+	op = slices.DeleteFunc(slices.Clone(op[:len(op)-1]), func(word string) bool { return word == "ftz" || word == "sat" })
+	r, err := b.allValues(operands)
+	if err != nil {
+		return nil, err
+	}
+	in, out := func(x uint64) uint64 { return x }, func(x uint64) uint64 { return x }
+	if flush {
+		in, out = flushed, flushed
+	}
+	if saturate {
+		after := out
+		out = func(x uint64) uint64 { return clamped(after(x)) }
+	}
+	name := strings.Join(op, ".")
+	if one := unary32[name]; one != nil {
+		if !flush && !saturate {
+			return unary(r, one), nil
+		}
+		return unary(r, func(x uint64) uint64 { return out(one(in(x))) }), nil
+	}
+	if two := binary32[name]; two != nil {
+		if !flush && !saturate {
+			return binary(r, two), nil
+		}
+		return binary(r, func(x, y uint64) uint64 { return out(two(in(x), in(y))) }), nil
+	}
+	if name == "fma.rn" || name == "mad.rn" {
+		return ternary(r, func(x, y, z uint64) uint64 { return out(bits32(fma32(f32(in(x)), f32(in(y)), f32(in(z))))) }), nil
+	}
+	return nil, nil
+}
+
+var unary32 = map[string]func(x uint64) uint64{
+	"neg":     func(x uint64) uint64 { return x ^ 1<<31 },
+	"abs":     func(x uint64) uint64 { return x & (1<<31 - 1) },
+	"rcp.rn":  func(x uint64) uint64 { return bits32(1 / f32(x)) },
+	"sqrt.rn": func(x uint64) uint64 { return bits32(float32(math.Sqrt(float64(f32(x))))) },
+}
+
+var binary32 = map[string]func(x, y uint64) uint64{
+	"add":      func(x, y uint64) uint64 { return bits32(f32(x) + f32(y)) },
+	"add.rn":   func(x, y uint64) uint64 { return bits32(f32(x) + f32(y)) },
+	"sub":      func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
+	"sub.rn":   func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
+	"mul":      func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
+	"mul.rn":   func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
+	"div.rn":   func(x, y uint64) uint64 { return bits32(f32(x) / f32(y)) },
+	"min":      func(x, y uint64) uint64 { return smaller32(x, y) },
+	"max":      func(x, y uint64) uint64 { return smaller32(x^1<<31, y^1<<31) ^ 1<<31 },
+	"copysign": func(x, y uint64) uint64 { return x&(1<<31) | y&(1<<31-1) },
+}
+
+// smaller32 returns the smaller number, -0 before 0. NaN gives way.
+func smaller32(x, y uint64) uint64 {
+	switch a, b := f32(x), f32(y); {
+	case a != a && b != b:
+		return 0x7fffffff
+	case a != a:
+		return y
+	case b != b:
+		return x
+	case a < b, a == b && x>>31&1 == 1:
+		return x
+	}
+	return y
+}

@@ -1,0 +1,153 @@
+package interpreter
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+type kind byte
+
+const (
+	plain kind = iota
+	branch
+	table // brx.idx
+	end
+	barrier
+)
+
+// instruction is a compiled instruction.
+type instruction struct {
+	do      func(w *warp)
+	kind    kind
+	guarded bool
+	guard   source
+	target  int   // of a branch
+	targets []int // of a table
+	index   int   // row of a table's index, or of a barrier's number
+	count   int   // row of a barrier's thread count, -1 for all threads of the block
+	label   string
+	text    string
+	line    int
+}
+
+var errInexact = errors.New("the result is not exact: a card computes other bits")
+
+// statement compiles a declaration, a label or an instruction.
+func (b *builder) statement(s statement) error {
+	word, rest, _ := strings.Cut(s.text, " ")
+	switch {
+	case word == ".reg":
+		return b.declareRegisters(rest)
+	case word == ".shared", word == ".local":
+		v, err := declare(rest)
+		if err != nil {
+			return err
+		}
+		size := &b.k.shared
+		if word == ".local" {
+			size = &b.k.local
+		}
+		*size = (*size + 15) &^ 15
+		b.variables[v.name] = uint64(*size)
+		*size += len(v.bytes)
+		return nil
+	case word == ".branchtargets":
+		b.tables[b.label] = split(rest)
+		return nil
+	case word == ".pragma", word == ".loc":
+		return nil
+	case word[0] == '.':
+		return fmt.Errorf("unknown directive")
+	case strings.HasSuffix(s.text, ":"):
+		b.label = strings.TrimSuffix(s.text, ":")
+		if _, ok := b.labels[b.label]; ok {
+			return fmt.Errorf("label used before")
+		}
+		b.labels[b.label] = len(b.k.code)
+		return nil
+	}
+	c := instruction{text: s.text, line: s.line, count: -1}
+	line := s.text
+	if line[0] == '@' {
+		var guard string
+		var err error
+		guard, line, _ = strings.Cut(line[1:], " ")
+		if c.guard, err = b.predicate(guard); err != nil {
+			return err
+		}
+		c.guarded = true
+	}
+	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if err := b.compile(&c, strings.Split(name, "."), split(strings.TrimSpace(rest))); err != nil {
+		return err
+	}
+	b.k.code = append(b.k.code, c)
+	return nil
+}
+
+// compile dispatches on the instruction's name, split at its dots.
+func (b *builder) compile(c *instruction, op, operands []string) (err error) {
+	for _, word := range op {
+		if word == "approx" || word == "full" {
+			return errInexact
+		}
+	}
+	switch op[0] {
+	case "bra":
+		c.kind, c.label = branch, operands[0]
+		return nil
+	case "brx":
+		c.kind, c.label = table, operands[1]
+		c.index, err = b.value(operands[0])
+		return err
+	case "ret", "exit":
+		c.kind = end
+		return nil
+	case "bar", "barrier":
+		return b.barrier(c, op, operands)
+	case "ld", "ldu", "st":
+		return b.access(c, op, operands)
+	case "atom", "red":
+		return b.atomic(c, op, operands)
+	case "membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "nanosleep":
+		c.do = func(*warp) {}
+		return nil
+	case "trap":
+		c.do = func(w *warp) { w.fail(-1, "trap") }
+		return nil
+	case "call":
+		return fmt.Errorf("calls are not supported: let the compiler inline them")
+	}
+	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.logic, b.selection, b.exchange, b.convert, b.integer, b.float, b.double} {
+		if c.do, err = family(op, operands); c.do != nil || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("unknown instruction %s", strings.Join(op, "."))
+}
+
+// finish resolves the labels.
+func (b *builder) finish() error {
+	k := b.k
+	k.code = append(k.code, instruction{kind: end, text: "}", count: -1})
+	for i := range k.code {
+		c := &k.code[i]
+		var names []string
+		switch c.kind {
+		case branch:
+			names = []string{c.label}
+		case table:
+			names = b.tables[c.label]
+		}
+		for _, name := range names {
+			to, ok := b.labels[name]
+			if !ok {
+				return fmt.Errorf("line %d: %s: no label %s", c.line, c.text, name)
+			}
+			c.target = to
+			c.targets = append(c.targets, to)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package interpreter
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"tagnet/model/device"
+)
+
+// Device runs PTX. It implements device.Device; Launch returns when the kernel has run.
+type Device struct {
+	seed     uint64
+	workers  int
+	memory   *memory
+	kernels  []*kernel
+	launches uint64
+	steps    int64
+	marks    []time.Time
+}
+
+var _ device.Device = (*Device)(nil)
+
+// Option configures a device.
+type Option func(*Device)
+
+// Seed sets what the order of blocks is derived from.
+func Seed(seed uint64) Option { return func(d *Device) { d.seed = seed } }
+
+// Memory sets the size of the memory in bytes. Allocate returns device.ErrMemory beyond it.
+func Memory(bytes int64) Option { return func(d *Device) { d.memory.limit = bytes } }
+
+// Workers sets the number of goroutines that run blocks. It is GOMAXPROCS otherwise.
+func Workers(n int) Option { return func(d *Device) { d.workers = n } }
+
+// New returns a device with 16 GiB of memory, none of which is reserved before it is allocated.
+func New(options ...Option) *Device {
+	d := &Device{workers: runtime.GOMAXPROCS(0), memory: &memory{limit: 16 << 30}}
+	for _, o := range options {
+		o(d)
+	}
+	return d
+}
+
+// Properties describes the interpreter.
+func (d *Device) Properties() device.Properties {
+	return device.Properties{Name: "PTX interpreter", Memory: d.memory.limit, Free: d.memory.limit, Processors: d.workers}
+}
+
+// Load compiles PTX. An error wraps device.ErrRefused and names the line.
+func (d *Device) Load(ptx string, names ...string) ([]device.Kernel, error) {
+	p := parser{kernels: map[string]*kernel{}, globals: map[string]uint64{}, address: d.memory.variable}
+	if err := p.parse(ptx); err != nil {
+		return nil, fmt.Errorf("%w: %w", device.ErrRefused, err)
+	}
+	loaded := make([]device.Kernel, len(names))
+	for i, name := range names {
+		k, ok := p.kernels[name]
+		if !ok {
+			return nil, fmt.Errorf("%w: no kernel %s", device.ErrRefused, name)
+		}
+		d.kernels = append(d.kernels, k)
+		loaded[i] = device.Kernel(len(d.kernels))
+	}
+	return loaded, nil
+}
+
+// Allocate returns memory that nothing has written.
+func (d *Device) Allocate(bytes int64) (device.Pointer, error) {
+	p, err := d.memory.allocate(bytes)
+	return device.Pointer(p), err
+}
+
+// Free returns memory. Kernels that touch it from now on fail.
+func (d *Device) Free(p device.Pointer) error { return d.memory.free(uint64(p)) }
+
+// CopyIn copies bytes to the device.
+func (d *Device) CopyIn(to device.Pointer, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	b, i, err := d.memory.find(uint64(to), len(from))
+	if err != nil {
+		return err
+	}
+	copy(b.data[i:], from)
+	b.mark(i, len(from))
+	return nil
+}
+
+// CopyOut copies bytes from the device. Those that nothing wrote are an error.
+func (d *Device) CopyOut(to []byte, from device.Pointer) error {
+	if len(to) == 0 {
+		return nil
+	}
+	b, i, err := d.memory.find(uint64(from), len(to))
+	if err != nil {
+		return err
+	}
+	for j, written := range b.written[i : i+len(to)] {
+		if written == 0 {
+			return fmt.Errorf("copying from %#x: nothing wrote byte %d of %d", uint64(from), j, len(to))
+		}
+	}
+	copy(to, b.data[i:])
+	return nil
+}
+
+// Clear sets bytes to 0.
+func (d *Device) Clear(at device.Pointer, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	b, i, err := d.memory.find(uint64(at), int(bytes))
+	if err != nil {
+		return err
+	}
+	clear(b.data[i : i+int(bytes)])
+	b.mark(i, int(bytes))
+	return nil
+}
+
+// Steps returns how many instructions the warps of the last launch executed.
+func (d *Device) Steps() int64 { return d.steps }
+
+// Synchronize returns at once: Launch has waited.
+func (d *Device) Synchronize() error { return nil }
+
+// Mark returns the current time of the host.
+func (d *Device) Mark() (device.Mark, error) {
+	d.marks = append(d.marks, time.Now())
+	return device.Mark(len(d.marks)), nil
+}
+
+// Elapsed returns the milliseconds between two marks on the host.
+func (d *Device) Elapsed(from, to device.Mark) (float64, error) {
+	for _, m := range []device.Mark{from, to} {
+		if m == 0 || m > device.Mark(len(d.marks)) {
+			return 0, fmt.Errorf("no mark %d", m)
+		}
+	}
+	return float64(d.marks[to-1].Sub(d.marks[from-1]).Nanoseconds()) / 1e6, nil
+}
+
+// Close drops all memory and kernels.
+func (d *Device) Close() error {
+	d.memory = &memory{limit: d.memory.limit}
+	d.kernels, d.marks = nil, nil
+	return nil
+}

@@ -1,0 +1,105 @@
+package interpreter
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"tagnet/model/device"
+	"tagnet/model/parallel"
+	"tagnet/model/random"
+)
+
+// run is a launch.
+type run struct {
+	kernel    *kernel
+	memory    *memory
+	arguments []uint64
+	blocks    int
+	threads   int
+	stamp     uint64 // of cells
+}
+
+// Launch runs a kernel. An error of the kernel is a *Fault, that of the first block in the order that the seed gives.
+func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...any) error {
+	if handle == 0 || handle > device.Kernel(len(d.kernels)) {
+		return fmt.Errorf("no kernel %d", handle)
+	}
+	k := d.kernels[handle-1]
+	if limit := cmpOr(k.threads, 1024); threads < 1 || threads > limit || blocks < 1 || blocks > math.MaxInt32 {
+		return fmt.Errorf("%s: launch of %d blocks of %d threads: it takes at most %d threads, and at least 1 of each", k.name, blocks, threads, limit)
+	}
+	d.launches++
+	r := &run{kernel: k, memory: d.memory, blocks: blocks, threads: threads, stamp: d.launches << launchBit}
+	var err error
+	if r.arguments, err = k.bind(arguments); err != nil {
+		return err
+	}
+	order := rand.New(rand.NewPCG(random.Seed(d.seed, d.launches), 0)).Perm(blocks)
+	workers := make([]*worker, min(d.workers, blocks))
+	var lock sync.Mutex
+	first, fault := blocks, (*Fault)(nil)
+	parallel.Workers(len(workers), blocks, func(n, task int) {
+		lock.Lock()
+		stop := task > first
+		lock.Unlock()
+		if stop {
+			return
+		}
+		if workers[n] == nil {
+			workers[n] = newWorker(r)
+		}
+		if f := workers[n].try(order[task]); f != nil {
+			lock.Lock()
+			if task < first {
+				first, fault = task, f
+			}
+			lock.Unlock()
+		}
+	})
+	d.steps = 0
+	for _, w := range workers {
+		if w != nil {
+			d.steps += w.block.steps
+		}
+	}
+	if fault != nil {
+		return fault
+	}
+	return nil
+}
+
+func cmpOr(a, b int) int {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// bind returns the bits of arguments after it has compared their types with the parameters.
+func (k *kernel) bind(arguments []any) ([]uint64, error) {
+	if len(arguments) != len(k.parameters) {
+		return nil, fmt.Errorf("%s: %d arguments, but it has %d parameters", k.name, len(arguments), len(k.parameters))
+	}
+	bits := make([]uint64, len(arguments))
+	for i, a := range arguments {
+		p, is := k.parameters[i], ""
+		switch v := a.(type) {
+		case int32:
+			bits[i], is = uint64(uint32(v)), "32"
+		case uint32:
+			bits[i], is = uint64(v), "32"
+		case float32:
+			bits[i], is = uint64(math.Float32bits(v)), "f32"
+		case uint64:
+			bits[i], is = v, "64"
+		case device.Pointer:
+			bits[i], is = uint64(v), "64"
+		}
+		if is == "" || p.kind != is && (p.kind[0] == 'f' || p.kind[1:] != is) {
+			return nil, fmt.Errorf("%s: argument %d is a %T, but the parameter is .%s", k.name, i, a, p.kind)
+		}
+	}
+	return bits, nil
+}

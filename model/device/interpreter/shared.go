@@ -1,0 +1,157 @@
+package interpreter
+
+import "fmt"
+
+// shared is a block's shared memory. A clock counts barriers; each access leaves the clock's value, so that another
+// thread's access is in order if a barrier of both came between.
+type shared struct {
+	data    []byte
+	touched []touched
+	shift   int        // bytes a record, as a power of 2: 4, or 1 if the kernel accesses less
+	clock   uint32     // after the last barrier
+	begin   uint32     // when the block began
+	whole   uint32     // after the last barrier of all threads
+	ordered [][]uint32 // [warp][other]: what other did before then comes before what warp does now
+}
+
+// touched records who accessed a word of shared memory last.
+type touched struct{ write, read, change access1 }
+
+// access1 is an access by a thread, or by several threads of a warp or block.
+type access1 struct {
+	clock  uint32 // 0: never
+	thread int32  // -1: several of the warp
+	warp   int32  // -1: several
+}
+
+func (s *shared) init(k *kernel, warps int) {
+	s.data = make([]byte, k.shared)
+	if !k.narrowShare {
+		s.shift = 2
+	}
+	s.touched = make([]touched, (k.shared+1<<s.shift-1)>>s.shift)
+	s.clock = 1
+	for range warps {
+		s.ordered = append(s.ordered, make([]uint32, warps))
+	}
+}
+
+func (s *shared) start() {
+	s.clock++
+	s.begin, s.whole = s.clock, s.clock
+}
+
+// synchronize is a barrier of warps.
+func (s *shared) synchronize(group []*warp, whole bool) {
+	s.clock++
+	if whole {
+		s.whole = s.clock
+		return
+	}
+	joined := make([]uint32, len(s.ordered))
+	for _, w := range group {
+		for other, clock := range s.ordered[w.number] {
+			joined[other] = max(joined[other], clock)
+		}
+	}
+	for _, w := range group {
+		joined[w.number] = s.clock
+	}
+	for _, w := range group {
+		copy(s.ordered[w.number], joined)
+	}
+}
+
+func (s *shared) synchronizeWarp(w *warp) {
+	s.clock++
+	s.ordered[w.number][w.number] = s.clock
+}
+
+// races reports whether an earlier access is not ordered before one by a thread of w.
+func (s *shared) races(a *access1, w *warp, thread int32) bool {
+	if a.clock < s.whole || a.thread == thread {
+		return false
+	}
+	return a.warp < 0 || a.clock >= s.ordered[w.number][a.warp]
+}
+
+// join adds an access to those that several threads may make.
+func (s *shared) join(a *access1, w *warp, thread int32) {
+	number := int32(w.number)
+	switch {
+	case !s.races(a, w, thread):
+		*a = access1{s.clock, thread, number}
+	case a.warp == number:
+		a.clock, a.thread = s.clock, -1
+	default:
+		a.clock, a.thread, a.warp = s.clock, -1, -1
+	}
+}
+
+func (a *access1) who() string {
+	switch {
+	case a.warp < 0:
+		return "several warps"
+	case a.thread < 0:
+		return fmt.Sprintf("several threads of warp %d", a.warp)
+	}
+	return fmt.Sprintf("thread %d", a.thread)
+}
+
+type use byte
+
+const (
+	reads use = iota
+	writes
+	changes // atomically
+)
+
+// touch records an access to bytes at i and fails on races, strays and reads of what nothing wrote.
+func (s *shared) touch(w *warp, lane int, how use, at uint64, bytes int) {
+	if at >= uint64(len(s.data)) || int(at)+bytes > len(s.data) {
+		w.fail(lane, "%d bytes at %d of shared memory, which has %d", bytes, int64(at), len(s.data))
+	}
+	thread := int32(w.first + lane)
+	for i := int(at) >> s.shift; i <= (int(at)+bytes-1)>>s.shift; i++ {
+		t := &s.touched[i]
+		switch {
+		case how != writes && t.write.clock < s.begin && t.change.clock < s.begin:
+			w.fail(lane, "reads byte %d of shared memory, which nothing wrote", at)
+		case s.races(&t.write, w, thread):
+			w.fail(lane, "races for byte %d of shared memory with thread %d, which wrote it", i<<s.shift, t.write.thread)
+		case how != reads && s.races(&t.read, w, thread):
+			w.fail(lane, "races for byte %d of shared memory with %s, which read it", i<<s.shift, t.read.who())
+		case how != changes && s.races(&t.change, w, thread):
+			w.fail(lane, "races for byte %d of shared memory with %s, which changed it atomically", i<<s.shift, t.change.who())
+		}
+		switch how {
+		case reads:
+			s.join(&t.read, w, thread)
+		case writes:
+			t.write = access1{s.clock, thread, int32(w.number)}
+		case changes:
+			s.join(&t.change, w, thread)
+		}
+	}
+}
+
+// local is the local memory of a warp's threads.
+type local struct {
+	data    [][]byte
+	written [][]byte
+}
+
+func (m *local) start(k *kernel) {
+	if k.local == 0 {
+		return
+	}
+	if m.data == nil {
+		m.data, m.written = make([][]byte, 32), make([][]byte, 32)
+		for l := range 32 {
+			m.data[l], m.written[l] = make([]byte, k.local), make([]byte, k.local)
+		}
+	}
+	for l := range 32 {
+		clear(m.written[l])
+	}
+}

@@ -1,0 +1,163 @@
+package interpreter
+
+import "math/bits"
+
+const all = ^uint32(0)
+
+// warp is a running warp.
+type warp struct {
+	run    *run
+	block  *block
+	r      [][32]uint64 // rows of registers
+	p      []uint32     // predicates
+	pc     [32]int
+	live   uint32 // lanes that have not ended
+	mask   uint32 // lanes that execute the current instruction
+	at     *instruction
+	first  int // thread of lane 0
+	number int
+	local  local
+	last   *buffer // that was accessed last
+	lastN  uint64
+	cells  []cell // of last
+
+	waits    bool
+	barrier  uint64 // where it waits
+	expected int    // threads, 0 for all of the block
+}
+
+// behind returns the lanes that are furthest behind, where they are, and where the next are.
+func (w *warp) behind() (pc int, group uint32, limit int) {
+	pc, limit = int(^uint(0)>>1), int(^uint(0)>>1)
+	for live := w.live; live != 0; live &= live - 1 {
+		l := bits.TrailingZeros32(live)
+		switch at := w.pc[l&31]; {
+		case at < pc:
+			limit = pc
+			pc, group = at, 1<<l
+		case at == pc:
+			group |= 1 << l
+		case at < limit:
+			limit = at
+		}
+	}
+	return pc, group, limit
+}
+
+// advance runs a warp to its end or its next barrier, always the lanes that are furthest behind: that brings those back
+// together that have parted.
+func (w *warp) advance() {
+	code := w.run.kernel.code
+	steps := int64(0)
+	defer func() { w.block.steps += steps }()
+	for w.live != 0 {
+		pc, group, limit := w.behind()
+		for {
+			c := &code[pc]
+			w.at = c
+			steps++
+			mask := group
+			if c.guarded {
+				mask &= c.guard.lanes(w)
+			}
+			switch c.kind {
+			case plain:
+				if mask != 0 {
+					w.mask = mask
+					c.do(w)
+				}
+				pc++
+			case branch:
+				switch mask {
+				case group:
+					pc = c.target
+				case 0:
+					pc++
+				default:
+					w.move(mask, c.target)
+					w.move(group&^mask, pc+1)
+					pc = -1
+				}
+			case table:
+				w.move(group&^mask, pc+1)
+				w.jump(c, mask)
+				pc = -1
+			case end:
+				w.live &^= mask
+				if group &^= mask; group == 0 {
+					pc = -1
+				} else {
+					pc++
+				}
+			case barrier:
+				if mask == 0 {
+					pc++
+					break
+				}
+				if mask != w.live {
+					w.fail(-1, "a barrier in lanes %08x, while %08x have not ended", mask, w.live)
+				}
+				w.wait(c)
+				w.move(mask, pc+1)
+				return
+			}
+			if pc < 0 {
+				break
+			}
+			if pc >= limit {
+				w.move(group, pc)
+				break
+			}
+		}
+	}
+}
+
+func (w *warp) move(lanes uint32, pc int) {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		w.pc[bits.TrailingZeros32(lanes)&31] = pc
+	}
+}
+
+func (w *warp) jump(c *instruction, lanes uint32) {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		l := bits.TrailingZeros32(lanes)
+		i := uint32(w.r[c.index][l])
+		if i >= uint32(len(c.targets)) {
+			w.fail(l, "jump %d of %d", i, len(c.targets))
+		}
+		w.pc[l] = c.targets[i]
+	}
+}
+
+// wait notes which barrier the warp waits at.
+func (w *warp) wait(c *instruction) {
+	l := bits.TrailingZeros32(w.live)
+	w.waits, w.barrier, w.expected = true, w.r[c.index][l]&0xffffffff, 0
+	if w.barrier > 15 {
+		w.fail(-1, "no barrier %d", w.barrier)
+	}
+	if c.count >= 0 {
+		if w.expected = int(uint32(w.r[c.count][l])); w.expected%32 != 0 || w.expected == 0 {
+			w.fail(-1, "a barrier for %d threads, which are no whole warps", w.expected)
+		}
+	}
+}
+
+func (b *builder) barrier(c *instruction, op, operands []string) (err error) {
+	switch {
+	case len(op) > 1 && op[1] == "warp":
+		row, err := b.value(operands[0])
+		c.do = func(w *warp) {
+			w.members(row)
+			w.block.shared.synchronizeWarp(w)
+		}
+		return err
+	case len(op) < 2 || op[1] != "sync" && op[1] != "cta" || op[len(op)-1] == "arrive" || op[1] == "cta" && (len(op) < 3 || op[2] != "sync"):
+		return errUnknown
+	}
+	c.kind = barrier
+	if c.index, err = b.value(operands[0]); err == nil && len(operands) > 1 {
+		c.count, err = b.value(operands[1])
+	}
+	return err
+}
