@@ -1,0 +1,66 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Mode says whether a model is computed on a device.
+type Mode int
+
+// CPU computes on the processor, CUDA on a device, and Auto on a device where one can be used, else on the processor.
+const (
+	CPU Mode = iota
+	CUDA
+	Auto
+)
+
+// Choice is what a user chose to compute a model on: cpu, cuda, cuda:n or auto. The zero Choice is the CPU. A *Choice is
+// a flag's value.
+type Choice struct {
+	Mode Mode
+	// Ordinal is n in cuda:n.
+	Ordinal int
+}
+
+// Parse returns the choice that a text names. Its error says what is wanted.
+func Parse(text string) (Choice, error) {
+	name, ordinal, numbered := strings.Cut(text, ":")
+	switch {
+	case text == "cpu":
+		return Choice{}, nil
+	case text == "auto":
+		return Choice{Mode: Auto}, nil
+	case text == "cuda":
+		return Choice{Mode: CUDA}, nil
+	case name == "cuda" && numbered:
+		if n, err := strconv.ParseUint(ordinal, 10, 16); err == nil {
+			return Choice{Mode: CUDA, Ordinal: int(n)}, nil
+		}
+	}
+	return Choice{}, errors.New("want auto, cpu, cuda or cuda:n, the number of a device from 0")
+}
+
+// String returns the text that Parse reads.
+func (c Choice) String() string {
+	switch {
+	case c.Mode == Auto:
+		return "auto"
+	case c.Mode == CPU:
+		return "cpu"
+	case c.Ordinal == 0:
+		return "cuda"
+	}
+	return fmt.Sprintf("cuda:%d", c.Ordinal)
+}
+
+// Set makes c the choice that a text names.
+func (c *Choice) Set(text string) error {
+	parsed, err := Parse(text)
+	if err == nil {
+		*c = parsed
+	}
+	return err
+}
