@@ -115,6 +115,12 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	return result, nil
 }
 
+// Store does nothing: Step changes the weights and the solver's state in place.
+func (t *Trainer) Store() error { return nil }
+
+// Close does nothing: the garbage collector frees the trainer's memory.
+func (t *Trainer) Close() error { return nil }
+
 // differentiate sets t.gradients to the gradient of the batch's mean loss.
 func (t *Trainer) differentiate(examples []Example, seed uint64) (Result, error) {
 	if len(examples) == 0 {
