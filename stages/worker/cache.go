@@ -1,6 +1,9 @@
 package worker
 
-import "sync"
+import (
+	"io"
+	"sync"
+)
 
 // Key identifies a cached value.
 type Key struct {
@@ -27,7 +30,8 @@ var cache struct {
 
 // Load returns the value of a key in this version, from the cache or by calling load. Versions are
 // compared with ==; a checksum of the file read is one. Concurrent calls with the same key load it
-// once. An error is returned and not cached. load may call Load with other keys.
+// once. An error is returned and not cached. load may call Load with other keys. A value that is an
+// io.Closer is closed before another version of it is loaded.
 func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
 	cache.Lock()
 	if cache.entries == nil {
@@ -44,6 +48,9 @@ func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
 	defer e.Unlock()
 	if e.loaded && e.version == version {
 		return e.value.(V), nil
+	}
+	if closer, ok := e.value.(io.Closer); ok {
+		_ = closer.Close() // what it held is of no use any more
 	}
 	e.loaded, e.value = false, nil // before load: memory need not hold two versions
 	value, err := load()

@@ -53,6 +53,31 @@ func TestLoadReplacesAnotherVersion(t *testing.T) {
 	}
 }
 
+type closed struct{ times int }
+
+func (c *closed) Close() error { c.times++; return nil }
+
+func TestLoadClosesAReplacedVersion(t *testing.T) {
+	t.Parallel()
+	first, second := &closed{}, &closed{}
+	for _, c := range []struct {
+		version, closed int
+		value           *closed
+	}{{1, 0, first}, {1, 0, first}, {2, 1, second}} {
+		if _, err := Load(Key{"close", "a"}, c.version, func() (*closed, error) {
+			if first.times != c.closed {
+				t.Errorf("version %d is loaded when the first was closed %d times, want %d", c.version, first.times, c.closed)
+			}
+			return c.value, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if first.times != c.closed || second.times != 0 {
+			t.Errorf("after version %d: closed %d and %d times, want %d and 0", c.version, first.times, second.times, c.closed)
+		}
+	}
+}
+
 func TestLoadDoesNotCacheErrors(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no such file")
