@@ -3,6 +3,7 @@
 // is written: often enough that a training which was interrupted or killed at any moment resumes and
 // ends with the same bytes.
 //
-// Package model/optimizer chooses the batches (Schedule) and makes the training steps; stages/score
-// ranks the validation queries.
+// Package model/optimizer chooses the batches (Schedule) and makes the training steps, unless a device
+// does; stages/score ranks the validation queries. A device has copies of the weights and the solver's
+// state: the learner stores them here before it validates or writes a checkpoint.
 package learn

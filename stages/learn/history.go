@@ -23,7 +23,8 @@ type Epoch struct {
 	Queries      int64             `json:"queries"`
 	Messages     int64             `json:"messages"`
 	Steps        int64             `json:"steps"`
-	Kernel       string            `json:"kernel"`
+	// Kernel is the variant of the kernels, or the kind of device, such as "cuda".
+	Kernel string `json:"kernel"`
 }
 
 // ReadHistory reads training.jsonl, and returns nil if it does not exist.

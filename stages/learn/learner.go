@@ -13,11 +13,12 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/graph"
-	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
@@ -42,6 +43,8 @@ type Run struct {
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
+	// Device is what to compute on. A device rounds differently from the kernels.
+	Device device.Choice
 }
 
 // Data holds the inputs of a training.
@@ -51,6 +54,8 @@ type Data struct {
 	Train      optimizer.TrainingSet
 	// Valid is a bundle of the validation queries; without any there is no validation.
 	Valid *bundle.Bundle
+	// Devices are those of this machine. They may be nil where Run.Device is the CPU.
+	Devices accelerator.Devices
 }
 
 // learner is a running training.
@@ -59,9 +64,11 @@ type learner struct {
 	Data
 	folder     checkpoint.Folder
 	kernel     kernel.Kernel
+	device     accelerator.Selection
 	parameters *parameters.Set[float32]
 	solver     *optimizer.Adam
-	trainer    *optimizer.Trainer
+	trainer    accelerator.Trainer // nil while there is none
+	ahead      bool                // the trainer has made steps that are not in parameters and solver
 	history    []Epoch
 	report     func(Progress)
 
@@ -85,8 +92,23 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 		report = func(Progress) {}
 	}
 	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
-	if err := l.prepare(ctx); err != nil {
+	err := l.train(ctx)
+	if l.trainer != nil {
+		if closing := l.trainer.Close(); err == nil {
+			err = closing
+		}
+	}
+	l.device.Discard(err)
+	if err != nil {
 		return checkpoint.Record{}, err
+	}
+	return l.record, nil
+}
+
+// train is Train, without closing what it opened.
+func (l *learner) train(ctx context.Context) error {
+	if err := l.prepare(ctx); err != nil {
+		return err
 	}
 	for l.epoch <= l.Configuration.Epochs {
 		err := l.trainEpoch(ctx)
@@ -97,10 +119,10 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 			err = l.stop(ctx)
 		}
 		if err != nil {
-			return checkpoint.Record{}, err
+			return err
 		}
 	}
-	return l.record, nil
+	return nil
 }
 
 // prepare makes the weights, the solver and the trainer, fresh or from the newest checkpoint.
@@ -110,6 +132,9 @@ func (l *learner) prepare(ctx context.Context) error {
 		return err
 	}
 	if l.kernel, err = kernel.Named(l.Kernel); err != nil {
+		return err
+	}
+	if l.device, err = accelerator.Select(l.Devices, l.Device, l.Configuration); err != nil {
 		return err
 	}
 	if l.Replicas <= 0 {
@@ -126,6 +151,7 @@ func (l *learner) prepare(ctx context.Context) error {
 	if err := l.resume(ctx); err != nil {
 		return err
 	}
+	l.announce()
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
@@ -143,10 +169,83 @@ func (l *learner) makeTrainer() error {
 		return nil
 	}
 	var err error
-	if l.trainer, err = optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel); err != nil {
+	if a := l.device.Accelerator(); a != nil {
+		if l.trainer, err = a.NewTrainer(l.Graph, l.Configuration, l.parameters, l.solver); err == nil {
+			return nil
+		}
+		l.trainer = nil
+		if !l.device.FallBack(err) {
+			return fmt.Errorf("preparing to train: %w; %s", err, l.remedy(err))
+		}
+		l.announce()
+	}
+	trainer, err := optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	if err != nil {
 		return fmt.Errorf("preparing to train: %w", err)
 	}
+	l.trainer = trainer
 	return nil
+}
+
+// closeTrainer stores what the trainer has learned and frees its memory.
+func (l *learner) closeTrainer() error {
+	if err := l.store(); err != nil {
+		return err
+	}
+	trainer := l.trainer
+	l.trainer = nil
+	if trainer == nil {
+		return nil
+	}
+	return trainer.Close()
+}
+
+// store brings the parameters and the solver up to date.
+func (l *learner) store() error {
+	if !l.ahead {
+		return nil
+	}
+	if err := l.trainer.Store(); err != nil {
+		return fmt.Errorf("copying the weights from %v: %w; %s", l.device.Accelerator(), err, l.remedy(err))
+	}
+	l.ahead = false
+	return nil
+}
+
+// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
+func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	result, err := l.trainer.Step(examples, seed)
+	if err != nil && !l.ahead && l.device.FallBack(err) {
+		l.announce()
+		if err := l.closeTrainer(); err != nil {
+			return result, err
+		}
+		if err := l.makeTrainer(); err != nil {
+			return result, err
+		}
+		result, err = l.trainer.Step(examples, seed)
+	}
+	if err == nil {
+		l.ahead = true
+	}
+	return result, err
+}
+
+// computedBy returns the name of what makes the steps, for training.jsonl.
+func (l *learner) computedBy() string {
+	if a := l.device.Accelerator(); a != nil {
+		return a.Name()
+	}
+	return l.kernel.Name()
+}
+
+// announce reports what the training computes on.
+func (l *learner) announce() {
+	if text := l.device.String(); text != "" {
+		p := l.progress(0)
+		p.Notice = text
+		l.report(p)
+	}
 }
 
 // resume reads the newest complete checkpoint, if there is one, and removes later ones.
@@ -194,7 +293,7 @@ func (l *learner) resume(ctx context.Context) error {
 	}
 	p := l.progress(0)
 	p.Resumed = r.Name()
-	if n := len(l.history); n > 0 && l.history[n-1].Kernel != l.kernel.Name() {
+	if n := len(l.history); n > 0 && l.history[n-1].Kernel != l.computedBy() {
 		p.OtherKernel = l.history[n-1].Kernel
 	}
 	for _, d := range damaged {
@@ -233,7 +332,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		batch := batches[l.partial.Step]
 		examples = l.Train.Examples(batch, uint64(l.Seed), l.epoch, examples)
 		seed := optimizer.StepSeed(uint64(l.Seed), l.epoch, l.partial.Step)
-		result, err := l.trainer.Step(examples, seed)
+		result, err := l.step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
 			err = fmt.Errorf("the loss is %v", result.Loss)
 		}
@@ -257,6 +356,9 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 // stop writes a checkpoint of the steps since the last one, of an epoch that is not finished or not
 // validated, and returns the cause of the cancellation.
 func (l *learner) stop(ctx context.Context) error {
+	if err := l.store(); err != nil {
+		return err
+	}
 	if l.solver.Steps() > l.record.Step {
 		if err := l.savePartial(ctx); err != nil {
 			return err
@@ -270,8 +372,11 @@ func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Confi
 // remedy returns what may help against a failed step, and which checkpoint is left.
 func (l *learner) remedy(err error) string {
 	remedy := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate())
-	if errors.Is(err, optimizer.ErrNoNegatives) {
+	switch {
+	case errors.Is(err, optimizer.ErrNoNegatives):
 		remedy = "use --strict_negatives=false to draw known answers too, or leave the fact out"
+	case errors.Is(err, device.ErrMemory), errors.Is(err, device.ErrLost):
+		remedy = "continue with --resume, or on the CPU with --resume --device cpu"
 	}
 	if l.record.Epoch == 0 {
 		return remedy + "; there is no checkpoint yet"
@@ -292,7 +397,10 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // an interrupt does not cut a checkpoint short
-	r := l.newRecord()
+	r, err := l.newRecord()
+	if err != nil {
+		return err
+	}
 	r.Loss = l.partial.Loss / float64(l.partial.Queries)
 	r.Messages = l.partial.Messages
 	r.LearningRate = l.learningRate()
@@ -300,7 +408,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	line := Epoch{
 		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
-		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.kernel.Name(),
+		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(),
 	}
 	l.history = append(l.history, line)
 	if err := l.Lock.Check(ctx); err != nil {
@@ -330,7 +438,10 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 // savePartial writes a checkpoint inside the epoch. An interrupt does not cut it short.
 func (l *learner) savePartial(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	r := l.newRecord()
+	r, err := l.newRecord()
+	if err != nil {
+		return err
+	}
 	partial := l.partial
 	partial.Seconds = time.Since(l.started).Seconds()
 	r.Partial = &partial
@@ -340,12 +451,16 @@ func (l *learner) savePartial(ctx context.Context) error {
 	return l.folder.Prune(ctx)
 }
 
-func (l *learner) newRecord() checkpoint.Record {
+// newRecord returns the record of a checkpoint, after all steps so far.
+func (l *learner) newRecord() (checkpoint.Record, error) {
+	if err := l.store(); err != nil {
+		return checkpoint.Record{}, err
+	}
 	return checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion,
 		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation,
 		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary,
-	}
+	}, nil
 }
 
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
@@ -366,18 +481,10 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	if !due || l.validQueries == 0 {
 		return nil, nil
 	}
-	l.trainer = nil // frees its buffers; the weights and moments stay
-	scorer, err := inference.New(l.Graph, l.Configuration, l.parameters, l.kernel)
-	if err != nil {
-		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, err)
+	if err := l.closeTrainer(); err != nil { // frees its buffers; the weights and moments stay
+		return nil, err
 	}
-	workers := make([]score.Worker, l.Replicas)
-	for i := range workers {
-		workers[i] = scorer.Worker()
-	}
-	ranker := score.NewRanker(l.Graph.Entities, l.Graph.RelationCount(), 0, workers)
-	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
-	scored, err := ranker.Rank(ctx, l.Valid, done.add)
+	scored, err := l.rank(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.remedy(err))
 	}
@@ -387,6 +494,18 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	return &checkpoint.Valid{
 		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,
 	}, nil
+}
+
+// rank ranks the validation queries.
+func (l *learner) rank(ctx context.Context) (*score.Scored, error) {
+	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: l.parameters}
+	ranker, err := score.New(model, 0, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
+	if err != nil {
+		return nil, err
+	}
+	done := &tally{report: func(n int64) { l.report(l.progress(n)) }}
+	scored, err := ranker.Rank(ctx, l.Valid, done.add)
+	return scored, errors.Join(err, ranker.Close())
 }
 
 func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {

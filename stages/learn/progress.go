@@ -21,8 +21,10 @@ type Progress struct {
 	// errors of later ones that cannot be read.
 	Resumed string
 	Damaged []string
-	// OtherKernel, beside Resumed, names the kernel variant of the epoch before, if this training's
-	// is another.
+	// Notice, if not empty, says what the training computes on, when that was decided or has changed.
+	Notice string
+	// OtherKernel, beside Resumed, names the kernel variant or the kind of device of the epoch before, if
+	// this training's is another.
 	OtherKernel string
 }
 

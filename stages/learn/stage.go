@@ -8,6 +8,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/optimizer"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
@@ -68,6 +69,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	if err != nil {
 		return checkpoint.Record{}, err
 	}
+	data.Devices = accelerator.Process
 	var last Progress
 	return Train(training, f.Params.Run, data, func(p Progress) {
 		if p.Epoch != last.Epoch {

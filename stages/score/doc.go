@@ -1,7 +1,7 @@
 // Package score is the model stage of evaluation: it turns bundles of queries and a checkpoint into
 // scores, filtered ranks and the best candidates. One propagation answers all rows of a
-// (source, relation, ?), and the threads of a worker share the queries of a bundle. Training
-// validates its epochs with the same Ranker.
+// (source, relation, ?), and the threads of a worker share the queries of a bundle, or a device
+// answers them in groups. Training validates its epochs with the same Ranker.
 //
 // Results are ids in the order of the bundle; stages/evaluate adds names and writes them.
 package score

@@ -25,9 +25,17 @@ type Worker interface {
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Ranker ranks the answers of bundles. A process holds one with all its workers: concurrent calls of
-// Rank wait for one another.
-type Ranker struct {
+// Ranker ranks the answers of bundles. Concurrent calls of Rank wait for one another.
+type Ranker interface {
+	// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
+	// number of rows that were scored since the last call.
+	Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error)
+	// Close frees what the ranker holds on a device, after the calls of Rank.
+	Close() error
+}
+
+// cpuRanker is a Ranker on the processor. A process holds one with all its workers.
+type cpuRanker struct {
 	entities, relations int
 	best                int
 	busy                sync.Mutex
@@ -45,8 +53,8 @@ type thread struct {
 // NewRanker returns a ranker over a graph of that many entities and relations (2R), with a thread per
 // worker, that keeps the given number of best candidates per query. The number of workers changes no
 // result.
-func NewRanker(entities, relations, best int, workers []Worker) *Ranker {
-	r := &Ranker{entities: entities, relations: relations, best: min(best, entities)}
+func NewRanker(entities, relations, best int, workers []Worker) Ranker {
+	r := &cpuRanker{entities: entities, relations: relations, best: min(best, entities)}
 	for _, w := range workers {
 		r.threads = append(r.threads, &thread{
 			worker: w,
@@ -61,9 +69,9 @@ func NewRanker(entities, relations, best int, workers []Worker) *Ranker {
 // threads share the work of a hub.
 const chunkSize = 8
 
-// Rank scores every query of a bundle. done, which may be nil, is called from any thread with the
-// number of rows that were scored since the last call.
-func (r *Ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+func (r *cpuRanker) Close() error { return nil }
+
+func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
 	if err := b.Check(r.entities, r.relations); err != nil {
 		return nil, err
 	}
@@ -122,8 +130,8 @@ func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error)
 			continue
 		}
 		score := scores[answer]
-		if math.IsNaN(float64(score)) {
-			return out, fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", q.Source, q.Relation)
+		if err := checkScore(q, score); err != nil {
+			return out, err
 		}
 		out.Results = append(out.Results, Result{
 			Row: q.Rows[i], Answer: answer, Score: score,
@@ -133,11 +141,23 @@ func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error)
 	if k > 0 {
 		t.top = ranking.Top(scores, k, t.top)
 		for _, c := range t.top {
-			_, known := slices.BinarySearch(q.Known, c.Entity)
-			out.Best = append(out.Best, Candidate{c.Entity, c.Score, known, t.distance(c.Entity)})
+			out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), t.distance(c.Entity)})
 		}
 	}
 	return out, nil
+}
+
+// checkScore returns an error if the score of an answer is not a number.
+func checkScore(q bundle.Query, score float32) error {
+	if math.IsNaN(float64(score)) {
+		return fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", q.Source, q.Relation)
+	}
+	return nil
+}
+
+func isKnown(q bundle.Query, entity int32) bool {
+	_, known := slices.BinarySearch(q.Known, entity)
+	return known
 }
 
 func (t *thread) distance(entity int32) int32 {

@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -10,9 +11,10 @@ import (
 
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
-	"tagnet/model/inference"
+	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/worker"
@@ -47,6 +49,11 @@ type Params struct {
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
+	// Device is what to compute on. A device rounds differently from the kernels.
+	Device device.Choice
+	// Announce is the ID under which a func(string) is registered with package worker. If it is
+	// registered in the worker's process, it is called with what the worker computes on. Optional.
+	Announce string
 }
 
 // Score scores bundles: PCollection<*bundle.Bundle> to PCollection<KV<int, *Scored>>, all with the
@@ -62,7 +69,7 @@ type scoreFn struct{ Params Params }
 func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit func(int, *Scored)) error {
 	ranker, err := loadRanker(ctx, f.Params)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	var counting sync.Mutex
 	scored, err := ranker.Rank(ctx, b, func(rows int) {
@@ -70,13 +77,24 @@ func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit fun
 		defer counting.Unlock()
 		scoredRows.Inc(ctx, int64(rows))
 	})
+	if errors.Is(err, device.ErrLost) {
+		worker.Forget("ranker") // a repeated bundle opens the device again
+	}
 	if err != nil {
-		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
+		return explain(fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err))
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
 	emit(0, scored)
 	return nil
+}
+
+// explain adds to the error of a device what to do.
+func explain(err error) error {
+	if errors.Is(err, device.ErrMemory) || errors.Is(err, device.ErrLost) {
+		return fmt.Errorf("%w; run again, or with --device cpu", err)
+	}
+	return err
 }
 
 // version identifies a ranker: that of other parameters, another graph or other weights replaces it.
@@ -86,7 +104,7 @@ type version struct {
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
-func loadRanker(ctx context.Context, p Params) (*Ranker, error) {
+func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 	loaded, err := graph.Load(p.Graph)
 	if err != nil {
 		return nil, err
@@ -96,7 +114,8 @@ func loadRanker(ctx context.Context, p Params) (*Ranker, error) {
 		return nil, err
 	}
 	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256}
-	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (*Ranker, error) {
+	v.params.Announce = "" // of this pipeline alone
+	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (Ranker, error) {
 		if p.Memory > 0 {
 			budget.Limit(p.Memory) // as long as the process lives
 		}
@@ -116,23 +135,27 @@ func (p Params) threads() int {
 	}
 }
 
-func newRanker(ctx context.Context, p Params, loaded *kg.KG) (*Ranker, error) {
+func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
 	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
-	k, err := kernel.Named(p.Kernel)
+	with := Means{Threads: p.threads(), Announce: p.announce}
+	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
+		return nil, err
+	}
+	selected, err := accelerator.Select(accelerator.Process, p.Device, record.Configuration)
 	if err != nil {
 		return nil, err
 	}
-	g := loaded.Of(p.Split).Graph
-	scorer, err := inference.New(g, record.Configuration, weights, k)
-	if err != nil {
-		return nil, err
+	p.announce(selected.String())
+	with.Device = &selected
+	return New(Model{loaded.Of(p.Split).Graph, record.Configuration, weights}, p.Best, with)
+}
+
+// announce passes on what this process computes on.
+func (p Params) announce(text string) {
+	if announce, ok := worker.Registered[func(string)](p.Announce); ok && text != "" {
+		announce(text)
 	}
-	workers := make([]Worker, p.threads())
-	for i := range workers {
-		workers[i] = scorer.Worker()
-	}
-	return NewRanker(g.Entities, g.RelationCount(), p.Best, workers), nil
 }

@@ -1,0 +1,166 @@
+package acceleratortest
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/inference"
+	"tagnet/model/kernel"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+	"tagnet/stages/accelerator"
+)
+
+// Devices are the devices of an imaginary machine, for one goroutine at a time.
+type Devices struct {
+	// Kernel is what they compute with.
+	Kernel kernel.Kernel
+	// Unsupported is the error of Supports.
+	Unsupported error
+	// Fail, if not nil, is called before each operation, and its error is that of the operation.
+	Fail func(operation string) error
+	// Operations are those that succeeded: open, trainer, step, store, scorer, score, and close, close trainer and close scorer.
+	Operations []string
+}
+
+// Supports returns d.Unsupported.
+func (d *Devices) Supports(configuration.Configuration) error { return d.Unsupported }
+
+// Open returns a device.
+func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
+	if err := d.do("open"); err != nil {
+		return nil, err
+	}
+	return &opened{d, ordinal}, nil
+}
+
+func (d *Devices) do(operation string) error {
+	if d.Fail != nil {
+		if err := d.Fail(operation); err != nil {
+			return err
+		}
+	}
+	d.Operations = append(d.Operations, operation)
+	return nil
+}
+
+type opened struct {
+	*Devices
+	ordinal int
+}
+
+func (o *opened) Name() string   { return "imaginary" }
+func (o *opened) String() string { return fmt.Sprintf("imaginary:%d (a device of tests)", o.ordinal) }
+func (o *opened) Close() error   { return o.do("close") }
+
+// trainer trains copies of parameters and solver.
+type trainer struct {
+	*optimizer.Trainer
+	devices          *Devices
+	parameters, copy *parameters.Set[float32]
+	solver, own      *optimizer.Adam
+}
+
+func (o *opened) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
+	if err := o.do("trainer"); err != nil {
+		return nil, err
+	}
+	layout := parameters.Layout(c, g.RelationCount())
+	t := &trainer{
+		devices: o.Devices, parameters: p, copy: parameters.NewSet[float32](layout),
+		solver: solver, own: optimizer.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
+	}
+	copySet(t.copy, p)
+	if err := t.own.Restore(solver.State()); err != nil {
+		return nil, err
+	}
+	var err error
+	t.Trainer, err = optimizer.New(g, c, t.copy, t.own, 1, o.Kernel)
+	return t, err
+}
+
+func copySet(to, from *parameters.Set[float32]) {
+	for i := range to.Tensors {
+		copy(to.Tensors[i].Data, from.Tensors[i].Data)
+	}
+}
+
+func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	if err := t.devices.do("step"); err != nil {
+		return optimizer.Result{}, err
+	}
+	t.own.LearningRate, t.own.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
+	return t.Trainer.Step(examples, seed)
+}
+
+// Store copies as a device does: into the tensors of the solver's state.
+func (t *trainer) Store() error {
+	if err := t.devices.do("store"); err != nil {
+		return err
+	}
+	copySet(t.parameters, t.copy)
+	to, _ := t.solver.State()
+	from, steps := t.own.State()
+	for i := range to {
+		copy(to[i].Data, from[i].Data)
+	}
+	t.solver.SetSteps(steps)
+	return nil
+}
+
+func (t *trainer) Close() error { return t.devices.do("close trainer") }
+
+// scorer scores with a worker of package inference.
+type scorer struct {
+	devices  *Devices
+	entities int
+	worker   *inference.Worker
+}
+
+func (o *opened) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (accelerator.Scorer, error) {
+	if err := o.do("scorer"); err != nil {
+		return nil, err
+	}
+	own := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
+	copySet(own, p)
+	s, err := inference.New(g, c, own, o.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	return &scorer{o.Devices, g.Entities, s.Worker()}, nil
+}
+
+func (s *scorer) Score(queries []accelerator.Query, best int) ([]accelerator.Answered, error) {
+	if err := s.devices.do("score"); err != nil {
+		return nil, err
+	}
+	out := make([]accelerator.Answered, len(queries))
+	scores := make([]float32, s.entities)
+	for i, q := range queries {
+		if err := s.worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+			return nil, err
+		}
+		a := &out[i]
+		a.Messages = s.worker.Sent()
+		for _, answer := range q.Answers {
+			a.Scores = append(a.Scores, scores[answer])
+			a.Ranks = append(a.Ranks, ranking.Filtered(scores, answer, q.Known))
+			a.Distances = append(a.Distances, s.distance(answer))
+		}
+		for _, c := range ranking.Top(scores, best, nil) {
+			a.Best = append(a.Best, accelerator.Candidate{Entity: c.Entity, Score: c.Score, Distance: s.distance(c.Entity)})
+		}
+	}
+	return out, nil
+}
+
+func (s *scorer) distance(entity int32) int32 {
+	if hops, reached := s.worker.Distance(entity); reached {
+		return int32(hops)
+	}
+	return -1
+}
+
+func (s *scorer) Close() error { return s.devices.do("close scorer") }

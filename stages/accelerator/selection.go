@@ -1,0 +1,87 @@
+package accelerator
+
+import (
+	"errors"
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+)
+
+// Devices opens the devices of a machine.
+type Devices interface {
+	// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+	Supports(c configuration.Configuration) error
+	// Open returns the device of that number. The error wraps one of package device.
+	Open(ordinal int) (Accelerator, error)
+}
+
+// Selection is what a training or a scoring computes on. The zero Selection is the processor.
+type Selection struct {
+	accelerator Accelerator
+	optional    bool
+	text        string
+}
+
+// Select decides by the user's choice what to compute a configuration on. With Auto an error of the device selects the
+// processor; otherwise Select returns the error.
+func Select(devices Devices, choice device.Choice, c configuration.Configuration) (Selection, error) {
+	if choice.Mode == device.CPU {
+		return Selection{}, nil
+	}
+	unsupported := devices.Supports(c)
+	if choice.Mode == device.CUDA && unsupported != nil {
+		return Selection{}, fmt.Errorf("--device %v: %w", choice, unsupported)
+	}
+	accelerator, err := devices.Open(choice.Ordinal)
+	switch {
+	case err != nil && choice.Mode == device.CUDA:
+		return Selection{}, fmt.Errorf("--device %v: %w", choice, err)
+	case errors.Is(err, device.ErrNoDriver), errors.Is(err, device.ErrNoDevice):
+		return onCPU("there is no CUDA device"), nil
+	case err != nil:
+		return onCPU(err.Error()), nil
+	case unsupported != nil:
+		reason := fmt.Sprintf("%v is not used: %v", accelerator, unsupported)
+		if err := accelerator.Close(); err != nil {
+			reason = fmt.Sprintf("%s; closing it: %v", reason, err)
+		}
+		return onCPU(reason), nil
+	}
+	return Selection{accelerator, choice.Mode == device.Auto, fmt.Sprintf("computing on %v", accelerator)}, nil
+}
+
+// Check returns an error if the user's choice is a device that this process cannot use, so that a command ends before it
+// writes anything. What the workers of another process can use is not known here.
+func Check(choice device.Choice, c configuration.Configuration, local bool) error {
+	if choice.Mode != device.CUDA || !local {
+		return nil
+	}
+	_, err := Select(Process, choice, c)
+	return err
+}
+
+func onCPU(reason string) Selection { return Selection{text: "computing on the CPU: " + reason} }
+
+// Accelerator returns the selected device, or nil for the processor.
+func (s *Selection) Accelerator() Accelerator { return s.accelerator }
+
+// String says in a line what was selected and why; it is empty if the processor is the user's choice.
+func (s *Selection) String() string { return s.text }
+
+// FallBack selects the processor and returns true if err is that the device's memory is too small and the user left the
+// choice open.
+func (s *Selection) FallBack(err error) bool {
+	if s.accelerator == nil || !s.optional || !errors.Is(err, device.ErrMemory) {
+		return false
+	}
+	*s = onCPU(fmt.Sprintf("%v: %v", s.accelerator, err))
+	return true
+}
+
+// Discard closes a device that failed, so that a later Select opens it again. It does nothing after other errors.
+func (s *Selection) Discard(err error) {
+	if s.accelerator != nil && errors.Is(err, device.ErrLost) {
+		_ = s.accelerator.Close() // it is lost already
+	}
+}

@@ -1,0 +1,103 @@
+package accelerator_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/stages/accelerator"
+	"tagnet/stages/accelerator/acceleratortest"
+)
+
+// failing returns a function for Devices.Fail by which one operation has an error.
+func failing(operation string, err error) func(string) error {
+	return func(name string) error {
+		if name == operation {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	const used = "computing on imaginary:0 (a device of tests)"
+	unsupported := errors.New("--policy astar is not computed there")
+	wrapped := func(err error) error { return fmt.Errorf("imaginary:0: %w", err) }
+	for _, test := range []struct {
+		choice            string
+		unsupported, open error
+		want, err         string // what is said, and the error
+		device            bool
+	}{
+		{choice: "cpu"},
+		{choice: "cpu", open: device.ErrNoDriver},
+		{choice: "auto", want: used, device: true},
+		{choice: "cuda", want: used, device: true},
+		{choice: "cuda:2", want: "computing on imaginary:2 (a device of tests)", device: true},
+		{choice: "auto", open: wrapped(device.ErrNoDriver), want: "computing on the CPU: there is no CUDA device"},
+		{choice: "auto", open: wrapped(device.ErrNoDevice), want: "computing on the CPU: there is no CUDA device"},
+		{choice: "auto", open: device.ErrNoDevice, unsupported: unsupported, want: "computing on the CPU: there is no CUDA device"},
+		{choice: "auto", open: wrapped(device.ErrOldDriver), want: "computing on the CPU: imaginary:0: the CUDA driver is too old"},
+		{choice: "auto", open: wrapped(device.ErrMemory), want: "computing on the CPU: imaginary:0: out of device memory"},
+		{choice: "auto", unsupported: unsupported,
+			want: "computing on the CPU: imaginary:0 (a device of tests) is not used: --policy astar is not computed there"},
+		{choice: "cuda", open: wrapped(device.ErrNoDriver), err: "--device cuda: imaginary:0: no CUDA driver"},
+		{choice: "cuda:1", open: wrapped(device.ErrNoDevice), err: "--device cuda:1: imaginary:0: no CUDA device"},
+		{choice: "cuda", unsupported: unsupported, err: "--device cuda: --policy astar is not computed there"},
+	} {
+		choice, err := device.Parse(test.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices := &acceleratortest.Devices{Unsupported: test.unsupported, Fail: failing("open", test.open)}
+		s, err := accelerator.Select(devices, choice, configuration.Default())
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if said != test.err || s.String() != test.want || (s.Accelerator() != nil) != test.device {
+			t.Errorf("%s, %v, %v: %q, error %q, device %v; want %q, %q, %v",
+				test.choice, test.unsupported, test.open, s.String(), said, s.Accelerator() != nil, test.want, test.err, test.device)
+		}
+		opened, closed := 0, 0
+		for _, operation := range devices.Operations {
+			switch operation {
+			case "open":
+				opened++
+			case "close":
+				closed++
+			}
+		}
+		if want := opened - closed; (want == 1) != test.device {
+			t.Errorf("%s: opened %d and closed %d devices, and uses one: %v", test.choice, opened, closed, test.device)
+		}
+	}
+}
+
+func TestFallBack(t *testing.T) {
+	t.Parallel()
+	full, lost := fmt.Errorf("2 GiB: %w", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
+	for _, test := range []struct {
+		mode device.Mode
+		err  error
+		want bool
+	}{
+		{device.Auto, full, true}, {device.Auto, lost, false}, {device.Auto, nil, false}, {device.CUDA, full, false}, {device.CPU, full, false},
+	} {
+		s, err := accelerator.Select(&acceleratortest.Devices{}, device.Choice{Mode: test.mode}, configuration.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		had := s.Accelerator() != nil
+		got := s.FallBack(test.err)
+		if got != test.want || (s.Accelerator() != nil) != (had && !got) {
+			t.Errorf("mode %d, %v: falls back %v, want %v; now %q", test.mode, test.err, got, test.want, s.String())
+		}
+		if want := "computing on the CPU: imaginary:0 (a device of tests): 2 GiB: out of device memory"; got && s.String() != want {
+			t.Errorf("says %q, want %q", s.String(), want)
+		}
+	}
+}

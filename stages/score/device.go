@@ -1,0 +1,115 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"tagnet/stages/accelerator"
+	"tagnet/stages/bundle"
+)
+
+// deviceRanker is a Ranker on a device.
+type deviceRanker struct {
+	entities, relations int
+	best                int
+	busy                sync.Mutex
+	scorer              accelerator.Scorer // nil once closed
+}
+
+// NewDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
+// the given number of best candidates per query. Its Close closes the scorer.
+func NewDeviceRanker(entities, relations, best int, scorer accelerator.Scorer) Ranker {
+	return &deviceRanker{entities: entities, relations: relations, best: min(best, entities), scorer: scorer}
+}
+
+// groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
+// enough that an interrupt takes effect within seconds on a small one.
+const groupSize = 512
+
+func (r *deviceRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+	if err := b.Check(r.entities, r.relations); err != nil {
+		return nil, err
+	}
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	if r.scorer == nil {
+		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
+	}
+	out := &Scored{Number: b.Number}
+	for rest := b.Queries; len(rest) > 0; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		group := rest[:min(groupSize, len(rest))]
+		rest = rest[len(group):]
+		answered, err := r.score(group)
+		if err != nil {
+			return nil, err
+		}
+		for i, q := range group {
+			scored, err := r.results(q, answered[i])
+			if err != nil {
+				return nil, err
+			}
+			out.Queries = append(out.Queries, scored)
+			out.Messages += answered[i].Messages
+			if done != nil {
+				done(len(q.Rows))
+			}
+		}
+	}
+	return out, nil
+}
+
+func (r *deviceRanker) Close() error {
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	scorer := r.scorer
+	r.scorer = nil
+	if scorer == nil {
+		return nil
+	}
+	return scorer.Close()
+}
+
+// score scores queries with their labelled answers.
+func (r *deviceRanker) score(queries []bundle.Query) ([]accelerator.Answered, error) {
+	list := make([]accelerator.Query, len(queries))
+	for i, q := range queries {
+		list[i] = accelerator.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
+		for _, answer := range q.Answers {
+			if answer != bundle.None {
+				list[i].Answers = append(list[i].Answers, answer)
+			}
+		}
+	}
+	answered, err := r.scorer.Score(list, r.best)
+	if err != nil {
+		first, last := queries[0], queries[len(queries)-1]
+		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+	}
+	return answered, nil
+}
+
+// results adds rows and known answers to the results of a query.
+func (r *deviceRanker) results(q bundle.Query, a accelerator.Answered) (Query, error) {
+	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
+	for i, answer := range q.Answers {
+		if answer == bundle.None {
+			continue
+		}
+		n := len(out.Results)
+		if err := checkScore(q, a.Scores[n]); err != nil {
+			return out, err
+		}
+		out.Results = append(out.Results, Result{
+			Row: q.Rows[i], Answer: answer, Score: a.Scores[n], Rank: a.Ranks[n], Distance: a.Distances[n],
+		})
+	}
+	for _, c := range a.Best {
+		out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), c.Distance})
+	}
+	return out, nil
+}

@@ -1,0 +1,214 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/stages/accelerator"
+	"tagnet/stages/accelerator/acceleratortest"
+	"tagnet/stages/bundle"
+)
+
+// smallModel returns a model over a random graph of 60 entities, of which the last 10 have no edges.
+func smallModel(t *testing.T) Model {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 1))
+	var facts []graph.Fact
+	for range 120 {
+		facts = append(facts, graph.Fact{Head: random.Int32N(50), Relation: random.Int32N(3), Tail: random.Int32N(50)})
+	}
+	g, err := graph.New(60, 3, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := configuration.Default()
+	c.Layers, c.Dim, c.Delta = 2, 8, 1
+	return Model{g, c, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 3)}
+}
+
+// manyQueries returns a bundle of more queries than a device is given at a time, every third one with a row
+// that has no labelled answer.
+func manyQueries(m Model) *bundle.Bundle {
+	random := rand.New(rand.NewPCG(2, 2))
+	b := &bundle.Bundle{Number: 7}
+	row := int64(0)
+	for i := range 2*groupSize + 9 {
+		q := bundle.Query{Source: int32(i / 20), Relation: int32(i % 6)}
+		for range 1 + i%2 {
+			q.Rows, q.Answers = append(q.Rows, row), append(q.Answers, random.Int32N(60))
+			row++
+		}
+		if i%3 == 0 {
+			q.Answers[0] = bundle.None
+		}
+		for range 4 {
+			q.Known = append(q.Known, random.Int32N(60))
+		}
+		slices.Sort(q.Known)
+		q.Known = slices.Compact(q.Known)
+		b.Queries = append(b.Queries, q)
+	}
+	return b
+}
+
+// rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
+func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *bundle.Bundle, best int) (*Scored, int, []string, error) {
+	t.Helper()
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	selected, err := accelerator.Select(devices, device.Choice{Mode: mode}, m.Configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var announced []string
+	r, err := New(m, best, Means{Kernel: k, Threads: 2, Device: &selected, Announce: func(text string) { announced = append(announced, text) }})
+	if err != nil {
+		return nil, 0, announced, err
+	}
+	rows := make(chan int, 4*len(b.Queries))
+	s, err := r.Rank(ctx, b, func(n int) { rows <- n })
+	close(rows)
+	done := 0
+	for n := range rows {
+		done += n
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	return s, done, announced, err
+}
+
+func portable(t *testing.T) kernel.Kernel {
+	t.Helper()
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestDeviceRanksAsTheCPU compares the rankers on equal scores.
+func TestDeviceRanksAsTheCPU(t *testing.T) {
+	t.Parallel()
+	m := smallModel(t)
+	b := manyQueries(m)
+	for _, best := range []int{0, 3, 1000} {
+		want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, best)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices := &acceleratortest.Devices{Kernel: portable(t)}
+		got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, best)
+		if err != nil || done != rows || int64(rows) != b.Rows() || len(announced) != 0 {
+			t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("best %d (-cpu +device):\n%s", best, diff)
+		}
+		if want := []string{"open", "scorer", "score", "score", "score", "close scorer"}; !slices.Equal(devices.Operations, want) {
+			t.Errorf("operations %q, want %q", devices.Operations, want)
+		}
+	}
+}
+
+// TestDeviceFallsBack ranks on a device whose memory suffices for some groups only.
+func TestDeviceFallsBack(t *testing.T) {
+	t.Parallel()
+	m := smallModel(t)
+	b := manyQueries(m)
+	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []int{0, 1, 3} { // at which of scorer and score
+		for _, mode := range []device.Mode{device.Auto, device.CUDA} {
+			operations := 0
+			devices := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+				if strings.HasPrefix(name, "sc") {
+					if operations++; operations > fails {
+						return fmt.Errorf("imaginary:0: %w", device.ErrMemory)
+					}
+				}
+				return nil
+			}}
+			got, done, announced, err := rankOn(t, t.Context(), m, devices, mode, b, 3)
+			if mode == device.CUDA {
+				if !errors.Is(err, device.ErrMemory) {
+					t.Errorf("after %d operations: error %v, want that the memory is too small", fails, err)
+				}
+				continue
+			}
+			if err != nil || done != rows || len(announced) != 1 || !strings.HasPrefix(announced[0], "computing on the CPU: imaginary:0") {
+				t.Errorf("after %d operations: %d of %d rows, announced %q, %v", fails, done, rows, announced, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("after %d operations (-cpu +after falling back):\n%s", fails, diff)
+			}
+		}
+	}
+}
+
+func TestDeviceRankFails(t *testing.T) {
+	t.Parallel()
+	m := smallModel(t)
+	b := manyQueries(m)
+	lost := &acceleratortest.Devices{Kernel: portable(t)}
+	lost.Fail = func(name string) error {
+		if name == "score" {
+			return device.ErrLost
+		}
+		return nil
+	}
+	if _, _, _, err := rankOn(t, t.Context(), m, lost, device.Auto, b, 3); !errors.Is(err, device.ErrLost) {
+		t.Errorf("error %v, want that the device was lost", err)
+	}
+	if !slices.Contains(lost.Operations, "close") {
+		t.Errorf("operations %q, want that the device is closed", lost.Operations)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	interrupted := &acceleratortest.Devices{Kernel: portable(t), Fail: func(name string) error {
+		if name == "score" {
+			cancel()
+		}
+		return nil
+	}}
+	if _, done, _, err := rankOn(t, ctx, m, interrupted, device.Auto, b, 3); !errors.Is(err, context.Canceled) || done >= len(b.Queries) {
+		t.Errorf("interrupted: %d rows, %v", done, err)
+	}
+
+	broken := smallModel(t)
+	for _, tensor := range broken.Parameters.Tensors {
+		for i := range tensor.Data {
+			tensor.Data[i] = float32(math.NaN())
+		}
+	}
+	_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, &bundle.Bundle{Queries: b.Queries[1:2]}, 3)
+	_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, &bundle.Bundle{Queries: b.Queries[1:2]}, 3)
+	if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() {
+		t.Errorf("not a number: %v on a device, %v on the CPU", onDevice, onCPU)
+	}
+
+	r := NewDeviceRanker(60, 6, 3, nil)
+	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := NewDeviceRanker(20, 6, 3, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+		t.Errorf("a bundle of a larger graph: %v", err)
+	}
+}

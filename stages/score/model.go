@@ -1,0 +1,138 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/inference"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/stages/accelerator"
+	"tagnet/stages/bundle"
+)
+
+// Model is a trained model over a graph.
+type Model struct {
+	Graph         *graph.Graph
+	Configuration configuration.Configuration
+	Parameters    *parameters.Set[float32]
+}
+
+// Means are what a ranker computes with.
+type Means struct {
+	// Kernel and Threads serve a ranker on the processor.
+	Kernel  kernel.Kernel
+	Threads int
+	// Device is changed where the processor takes over from a device. Then Announce, which may be nil,
+	// is called with what it says.
+	Device   *accelerator.Selection
+	Announce func(text string)
+}
+
+// New returns a ranker that keeps the given number of best candidates per query. One on a device
+// must be closed. If the device's memory turns out to be too small and the device is optional, the
+// ranker continues on the processor.
+func New(m Model, best int, with Means) (Ranker, error) {
+	r := &ranker{model: m, best: best, with: with}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ranker ranks on a device while its memory suffices, else on the processor.
+type ranker struct {
+	model Model
+	best  int
+	with  Means
+
+	busy    sync.Mutex
+	current Ranker
+}
+
+// open makes the ranker for what is selected.
+func (r *ranker) open() error {
+	m := r.model
+	if a := r.with.Device.Accelerator(); a != nil {
+		scorer, err := a.NewScorer(m.Graph, m.Configuration, m.Parameters)
+		if err == nil {
+			r.current = NewDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, scorer)
+			return nil
+		}
+		if !r.fallBack(err) {
+			return fmt.Errorf("preparing to score: %w", err)
+		}
+	}
+	scorer, err := inference.New(m.Graph, m.Configuration, m.Parameters, r.with.Kernel)
+	if err != nil {
+		return err
+	}
+	workers := make([]Worker, r.with.Threads)
+	for i := range workers {
+		workers[i] = scorer.Worker()
+	}
+	r.current = NewRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, workers)
+	return nil
+}
+
+// fallBack reports whether the processor takes over after an error, and announces that.
+func (r *ranker) fallBack(err error) bool {
+	if !r.with.Device.FallBack(err) {
+		return false
+	}
+	if r.with.Announce != nil {
+		r.with.Announce(r.with.Device.String())
+	}
+	return true
+}
+
+func (r *ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)) (*Scored, error) {
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	if done == nil {
+		done = func(int) {}
+	}
+	onDevice := 0 // rows that are done; the processor repeats them
+	scored, err := r.current.Rank(ctx, b, func(rows int) {
+		if r.with.Device.Accelerator() != nil {
+			onDevice += rows
+		}
+		done(rows)
+	})
+	if err == nil || !r.fallBack(err) {
+		r.with.Device.Discard(err)
+		return scored, err
+	}
+	if err := r.close(); err != nil {
+		return nil, err
+	}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	var counting sync.Mutex
+	return r.current.Rank(ctx, b, func(rows int) {
+		counting.Lock()
+		repeated := min(onDevice, rows)
+		onDevice -= repeated
+		counting.Unlock()
+		if rows > repeated {
+			done(rows - repeated)
+		}
+	})
+}
+
+func (r *ranker) Close() error {
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	return r.close()
+}
+
+func (r *ranker) close() error {
+	if r.current == nil {
+		return nil
+	}
+	return r.current.Close()
+}
