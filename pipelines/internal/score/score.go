@@ -9,17 +9,21 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/device"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
+	"tagnet/stages/worker"
 )
 
 type flags struct {
 	split, checkpoint, queries, kernel string
+	device                             device.Choice
 	best, threads                      int
 	memory                             int64
 }
@@ -37,6 +41,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead: source TAB relation in a line; a leading ~ on the relation is its inverse")
 			set.IntVar(&f.threads, "threads", 0, "threads of a worker; 0 is one per core, fewer if --memory is too small for them; changes no result")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
+			command.Device(set, &f.device)
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -112,7 +117,7 @@ func (a *scoring) open(ctx context.Context) error {
 	if a.model.Warning != "" {
 		a.e.Say("%s", a.model.Warning)
 	}
-	return nil
+	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
 }
 
 // evaluate ranks the answers of a split.
@@ -171,6 +176,8 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
+	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
+	defer release()
 	pipeline := Build(
 		bundle.Params{
 			Graph: w.Graph(), Split: a.split, Queries: table, Bundles: bundles, Memory: a.plan.BundleBytes,
@@ -178,6 +185,7 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 		score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.kernel,
+			Device: a.device, Announce: announce,
 		},
 		evaluate.Params{
 			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), UserQueries: table != "",

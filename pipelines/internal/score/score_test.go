@@ -307,6 +307,8 @@ func TestMistakes(t *testing.T) {
 		"little memory":      {flagsOnly("--memory", "99", "--threads", "7"), 2, []string{"--memory 99 is too small", "takes at least", "7 threads", "graph"}},
 		"negative top_k":     {flagsOnly("--top_k", "-1"), 2, []string{"--top_k is -1"}},
 		"no such kernel":     {flagsOnly("--kernel", "cuda9"), 2, []string{"--kernel", "cuda9"}},
+		"device":             {flagsOnly("--device", "gpu"), 2, []string{"--device is \"gpu\": want auto, cpu"}},
+		"no such device":     {flagsOnly("--device", "cuda:999"), 1, []string{"--device cuda:999: ", "no CUDA d"}},
 		"an unset variable":  {flagsOnly("--queries", ""), 2, []string{`--queries is ""`}},
 		"no such flag":       {flagsOnly("--topk", "1"), 2, []string{"--topk", "--top_k"}},
 		"unknown entity":     {queriesOf("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},

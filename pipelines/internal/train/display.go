@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/device"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/learn"
@@ -31,11 +32,13 @@ func (d *display) update(p learn.Progress) {
 		d.e.Progress.Print("%s: skipped", text)
 	}
 	switch {
+	case p.Notice != "":
+		d.e.Progress.Print("%s", p.Notice)
 	case p.Resumed != "":
 		d.bar.Resume(done)
 		d.e.Progress.Print("resuming from %s", p.Resumed)
 		if p.OtherKernel != "" {
-			d.e.Progress.Print("the epoch before was trained with --kernel %s: its rounding differs in the last digits from that of this run", p.OtherKernel)
+			d.e.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
 		}
 	case p.Finished != nil:
 		d.epoch(p)
@@ -45,6 +48,14 @@ func (d *display) update(p learn.Progress) {
 		d.bar.Set(done)
 		d.bar.Note("epoch %d of %d, loss %.4f", p.Epoch, p.Epochs, p.Loss)
 	}
+}
+
+// flagOf returns the flag that selects a kernel variant or a kind of device.
+func flagOf(kernelOrDevice string) string {
+	if _, err := device.Parse(kernelOrDevice); err == nil {
+		return "--device " + kernelOrDevice
+	}
+	return "--kernel " + kernelOrDevice
 }
 
 // epoch prints the line of a finished epoch.

@@ -19,10 +19,12 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
@@ -34,6 +36,7 @@ type flags struct {
 	resume     bool
 	minutes    float64
 	kernel     string
+	device     device.Choice
 	validation checkpoint.Validation
 	memory     int64
 
@@ -56,6 +59,7 @@ func Pipeline() command.Pipeline {
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; at most 10")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
+			command.Device(set, &f.device)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, spread evenly over all; 0 takes all")
 			command.Memory(set, &f.memory)
@@ -138,6 +142,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 func (f *flags) open(ctx context.Context, e *command.Environment) (*training, error) {
 	loaded, inputs, err := e.Workspace.OpenGraph(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := accelerator.Check(f.device, f.configuration, command.Local()); err != nil {
 		return nil, err
 	}
 	train, err := loaded.Queries(ctx, "train")
@@ -319,7 +326,7 @@ func (t *training) train(ctx context.Context) error {
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation,
 			Every:    time.Duration(t.minutes * float64(time.Minute)),
-			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel,
+			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel, Device: t.device,
 		},
 	}))
 	if ctx.Err() == nil {

@@ -282,6 +282,8 @@ func TestMistakes(t *testing.T) {
 		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
 		"attention":             {[]string{"--delta_mode", "specific"}, 2, []string{"--attention is"}},
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
+		"device":                {[]string{"--device", "gpu"}, 2, []string{"--device is \"gpu\": want auto, cpu"}},
+		"no such device":        {[]string{"--device", "cuda:999", "--force"}, 1, []string{"--device cuda:999: ", "no CUDA d"}},
 		"replicas":              {[]string{"--replicas", "-1"}, 2, []string{"--replicas is -1"}},
 		"too many replicas":     {[]string{"--replicas", "1000000"}, 2, []string{"--replicas is 1000000"}},
 		"too many negatives":    {[]string{"--negatives", "1000000000000"}, 2, []string{"--negatives is 1000000000000"}},
