@@ -88,7 +88,7 @@ func TestVocabulary(t *testing.T) {
 			continue
 		}
 		switch filepath.Ext(file) {
-		case ".go", ".md", ".html", ".s", ".cu":
+		case ".go", ".md", ".html", ".s", ".cu", ".cuh", ".h":
 		default:
 			continue
 		}
