@@ -9,23 +9,28 @@ import (
 )
 
 // Process are the devices of this machine, each opened at most once by this process.
-var Process Devices = &opened{open: open, supports: supports}
+var Process Devices = process
 
-// open opens a CUDA device.
-func open(ordinal int) (Accelerator, error) {
-	return nil, fmt.Errorf("cuda:%d: this program was built without CUDA: %w", ordinal, device.ErrNoDriver)
+var process = &opened{Devices: none{}}
+
+// Register makes a kind of devices that of Process. Packages call it when they are initialized.
+func Register(devices Devices) { process.Devices = devices }
+
+// none are the devices of a program that imports no kind of them.
+type none struct{}
+
+func (none) Supports(configuration.Configuration) error { return nil }
+
+func (none) Open(int) (Accelerator, error) {
+	return nil, fmt.Errorf("this program was built without devices: %w", device.ErrNoDriver)
 }
-
-// supports is Devices.Supports for CUDA devices.
-func supports(configuration.Configuration) error { return nil }
 
 // opened keeps open devices by their number.
 type opened struct {
-	open     func(ordinal int) (Accelerator, error)
-	supports func(configuration.Configuration) error
+	Devices
 
-	mu      sync.Mutex
-	devices map[int]*shared
+	mu   sync.Mutex
+	open map[int]*shared
 }
 
 // shared is an open device that Close removes from those that are open.
@@ -36,31 +41,29 @@ type shared struct {
 
 func (s *shared) Close() error { return s.close() }
 
-func (o *opened) Supports(c configuration.Configuration) error { return o.supports(c) }
-
 func (o *opened) Open(ordinal int) (Accelerator, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := o.devices[ordinal]; s != nil {
+	if s := o.open[ordinal]; s != nil {
 		return s, nil
 	}
-	a, err := o.open(ordinal)
+	a, err := o.Devices.Open(ordinal)
 	if err != nil {
 		return nil, err
 	}
-	if o.devices == nil {
-		o.devices = map[int]*shared{}
+	if o.open == nil {
+		o.open = map[int]*shared{}
 	}
 	s := &shared{Accelerator: a}
 	s.close = func() error {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.devices[ordinal] != s {
+		if o.open[ordinal] != s {
 			return nil // closed already
 		}
-		delete(o.devices, ordinal)
+		delete(o.open, ordinal)
 		return a.Close()
 	}
-	o.devices[ordinal] = s
+	o.open[ordinal] = s
 	return s, nil
 }

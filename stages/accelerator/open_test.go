@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 )
 
@@ -14,17 +15,23 @@ type some struct {
 
 func (s *some) Close() error { s.closed++; return nil }
 
+// opening are devices that a function opens.
+type opening func() (Accelerator, error)
+
+func (opening) Supports(configuration.Configuration) error { return nil }
+func (o opening) Open(int) (Accelerator, error)            { return o() }
+
 func TestProcessOpensADeviceOnce(t *testing.T) {
 	t.Parallel()
 	var all []*some
 	failure := device.ErrNoDevice
-	o := &opened{open: func(int) (Accelerator, error) {
+	o := &opened{Devices: opening(func() (Accelerator, error) {
 		if failure != nil {
 			return nil, failure
 		}
 		all = append(all, &some{})
 		return all[len(all)-1], nil
-	}}
+	})}
 	if _, err := o.Open(0); !errors.Is(err, device.ErrNoDevice) {
 		t.Fatalf("error %v, want that of the device", err)
 	}

@@ -3,6 +3,7 @@ package accelerator
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -37,12 +38,12 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	switch {
 	case err != nil && choice.Mode == device.CUDA:
 		return Selection{}, fmt.Errorf("--device %v: %w", choice, err)
-	case errors.Is(err, device.ErrNoDriver), errors.Is(err, device.ErrNoDevice):
-		return onCPU("there is no CUDA device"), nil
+	case errors.Is(err, device.ErrNoDriver):
+		return onCPU(device.ErrNoDriver.Error()), nil
 	case err != nil:
-		return onCPU(err.Error()), nil
+		return onCPU(withoutRemedy(err)), nil
 	case unsupported != nil:
-		reason := fmt.Sprintf("%v is not used: %v", accelerator, unsupported)
+		reason := fmt.Sprintf("%v is not used: %s", accelerator, withoutRemedy(unsupported))
 		if err := accelerator.Close(); err != nil {
 			reason = fmt.Sprintf("%s; closing it: %v", reason, err)
 		}
@@ -75,8 +76,14 @@ func (s *Selection) FallBack(err error) bool {
 	if s.accelerator == nil || !s.optional || !errors.Is(err, device.ErrMemory) {
 		return false
 	}
-	*s = onCPU(fmt.Sprintf("%v: %v", s.accelerator, err))
+	*s = onCPU(withoutRemedy(err))
 	return true
+}
+
+// withoutRemedy returns the text of an error up to what to do, which the CPU does already.
+func withoutRemedy(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "; ")
+	return text
 }
 
 // Discard closes a device that failed, so that a later Select opens it again. It does nothing after other errors.

@@ -24,7 +24,7 @@ func failing(operation string, err error) func(string) error {
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	const used = "computing on imaginary:0 (a device of tests)"
-	unsupported := errors.New("--policy astar is not computed there")
+	unsupported := errors.New("policy astar is not computed there; use --device cpu")
 	wrapped := func(err error) error { return fmt.Errorf("imaginary:0: %w", err) }
 	for _, test := range []struct {
 		choice            string
@@ -37,16 +37,16 @@ func TestSelect(t *testing.T) {
 		{choice: "auto", want: used, device: true},
 		{choice: "cuda", want: used, device: true},
 		{choice: "cuda:2", want: "computing on imaginary:2 (a device of tests)", device: true},
-		{choice: "auto", open: wrapped(device.ErrNoDriver), want: "computing on the CPU: there is no CUDA device"},
-		{choice: "auto", open: wrapped(device.ErrNoDevice), want: "computing on the CPU: there is no CUDA device"},
-		{choice: "auto", open: device.ErrNoDevice, unsupported: unsupported, want: "computing on the CPU: there is no CUDA device"},
+		{choice: "auto", open: wrapped(device.ErrNoDriver), want: "computing on the CPU: no CUDA driver"},
+		{choice: "auto", open: wrapped(device.ErrNoDevice), want: "computing on the CPU: imaginary:0: no CUDA device"},
+		{choice: "auto", open: device.ErrNoDriver, unsupported: unsupported, want: "computing on the CPU: no CUDA driver"},
 		{choice: "auto", open: wrapped(device.ErrOldDriver), want: "computing on the CPU: imaginary:0: the CUDA driver is too old"},
 		{choice: "auto", open: wrapped(device.ErrMemory), want: "computing on the CPU: imaginary:0: out of device memory"},
 		{choice: "auto", unsupported: unsupported,
-			want: "computing on the CPU: imaginary:0 (a device of tests) is not used: --policy astar is not computed there"},
+			want: "computing on the CPU: imaginary:0 (a device of tests) is not used: policy astar is not computed there"},
 		{choice: "cuda", open: wrapped(device.ErrNoDriver), err: "--device cuda: imaginary:0: no CUDA driver"},
 		{choice: "cuda:1", open: wrapped(device.ErrNoDevice), err: "--device cuda:1: imaginary:0: no CUDA device"},
-		{choice: "cuda", unsupported: unsupported, err: "--device cuda: --policy astar is not computed there"},
+		{choice: "cuda", unsupported: unsupported, err: "--device cuda: policy astar is not computed there; use --device cpu"},
 	} {
 		choice, err := device.Parse(test.choice)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestSelect(t *testing.T) {
 
 func TestFallBack(t *testing.T) {
 	t.Parallel()
-	full, lost := fmt.Errorf("2 GiB: %w", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
+	full, lost := fmt.Errorf("imaginary:0: %w: 2 GiB wanted; use --device cpu", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
 	for _, test := range []struct {
 		mode device.Mode
 		err  error
@@ -96,7 +96,7 @@ func TestFallBack(t *testing.T) {
 		if got != test.want || (s.Accelerator() != nil) != (had && !got) {
 			t.Errorf("mode %d, %v: falls back %v, want %v; now %q", test.mode, test.err, got, test.want, s.String())
 		}
-		if want := "computing on the CPU: imaginary:0 (a device of tests): 2 GiB: out of device memory"; got && s.String() != want {
+		if want := "computing on the CPU: imaginary:0: out of device memory: 2 GiB wanted"; got && s.String() != want {
 			t.Errorf("says %q, want %q", s.String(), want)
 		}
 	}

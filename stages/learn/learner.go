@@ -334,7 +334,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 		seed := optimizer.StepSeed(uint64(l.Seed), l.epoch, l.partial.Step)
 		result, err := l.step(examples, seed)
 		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
-			err = fmt.Errorf("the loss is %v", result.Loss)
+			err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
 		}
 		if err != nil {
 			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.remedy(err))
@@ -369,19 +369,24 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// remedy returns what may help against a failed step, and which checkpoint is left.
+// remedy returns what may help against a failed step or validation, and which checkpoint is left.
 func (l *learner) remedy(err error) string {
 	remedy := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate())
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
 		remedy = "use --strict_negatives=false to draw known answers too, or leave the fact out"
-	case errors.Is(err, device.ErrMemory), errors.Is(err, device.ErrLost):
+	case l.device.Accelerator() != nil && !notFinite(err):
 		remedy = "continue with --resume, or on the CPU with --resume --device cpu"
 	}
 	if l.record.Epoch == 0 {
 		return remedy + "; there is no checkpoint yet"
 	}
 	return fmt.Sprintf("%s; the last checkpoint, %s, is kept", remedy, l.record.Name())
+}
+
+// notFinite reports whether an error is that of numbers, not of what computes them.
+func notFinite(err error) bool {
+	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, score.ErrNotFinite)
 }
 
 // finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line

@@ -153,7 +153,7 @@ func TestDeviceFallsBack(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || done != rows || len(announced) != 1 || !strings.HasPrefix(announced[0], "computing on the CPU: imaginary:0") {
+			if err != nil || done != rows || len(announced) != 1 || !strings.HasSuffix(announced[0], "imaginary:0: out of device memory") {
 				t.Errorf("after %d operations: %d of %d rows, announced %q, %v", fails, done, rows, announced, err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

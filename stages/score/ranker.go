@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -147,10 +148,13 @@ func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error)
 	return out, nil
 }
 
+// ErrNotFinite is the error of a ranker for a model whose scores are not numbers.
+var ErrNotFinite = errors.New("a score is not a number; the checkpoint's weights are not finite")
+
 // checkScore returns an error if the score of an answer is not a number.
 func checkScore(q bundle.Query, score float32) error {
 	if math.IsNaN(float64(score)) {
-		return fmt.Errorf("scoring (%d, %d, ?): a score is not a number; the checkpoint's weights are not finite", q.Source, q.Relation)
+		return fmt.Errorf("scoring (%d, %d, ?): %w", q.Source, q.Relation, ErrNotFinite)
 	}
 	return nil
 }

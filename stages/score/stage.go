@@ -69,7 +69,7 @@ type scoreFn struct{ Params Params }
 func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit func(int, *Scored)) error {
 	ranker, err := loadRanker(ctx, f.Params)
 	if err != nil {
-		return explain(err)
+		return err
 	}
 	var counting sync.Mutex
 	scored, err := ranker.Rank(ctx, b, func(rows int) {
@@ -78,23 +78,15 @@ func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit fun
 		scoredRows.Inc(ctx, int64(rows))
 	})
 	if errors.Is(err, device.ErrLost) {
-		worker.Forget("ranker") // a repeated bundle opens the device again
+		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		return explain(fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err))
+		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
 	emit(0, scored)
 	return nil
-}
-
-// explain adds to the error of a device what to do.
-func explain(err error) error {
-	if errors.Is(err, device.ErrMemory) || errors.Is(err, device.ErrLost) {
-		return fmt.Errorf("%w; run again, or with --device cpu", err)
-	}
-	return err
 }
 
 // version identifies a ranker: that of other parameters, another graph or other weights replaces it.
