@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/device/interpreter"
 )
 
 // entry matches the declaration of a kernel.
@@ -79,6 +81,21 @@ func TestArithmeticIsExact(t *testing.T) {
 			if inexact.MatchString(line) {
 				t.Errorf("%s:%d: %s rounds differently on a card and in Go", file, i+1, strings.TrimSpace(line))
 			}
+		}
+	}
+}
+
+// TestInterpreterLoadsAll checks that the interpreter knows every instruction, so that all kernels can be tested without
+// a card.
+func TestInterpreterLoadsAll(t *testing.T) {
+	t.Parallel()
+	for file, ptx := range all(t) {
+		d := interpreter.New()
+		if _, err := d.Load(ptx, entries(ptx)...); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }
