@@ -11,13 +11,13 @@ import (
 	"tagnet/model/device/interpreter"
 )
 
-// entry matches the declaration of a kernel.
-var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\S+)\(`)
+// declaration matches the declaration of a kernel.
+var declaration = regexp.MustCompile(`(?m)^\.visible \.entry (\S+)\(`)
 
 // entries returns the names of the kernels in PTX.
 func entries(ptx string) []string {
 	var names []string
-	for _, match := range entry.FindAllStringSubmatch(ptx, -1) {
+	for _, match := range declaration.FindAllStringSubmatch(ptx, -1) {
 		names = append(names, match[1])
 	}
 	return names
