@@ -124,7 +124,7 @@ func (d *driver) driverVersion() int32 {
 // describe returns CUDA's name and the number of a result.
 func (d *driver) describe(r result) string {
 	var text *byte // in the driver's memory
-	if call(d.errorName, uintptr(r), uintptr(unsafe.Pointer(&text))) != success || text == nil {
+	if call(d.errorName, uintptr(r), uintptr(unsafe.Pointer(&text))); text == nil {
 		return fmt.Sprintf("CUDA error %d", r)
 	}
 	n := 0

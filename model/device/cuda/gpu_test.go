@@ -4,10 +4,13 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,13 +19,38 @@ import (
 
 var _ device.Device = (*gpu)(nil)
 
-// source is PTX as far as the fake library reads it.
+// source is PTX for the fake library, which reads only the parameters, and for a GPU.
 const source = `.version 8.4
+.target sm_80
+.address_size 64
 .visible .entry scale(
 	.param .u64 scale_param_0,
 	.param .u32 scale_param_1,
 	.param .f32 scale_param_2
 )
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<6>;
+	.reg .f32 %f<4>;
+	.reg .b64 %rd<5>;
+	ld.param.u64 %rd1, [scale_param_0];
+	ld.param.u32 %r1, [scale_param_1];
+	ld.param.f32 %f1, [scale_param_2];
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r4, %tid.x;
+	mad.lo.s32 %r5, %r2, %r3, %r4;
+	setp.ge.u32 %p1, %r5, %r1;
+	@%p1 bra done;
+	cvta.to.global.u64 %rd2, %rd1;
+	mul.wide.u32 %rd3, %r5, 4;
+	add.s64 %rd4, %rd2, %rd3;
+	ld.global.f32 %f2, [%rd4];
+	mul.f32 %f3, %f2, %f1;
+	st.global.f32 [%rd4], %f3;
+done:
+	ret;
+}
 .visible .entry record(
 	.param .u64 record_param_0,
 	.param .u64 record_param_1,
@@ -30,8 +58,14 @@ const source = `.version 8.4
 	.param .u32 record_param_3,
 	.param .f32 record_param_4
 )
+{
+	ret;
+}
 .visible .entry bare(
 )
+{
+	ret;
+}
 `
 
 func load(t testing.TB, g *gpu, names ...string) []device.Kernel {
@@ -171,13 +205,81 @@ func TestOpenOutOfRange(t *testing.T) {
 	wantError(t, err, device.ErrNoDevice, "opening CUDA device -1: no CUDA device: out of range, this machine has 2, numbered from 0; use --device cuda:0")
 }
 
-// TestWork takes the whole way of work through the device, on changing threads.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	g := f.open(t)
-	// Each step runs on a thread of its own, which has never had the context.
+	work(t, f.open(t))
+	if n := f.control("held"); n != 0 {
+		t.Errorf("%d things were not given back", n)
+	}
+}
+
+// TestCard does the same on a GPU, and the faults that need one. It is skipped on a machine without.
+func TestCard(t *testing.T) {
+	n, err := Count()
+	if err != nil || n == 0 {
+		if _, e := Open(0); !errors.Is(e, device.ErrNoDriver) && !errors.Is(e, device.ErrNoDevice) && !errors.Is(e, device.ErrOldDriver) {
+			t.Errorf("Count() = %d, %v, but Open(0): %v", n, err, e)
+		}
+		t.Skipf("needs a CUDA device: %d, %v", n, err)
+	}
+	start := func() *gpu {
+		d, err := Open(0)
+		must(t, err)
+		t.Logf("%+v", d.Properties())
+		return d.(*gpu)
+	}
+	work(t, start())
+
+	g := start()
+	_, err = g.Load(strings.Replace(source, "mad.lo", "mad.low", 1), "scale")
+	t.Log(err)
+	if !errors.Is(err, device.ErrRefused) {
+		t.Errorf("damaged PTX: %v", err)
+	}
+	_, err = g.Load(strings.Replace(source, "8.4", "99.0", 1), "scale")
+	t.Log(err)
+	if !errors.Is(err, device.ErrOldDriver) {
+		t.Errorf("PTX of the future: %v", err)
+	}
+	_, err = g.Allocate(1 << 42)
+	t.Log(err)
+	if !errors.Is(err, device.ErrMemory) {
+		t.Errorf("4 TiB: %v", err)
+	}
+	k := load(t, g, "scale")[0]
+	if sizes := g.kernels[k-1].sizes; !slices.Equal(sizes, []uintptr{8, 4, 4}) {
+		t.Errorf("the driver gives %v as the sizes of scale's parameters", sizes)
+	}
+	p := allocate(t, g, 4)
+	const launches = 10000
+	from, err := g.Mark()
+	must(t, err)
+	begin := time.Now()
+	for range launches {
+		must(t, g.Launch(k, 1, 32, p, int32(1), float32(1)))
+	}
+	host := time.Since(begin)
+	to, err := g.Mark()
+	must(t, err)
+	ms, err := g.Elapsed(from, to)
+	must(t, err)
+	t.Logf("a launch takes %v of the host and %.2f microseconds of the device", host/launches, ms*1000/launches)
+
+	must(t, g.Launch(k, 1, 1, device.Pointer(0), int32(1), float32(1))) // breaks CUDA in this process
+	err = g.Synchronize()
+	t.Log(err)
+	if !errors.Is(err, device.ErrLost) {
+		t.Errorf("access to address 0: %v", err)
+	}
+	must(t, g.Close())
+}
+
+// work takes the whole way of work through a device, each step on a thread that has never had the context, and closes
+// it.
+func work(t *testing.T, g *gpu) {
 	step := func(do func()) {
+		t.Helper()
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -186,24 +288,31 @@ func TestWork(t *testing.T) {
 		}()
 		<-done
 	}
-	values, result := []float32{1, 2, 3, 4, 5}, make([]float32, 6)
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	values, result := []float32{1, 2, 3, 4}, make([]float32, 6)
 	var p device.Pointer
 	var kernels []device.Kernel
-	step(func() { p = allocate(t, g, 24) })
-	step(func() { must(t, g.Clear(p, 24)) })
-	step(func() { must(t, g.CopyIn(p.Offset(4), device.Bytes(values))) })
-	values[0] = 100 // promised to be too late
-	step(func() { kernels = load(t, g, "record", "scale") })
-	step(func() { must(t, g.Launch(kernels[1], 2, 2, p, int32(6), float32(0.5))) })
-	step(func() { must(t, g.CopyOut(device.Bytes(result), p)) })
-	if diff := cmp.Diff([]float32{0, 0.5, 1, 1.5, 4, 5}, result); diff != "" {
+	var err error
+	step(func() { p, err = g.Allocate(24); check(err) })
+	step(func() { check(g.Clear(p, 24)) })
+	step(func() { check(g.CopyIn(p.Offset(4), device.Bytes(values))) })
+	values[0] = 100 // CopyIn promises that this comes too late
+	step(func() { kernels, err = g.Load(source, "record", "scale"); check(err) })
+	if t.Failed() {
+		t.FailNow()
+	}
+	step(func() { check(g.Launch(kernels[1], 2, 2, p, int32(6), float32(0.5))) })
+	step(func() { check(g.CopyOut(device.Bytes(result), p)) })
+	if diff := cmp.Diff([]float32{0, 0.5, 1, 1.5, 4, 0}, result); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	step(func() { must(t, g.Free(p)) })
-	step(func() { must(t, g.Close()) })
-	if n := f.control("held"); n != 0 {
-		t.Errorf("%d things were not given back", n)
-	}
+	step(func() { check(g.Free(p)) })
+	step(func() { check(g.Close()) })
 }
 
 func TestLaunchPassesArguments(t *testing.T) {
@@ -388,6 +497,10 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	a := mark()
+	for _, m := range []device.Mark{0, a + 1} {
+		_, err := g.Elapsed(a, m)
+		wantError(t, err, nil, fmt.Sprintf("timing CUDA device 0: mark %d is not one of the last 4096", m))
+	}
 	must(t, g.Clear(p, 4))
 	b := mark()
 	must(t, g.Clear(p, 4))
@@ -473,8 +586,8 @@ func TestLost(t *testing.T) {
 			t.Errorf("%d calls of the driver after %d", after-before, code)
 		}
 		must(t, g.Close())
-		if n := f.calls("cuDevicePrimaryCtxRelease_v2"); n != 1 {
-			t.Errorf("the context was released %d times after %d", n, code)
+		if n, all := f.calls("cuDevicePrimaryCtxRelease_v2"), f.calls("")-before; n != 1 || all != 1 {
+			t.Errorf("closing after %d: %d calls of the driver, %d release the context, want 1", code, all, n)
 		}
 	}
 }

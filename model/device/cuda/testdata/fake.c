@@ -136,6 +136,7 @@ int cuDeviceGetCount(int *n) { ENTER(); *n = devices; return initialized ? 0 : 3
 int cuDeviceGet(int *d, int ordinal) { ENTER(); *d = ordinal + 10; return ordinal >= 0 && ordinal < devices ? 0 : INVALID_DEVICE; }
 int cuDeviceGetName(char *name, int size, int d) { ENTER(); snprintf(name, size, "Fake GPU %d", d - 10); return 0; }
 int cuDeviceGetAttribute(int *v, int which, int d) {
+	*v = -1;
 	ENTER();
 	switch (which) {
 	case 13: *v = 1980000; return 0;
