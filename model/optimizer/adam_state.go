@@ -16,7 +16,7 @@ const (
 
 // State returns the moments as named tensors, in a fixed order, and the number of steps. A solver
 // that Restore gives them continues to the same bits. The tensors share the solver's memory and are
-// valid until the next step; what is written to them changes the solver.
+// valid until the next step.
 func (a *Adam) State() (tensors []parameters.Tensor[float32], steps int64) {
 	for _, t := range a.tensors {
 		tensors = append(tensors, parameters.Tensor[float32]{Name: firstPrefix + t.Name, Shape: t.Shape.Shape, Data: t.first})
@@ -26,10 +26,6 @@ func (a *Adam) State() (tensors []parameters.Tensor[float32], steps int64) {
 	}
 	return tensors, a.steps
 }
-
-// SetSteps sets the number of steps made. A trainer that keeps the moments on a device calls it when it has copied them into the
-// tensors of State.
-func (a *Adam) SetSteps(steps int64) { a.steps = steps }
 
 // Restore copies a state that State returned, its tensors in any order. It returns an error, and
 // changes nothing, where a tensor is missing, unknown, or of another shape.

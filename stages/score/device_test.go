@@ -159,6 +159,9 @@ func TestDeviceFallsBack(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("after %d operations (-cpu +after falling back):\n%s", fails, diff)
 			}
+			if slices.Contains(devices.Operations, "scorer") != slices.Contains(devices.Operations, "close scorer") {
+				t.Errorf("operations %q, want that the scorer is closed", devices.Operations)
+			}
 		}
 	}
 }

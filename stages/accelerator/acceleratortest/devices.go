@@ -95,19 +95,12 @@ func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 	return t.Trainer.Step(examples, seed)
 }
 
-// Store copies as a device does: into the tensors of the solver's state.
 func (t *trainer) Store() error {
 	if err := t.devices.do("store"); err != nil {
 		return err
 	}
 	copySet(t.parameters, t.copy)
-	to, _ := t.solver.State()
-	from, steps := t.own.State()
-	for i := range to {
-		copy(to[i].Data, from[i].Data)
-	}
-	t.solver.SetSteps(steps)
-	return nil
+	return t.solver.Restore(t.own.State())
 }
 
 func (t *trainer) Close() error { return t.devices.do("close trainer") }
