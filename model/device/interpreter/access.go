@@ -84,6 +84,14 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 	}
 	b.narrow(where, a.size)
 	c.do = a.do
+	if a.size == 4 && len(a.rows) == 1 {
+		switch {
+		case where == sharedSpace && !a.store:
+			c.do = a.loadShared
+		case where == globalSpace && !a.store:
+			c.do = a.loadGlobal
+		}
+	}
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (b *builder) compare(op, operands []string) (func(*warp), error) {
 			return nil, err
 		}
 	}
-	result := b.lanesThat(op[1], t, flush, r, holds)
+	result := lanesThat(op[1], t, flush, r, holds)
 	if op[0] == "setp" {
 		return b.setp(operands[0], result, join, with)
 	}
@@ -151,7 +151,10 @@ func (b *builder) compare(op, operands []string) (func(*warp), error) {
 }
 
 // lanesThat returns the function that collects the lanes for which a comparison holds.
-func (b *builder) lanesThat(how, t string, flush bool, r []int, holds func(x, y uint64) bool) func(w *warp) uint32 {
+func lanesThat(how, t string, flush bool, r []int, holds func(x, y uint64) bool) func(w *warp) uint32 {
+	if loop := hotCompare(how, t); loop != nil && !flush {
+		return func(w *warp) uint32 { return loop(&w.r[r[0]], &w.r[r[1]]) }
+	}
 	return func(w *warp) (lanes uint32) {
 		x, y := &w.r[r[0]], &w.r[r[1]]
 		for m := w.mask; m != 0; m &= m - 1 {

@@ -79,12 +79,16 @@ func (b *builder) float(op, operands []string) (func(*warp), error) {
 	}
 	if two := binary32[name]; two != nil {
 		if !flush && !saturate {
-			return binary(r, two), nil
+			return hot(op[0]+".f32", r, binary(r, two)), nil
 		}
 		return binary(r, func(x, y uint64) uint64 { return out(two(in(x), in(y))) }), nil
 	}
 	if name == "fma.rn" || name == "mad.rn" {
-		return ternary(r, func(x, y, z uint64) uint64 { return out(bits32(fma32(f32(in(x)), f32(in(y)), f32(in(z))))) }), nil
+		slow := ternary(r, func(x, y, z uint64) uint64 { return out(bits32(fma32(f32(in(x)), f32(in(y)), f32(in(z))))) })
+		if flush || saturate {
+			return slow, nil
+		}
+		return hot("fma.rn.f32", r, slow), nil
 	}
 	return nil, nil
 }

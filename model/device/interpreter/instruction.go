@@ -119,7 +119,7 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 	case "call":
 		return fmt.Errorf("calls are not supported: let the compiler inline them")
 	}
-	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.logic, b.selection, b.exchange, b.convert, b.integer, b.float, b.double} {
+	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float, b.double} {
 		if c.do, err = family(op, operands); c.do != nil || err != nil {
 			return err
 		}

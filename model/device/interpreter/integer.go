@@ -41,24 +41,33 @@ func (b *builder) integer(op, operands []string) (func(*warp), error) {
 	if err != nil {
 		return nil, err
 	}
-	if do := bitwise(name, t, r); do != nil {
-		return do, nil
+	do := bitwise(name, t, r)
+	if do == nil {
+		do = arithmetic(name, t, r)
 	}
+	switch name {
+	case "mul.wide", "shr":
+		return hot(name+"."+t, r, do), nil
+	}
+	return hot(name, r, do), nil
+}
+
+func arithmetic(name, t string, r []int) func(*warp) {
 	switch t {
 	case "s16":
-		return integers[int16](name, r, true), nil
+		return integers[int16](name, r, true)
 	case "u16", "b16":
-		return integers[uint16](name, r, false), nil
+		return integers[uint16](name, r, false)
 	case "s32":
-		return integers[int32](name, r, true), nil
+		return integers[int32](name, r, true)
 	case "u32", "b32":
-		return integers[uint32](name, r, false), nil
+		return integers[uint32](name, r, false)
 	case "s64":
-		return integers[int64](name, r, true), nil
+		return integers[int64](name, r, true)
 	case "u64", "b64":
-		return integers[uint64](name, r, false), nil
+		return integers[uint64](name, r, false)
 	}
-	return nil, nil
+	return nil
 }
 
 // integers returns the operation on a type, nil for an unknown one.

@@ -15,13 +15,19 @@ type shared struct {
 }
 
 // touched records who accessed a word of shared memory last.
-type touched struct{ write, read, change access1 }
+type touched struct{ write, read, change trace }
 
-// access1 is an access by a thread, or by several threads of a warp or block.
-type access1 struct {
-	clock  uint32 // 0: never
-	thread int32  // -1: several of the warp
-	warp   int32  // -1: several
+// trace is an access by a thread, or by several threads of a warp or of the block.
+type trace struct {
+	clock uint32 // 0: never
+	who   int32  // a thread, -1 for several warps, -2-n for several threads of warp n
+}
+
+func (a trace) warp() int32 {
+	if a.who < 0 {
+		return -2 - a.who
+	}
+	return a.who >> 5
 }
 
 func (s *shared) init(k *kernel, warps int) {
@@ -68,34 +74,34 @@ func (s *shared) synchronizeWarp(w *warp) {
 }
 
 // races reports whether an earlier access is not ordered before one by a thread of w.
-func (s *shared) races(a *access1, w *warp, thread int32) bool {
-	if a.clock < s.whole || a.thread == thread {
+func (s *shared) races(a *trace, w *warp, thread int32) bool {
+	if a.clock < s.whole || a.who == thread {
 		return false
 	}
-	return a.warp < 0 || a.clock >= s.ordered[w.number][a.warp]
+	return a.who == -1 || a.clock >= s.ordered[w.number][a.warp()]
 }
 
 // join adds an access to those that several threads may make.
-func (s *shared) join(a *access1, w *warp, thread int32) {
-	number := int32(w.number)
+func (s *shared) join(a *trace, w *warp, thread int32) {
 	switch {
 	case !s.races(a, w, thread):
-		*a = access1{s.clock, thread, number}
-	case a.warp == number:
-		a.clock, a.thread = s.clock, -1
+		a.who = thread
+	case a.who != -1 && a.warp() == int32(w.number):
+		a.who = -2 - int32(w.number)
 	default:
-		a.clock, a.thread, a.warp = s.clock, -1, -1
+		a.who = -1
 	}
+	a.clock = s.clock
 }
 
-func (a *access1) who() string {
+func (a trace) String() string {
 	switch {
-	case a.warp < 0:
+	case a.who == -1:
 		return "several warps"
-	case a.thread < 0:
-		return fmt.Sprintf("several threads of warp %d", a.warp)
+	case a.who < 0:
+		return fmt.Sprintf("several threads of warp %d", a.warp())
 	}
-	return fmt.Sprintf("thread %d", a.thread)
+	return fmt.Sprintf("thread %d", a.who)
 }
 
 type use byte
@@ -118,17 +124,17 @@ func (s *shared) touch(w *warp, lane int, how use, at uint64, bytes int) {
 		case how != writes && t.write.clock < s.begin && t.change.clock < s.begin:
 			w.fail(lane, "reads byte %d of shared memory, which nothing wrote", at)
 		case s.races(&t.write, w, thread):
-			w.fail(lane, "races for byte %d of shared memory with thread %d, which wrote it", i<<s.shift, t.write.thread)
+			w.fail(lane, "races for byte %d of shared memory with %v, which wrote it", i<<s.shift, t.write)
 		case how != reads && s.races(&t.read, w, thread):
-			w.fail(lane, "races for byte %d of shared memory with %s, which read it", i<<s.shift, t.read.who())
+			w.fail(lane, "races for byte %d of shared memory with %v, which read it", i<<s.shift, t.read)
 		case how != changes && s.races(&t.change, w, thread):
-			w.fail(lane, "races for byte %d of shared memory with %s, which changed it atomically", i<<s.shift, t.change.who())
+			w.fail(lane, "races for byte %d of shared memory with %v, which changed it atomically", i<<s.shift, t.change)
 		}
 		switch how {
 		case reads:
 			s.join(&t.read, w, thread)
 		case writes:
-			t.write = access1{s.clock, thread, int32(w.number)}
+			t.write = trace{s.clock, thread}
 		case changes:
 			s.join(&t.change, w, thread)
 		}
