@@ -96,7 +96,7 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 		return a.notFinite()
 	}
 	a.steps++
-	s := a.step()
+	s := a.Coefficients(a.steps)
 	a.each(func(c chunk) {
 		t := &a.tensors[c.tensor]
 		a.kernel.Adam(t.weight[c.from:c.to], t.gradient[c.from:c.to], t.first[c.from:c.to], t.second[c.from:c.to], s)
@@ -141,9 +141,9 @@ func (a *Adam) attach(model []gorgonia.ValueGrad) error {
 	return nil
 }
 
-// step returns the scalars of this step's formula.
-func (a *Adam) step() kernel.AdamStep {
-	t := float64(a.steps)
+// Coefficients returns the scalars of a step's formula, from step 1, at the current learning rate.
+func (a *Adam) Coefficients(step int64) kernel.AdamStep {
+	t := float64(step)
 	return kernel.AdamStep{
 		Decay:         float32(a.WeightDecay),
 		OneMinusBeta1: 1 - beta1,

@@ -16,18 +16,6 @@ import (
 	"tagnet/model/propagation"
 )
 
-// Example is one training query (Source, Relation, ?) with its answer.
-type Example struct {
-	Source, Relation, Answer int32
-	// Known are the answers of (Source, Relation) known while training, in ascending order.
-	Known []int32
-	// Key is unique to this use of the query: negatives and dropout derive from it and the seed.
-	Key uint64
-	// Negatives are the entities to rank the answer against, configuration.Negatives of them; nil,
-	// the usual case, draws them.
-	Negatives []int32
-}
-
 // Result has the loss and the cost of a step.
 type Result struct {
 	// Loss is the mean over the batch's queries, with the weights before the step.

@@ -1,10 +1,6 @@
 package optimizer
 
 import (
-	"fmt"
-
-	"tagnet/model/configuration"
-	"tagnet/model/graph"
 	"tagnet/model/head"
 	"tagnet/model/propagation"
 	"tagnet/model/random"
@@ -38,7 +34,7 @@ func newWorker(t *Trainer, propagator *propagation.Propagator) (*worker, error) 
 
 // run computes one query's loss and gradients. share is its weight in the batch's mean.
 func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradients, h *head.Gradients[float32]) outcome {
-	if err := w.check(e); err != nil {
+	if err := Check(e, w.trainer.graph, w.trainer.configuration.Negatives); err != nil {
 		return outcome{err: err}
 	}
 	w.entities[0] = e.Answer
@@ -48,45 +44,13 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 		return outcome{err: err}
 	}
 	w.query = propagation.Query{
-		Source: e.Source, Relation: e.Relation, Removal: w.removal(e),
+		Source: e.Source, Relation: e.Relation, Removal: Removal(e, w.trainer.graph, w.trainer.configuration),
 		Candidates: w.entities,
 		Training:   true, Seed: random.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
 	}
 	w.gradients = p
 	loss, err := w.head.Run(e.Relation, w.entities, share, h)
 	return outcome{loss: loss, messages: w.propagator.Sent(), err: err}
-}
-
-func (w *worker) check(e Example) error {
-	g := w.trainer.graph
-	inside := func(entity int32) bool { return entity >= 0 && int(entity) < g.Entities }
-	switch {
-	case !inside(e.Source) || !inside(e.Answer):
-		return fmt.Errorf("an entity is outside 0..%d", g.Entities-1)
-	case e.Relation < 0 || int(e.Relation) >= g.RelationCount():
-		return fmt.Errorf("the relation is outside 0..%d", g.RelationCount()-1)
-	case e.Negatives != nil && len(e.Negatives) != len(w.entities)-1:
-		return fmt.Errorf("%d negatives, want %d", len(e.Negatives), len(w.entities)-1)
-	}
-	for _, negative := range e.Negatives {
-		if !inside(negative) {
-			return fmt.Errorf("negative %d is outside 0..%d", negative, g.Entities-1)
-		}
-	}
-	return nil
-}
-
-// removal returns the edges that the configuration removes from the query's graph.
-func (w *worker) removal(e Example) graph.Removal {
-	remove := w.trainer.configuration.Remove
-	if remove == configuration.RemoveNone {
-		return graph.Removal{}
-	}
-	return graph.Removal{
-		Active: true, OneHop: remove == configuration.RemoveOneHop,
-		Source: e.Source, Answer: e.Answer,
-		Relation: e.Relation, Inverse: w.trainer.graph.Inverse(e.Relation),
-	}
 }
 
 // Depth, Width, Forward, Candidates and Backward implement head.Propagation.

@@ -3,10 +3,14 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"regexp"
 )
 
-//go:embed *
+//go:embed *.ptx
 var files embed.FS
+
+// Sources are the names of the sources, without their ending.
+var Sources = []string{"search", "rows", "embed", "aggregate", "update", "head", "backward", "weights", "optimizer", "ranking"}
 
 // Source returns the PTX of the source name.cu, compiled for an embedding dimension. The dimension does not matter to a
 // source that does not depend on it.
@@ -17,4 +21,14 @@ func Source(name string, dim int) (ptx string, err error) {
 		}
 	}
 	return "", fmt.Errorf("no kernels %q are compiled for dimension %d", name, dim)
+}
+
+var entry = regexp.MustCompile(`(?m)^\s*(?:\.visible\s+)?\.entry\s+(\w+)`)
+
+// Entries returns the names of the kernels in PTX.
+func Entries(ptx string) (names []string) {
+	for _, match := range entry.FindAllStringSubmatch(ptx, -1) {
+		names = append(names, match[1])
+	}
+	return names
 }

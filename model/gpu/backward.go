@@ -1,0 +1,65 @@
+package gpu
+
+import "tagnet/model/configuration"
+
+// backward computes the gradients of n queries' losses. stride is the number of candidates of a query.
+func (e *engine) backward(n, stride int, accumulate bool) {
+	e.headBackward(n, stride, accumulate)
+	heavy, light := e.layerBlocks(n)
+	for t := e.configuration.Layers; t >= 1; t-- {
+		layer := int32(t)
+		e.launch("state_gradients_heavy", heavy, 256, layer)
+		e.launch("state_gradients", light, 128, layer)
+		e.linearBackward(n, layer)
+		e.launch("message_gradients_heavy", heavy, 256, layer)
+		e.launch("message_gradients", light, 128, layer)
+		if e.configuration.Bias || e.configuration.DegreeMessages {
+			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
+			e.launch("vector_sum", 1, 4*e.dim, layer)
+		}
+		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, layer)
+		e.launch("relation_sum", turns(n*e.graph.RelationCount()*e.dim, 256), 256, layer)
+	}
+	e.launch("state_gradients_heavy", n, 256, int32(0)) // the sources
+	e.embeddingBackward(n)
+}
+
+// headBackward computes the gradients of the MLPs and of the candidates' final states.
+func (e *engine) headBackward(n, stride int, accumulate bool) {
+	e.launch("score_backward", turns(n*stride, 8), 256)
+	e.mlpBackward(n, stride, false, accumulate)
+	if e.configuration.Specific() {
+		e.launch("attend_backward", turns(n*stride, 8), 256)
+		e.mlpBackward(n, stride*e.ages(), true, accumulate || e.configuration.Attention == configuration.AttentionShared)
+	}
+}
+
+// mlpBackward sums the gradients of an MLP over rows of each of n queries.
+func (e *engine) mlpBackward(n, rows int, attention, add bool) {
+	d, which := e.dim, flag(attention)
+	e.launch("mlp_partial", n*blocks(rows, e.mlpRows()), 256, which)
+	e.launch("mlp_query", n*blocks(e.mlpSize(), 256), 256, which)
+	e.launch("mlp_sum", blocks(4*d*d+4*d+1, 256), 256, which, flag(add))
+	e.launch("mlp_embedding", n, d, which)
+}
+
+// linearBackward takes a layer's gradients through the linear map.
+func (e *engine) linearBackward(n int, layer int32) {
+	featureTiles, tiles := e.width()/160, e.width()/160*(e.columns()/96)
+	e.launch("feature_gradients", turns(n*e.graph.Entities*featureTiles, 64), 256, layer)
+	e.launch("weight_partial", int(e.batch.Parts)*tiles, 256, layer)
+	e.launch("weight_sum", blocks(e.width()*e.columns(), 256), 256, layer)
+}
+
+// embeddingBackward computes the gradients of the relations' and the queries' embeddings.
+func (e *engine) embeddingBackward(n int) {
+	d, relations, layers := e.dim, e.graph.RelationCount(), e.configuration.Layers
+	if e.configuration.Dependent {
+		e.launch("relation_map", turns(layers*relations*d, 128), 128)
+		e.launch("relation_query", n*blocks(layers*relations*d, queryOutputs), 256)
+	} else {
+		e.launch("relation_parameters", blocks(layers*relations*d, 256), 256)
+	}
+	e.launch("query_gradients", n, d)
+	e.launch("query_parameters", blocks(relations*d, 256), 256)
+}

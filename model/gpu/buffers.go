@@ -1,0 +1,93 @@
+package gpu
+
+import (
+	"fmt"
+
+	"tagnet/model/device"
+)
+
+// buffer is device memory whose size depends on the number of queries of a chunk.
+type buffer struct {
+	at    *device.Pointer
+	bytes int64 // for each query
+	once  int64 // beside that
+}
+
+// buffers returns what a chunk of queries needs. stride is the number of candidates of a query, and capacity the number of
+// queries, which matters to a few small ones alone.
+func (e *engine) buffers(stride, capacity int) []buffer {
+	c, b, g := e.configuration, &e.batch, e.graph
+	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.ages())
+	width, hidden, relations := int64(e.width()), 2*d, int64(g.RelationCount())*d
+	rows, featureRows, candidates := ages*v+1, v+1, int64(stride)
+	perWord := float64(blocks(capacity, 32)) / float64(capacity)
+	words := int64(perWord*float64(4*v)) + 1
+	mlpRows := candidates
+	if c.Specific() {
+		mlpRows = candidates * (1 + ages)
+	}
+	all := []buffer{
+		{&b.Queries, 40, 0}, {&b.Distances, v, 0}, {&b.Frontier, words, 4 * v}, {&b.Found, words, 4 * v}, {&b.Seen, words, 4 * v},
+		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
+		{&b.Rows, 8 * rows, 0}, {&b.RowIndex, 4 * (t + 1) * v, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
+		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
+		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
+	}
+	if c.Dependent {
+		all = append(all, buffer{&b.Dependent, 4 * t * relations, 0})
+	}
+	if !e.training {
+		if c.Specific() {
+			all = append(all, buffer{&b.Final, 4 * candidates * d, 0})
+		}
+		return append(all, buffer{&b.Features, 4 * featureRows * width, 0})
+	}
+	pieces := int64(blocks(stride, e.mlpRows()))
+	finals := candidates
+	if c.Specific() {
+		pieces, finals = int64(blocks(stride*int(ages), e.mlpRows())), candidates*ages
+	}
+	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
+	return append(all,
+		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0},
+		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0}, buffer{&b.Deviations, 4 * rows, 0},
+		buffer{&b.Final, 4 * mlpRows * d, 0}, buffer{&b.Hidden, 4 * mlpRows * hidden, 0}, buffer{&b.ScoreGradients, 4 * mlpRows, 0},
+		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0}, buffer{&b.Losses, 4, 0},
+		buffer{&b.FinalGradients, 4 * finals * d, 0}, buffer{&b.Gradient, 4 * rows * d, 0}, buffer{&b.Linear, 4 * rows * d, 0},
+		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
+		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
+		buffer{&b.Messages, 4 * edges * d, 0}, buffer{&b.RelationPartial, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
+		buffer{&b.QueryGradients, 4 * d, 0},
+		buffer{&b.Partial, 4 * perQuery, 4 * maxParts * width * int64(e.columns())},
+	)
+}
+
+// reserve is the device memory that is left free: the driver's own, and what kernels need.
+const reserve = 256 << 20
+
+// placeBuffers allocates the buffers of as many queries as fit the device's memory, at most wanted.
+func (e *engine) placeBuffers(stride, wanted int) error {
+	if e.memory.err != nil {
+		return e.memory.err
+	}
+	free := e.device.Properties().Free - e.memory.bytes
+	free -= min(reserve, free/8)
+	var each, once int64
+	for _, buffer := range e.buffers(stride, wanted) {
+		each, once = each+buffer.bytes+256, once+buffer.once+256
+	}
+	// Indices of rows and of states are 32 bits.
+	indexed := (1<<31 - 1) / (int64(e.ages()+1) * int64(e.graph.Entities+1))
+	e.capacity = int(min(int64(wanted), (free-once)/each, indexed))
+	if e.capacity < 1 {
+		return fmt.Errorf("one query takes %d MiB of device memory beside %d MiB for the graph and the weights, and %d MiB are free: %w",
+			each>>20, (once+e.memory.bytes)>>20, free>>20, device.ErrMemory)
+	}
+	for _, buffer := range e.buffers(stride, e.capacity) {
+		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)
+	}
+	e.batch.CandidateStride = int32(stride)
+	e.batch.Parts = int32(min(maxParts, blocks(e.capacity*e.graph.Entities, 32)))
+	e.at = e.memory.allocate(int64(len(bytesOf([]batch{e.batch}))))
+	return e.memory.err
+}

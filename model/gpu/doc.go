@@ -1,0 +1,8 @@
+// Package gpu trains and scores a model on a device: search, propagation within a window, head, loss, backward pass, Adam, and
+// filtered ranks are kernels (package kernels) on a graph, parameters and optimizer state that stay in the device's memory.
+// Queries, negatives and known answers go in, losses, ranks and best candidates come back.
+//
+// It computes what packages optimizer and inference compute on the CPU, which are its specification, in another order of
+// float32 sums; dropout masks and negatives are the same. Two runs give the same bits, on any device. Supports says which
+// configurations it computes.
+package gpu

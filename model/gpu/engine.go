@@ -1,0 +1,174 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/gpu/kernels"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+)
+
+// Sizes that the kernels declare too.
+const (
+	heavyDegree  = 256  // entities of higher degree are computed by a block
+	relationPart = 256  // edges of a piece of a relation
+	queryOutputs = 512  // outputs of a block of relation_query
+	maxParts     = 264  // blocks that share a sum over rows
+	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn
+)
+
+// engine is a device with a graph and a model's parameters in its memory, and the kernels.
+type engine struct {
+	device        device.Device
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	dim           int // of the kernels: the configuration's, or more
+	kernels       map[string]device.Kernel
+	padding       padding
+	memory        memory
+	batch         batch // what does not depend on the queries
+	capacity      int   // queries of a chunk
+	at            device.Pointer
+	training      bool
+}
+
+// newEngine puts the graph on a device, and loads the kernels. values are the parameters.
+func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := Supports(c); err != nil {
+		return nil, err
+	}
+	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
+		return nil, fmt.Errorf("a graph of %d edges and %d entities is too large for a device", g.Edges(), g.Entities)
+	}
+	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
+	if err := e.prepare(p); err != nil {
+		e.memory.free()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *engine) prepare(p *parameters.Set[float32]) error {
+	if err := e.load(); err != nil {
+		return err
+	}
+	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
+	e.describe(e.padding.layout)
+	e.placeGraph()
+	e.placeParameters(p)
+	return e.memory.err
+}
+
+// load compiles all kernels.
+func (e *engine) load() error {
+	for _, source := range kernels.Sources {
+		ptx, err := kernels.Source(source, e.dim)
+		if err != nil {
+			return err
+		}
+		names := kernels.Entries(ptx)
+		loaded, err := e.device.Load(ptx, names...)
+		if err != nil {
+			return fmt.Errorf("loading the kernels of %s: %w", source, err)
+		}
+		for i, name := range names {
+			e.kernels[name] = loaded[i]
+		}
+	}
+	return nil
+}
+
+// describe sets the fields of the batch that are numbers.
+func (e *engine) describe(layout []parameters.Shape) {
+	c, b := e.configuration, &e.batch
+	offsets := map[string]int32{}
+	next := int32(0)
+	for _, shape := range layout {
+		offsets[shape.Name] = next
+		next += int32(shape.Size())
+	}
+	b.LayerSize = offsets["query.weight"] / int32(c.Layers)
+	b.LinearAt, b.LinearBiasAt = offsets["layers.0.linear.weight"], offsets["layers.0.linear.bias"]
+	b.ScaleAt, b.ShiftAt = offsets["layers.0.layer_norm.weight"], offsets["layers.0.layer_norm.bias"]
+	b.RelationAt, b.RelationBiasAt = offsets["layers.0.relation.weight"], 0
+	if c.Dependent {
+		b.RelationAt, b.RelationBiasAt = offsets["layers.0.relation_linear.weight"], offsets["layers.0.relation_linear.bias"]
+	}
+	b.DegreeAt = offsets["layers.0.degree"]
+	b.QueryAt, b.MLPAt, b.AttentionAt = offsets["query.weight"], offsets["mlp.0.weight"], offsets["mlp.0.weight"]
+	if c.Attention == configuration.AttentionOwn {
+		b.AttentionAt = offsets["attention.0.weight"]
+	}
+	b.Live = int32(c.Dim)
+	b.Entities, b.Edges, b.RelationCount = int32(e.graph.Entities), int32(e.graph.Edges()), int32(e.graph.RelationCount())
+	b.Layers, b.Ages, b.Delta = int32(c.Layers), int32(e.ages()), int32(c.Delta)
+	b.Reduction = map[string]int32{
+		configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
+	}[c.Aggregate]
+	b.Specific, b.Training = flag(c.Specific()), flag(e.training)
+	b.DependentRelations, b.Bias, b.DegreeMessages = flag(c.Dependent), flag(c.Bias), flag(c.DegreeMessages)
+	b.KeepScale = 1
+	if e.training {
+		dropped := min(math.Round(c.Dropout*65536), 65535) // as package propagation rounds it
+		b.Threshold, b.KeepScale = int32(dropped), float32(65536/(65536-dropped))
+	}
+	b.Temperature, b.AttentionTemperature = float32(c.AdversarialTemperature), float32(c.AttentionTemperature)
+}
+
+func flag(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ages returns the number of states that an entity passes through.
+func (e *engine) ages() int { return min(e.configuration.Delta, e.configuration.Layers) + 1 }
+
+// width and columns are the kernels' WIDTH and COLUMNS.
+func (e *engine) width() int   { return 5 * e.dim }
+func (e *engine) columns() int { return 3 * e.dim }
+
+// mlpSize is the number of an MLP's partial gradients, the kernels' MLP_SIZE.
+func (e *engine) mlpSize() int {
+	return 2*e.dim*e.dim + 4*e.dim + 1
+}
+
+// mlpRows is the number of rows of a block of mlp_partial.
+func (e *engine) mlpRows() int { return 2048 / e.dim }
+
+// placeParameters copies the parameters, which lie one behind the other in the order of their layout.
+func (e *engine) placeParameters(p *parameters.Set[float32]) {
+	e.batch.Parameters = e.memory.allocate(4 * int64(e.padding.size))
+	e.memory.copyIn(e.batch.Parameters, device.Bytes(e.padding.pad(p.Tensors)))
+}
+
+// launch starts a kernel with blocks of a number of threads. Its first argument is the batch.
+func (e *engine) launch(name string, blocks, threads int, arguments ...any) {
+	if e.memory.err != nil || blocks == 0 {
+		return
+	}
+	k, ok := e.kernels[name]
+	if !ok {
+		panic("gpu: there is no kernel " + name)
+	}
+	all := append(make([]any, 0, 12), e.at)
+	if err := e.device.Launch(k, blocks, threads, append(all, arguments...)...); err != nil {
+		e.memory.err = fmt.Errorf("running %s: %w", name, err)
+	}
+}
+
+// close gives back the device's memory. The device stays open.
+func (e *engine) close() error { return e.memory.free() }
+
+// blocks returns the number of blocks for n elements of which a block takes size at a time.
+func blocks(n, size int) int { return (n + size - 1) / size }
+
+// turns returns a number of blocks that take their elements in turn.
+func turns(n, size int) int { return min(blocks(n, size), maxBlocks) }

@@ -1,0 +1,100 @@
+package gpu
+
+import "tagnet/model/device"
+
+// start copies the queries of a chunk to the device, with the batch that describes it.
+func (e *engine) start(queries []query, change func(*batch)) batch {
+	b := e.batch
+	b.Batch = int32(len(queries))
+	if change != nil {
+		change(&b)
+	}
+	e.memory.copyIn(e.at, bytesOf([]batch{b}))
+	e.memory.copyIn(b.Queries, bytesOf(queries))
+	return b
+}
+
+// search finds the distances from the sources of n queries.
+func (e *engine) search(n int) {
+	v, words := e.graph.Entities, blocks(n, 32)
+	e.launch("search_start", blocks(n*v, 256), 256)
+	e.launch("search_first", n, 256)
+	e.launch("search_pack", blocks(words*v, 128), 128)
+	for distance := 2; distance <= e.configuration.Layers; distance++ {
+		e.launch("search_next", turns(words*v, 4), 128, int32(distance))
+	}
+}
+
+// findRows decides which entities each layer updates for n queries, and numbers the updates. While training these are the ones that
+// the candidates' final states depend on.
+func (e *engine) findRows(n int) {
+	v, layers := e.graph.Entities, e.configuration.Layers
+	if e.training {
+		e.memory.clear(e.batch.Active, int64((layers+1)*n*v))
+		e.memory.clear(e.batch.Slots, int64(4*n*v))
+		e.launch("activate_candidates", n, 128)
+		for t := layers; t >= 2; t-- {
+			e.launch("activate_senders", turns(n*v, 4), 128, int32(t))
+		}
+	} else {
+		e.launch("activate_all", blocks(n*v, 256), 256)
+	}
+	e.launch("rows_count", (layers+1)*n, 1024)
+	e.launch("rows_start", 1, 1024)
+	e.launch("rows_write", (layers+1)*n, 1024)
+	if e.training && e.batch.Threshold > 0 {
+		words := e.dim / 32
+		e.launch("draw_masks", turns(e.ages()*n*v*words, 256), 256, int32(words))
+	}
+}
+
+// embed computes what depends on the embeddings of n queries alone.
+func (e *engine) embed(n int) {
+	d, relations := e.dim, e.graph.RelationCount()
+	if e.configuration.Dependent {
+		e.launch("embed", turns(e.configuration.Layers*relations*d, 128), 128)
+	}
+	mlps := 1
+	if e.configuration.Specific() {
+		mlps = 2
+	}
+	e.launch("mlp_shift", mlps*n, 2*d)
+}
+
+// arrange puts the linear maps in the kernels' layout, after each change of the parameters.
+func (e *engine) arrange() {
+	e.launch("arrange", turns(e.configuration.Layers*e.width()*e.columns(), 256), 256)
+}
+
+// propagate computes the states of all layers for n queries.
+func (e *engine) propagate(n int) {
+	e.launch("start_states", n, 32)
+	for t := 1; t <= e.configuration.Layers; t++ {
+		heavy, light := e.layerBlocks(n)
+		e.launch("aggregate_heavy", heavy, 256, int32(t))
+		e.launch("aggregate", light, 128, int32(t))
+		e.launch("update", turns(n*e.graph.Entities, 64), 4*e.dim, int32(t))
+	}
+}
+
+// layerBlocks returns the blocks for the heavy and the light entities of a layer of n queries.
+func (e *engine) layerBlocks(n int) (heavy, light int) {
+	return min(n*int(e.batch.HeavyCount), maxBlocks), turns(n*e.graph.Entities, 4)
+}
+
+// countSent counts the messages of n queries by layer and query.
+func (e *engine) countSent(n int) { e.launch("count_sent", e.configuration.Layers*n, 256) }
+
+// score computes the scores of stride candidates of each of n queries.
+func (e *engine) score(n, stride int) {
+	if e.configuration.Specific() {
+		e.launch("attend", turns(n*stride, 8), 256)
+	}
+	e.launch("score", turns(n*stride, 8), 256)
+}
+
+// values copies values from the device, waiting for all work before.
+func values[T device.Value | ~int64](e *engine, from device.Pointer, into []T) []T {
+	e.memory.copyOut(bytesOf(into), from)
+	return into
+}

@@ -1,0 +1,201 @@
+// What an updated entity hears in a layer: the reduction of its messages.
+#include "model.cuh"
+
+// Members is a set of messages, four dimensions a lane.
+struct Members {
+	float4 sum, squares, most, least;
+	int admitted, empty; // edges that the window admits, and those of them whose message is empty and not sent
+};
+
+// start makes a set of the boundary: the query's embedding at the source, else 0. Of the sets that are merged, the first
+// alone counts it in its sums.
+DEVICE void start(Members &m, float4 boundary, bool first) {
+	m.most = m.least = boundary;
+	m.sum = first ? boundary : zero4();
+	m.squares = mul4(m.sum, m.sum);
+	m.admitted = m.empty = 0;
+}
+
+DEVICE void add(Members &m, float4 x) {
+	m.sum = add4(m.sum, x);
+	m.squares = fma4(x, x, m.squares);
+	m.most = max4(m.most, x);
+	m.least = min4(m.least, x);
+}
+
+DEVICE void merge(Members &m, const Members &other) {
+	m.sum = add4(m.sum, other.sum);
+	m.squares = add4(m.squares, other.squares);
+	m.most = max4(m.most, other.most);
+	m.least = min4(m.least, other.least);
+	m.admitted += other.admitted;
+	m.empty += other.empty;
+}
+
+// hear adds the messages along in-edges begin, begin + 32, ... of an entity: each lane reads an edge, then each team takes
+// every TEAMS-th of those that carry a message. step is a multiple of 32.
+DEVICE void hear(const Batch *p, Members &m, const Query &q, Row row, int t, int distance, int begin, int end, int step) {
+	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations;
+	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
+	const float4 *__restrict__ states = (const float4 *)p->states;
+	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0);
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
+	bool check = touched(q, row.entity);
+	for (int first = begin; first < end; first += step) {
+		int from = 0, relation = 0, e = first + lane;
+		bool sent = false, admitted = false;
+		if (e < end) {
+			int u = senders[e], far = distances[u];
+			relation = relations[e];
+			if (!check || !removed(q, u, relation, row.entity)) {
+				admitted = far < distance + p->delta && far <= p->layers;
+				sent = far < t;
+				from = ((t - 1 - far) * p->batch + row.query) * p->entities + u;
+			}
+		}
+		unsigned bits = __ballot_sync(ALL, sent);
+		m.admitted += __popc(__ballot_sync(ALL, admitted));
+		m.empty += __popc(__ballot_sync(ALL, admitted && !sent));
+		int count = __popc(bits);
+#pragma unroll
+		for (int i = 0; i < TEAMS - 1; i++)
+			if (i < team) bits &= bits - 1;
+#pragma unroll 2
+		for (int k = 0; k < count; k += TEAMS) {
+			int next = bits ? __ffs(bits) - 1 : 0;
+			int state = __shfl_sync(ALL, from, next), r = __shfl_sync(ALL, relation, next);
+			if (bits) add(m, mul4(states[(long long)state * LANES + part], embeddings[r * LANES + part]));
+#pragma unroll
+			for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
+		}
+	}
+}
+
+// merge_teams adds the teams' sets; every lane gets the whole.
+DEVICE void merge_teams(Members &m) {
+#pragma unroll
+	for (int lanes = LANES; lanes < 32; lanes *= 2) {
+		m.sum = add4(m.sum, across4(m.sum, lanes));
+		m.squares = add4(m.squares, across4(m.squares, lanes));
+		m.most = max4(m.most, across4(m.most, lanes));
+		m.least = min4(m.least, across4(m.least, lanes));
+	}
+}
+
+DEVICE float deviation(float squares, float mean, float divisor) {
+	return sqrtf(fmaxf(fmaf(-mean, mean, squares * divisor), 1e-6f));
+}
+
+// finish adds what is not a message and writes the features. All lanes have the same set; team i writes feature i.
+DEVICE void finish(const Batch *p, Members &m, Row row, int i, int t, int distance, bool source) {
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, degree = p->row_degree[i], age = t - distance;
+	if (p->degree_messages) {
+		float4 x = at4(p->parameters + (long long)(t - 1) * p->layer_size + p->degree_at, part);
+		int count = degree - m.admitted;
+		if (count > 0) {
+			float copies = count;
+			m.sum = fma4(x, make_float4(copies, copies, copies, copies), m.sum);
+			m.squares = fma4(scale4(x, copies), x, m.squares);
+			m.most = max4(m.most, x);
+			m.least = min4(m.least, x);
+		}
+	}
+	if (source && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
+		m.most = max4(m.most, zero4());
+		m.least = min4(m.least, zero4());
+	}
+	float divisor = p->scales[degree].divisor;
+	float4 own = zero4(), mean = scale4(m.sum, divisor), deviations;
+	if (age > 0) own = at4(p->states, ((long long)((age - 1) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
+	deviations.x = deviation(m.squares.x, mean.x, divisor);
+	deviations.y = deviation(m.squares.y, mean.y, divisor);
+	deviations.z = deviation(m.squares.z, mean.z, divisor);
+	deviations.w = deviation(m.squares.w, mean.w, divisor);
+	if (4 * part >= p->live) deviations.x = 0;
+	if (4 * part + 1 >= p->live) deviations.y = 0;
+	if (4 * part + 2 >= p->live) deviations.z = 0;
+	if (4 * part + 3 >= p->live) deviations.w = 0;
+	if (p->reduction != PNA) {
+		if (p->reduction == SUM) mean = m.sum;
+		if (p->reduction == MAX) mean = m.most;
+		m.most = m.least = deviations = zero4();
+	}
+	float *out = p->features + feature_row(p, t, i) * WIDTH;
+	for (int f = team; f < 5; f += TEAMS) put4(out, f * LANES + part, f == 0 ? own : f == 1 ? mean : f == 2 ? m.most : f == 3 ? m.least : deviations);
+	if (lane == 0) {
+		p->row_admitted[i] = m.admitted;
+		p->row_sent[i] = m.admitted - m.empty;
+	}
+}
+
+// Light entities, a warp each.
+KERNEL(128) aggregate(const Batch *p, int t) {
+	int end = end_row(p, t), team = threadIdx.x % 32 / LANES, part = threadIdx.x % LANES;
+	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
+		Row row = p->rows[i];
+		Query q = p->queries[row.query];
+		int distance = p->distances[(long long)row.query * p->entities + row.entity];
+		bool source = row.entity == q.source;
+		Members m;
+		start(m, source ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
+		hear(p, m, q, row, t, distance, p->offsets[row.entity], p->offsets[row.entity + 1], 32);
+		merge_teams(m);
+		finish(p, m, row, i, t, distance, source);
+	}
+}
+
+// Heavy entities, a block of 8 warps each, which take 32 edges in turn.
+KERNEL(256) aggregate_heavy(const Batch *p, int t) {
+	__shared__ float4 sums[8][LANES], squares[8][LANES], most[8][LANES], least[8][LANES];
+	__shared__ int admitted[8], empty[8];
+	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
+	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
+		Row row = p->rows[i];
+		Query q = p->queries[row.query];
+		int distance = p->distances[(long long)row.query * p->entities + row.entity];
+		bool source = row.entity == q.source;
+		float4 boundary = source ? at4(query_embedding(p, row.query), part) : zero4();
+		Members m;
+		start(m, boundary, team == 0 && warp == 0);
+		hear(p, m, q, row, t, distance, p->offsets[row.entity] + 32 * warp, p->offsets[row.entity + 1], 256);
+		merge_teams(m);
+		if (team == 0) {
+			sums[warp][part] = m.sum;
+			squares[warp][part] = m.squares;
+			most[warp][part] = m.most;
+			least[warp][part] = m.least;
+		}
+		if (lane == 0) {
+			admitted[warp] = m.admitted;
+			empty[warp] = m.empty;
+		}
+		__syncthreads();
+		if (warp == 0) {
+			for (int w = 1; w < 8; w++) {
+				Members other = {sums[w][part], squares[w][part], most[w][part], least[w][part], admitted[w], empty[w]};
+				merge(m, other);
+			}
+			finish(p, m, row, i, t, distance, source);
+		}
+		__syncthreads();
+	}
+}
+
+// The messages of every layer and query: a block adds the counts of its rows.
+KERNEL(256) count_sent(const Batch *p) {
+	__shared__ long long sums[8];
+	int t = blockIdx.x / p->batch + 1, b = blockIdx.x % p->batch;
+	long long sum = 0;
+	for (int light = 0; light < 2; light++) {
+		int at = (t * 2 + light) * p->batch + b, end = p->starts[at] + p->counts[at];
+		for (int i = p->starts[at] + threadIdx.x; i < end; i += 256) sum += p->row_sent[i];
+	}
+#pragma unroll
+	for (int lanes = 1; lanes < 32; lanes *= 2) sum += __shfl_xor_sync(ALL, sum, lanes);
+	if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		for (int w = 1; w < 8; w++) sum += sums[w];
+		p->sent[blockIdx.x] = sum;
+	}
+}

@@ -1,0 +1,248 @@
+// What all kernels share: the batch that they work on, and how rows, edges and dimensions are dealt to threads.
+//
+// Arithmetic is + - * / sqrt and explicit fmaf, each rounded correctly, and never contracted: a card, the interpreter and
+// Go compute the same bits. Sums are added in an order that depends on sizes alone, without atomics, so that two runs
+// give the same bits on any device.
+
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// ROOMY lets a kernel's threads hold as many values as the block's size allows.
+#define ROOMY(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+#define DEVICE static __device__ __forceinline__
+
+#define ALL 0xffffffffu // all lanes of a warp
+#define UNREACHED 255
+#define HEAVY 256 // entities of higher degree are computed by a block, others by a warp
+
+#ifndef DIM
+#define DIM 32
+#endif
+#define LANES (DIM / 4)    // lanes that hold a state, four dimensions each
+#define TEAMS (32 / LANES) // messages that a warp reads at a time
+#define PER (DIM / 32)     // dimensions of a lane where a warp holds one state
+#define WIDTH (5 * DIM)    // features of a row: own state, mean, maximum, minimum, deviation
+#define COLUMNS (3 * DIM)  // outputs of the linear map before the scalers 1, c, 1/c combine them
+#define HIDDEN (2 * DIM)   // of the MLPs
+
+#define PNA 0
+#define SUM 1
+#define MEAN 2
+#define MAX 3
+
+typedef unsigned char byte;
+typedef unsigned long long word;
+
+// Query is a query and what leaves its graph.
+struct Query {
+	int source, relation, inverse; // inverse: the relation's
+	int answer;
+	int removal;                  // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
+	int source_drop, answer_drop; // in-edges that the ends lose
+	int candidates;
+	word seed;
+};
+
+// Row is the update of an entity in a layer, for a query of the batch.
+struct Row {
+	int query, entity;
+};
+
+// Scale is what depends on a degree n: 1 / (n + 1) and the scalers c and 1 / max(c, 0.01).
+struct Scale {
+	float divisor, up, down, unused;
+};
+
+// Batch is everything that kernels read and write. Rows of all layers are numbered through; layer 0 has the
+// sources. B queries, V entities, E edges, T layers, A ages.
+struct Batch {
+	// The graph: edges by receiver; reverse is the index of an edge's inverse.
+	const int *offsets, *senders, *relations, *reverse;
+	const int *heavy; // entities of more than HEAVY edges, ascending
+	const Scale *scales;
+	// Edges by relation, in pieces of one relation each.
+	const int *relation_edges, *relation_receivers; // [E]
+	const int *piece_begin;                         // [pieces + 1]
+	const int *relation_pieces;                     // [2R + 1]
+
+	const Query *queries;                 // [B]
+	const int *candidates, *multiplicity; // [B, candidate_stride]; the answer first
+
+	const float *parameters;
+	float *gradients; // as parameters
+
+	byte *distances;            // [B, V]
+	unsigned *frontier, *found; // [ceil(B / 32), V], a bit a query
+	unsigned *seen;
+	byte *active;  // [T + 1, B, V]: whether a layer updates an entity
+	int *slots;    // [B, V]: 1 + an entity's index among the candidates
+	int *counts;   // [T + 1, 2, B] rows, of heavy entities first
+	int *starts;   // likewise: the first row
+	int *row_begin; // [T + 2]
+	int *heavy_end; // [T + 1]
+	Row *rows;
+	int *row_index;  // [T + 1, B, V]
+	int *row_degree; // by row
+	int *row_admitted, *row_sent; // by row: edges that the window admits, and messages that are not empty
+	unsigned *masks; // of dropout, by row, [PER]
+
+	float *dependent;  // [B, T, 2R, DIM]: embeddings of relations, where they depend on the query
+	float *maps;             // [T, WIDTH, COLUMNS] linear maps
+	float *transposed;       // [T, COLUMNS, WIDTH]
+
+	float *states;     // [A, B, V, DIM]
+	float *features;   // [rows, WIDTH]
+	float *normalized; // [rows, DIM]
+	float *deviations; // [rows]: 1 / standard deviation
+
+	float *shift;     // [2, B, HIDDEN]: the MLPs' part of the query's embedding
+	// MLP rows: for every query its candidates, then, for the attention, every age of each of them.
+	float *final;            // [MLP rows, DIM]: inputs
+	float *hidden;           // [MLP rows, HIDDEN]
+	float *scores;           // [MLP rows]: outputs
+	float *score_gradients;  // [MLP rows]
+	float *hidden_gradients; // [MLP rows, HIDDEN]
+	float *attention;        // [B, candidate_stride, A]: weights of the states
+	float *losses; // [B]
+
+	float *final_gradients; // [B, candidate_stride, A or 1, DIM]
+	float *gradient;        // of states, by row
+	float *linear;          // gradient of the linear map's output, by row
+	float *affine;          // gradient of the layer norm's output, by row
+	float *feature_gradients; // [rows of a layer, WIDTH]
+	float *degree_gradients;  // [rows of a layer, DIM]
+	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
+	float *messages;          // [B, E, DIM]: gradient of the messages of a layer
+	float *relation_partial;  // [B, pieces, DIM]
+	float *relation_gradients; // [B, T, 2R, DIM]
+	float *query_gradients;   // [B, DIM]
+	float *partial;           // of sums over rows
+
+	int *bad;         // 1 where a gradient is not finite
+	long long *sent;  // [T, B] messages
+
+	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
+	int pieces, candidate_stride, reduction, specific;
+	int training, dependent_relations, bias, degree_messages;
+	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
+	int query_at, mlp_at, attention_at, accumulate;
+	int threshold, parts, live; // live: dimensions of the model, the others are 0; threshold: dropout keeps a dimension where 16 random bits are at least this
+	float keep_scale, temperature, attention_temperature, share;
+};
+
+// The place of feature f under scaler s in the stored linear map's row, or -1 where it has none: the own state has one
+// scaler, and so have reductions other than PNA, which fill the features of the mean alone.
+DEVICE int stored(int reduction, int f, int s) {
+	if (f < DIM) return s == 0 ? f : -1;
+	int a = f / DIM - 1, j = f % DIM;
+	if (reduction == PNA) return DIM + (j * 4 + a) * 3 + s;
+	return a == 0 && s == 0 ? DIM + j : -1;
+}
+
+// The first row of a layer, that of its light entities, and the end.
+DEVICE int first_row(const Batch *p, int t) { return p->row_begin[t]; }
+DEVICE int light_row(const Batch *p, int t) { return p->heavy_end[t]; }
+DEVICE int end_row(const Batch *p, int t) { return p->row_begin[t + 1]; }
+
+// The row of the features of row i of layer t: training keeps those of all layers.
+DEVICE long long feature_row(const Batch *p, int t, int i) { return p->training ? i : i - p->row_begin[t]; }
+
+DEVICE int inverse_of(int relation, int relations) {
+	return relation < relations / 2 ? relation + relations / 2 : relation - relations / 2;
+}
+
+// removed reports whether the edge u -r-> o is not in the query's graph.
+DEVICE bool removed(const Query &q, int u, int r, int o) {
+	if (q.removal == 0) return false;
+	if (u == q.source && o == q.answer && (q.removal == 2 || r == q.relation)) return true;
+	return u == q.answer && o == q.source && (q.removal == 2 || r == q.inverse);
+}
+
+DEVICE bool touched(const Query &q, int o) { return q.removal != 0 && (o == q.source || o == q.answer); }
+
+DEVICE int last_age(const Batch *p, int distance) { return min(p->delta, p->layers - distance); }
+
+// The embedding of relation r for a query in layer t, from 1.
+DEVICE const float *embedding_of(const Batch *p, int b, int t, int r) {
+	if (p->dependent_relations) return p->dependent + ((long long)(b * p->layers + t - 1) * p->relation_count + r) * DIM;
+	return p->parameters + (long long)(t - 1) * p->layer_size + p->relation_at + r * DIM;
+}
+
+DEVICE const float *query_embedding(const Batch *p, int b) { return p->parameters + p->query_at + p->queries[b].relation * DIM; }
+
+DEVICE float4 at4(const float *values, long long i) { return ((const float4 *)values)[i]; }
+DEVICE void put4(float *values, long long i, float4 x) { ((float4 *)values)[i] = x; }
+
+DEVICE float4 zero4() { return make_float4(0, 0, 0, 0); }
+DEVICE float4 add4(float4 a, float4 b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+DEVICE float4 mul4(float4 a, float4 b) { return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
+DEVICE float4 fma4(float4 a, float4 b, float4 c) {
+	return make_float4(fmaf(a.x, b.x, c.x), fmaf(a.y, b.y, c.y), fmaf(a.z, b.z, c.z), fmaf(a.w, b.w, c.w));
+}
+DEVICE float4 max4(float4 a, float4 b) { return make_float4(fmaxf(a.x, b.x), fmaxf(a.y, b.y), fmaxf(a.z, b.z), fmaxf(a.w, b.w)); }
+DEVICE float4 min4(float4 a, float4 b) { return make_float4(fminf(a.x, b.x), fminf(a.y, b.y), fminf(a.z, b.z), fminf(a.w, b.w)); }
+DEVICE float4 scale4(float4 a, float s) { return make_float4(a.x * s, a.y * s, a.z * s, a.w * s); }
+DEVICE float4 across4(float4 a, int lanes) {
+	return make_float4(__shfl_xor_sync(ALL, a.x, lanes), __shfl_xor_sync(ALL, a.y, lanes), __shfl_xor_sync(ALL, a.z, lanes),
+	                   __shfl_xor_sync(ALL, a.w, lanes));
+}
+
+// sum_teams adds the teams' values; every lane gets the sum.
+DEVICE float4 sum_teams(float4 a) {
+#pragma unroll
+	for (int lanes = LANES; lanes < 32; lanes *= 2) a = add4(a, across4(a, lanes));
+	return a;
+}
+
+// sum_dims adds the values of the LANES lanes of a team.
+DEVICE float sum_dims(float x) {
+#pragma unroll
+	for (int lanes = 1; lanes < LANES; lanes *= 2) x += __shfl_xor_sync(ALL, x, lanes);
+	return x;
+}
+
+DEVICE float sum_warp(float x) {
+#pragma unroll
+	for (int lanes = 1; lanes < 32; lanes *= 2) x += __shfl_xor_sync(ALL, x, lanes);
+	return x;
+}
+
+DEVICE float max_warp(float x) {
+#pragma unroll
+	for (int lanes = 1; lanes < 32; lanes *= 2) x = fmaxf(x, __shfl_xor_sync(ALL, x, lanes));
+	return x;
+}
+
+// exponential and logarithm1p use fused additions alone: expf and logf would be approximations that only a card computes.
+DEVICE float exponential(float x) {
+	x = fminf(fmaxf(x, -87.0f), 88.0f);
+	float n = rintf(x * 1.44269504f);
+	float r = fmaf(n, -0.693145752f, x);
+	r = fmaf(n, -1.42860677e-6f, r);
+	float e = fmaf(r, 1.0f / 5040, 1.0f / 720);
+	e = fmaf(e, r, 1.0f / 120);
+	e = fmaf(e, r, 1.0f / 24);
+	e = fmaf(e, r, 1.0f / 6);
+	e = fmaf(e, r, 0.5f);
+	e = fmaf(e, r, 1.0f);
+	e = fmaf(e, r, 1.0f);
+	return e * __int_as_float(((int)n + 127) << 23);
+}
+
+// logarithm1p is log(1 + y) for 0 <= y <= 1: 2 atanh(y / (2 + y)).
+DEVICE float logarithm1p(float y) {
+	float s = y / (2.0f + y), z = s * s;
+	float e = fmaf(z, 1.0f / 15, 1.0f / 13);
+	e = fmaf(e, z, 1.0f / 11);
+	e = fmaf(e, z, 1.0f / 9);
+	e = fmaf(e, z, 1.0f / 7);
+	e = fmaf(e, z, 0.2f);
+	e = fmaf(e, z, 1.0f / 3);
+	e = fmaf(e, z, 1.0f);
+	return 2.0f * s * e;
+}
+
+DEVICE float softplus(float x) { return fmaxf(x, 0.0f) + logarithm1p(exponential(-fabsf(x))); }
+
+DEVICE float sigmoid(float x) {
+	float e = exponential(-fabsf(x));
+	return (x >= 0 ? 1.0f : e) / (1.0f + e);
+}

@@ -1,0 +1,64 @@
+package gpu
+
+import "tagnet/model/device"
+
+// memory is what an engine holds on its device. After its first error every method does nothing.
+type memory struct {
+	device device.Device
+	held   []device.Pointer
+	bytes  int64 // of all that is held
+	err    error
+}
+
+// allocate returns uninitialized memory, of at least 4 bytes.
+func (m *memory) allocate(bytes int64) device.Pointer {
+	if m.err != nil {
+		return 0
+	}
+	p, err := m.device.Allocate(max(bytes, 4))
+	if err != nil {
+		m.err = err
+		return 0
+	}
+	m.held = append(m.held, p)
+	m.bytes += (bytes + 255) &^ 255
+	return p
+}
+
+func (m *memory) copyIn(to device.Pointer, from []byte) {
+	if m.err == nil && len(from) > 0 {
+		m.err = m.device.CopyIn(to, from)
+	}
+}
+
+func (m *memory) copyOut(to []byte, from device.Pointer) {
+	if m.err == nil && len(to) > 0 {
+		m.err = m.device.CopyOut(to, from)
+	}
+}
+
+func (m *memory) clear(at device.Pointer, bytes int64) {
+	if m.err == nil && bytes > 0 {
+		m.err = m.device.Clear(at, bytes)
+	}
+}
+
+// place allocates memory with the given content.
+func place[T device.Value | scale | row](m *memory, values []T) device.Pointer {
+	content := bytesOf(values)
+	p := m.allocate(int64(len(content)))
+	m.copyIn(p, content)
+	return p
+}
+
+// free gives everything back.
+func (m *memory) free() error {
+	var first error
+	for _, p := range m.held {
+		if err := m.device.Free(p); err != nil && first == nil {
+			first = err
+		}
+	}
+	m.held = nil
+	return first
+}

@@ -1,0 +1,203 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+)
+
+// Unreached is the distance of an entity that is farther from the source than the model has layers.
+const Unreached = -1
+
+// scoringQueries is the largest number of queries that a Scorer computes together.
+const scoringQueries = 64
+
+// Question is a query (Source, Relation, ?) with answers to rank.
+type Question struct {
+	Source, Relation int32
+	// Answers are ranked among all entities but the other Known ones, which are ascending.
+	Answers, Known []int32
+}
+
+// Candidate is one of the entities that score highest.
+type Candidate struct {
+	Entity   int32
+	Score    float32
+	Distance int32 // from the source, or Unreached
+}
+
+// Answered is the result of a Question, by answer.
+type Answered struct {
+	Scores    []float32
+	Ranks     []ranking.Rank
+	Distances []int32 // or Unreached
+	// Best has the highest scores first, equal ones by smaller id.
+	Best []Candidate
+	// Messages is the number of messages that were sent.
+	Messages int64
+}
+
+// Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
+type Scorer struct{ *engine }
+
+// NewScorer returns a scorer with parameters p over g. Nothing else may use the device before Close.
+func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
+	e, err := newEngine(d, g, c, p, false)
+	if err != nil {
+		return nil, fmt.Errorf("making a scorer: %w", err)
+	}
+	if err := e.placeBuffers(g.Entities, scoringQueries); err != nil {
+		e.memory.free()
+		return nil, fmt.Errorf("making a scorer: %w", err)
+	}
+	e.start(nil, nil)
+	e.arrange()
+	return &Scorer{e}, nil
+}
+
+// Score answers questions, and finds for each the given number of best candidates.
+func (s *Scorer) Score(questions []Question, best int) ([]Answered, error) {
+	best = min(best, s.graph.Entities)
+	out := make([]Answered, 0, len(questions))
+	for len(questions) > 0 {
+		n := min(s.capacity, len(questions))
+		answered, err := s.chunk(questions[:n], best)
+		if err != nil {
+			return nil, err
+		}
+		out, questions = append(out, answered...), questions[n:]
+	}
+	return out, nil
+}
+
+// Close gives the device's memory back. The device stays open.
+func (s *Scorer) Close() error { return s.close() }
+
+// chunk answers questions together.
+func (s *Scorer) chunk(questions []Question, best int) ([]Answered, error) {
+	n := len(questions)
+	queries := make([]query, n)
+	for i, q := range questions {
+		if err := s.check(q); err != nil {
+			return nil, err
+		}
+		queries[i] = query{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
+	}
+	s.start(queries, nil)
+	s.search(n)
+	s.findRows(n)
+	s.embed(n)
+	s.propagate(n)
+	s.score(n, s.graph.Entities)
+	s.countSent(n)
+	out := make([]Answered, n)
+	if err := s.rank(questions, out); err != nil {
+		return nil, err
+	}
+	return out, s.best(n, best, out)
+}
+
+// check returns an error for what the graph does not have.
+func (s *Scorer) check(q Question) error {
+	inside := func(entity int32) bool { return entity >= 0 && int(entity) < s.graph.Entities }
+	ok := inside(q.Source) && q.Relation >= 0 && int(q.Relation) < s.graph.RelationCount()
+	for _, list := range [][]int32{q.Answers, q.Known} {
+		for _, entity := range list {
+			ok = ok && inside(entity)
+		}
+	}
+	if !ok {
+		return fmt.Errorf("scoring (%d, %d, ?): an entity is outside 0..%d or the relation outside 0..%d",
+			q.Source, q.Relation, s.graph.Entities-1, s.graph.RelationCount()-1)
+	}
+	return nil
+}
+
+// rank ranks the answers of questions that were scored, and sets everything but the best candidates.
+func (s *Scorer) rank(questions []Question, out []Answered) error {
+	var answers []row
+	var known []int32
+	begin := []int32{0}
+	for i, q := range questions {
+		for _, answer := range q.Answers {
+			answers = append(answers, row{int32(i), answer})
+		}
+		for k, entity := range q.Known {
+			if k == 0 || entity != q.Known[k-1] {
+				known = append(known, entity)
+			}
+		}
+		begin = append(begin, int32(len(known)))
+	}
+	const fields = 5 // that the kernel writes of an answer
+	m := memory{device: s.device, err: s.memory.err}
+	at, of, list, to := place(&m, answers), place(&m, begin), place(&m, known), m.allocate(int64(4*fields*len(answers)))
+	if s.memory.err == nil {
+		s.memory.err = m.err
+	}
+	s.launch("rank", len(answers), 256, at, of, list, to)
+	results := values(s.engine, to, make([]int32, fields*len(answers)))
+	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(questions)))
+	if err := m.free(); err != nil && s.memory.err == nil {
+		s.memory.err = err
+	}
+	if s.memory.err != nil {
+		return s.memory.err
+	}
+	for i, r := range answers {
+		a, result := &out[r.Query], results[fields*i:][:fields]
+		score := math.Float32frombits(uint32(result[0]))
+		rank := ranking.Rank{Pessimistic: int64(result[2]), Optimistic: int64(result[3]) + 1, Candidates: int64(result[4])}
+		if score != score {
+			rank.Optimistic--
+		}
+		a.Scores, a.Ranks = append(a.Scores, score), append(a.Ranks, rank)
+		a.Distances = append(a.Distances, distance(result[1]))
+	}
+	for i, count := range sent {
+		out[i%len(questions)].Messages += count
+	}
+	return nil
+}
+
+// distance returns a distance that a kernel wrote.
+func distance(d int32) int32 {
+	if d == 255 {
+		return Unreached
+	}
+	return d
+}
+
+// best sets the best candidates of n queries that were scored.
+func (s *Scorer) best(n, k int, out []Answered) error {
+	if k <= 0 {
+		return s.memory.err
+	}
+	const fields = 3
+	m := memory{device: s.device, err: s.memory.err}
+	to := m.allocate(int64(4 * fields * n * k))
+	if s.memory.err == nil {
+		s.memory.err = m.err
+	}
+	s.launch("best", n, 256, int32(k), to)
+	results := values(s.engine, to, make([]int32, fields*n*k))
+	if err := m.free(); err != nil && s.memory.err == nil {
+		s.memory.err = err
+	}
+	if s.memory.err != nil {
+		return s.memory.err
+	}
+	for i := range out {
+		out[i].Best = make([]Candidate, k)
+		for j := range k {
+			result := results[fields*(i*k+j):][:fields]
+			out[i].Best[j] = Candidate{result[0], math.Float32frombits(uint32(result[1])), distance(result[2])}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package gpu
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+)
+
+// maxAges is the largest number of states that an entity passes through in its window.
+const maxAges = 8
+
+// UnsupportedError reports a configuration that kernels do not compute.
+type UnsupportedError struct {
+	// Field is the configuration's field, Value its value, and Want what kernels compute.
+	Field string
+	Value any
+	Want  string
+}
+
+// Error names the field and the way out.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%s %v runs on the CPU alone (a device takes %s); use --device cpu", e.Field, e.Value, e.Want)
+}
+
+// Supports returns nil if a device computes configurations like c, else an UnsupportedError.
+func Supports(c configuration.Configuration) error {
+	switch {
+	case c.Policy != configuration.PolicyWindow:
+		return &UnsupportedError{"policy", c.Policy, configuration.PolicyWindow}
+	case c.Message != configuration.MessageDistMult:
+		return &UnsupportedError{"message", c.Message, configuration.MessageDistMult}
+	case c.Dim > 64:
+		return &UnsupportedError{"dim", c.Dim, "1 to 64"}
+	case min(c.Delta, c.Layers)+1 > maxAges:
+		return &UnsupportedError{"delta", c.Delta, fmt.Sprintf("0 to %d", maxAges-1)}
+	}
+	return nil
+}

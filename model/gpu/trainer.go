@@ -1,0 +1,218 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/graph"
+	"tagnet/model/optimizer"
+	"tagnet/model/parallel"
+	"tagnet/model/parameters"
+	"tagnet/model/random"
+)
+
+// Trainer trains one model on a device. It is not safe for concurrent use.
+type Trainer struct {
+	*engine
+	parameters    *parameters.Set[float32]
+	solver        *optimizer.Adam
+	steps         int64
+	first, second device.Pointer // Adam's moments, as the parameters
+	size          int
+	workers       []worker
+	losses        device.Pointer
+	sent          device.Pointer
+
+	// Of a step's queries.
+	queries                  []query
+	candidates, multiplicity []int32
+	failures                 []error
+	lossesOut                []float32
+	sentOut                  []int64
+}
+
+// worker prepares one query at a time on the CPU.
+type worker struct {
+	sampler   *optimizer.Sampler
+	negatives []int32
+}
+
+// NewTrainer returns a trainer of p over g, from the state of the solver. Nothing else may use the device before Close. p and the
+// solver stay as they are until Store.
+func NewTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
+	e, err := newEngine(d, g, c, p, true)
+	if err != nil {
+		return nil, fmt.Errorf("making a trainer: %w", err)
+	}
+	t := &Trainer{engine: e, parameters: p, solver: solver, size: e.padding.size}
+	t.place()
+	if err := e.placeBuffers(1+c.Negatives, c.BatchSize); err != nil {
+		e.memory.free()
+		return nil, fmt.Errorf("making a trainer: %w", err)
+	}
+	for range runtime.GOMAXPROCS(0) {
+		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
+	}
+	return t, nil
+}
+
+// place puts the gradients and the solver's state on the device.
+func (t *Trainer) place() {
+	m, bytes := &t.memory, int64(4*t.size)
+	t.batch.Gradients, t.first, t.second = m.allocate(bytes), m.allocate(bytes), m.allocate(bytes)
+	state, steps := t.solver.State()
+	t.steps = steps
+	m.copyIn(t.first, device.Bytes(t.padding.pad(state[:len(state)/2])))
+	m.copyIn(t.second, device.Bytes(t.padding.pad(state[len(state)/2:])))
+	m.clear(t.batch.Gradients, bytes)
+}
+
+// Step is optimizer.Trainer.Step on the device: the same negatives and dropout masks, and the same error where a loss or a gradient
+// is not finite.
+func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	if err := t.prepareQueries(examples, seed); err != nil {
+		return optimizer.Result{}, err
+	}
+	stride, layers := 1+t.configuration.Negatives, t.configuration.Layers
+	var result optimizer.Result
+	t.memory.clear(t.batch.Bad, 4)
+	for from := 0; from < len(examples); from += t.capacity {
+		n := min(t.capacity, len(examples)-from)
+		t.differentiate(from, n, stride, 1/float32(len(examples)))
+		for i, loss := range values(t.engine, t.batch.Losses, t.lossesOut[:n]) {
+			if e := examples[from+i]; t.memory.err == nil && (math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0)) {
+				return optimizer.Result{}, fmt.Errorf("training on source %d, relation %d, answer %d: loss %g: %w", e.Source, e.Relation, e.Answer, loss, optimizer.ErrNotFinite)
+			}
+			result.Loss += float64(loss)
+		}
+		for _, sent := range values(t.engine, t.batch.Sent, t.sentOut[:layers*n]) {
+			result.Messages += sent
+		}
+	}
+	return result, t.apply()
+}
+
+// differentiate queues the forward and backward pass of n queries from a place in the step's.
+func (t *Trainer) differentiate(from, n, stride int, share float32) {
+	m := &t.memory
+	t.start(t.queries[from:from+n], func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })
+	m.copyIn(t.batch.CandidateEntities, device.Bytes(t.candidates[from*stride:(from+n)*stride]))
+	m.copyIn(t.batch.Multiplicity, device.Bytes(t.multiplicity[from*stride:(from+n)*stride]))
+	if from == 0 {
+		t.arrange()
+	}
+	t.search(n)
+	t.findRows(n)
+	t.embed(n)
+	t.propagate(n)
+	t.score(n, stride)
+	t.launch("loss", n, 256)
+	t.countSent(n)
+	t.backward(n, stride, from > 0)
+}
+
+// apply makes Adam's step with the gradients on the device.
+func (t *Trainer) apply() error {
+	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
+	s := t.solver.Coefficients(t.steps + 1)
+	t.launch("adam", turns(t.size, 256), 256, int32(t.size), t.batch.Parameters, t.first, t.second,
+		s.Decay, s.OneMinusBeta1, s.Beta2, s.OneMinusBeta2, s.StepSize, s.Correction, s.Epsilon)
+	if bad := values(t.engine, t.batch.Bad, []int32{0})[0]; t.memory.err == nil && bad != 0 {
+		return t.notFinite()
+	}
+	if t.memory.err == nil {
+		t.steps++
+	}
+	return t.memory.err
+}
+
+// notFinite returns the error for the first gradient that is not finite.
+func (t *Trainer) notFinite() error {
+	gradients := parameters.NewSet[float32](parameters.Layout(t.configuration, t.graph.RelationCount()))
+	t.padding.cut(values(t.engine, t.batch.Gradients, make([]float32, t.size)), gradients.Tensors)
+	for _, tensor := range gradients.Tensors {
+		for _, g := range tensor.Data {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
+				return optimizer.NotFiniteError{Name: tensor.Name, Value: g}
+			}
+		}
+	}
+	return t.memory.err
+}
+
+// Store copies the weights and the solver's state back to those that NewTrainer was given.
+func (t *Trainer) Store() error {
+	weights, first, second := make([]float32, t.size), make([]float32, t.size), make([]float32, t.size)
+	values(t.engine, t.batch.Parameters, weights)
+	values(t.engine, t.first, first)
+	values(t.engine, t.second, second)
+	if t.memory.err != nil {
+		return t.memory.err
+	}
+	t.padding.cut(weights, t.parameters.Tensors)
+	state, _ := t.solver.State()
+	moments := slices.Clone(state)
+	for i := range moments {
+		moments[i].Data = make([]float32, len(state[i].Data))
+	}
+	t.padding.cut(first, moments[:len(moments)/2])
+	t.padding.cut(second, moments[len(moments)/2:])
+	return t.solver.Restore(moments, t.steps)
+}
+
+// Close gives the device's memory back. The device stays open.
+func (t *Trainer) Close() error { return t.close() }
+
+// prepareQueries encodes the examples of a step and draws their negatives, on all cores.
+func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) error {
+	if t.memory.err != nil {
+		return t.memory.err
+	}
+	if len(examples) == 0 {
+		return fmt.Errorf("a training step without examples")
+	}
+	n, stride := len(examples), 1+t.configuration.Negatives
+	if len(t.queries) < n {
+		t.queries, t.failures = make([]query, n), make([]error, n)
+		t.candidates, t.multiplicity = make([]int32, n*stride), make([]int32, n*stride)
+		t.lossesOut, t.sentOut = make([]float32, n), make([]int64, n*t.configuration.Layers)
+	}
+	parallel.Workers(min(len(t.workers), n), n, func(worker, i int) {
+		t.failures[i] = t.workers[worker].prepare(t, examples[i], seed, &t.queries[i],
+			t.candidates[i*stride:(i+1)*stride], t.multiplicity[i*stride:(i+1)*stride])
+	})
+	for i, err := range t.failures[:n] {
+		if e := examples[i]; err != nil {
+			return fmt.Errorf("training on source %d, relation %d, answer %d: %w", e.Source, e.Relation, e.Answer, err)
+		}
+	}
+	return nil
+}
+
+// prepare encodes an example. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
+// candidates have equal scores, and each state's gradient has one source.
+func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *query, candidates, multiplicity []int32) error {
+	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
+		return err
+	}
+	negatives := e.Negatives
+	if negatives == nil {
+		negatives = w.negatives
+		if err := w.sampler.Draw(seed, e.Key, e.Answer, e.Known, negatives); err != nil {
+			return err
+		}
+	}
+	r := optimizer.Removal(e, t.graph, t.configuration)
+	*q = query{Source: e.Source, Relation: e.Relation, Inverse: t.graph.Inverse(e.Relation), Answer: e.Answer, Seed: random.Seed(seed, e.Key, 2)}
+	if r.Active {
+		q.Removal = 1 + flag(r.OneHop)
+		q.SourceDrop = int32(t.graph.Degree(e.Source) - t.graph.DegreeWithout(e.Source, r))
+		q.AnswerDrop = int32(t.graph.Degree(e.Answer) - t.graph.DegreeWithout(e.Answer, r))
+	}
+	q.Candidates = int32(distinct(e.Answer, negatives, candidates, multiplicity))
+	return nil
+}
