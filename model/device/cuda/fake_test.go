@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/ebitengine/purego"
 )
+
+//go:embed testdata/fake.c
+var fakeSource []byte
 
 // fakes holds the library of testdata/fake.c by the macros that it was built with; empty without a C compiler.
 var fakes = map[string][]byte{}
@@ -37,9 +41,13 @@ func build() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	source := filepath.Join(folder, "fake.c")
+	if err := os.WriteFile(source, fakeSource, 0o600); err != nil {
+		return err
+	}
 	for _, macro := range []string{"COMPLETE", "NO_PARAMETERS", "NO_ELAPSED"} {
 		path := filepath.Join(folder, macro+".so")
-		if out, err := exec.Command(compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-D"+macro, "-o", path, filepath.Join("testdata", "fake.c")).CombinedOutput(); err != nil {
+		if out, err := exec.Command(compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-D"+macro, "-o", path, source).CombinedOutput(); err != nil {
 			return fmt.Errorf("compiling testdata/fake.c: %w\n%s", err, out)
 		}
 		if fakes[macro], err = os.ReadFile(path); err != nil {

@@ -26,6 +26,19 @@ const (
 	maximalArguments = 64
 )
 
+// Positions of cuLaunchKernel's arguments. The rest, shared memory and other ways to pass parameters, is 0.
+const (
+	launchFunction   = 0
+	gridX            = 1
+	gridY            = 2
+	gridZ            = 3
+	blockX           = 4
+	blockY           = 5
+	blockZ           = 6
+	launchStream     = 8
+	launchParameters = 9
+)
+
 // oldest is the first version of the driver that loads PTX 8.4, as the kernels are.
 const oldest = 12040
 
@@ -142,8 +155,8 @@ func (g *gpu) Launch(k device.Kernel, blocks, threads int, arguments ...any) err
 	if err := g.set(kernel, arguments); err != nil {
 		return err
 	}
-	if r := g.call(g.driver.launch, kernel.function, uintptr(blocks), 1, 1, uintptr(threads), 1, 1, 0, g.stream,
-		uintptr(unsafe.Pointer(&g.parameters.addresses)), 0); r != success {
+	g.launch[launchFunction], g.launch[gridX], g.launch[blockX] = kernel.function, uintptr(blocks), uintptr(threads)
+	if r := g.call(g.driver.launch, g.launch[:]...); r != success {
 		return g.fail("launching "+kernel.name+" on", r)
 	}
 	return nil
