@@ -205,6 +205,7 @@ func TestOpenOutOfRange(t *testing.T) {
 	wantError(t, err, device.ErrNoDevice, "opening CUDA device -1: no CUDA device: out of range, this machine has 2, numbered from 0; use --device cuda:0")
 }
 
+// TestWork runs work on the fake library, which checks each call.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -214,7 +215,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestCard does the same on a GPU, and the faults that need one. It is skipped on a machine without.
+// TestCard runs work on a GPU, provokes each kind of error once and logs the time of a launch. It is skipped on a
+// machine without a GPU.
 func TestCard(t *testing.T) {
 	n, err := Count()
 	if err != nil || n == 0 {
@@ -275,8 +277,8 @@ func TestCard(t *testing.T) {
 	must(t, g.Close())
 }
 
-// work takes the whole way of work through a device, each step on a thread that has never had the context, and closes
-// it.
+// work allocates, clears, copies in, loads, launches, copies out, frees and closes, each on a thread that has never had
+// the context.
 func work(t *testing.T, g *gpu) {
 	step := func(do func()) {
 		t.Helper()

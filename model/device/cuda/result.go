@@ -15,7 +15,7 @@ const update = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's drive
 // result is a CUresult.
 type result int32
 
-// The results that are not just passed on by name.
+// The results that need more than their name in an error.
 const (
 	success               result = 0
 	outOfMemory           result = 2
