@@ -15,6 +15,7 @@ import (
 	"tagnet/model/parallel"
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
+	"tagnet/stages/accelerator"
 	stage "tagnet/stages/graph"
 )
 
@@ -27,6 +28,7 @@ type bench struct {
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
 	weights       *propagation.Weights
+	selected      accelerator.Selection // of --device
 }
 
 // prepare loads the graph and draws weights for a model with PNA and DistMult.
@@ -46,6 +48,9 @@ func prepare(o options) (*bench, error) {
 			err = fmt.Errorf("--kernel: %w", err)
 		}
 		return nil, usageError{err}
+	}
+	if b.selected, err = accelerator.Select(accelerator.Process, o.device, *c); err != nil {
+		return nil, err
 	}
 	if b.loaded, err = stage.Load(strings.TrimSuffix(o.workspace, "/") + "/graph"); err != nil {
 		return nil, fmt.Errorf("%w; make it with go run ./pipelines/preprocess --workspace %s", err, o.workspace)
@@ -84,6 +89,9 @@ func (b *bench) profiled(ctx context.Context) (r result, err error) {
 }
 
 func (b *bench) measure(ctx context.Context) (result, error) {
+	if a := b.selected.Accelerator(); a != nil {
+		return b.measureOn(ctx, a)
+	}
 	if b.train {
 		return b.measureTraining(ctx)
 	}

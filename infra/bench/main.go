@@ -13,6 +13,7 @@ import (
 	"os/signal"
 
 	_ "tagnet/formats/storage/gcs" // --workspace may be a gs:// URL
+	"tagnet/model/device"
 )
 
 func main() {
@@ -44,6 +45,7 @@ type options struct {
 	threads            int
 	train              bool
 	kernel             string
+	device             device.Choice
 	dependent          bool
 	negatives          int
 	seed               uint64
@@ -52,19 +54,19 @@ type options struct {
 }
 
 // result is the line that is printed. Times are milliseconds per query: those of the phases are summed
-// over all threads, the total is the time that passes.
+// over all threads, the total is the time that passes. A device has the total only.
 type result struct {
 	Queries int `json:"queries"`
 	// Messages are those sent per query, without empty ones; Updates the entities updated per query,
 	// summed over layers.
 	Messages   float64 `json:"messages"`
-	Updates    float64 `json:"updates"`
-	SearchMS   float64 `json:"search_ms"`
-	MessagesMS float64 `json:"messages_ms"`
-	DenseMS    float64 `json:"dense_ms"`
+	Updates    float64 `json:"updates,omitzero"`
+	SearchMS   float64 `json:"search_ms,omitzero"`
+	MessagesMS float64 `json:"messages_ms,omitzero"`
+	DenseMS    float64 `json:"dense_ms,omitzero"`
 	TotalMS    float64 `json:"total_ms"`
 	Kernel     string  `json:"kernel"`
-	Threads    int     `json:"threads"`
+	Threads    int     `json:"threads,omitzero"`
 
 	copiedUpdates, copiedMessages float64 // those of states that are copied from a representative
 }
@@ -77,6 +79,9 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	b, err := prepare(o)
 	if err != nil {
 		return err
+	}
+	if text := b.selected.String(); text != "" {
+		fmt.Fprintln(diagnostics, text)
 	}
 	r, err := b.profiled(ctx)
 	if err != nil {
@@ -101,6 +106,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.IntVar(&o.threads, "threads", 1, "queries propagated in parallel")
 	set.BoolVar(&o.train, "train", false, "time forward pass, loss and backward pass of training queries, their facts' edges removed")
 	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels: auto, portable, avx2 or avx512 (default: $TAGNET_KERNEL, or auto)")
+	set.Var(&o.device, "device", "`where` to compute: cpu, cuda, cuda:n, or auto, a device if there is one (default: cpu)")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")
 	set.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of the timed part to this `file`, for go tool pprof")
 	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the default of 128")
@@ -117,6 +123,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	switch {
 	case set.NArg() > 0:
 		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
+	case o.roofline && o.device.Mode != device.CPU:
+		return o, usageError{errors.New("--roofline needs --device cpu: a device has no phases")}
 	case o.negatives < 0:
 		return o, usageError{fmt.Errorf("--negatives is %d, and must be 0 or more", o.negatives)}
 	case o.queries < 1 || o.perSource < 1 || o.threads < 1:

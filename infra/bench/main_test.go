@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,10 @@ import (
 	"sync"
 	"testing"
 
+	"tagnet/model/device"
 	"tagnet/model/kernel"
+	"tagnet/stages/accelerator"
+	"tagnet/stages/accelerator/acceleratortest"
 )
 
 // sample returns a workspace with the built-in sample's graph, made by the command that users run.
@@ -83,6 +87,39 @@ func TestWorkDoesNotDependOnKernelOrThreads(t *testing.T) {
 	}
 }
 
+// TestDevice checks that a device does the work of the CPU.
+func TestDevice(t *testing.T) {
+	workspace, err := sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arguments := range [][]string{{"--queries", "20", "--per_source", "3"}, {"--queries", "20", "--train"}} {
+		want := measured(t, append(arguments, "--kernel", "portable")...)
+		o, err := parse(append(arguments, "--kernel", "portable", "--workspace", workspace), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := prepare(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices := &acceleratortest.Devices{Kernel: b.kernel}
+		if b.selected, err = accelerator.Select(devices, device.Choice{Mode: device.CUDA}, b.configuration); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Messages-want.Messages) > 1e-6*want.Messages || got.Queries != 20 || got.Kernel != "imaginary" || !(got.TotalMS > 0) {
+			t.Errorf("%v: %+v, want the work of %+v", arguments, got, want)
+		}
+		if last := devices.Operations[len(devices.Operations)-1]; !strings.HasPrefix(last, "close ") {
+			t.Errorf("%v: the last operation is %s, want that memory is freed", arguments, last)
+		}
+	}
+}
+
 func TestPhases(t *testing.T) {
 	for _, arguments := range [][]string{{"--queries", "20"}, {"--queries", "20", "--train"}, {"--queries", "20", "--train", "--dependent"}} {
 		r := measured(t, arguments...)
@@ -136,6 +173,9 @@ func TestErrors(t *testing.T) {
 		says      string
 	}{
 		{[]string{"--kernel", "sse9"}, true, "sse9"},
+		{[]string{"--device", "gpu"}, true, "want auto, cpu"},
+		{[]string{"--device", "cuda:999"}, false, "--device cuda:999"},
+		{[]string{"--device", "auto", "--roofline"}, true, "--device cpu"},
 		{[]string{"--layers", "0"}, true, "layers"},
 		{[]string{"--delta", "-1"}, true, "delta"},
 		{[]string{"--queries", "0"}, true, "--queries"},

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/stages/accelerator"
+)
+
+// measureOn times a device: steps of training, or scoring of all entities with the best ten.
+func (b *bench) measureOn(ctx context.Context, a accelerator.Accelerator) (result, error) {
+	if b.train {
+		return b.measureSteps(ctx, a)
+	}
+	return b.measureScoring(ctx, a)
+}
+
+// measureSteps times steps of the default batch size, after one that is not timed.
+func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
+	queries, err := b.drawTrainingQueries(ctx)
+	if err != nil {
+		return r, err
+	}
+	known, err := b.loaded.TrainAnswers(ctx)
+	if err != nil {
+		return r, err
+	}
+	examples := make([]optimizer.Example, len(queries))
+	for i, q := range queries {
+		examples[i] = optimizer.Example{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}
+	}
+	c := b.configuration
+	solver := optimizer.NewAdam(parameters.Layout(c, b.graph.RelationCount()), c.LearningRate, c.WeightDecay, b.kernel)
+	trainer, err := a.NewTrainer(b.graph, c, b.parameters, solver)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = firstError(err, trainer.Close()) }()
+	return b.inBatches(ctx, a, c.BatchSize, func(from, to int) (messages int64, err error) {
+		step, err := trainer.Step(examples[from:to], b.seed)
+		return step.Messages, err
+	})
+}
+
+// measureScoring times the scoring of many queries at a time, after as many that are not timed.
+func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
+	drawn, _ := b.drawQueries()
+	var queries []accelerator.Query
+	for _, q := range drawn {
+		for _, relation := range q.relations {
+			queries = append(queries, accelerator.Query{Source: q.source, Relation: relation, Answers: []int32{q.source}})
+		}
+	}
+	scorer, err := a.NewScorer(b.graph, b.configuration, b.parameters)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = firstError(err, scorer.Close()) }()
+	const together, best = 512, 10
+	return b.inBatches(ctx, a, together, func(from, to int) (messages int64, err error) {
+		answered, err := scorer.Score(queries[from:to], best)
+		for _, one := range answered {
+			messages += one.Messages
+		}
+		return messages, err
+	})
+}
+
+// inBatches times do over the queries, so many at a time.
+func (b *bench) inBatches(ctx context.Context, a accelerator.Accelerator, size int, do func(from, to int) (messages int64, err error)) (result, error) {
+	if _, err := do(0, min(size, b.queries)); err != nil {
+		return result{}, err
+	}
+	r := result{Queries: b.queries, Kernel: a.Name()}
+	begin := time.Now()
+	for from := 0; from < b.queries; from += size {
+		if ctx.Err() != nil {
+			return result{}, context.Cause(ctx)
+		}
+		messages, err := do(from, min(from+size, b.queries))
+		if err != nil {
+			return result{}, err
+		}
+		r.Messages += float64(messages) / float64(b.queries)
+	}
+	r.TotalMS = float64(time.Since(begin)) / float64(time.Millisecond) / float64(b.queries)
+	return r, nil
+}
+
+func firstError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
