@@ -1,0 +1,84 @@
+package cuda
+
+import (
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/device/cuda"
+	"tagnet/model/gpu"
+	"tagnet/model/graph"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/stages/accelerator"
+)
+
+func init() { accelerator.Register(Devices{Driver: cuda.Open}) }
+
+// Devices are devices that run the engine of package gpu.
+type Devices struct {
+	// Driver opens one.
+	Driver func(ordinal int) (device.Device, error)
+}
+
+// Supports is gpu.Supports.
+func (Devices) Supports(c configuration.Configuration) error { return gpu.Supports(c) }
+
+// Open returns the device of that number.
+func (d Devices) Open(ordinal int) (accelerator.Accelerator, error) {
+	opened, err := d.Driver(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return engine{opened}, nil
+}
+
+// engine computes on a device.
+type engine struct{ device device.Device }
+
+func (e engine) Name() string { return "cuda" }
+
+func (e engine) String() string {
+	p := e.device.Properties()
+	return fmt.Sprintf("cuda:%d (%s)", p.Ordinal, p.Name)
+}
+
+func (e engine) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (accelerator.Trainer, error) {
+	t, err := gpu.NewTrainer(e.device, g, c, p, solver)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (e engine) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (accelerator.Scorer, error) {
+	s, err := gpu.NewScorer(e.device, g, c, p)
+	if err != nil {
+		return nil, err
+	}
+	return scorer{s}, nil
+}
+
+func (e engine) Close() error { return e.device.Close() }
+
+// scorer converts what a gpu.Scorer takes and returns.
+type scorer struct{ *gpu.Scorer }
+
+func (s scorer) Score(queries []accelerator.Query, best int) ([]accelerator.Answered, error) {
+	list := make([]gpu.Question, len(queries))
+	for i, q := range queries {
+		list[i] = gpu.Question(q)
+	}
+	answered, err := s.Scorer.Score(list, best)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]accelerator.Answered, len(answered))
+	for i, a := range answered {
+		out[i] = accelerator.Answered{Scores: a.Scores, Ranks: a.Ranks, Distances: a.Distances, Messages: a.Messages}
+		for _, c := range a.Best {
+			out[i].Best = append(out[i].Best, accelerator.Candidate(c))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,34 @@
+package score
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/device"
+	"tagnet/model/device/interpreter"
+	"tagnet/stages/accelerator/cuda"
+)
+
+// TestScoringOnTheInterpreter ranks with the kernels of a CUDA device and compares with the CPU: all but the last bits of the
+// scores.
+func TestScoringOnTheInterpreter(t *testing.T) {
+	t.Parallel()
+	m := smallModel(t)
+	b := manyQueries(m)
+	b.Queries = b.Queries[:40]
+	want, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := cuda.Devices{Driver: func(int) (device.Device, error) { return interpreter.New(), nil }}
+	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, 5)
+	if err != nil || int64(done) != b.Rows() {
+		t.Fatalf("%d rows, %v", done, err)
+	}
+	close := cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-5 })
+	if diff := cmp.Diff(want, got, close); diff != "" {
+		t.Errorf("-cpu +interpreter:\n%s", diff)
+	}
+}
