@@ -16,6 +16,7 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/stages/accelerator"
+	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	stage "tagnet/stages/graph"
 )
 

@@ -14,6 +14,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
+	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"

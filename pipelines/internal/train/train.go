@@ -25,6 +25,7 @@ import (
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
+	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
