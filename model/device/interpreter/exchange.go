@@ -7,6 +7,13 @@ import (
 
 // members fails unless all lanes that the mask in a row names execute this instruction with the same mask.
 func (w *warp) members(row int) {
+	differs := uint64(0)
+	for m := w.mask; m != 0; m &= m - 1 {
+		differs |= w.r[row][bits.TrailingZeros32(m)&31] ^ uint64(w.mask)
+	}
+	if uint32(differs) == 0 { // just those that are here
+		return
+	}
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		named := uint32(w.r[row][l])

@@ -109,7 +109,7 @@ var binary32 = map[string]func(x, y uint64) uint64{
 	"mul.rn":   func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
 	"div.rn":   func(x, y uint64) uint64 { return bits32(f32(x) / f32(y)) },
 	"min":      func(x, y uint64) uint64 { return smaller32(x, y) },
-	"max":      func(x, y uint64) uint64 { return smaller32(x^1<<31, y^1<<31) ^ 1<<31 },
+	"max":      func(x, y uint64) uint64 { return larger32(x, y) },
 	"copysign": func(x, y uint64) uint64 { return x&(1<<31) | y&(1<<31-1) },
 }
 
@@ -126,4 +126,13 @@ func smaller32(x, y uint64) uint64 {
 		return x
 	}
 	return y
+}
+
+// larger32 returns the larger number, 0 before -0. NaN gives way.
+func larger32(x, y uint64) uint64 {
+	const sign = 1 << 31
+	if v := smaller32(x^sign, y^sign); f32(v) == f32(v) {
+		return v ^ sign
+	}
+	return 0x7fffffff
 }

@@ -3,6 +3,7 @@ package interpreter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,13 +45,11 @@ func (b *builder) statement(s statement) error {
 		if err != nil {
 			return err
 		}
-		size := &b.k.shared
+		used := &b.k.shared
 		if word == ".local" {
-			size = &b.k.local
+			used = &b.k.local
 		}
-		*size = (*size + 15) &^ 15
-		b.variables[v.name] = uint64(*size)
-		*size += len(v.bytes)
+		b.reserve(used, v.name, len(v.bytes))
 		return nil
 	case word == ".branchtargets":
 		b.tables[b.label] = split(rest)
@@ -89,16 +88,22 @@ func (b *builder) statement(s statement) error {
 // compile dispatches on the instruction's name, split at its dots.
 func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 	for _, word := range op {
-		if word == "approx" || word == "full" {
+		switch word {
+		case "approx", "full":
 			return errInexact
+		case "":
+			return errUnknown
 		}
+	}
+	if len(operands) == 0 && !slices.Contains([]string{"ret", "exit", "trap", "membar", "fence"}, op[0]) {
+		return fmt.Errorf("operands are missing")
 	}
 	switch op[0] {
 	case "bra":
 		c.kind, c.label = branch, operands[0]
 		return nil
 	case "brx":
-		c.kind, c.label = table, operands[1]
+		c.kind, c.label = table, operands[len(operands)-1]
 		c.index, err = b.value(operands[0])
 		return err
 	case "ret", "exit":
@@ -124,7 +129,7 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("unknown instruction %s", strings.Join(op, "."))
+	return errUnknown
 }
 
 // finish resolves the labels.

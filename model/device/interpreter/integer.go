@@ -12,7 +12,7 @@ type whole interface {
 // integer compiles integer arithmetic.
 func (b *builder) integer(op, operands []string) (func(*warp), error) {
 	t := op[len(op)-1]
-	if t[0] != 's' && t[0] != 'u' && t[0] != 'b' || typeBytes(t) == 0 {
+	if len(op) < 2 || t[0] != 's' && t[0] != 'u' && t[0] != 'b' || typeBytes(t) == 0 {
 		return nil, nil
 	}
 	name := op[0]
@@ -25,7 +25,7 @@ func (b *builder) integer(op, operands []string) (func(*warp), error) {
 	if slices.Contains(op, "cc") || name == "addc" || name == "subc" {
 		return nil, nil // the carry flag is not kept
 	}
-	if name == "shf" {
+	if name == "shf" && len(op) == 4 {
 		name += "." + op[1] + "." + op[2]
 	}
 	if name == "bfind" && op[1] == "shiftamt" {
@@ -35,6 +35,9 @@ func (b *builder) integer(op, operands []string) (func(*warp), error) {
 		return nil, nil
 	}
 	if op[1] == "sat" {
+		if t != "s32" {
+			return nil, nil
+		}
 		name += ".sat"
 	}
 	r, err := b.allValues(operands)

@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 		return fmt.Errorf("no kernel %d", handle)
 	}
 	k := d.kernels[handle-1]
-	if limit := cmpOr(k.threads, 1024); threads < 1 || threads > limit || blocks < 1 || blocks > math.MaxInt32 {
+	if limit := cmp.Or(k.threads, 1024); threads < 1 || threads > limit || blocks < 1 || blocks > math.MaxInt32 {
 		return fmt.Errorf("%s: launch of %d blocks of %d threads: it takes at most %d threads, and at least 1 of each", k.name, blocks, threads, limit)
 	}
 	d.launches++
@@ -68,13 +69,6 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 		return fault
 	}
 	return nil
-}
-
-func cmpOr(a, b int) int {
-	if a != 0 {
-		return a
-	}
-	return b
 }
 
 // bind returns the bits of arguments after it has compared their types with the parameters.

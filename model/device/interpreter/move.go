@@ -86,7 +86,7 @@ func (w *warp) setLanes(p int, lanes uint32) { w.p[p] = w.p[p]&^w.mask | lanes&w
 // toGeneric compiles cvta: generic addresses of global and constant memory are those themselves.
 func (b *builder) toGeneric(op, operands []string) (func(*warp), error) {
 	rows, err := b.allValues(operands)
-	if err != nil || len(rows) != 2 {
+	if err != nil || len(rows) != 2 || len(op) < 3 {
 		return nil, err
 	}
 	base := uint64(0)

@@ -24,7 +24,7 @@ type scope struct {
 // builder compiles a kernel.
 type builder struct {
 	k         *kernel
-	globals   map[string]uint64
+	module    *parser
 	variables map[string]uint64 // addresses in shared and local memory
 	scopes    []*scope
 	constants map[uint64]int
@@ -32,12 +32,11 @@ type builder struct {
 	labels    map[string]int
 	tables    map[string][]string
 	label     string
-	types     map[int]string
 }
 
-func newBuilder(k *kernel, globals map[string]uint64) *builder {
+func newBuilder(k *kernel, module *parser) *builder {
 	k.alwaysTrue = -1
-	b := &builder{k: k, globals: globals, variables: map[string]uint64{}, constants: map[uint64]int{}, specials: map[string]int{}, labels: map[string]int{}, tables: map[string][]string{}}
+	b := &builder{k: k, module: module, variables: map[string]uint64{}, constants: map[uint64]int{}, specials: map[string]int{}, labels: map[string]int{}, tables: map[string][]string{}}
 	b.open()
 	return b
 }
@@ -141,10 +140,7 @@ func (b *builder) value(s string) (int, error) {
 		return b.constant(n), nil
 	}
 	name, add, _ := strings.Cut(s, "+")
-	address, ok := b.variables[strings.TrimSpace(name)]
-	if !ok {
-		address, ok = b.globals[strings.TrimSpace(name)]
-	}
+	address, ok := b.address(strings.TrimSpace(name))
 	if !ok {
 		return 0, fmt.Errorf("unknown operand %s", s)
 	}
@@ -156,6 +152,26 @@ func (b *builder) value(s string) (int, error) {
 		address += n
 	}
 	return b.constant(address), nil
+}
+
+// address returns that of a variable.
+func (b *builder) address(name string) (uint64, bool) {
+	if address, ok := b.variables[name]; ok {
+		return address, true
+	}
+	if bytes, ok := b.module.shared[name]; ok {
+		return b.reserve(&b.k.shared, name, bytes), true
+	}
+	address, ok := b.module.globals[name]
+	return address, ok
+}
+
+// reserve gives bytes of shared or local memory to a variable.
+func (b *builder) reserve(used *int, name string, bytes int) uint64 {
+	at := (*used + 15) &^ 15
+	b.variables[name] = uint64(at)
+	*used = at + bytes
+	return uint64(at)
 }
 
 // allValues returns the rows of operands.

@@ -53,6 +53,7 @@ type variable struct {
 type parser struct {
 	kernels map[string]*kernel
 	globals map[string]uint64
+	shared  map[string]int // bytes of shared arrays that several kernels may use
 	address func(v variable) (uint64, error)
 	b       *builder
 }
@@ -99,10 +100,15 @@ func (p *parser) top(s statement) error {
 	case strings.Contains(s.text, ".entry"):
 		return p.entry(s)
 	}
-	for len(words) > 0 && (words[0] == ".visible" || words[0] == ".weak" || words[0] == ".common") {
+	for len(words) > 1 && (words[0] == ".visible" || words[0] == ".weak" || words[0] == ".common") {
 		words = words[1:]
 	}
-	if len(words) > 0 && (words[0] == ".global" || words[0] == ".const") {
+	if words[0] == ".shared" {
+		v, err := declare(strings.Join(words[1:], " "))
+		p.shared[v.name] = len(v.bytes)
+		return err
+	}
+	if words[0] == ".global" || words[0] == ".const" {
 		v, err := declare(strings.Join(words[1:], " "))
 		if err != nil {
 			return err
@@ -111,8 +117,8 @@ func (p *parser) top(s statement) error {
 		p.globals[v.name], err = p.address(v)
 		return err
 	}
-	if strings.Contains(s.text, ".shared") {
-		return fmt.Errorf("dynamic shared memory is not supported")
+	if words[0] == ".extern" {
+		return fmt.Errorf("dynamic shared memory and other modules are not supported")
 	}
 	return fmt.Errorf("unknown directive")
 }
@@ -152,7 +158,7 @@ func (p *parser) entry(s statement) error {
 		}
 	}
 	p.kernels[k.name] = k
-	p.b = newBuilder(k, p.globals)
+	p.b = newBuilder(k, p)
 	return nil
 }
 
