@@ -16,6 +16,7 @@ type block struct {
 	shared  shared
 	steps   int64
 	blockID []int // rows of %ctaid.x
+	changed []int // rows that instructions may write
 }
 
 func newWorker(r *run) *worker {
@@ -24,9 +25,6 @@ func newWorker(r *run) *worker {
 	b.shared.init(k, len(b.warps))
 	for i := range b.warps {
 		w := &warp{run: r, block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates)}
-		if k.alwaysTrue >= 0 {
-			w.p[k.alwaysTrue] = ^uint32(0)
-		}
 		for _, c := range k.constants {
 			for l := range 32 {
 				w.r[c.row][l] = c.value
@@ -44,8 +42,28 @@ func newWorker(r *run) *worker {
 			b.blockID = append(b.blockID, s.row)
 		}
 	}
+	fixed := make([]bool, k.values)
+	for _, c := range k.constants {
+		fixed[c.row] = true
+	}
+	for _, s := range k.specials {
+		fixed[s.row] = true
+	}
+	for row, is := range fixed {
+		if !is {
+			b.changed = append(b.changed, row)
+		}
+	}
 	return &worker{r, b}
 }
+
+// unwritten is what registers begin with: a NaN as a float, a big number as an integer.
+var unwritten = func() (row [32]uint64) {
+	for l := range row {
+		row[l] = 0x7ff4deadffbadbad
+	}
+	return row
+}()
 
 // special returns a special register of a lane, other than %ctaid.x.
 func (w *warp) special(name string, lane int) uint64 {
@@ -103,6 +121,13 @@ func (b *block) start(r *run, id int) {
 		}
 		clear(w.pc[:])
 		w.last = nil
+		clear(w.p)
+		if r.kernel.alwaysTrue >= 0 {
+			w.p[r.kernel.alwaysTrue] = all
+		}
+		for _, row := range b.changed {
+			w.r[row] = unwritten
+		}
 		w.local.start(r.kernel)
 		for _, row := range b.blockID {
 			for l := range 32 {
