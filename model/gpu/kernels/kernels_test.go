@@ -1,8 +1,11 @@
 package kernels
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,17 +14,8 @@ import (
 	"tagnet/model/device/interpreter"
 )
 
-// declaration matches the declaration of a kernel.
-var declaration = regexp.MustCompile(`(?m)^\.visible \.entry (\S+)\(`)
-
-// entries returns the names of the kernels in PTX.
-func entries(ptx string) []string {
-	var names []string
-	for _, match := range declaration.FindAllStringSubmatch(ptx, -1) {
-		names = append(names, match[1])
-	}
-	return names
-}
+// dimension matches what follows the name of a source in a file name.
+var dimension = regexp.MustCompile(`(_32|_64)?\.ptx$`)
 
 // all returns the embedded PTX by file name.
 func all(t *testing.T) map[string]string {
@@ -46,12 +40,12 @@ func all(t *testing.T) map[string]string {
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	for file, ptx := range all(t) {
-		names := entries(ptx)
+		names := Entries(ptx)
 		if len(names) == 0 {
 			t.Errorf("%s has no kernel", file)
 		}
-		if declared := strings.Count(ptx, ".entry "); declared != len(names) {
-			t.Errorf("%s has %d kernels, of which %d are visible", file, declared, len(names))
+		if visible := strings.Count(ptx, ".visible .entry "); visible != len(names) {
+			t.Errorf("%s has %d kernels, of which %d are visible", file, len(names), visible)
 		}
 		seen := map[string]bool{}
 		for _, name := range names {
@@ -91,12 +85,24 @@ func TestInterpreterLoadsAll(t *testing.T) {
 	t.Parallel()
 	for file, ptx := range all(t) {
 		d := interpreter.New()
-		if _, err := d.Load(ptx, entries(ptx)...); err != nil {
+		if _, err := d.Load(ptx, Entries(ptx)...); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 		if err := d.Close(); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
+	}
+}
+
+// TestSources checks that Sources lists the embedded files, in any order.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	embedded := map[string]bool{}
+	for file := range all(t) {
+		embedded[dimension.ReplaceAllString(file, "")] = true
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(embedded)), slices.Sorted(slices.Values(Sources))); diff != "" {
+		t.Errorf("Sources (-embedded +listed):\n%s", diff)
 	}
 }
 
@@ -109,7 +115,7 @@ func TestDimensionsHaveEqualKernels(t *testing.T) {
 		if !narrow {
 			continue
 		}
-		if diff := cmp.Diff(entries(ptx), entries(texts[name+"_64.ptx"])); diff != "" {
+		if diff := cmp.Diff(Entries(ptx), Entries(texts[name+"_64.ptx"])); diff != "" {
 			t.Errorf("kernels of %s (-32 +64):\n%s", name, diff)
 		}
 	}
@@ -117,22 +123,24 @@ func TestDimensionsHaveEqualKernels(t *testing.T) {
 
 func TestSource(t *testing.T) {
 	t.Parallel()
-	for file, ptx := range all(t) {
-		name := strings.TrimSuffix(file, ".ptx")
-		dims := []int{32, 64}
-		for _, dim := range dims {
-			if base, ok := strings.CutSuffix(name, map[int]string{32: "_32", 64: "_64"}[dim]); ok {
-				name, dims = base, []int{dim}
-				break
+	texts := all(t)
+	for _, name := range Sources {
+		for _, dim := range []int{32, 64} {
+			want, found := texts[fmt.Sprintf("%s_%d.ptx", name, dim)]
+			if !found {
+				want = texts[name+".ptx"]
 			}
-		}
-		for _, dim := range dims {
-			if got, err := Source(name, dim); err != nil || got != ptx {
-				t.Errorf("Source(%q, %d) is not %s: %v", name, dim, file, err)
+			if got, err := Source(name, dim); err != nil || got != want || want == "" {
+				t.Errorf("Source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
 			}
 		}
 	}
-	if _, err := Source("absent", 32); err == nil {
-		t.Error(`Source("absent", 32): want an error`)
+	for _, test := range []struct {
+		name string
+		dim  int
+	}{{"absent", 32}, {"update", 48}} {
+		if _, err := Source(test.name, test.dim); err == nil {
+			t.Errorf("Source(%q, %d): want an error", test.name, test.dim)
+		}
 	}
 }
