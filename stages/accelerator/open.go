@@ -11,18 +11,20 @@ import (
 // Process are the devices of this machine, each opened at most once by this process.
 var Process Devices = process
 
-var process = &opened{Devices: none{}}
+var process = &opened{Devices: None{}}
 
 // Register makes a kind of devices that of Process. Packages call it when they are initialized.
 func Register(devices Devices) { process.Devices = devices }
 
-// none are the devices of a program that imports no kind of them.
-type none struct{}
+// None are the devices of a program that offers none.
+type None struct{}
 
-func (none) Supports(configuration.Configuration) error { return nil }
+// Supports returns nil.
+func (None) Supports(configuration.Configuration) error { return nil }
 
-func (none) Open(int) (Accelerator, error) {
-	return nil, fmt.Errorf("this program was built without devices: %w", device.ErrNoDriver)
+// Open returns an error that wraps device.ErrNoDriver.
+func (None) Open(int) (Accelerator, error) {
+	return nil, fmt.Errorf("%w: this program offers no devices; use --device cpu", device.ErrNoDriver)
 }
 
 // opened keeps open devices by their number.

@@ -16,6 +16,7 @@ const asPipeline = "TAGNET_TEST_PIPELINE"
 // Main runs the tests of a package and returns the exit code for TestMain. In a process that
 // Command made it runs the pipeline instead, and does not return.
 func Main(m *testing.M, p command.Pipeline) int {
+	hideDevices()
 	if os.Getenv(asPipeline) != "" {
 		command.Main(p)
 	}
