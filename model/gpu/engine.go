@@ -33,6 +33,7 @@ type engine struct {
 	capacity      int   // queries of a chunk
 	at            device.Pointer
 	training      bool
+	profile       *profile // nil unless launches are measured
 }
 
 // newEngine puts the graph on a device, and loads the kernels. values are the parameters.
@@ -159,9 +160,11 @@ func (e *engine) launch(name string, blocks, threads int, arguments ...any) {
 		panic("gpu: there is no kernel " + name)
 	}
 	all := append(make([]any, 0, 12), e.at)
+	from := e.mark()
 	if err := e.device.Launch(k, blocks, threads, append(all, arguments...)...); err != nil {
 		e.memory.err = fmt.Errorf("running %s: %w", name, err)
 	}
+	e.measure(name, from)
 }
 
 // close gives back the device's memory. The device stays open.

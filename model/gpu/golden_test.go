@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tagnet/model/device"
+	"tagnet/model/device/cuda"
 	"tagnet/model/device/interpreter"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
@@ -21,6 +22,23 @@ func TestGoldenCasesOnTheInterpreter(t *testing.T) {
 				t.Skip(err)
 			}
 			checkGolden(t, interpreter.New(interpreter.Seed(1)), c)
+		})
+	}
+}
+
+func TestGoldenCasesOnAGPU(t *testing.T) {
+	d, err := cuda.Open(0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer d.Close()
+	t.Log(d.Properties().Name)
+	for _, c := range golden.Cases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := Supports(c.Configuration); err != nil {
+				t.Skip(err)
+			}
+			checkGolden(t, d, c)
 		})
 	}
 }
