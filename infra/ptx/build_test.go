@@ -33,7 +33,7 @@ func fakeInspect(_ context.Context, name, ptx, architecture string) ([]function,
 func buildFake(t *testing.T, folder string, check bool) (out string, err error) {
 	t.Helper()
 	var text strings.Builder
-	err = build(context.Background(), folder, check, fakeCompile, fakeInspect, &text, &text)
+	err = build(context.Background(), options{kernels: folder, check: check}, fakeCompile, fakeInspect, &text, &text)
 	return text.String(), err
 }
 
@@ -217,7 +217,7 @@ func TestOtherCompilerIsRefused(t *testing.T) {
 	folder := sources(t)
 	other := func(string, string, []header, []string) (string, string, error) { return "// V12.9.86\n", "", nil }
 	var out strings.Builder
-	err := build(context.Background(), folder, false, other, fakeInspect, &out, &out)
+	err := build(context.Background(), options{kernels: folder}, other, fakeInspect, &out, &out)
 	if err == nil || !strings.Contains(err.Error(), "V12.4.127") {
 		t.Errorf("got %v, want an error that names the release", err)
 	}
@@ -232,7 +232,7 @@ func TestWarningsArePrinted(t *testing.T) {
 		return ptx, "k.cu(3): warning #177-D\n", err
 	}
 	var out, diagnostics strings.Builder
-	if err := build(context.Background(), folder, false, warn, fakeInspect, &out, &diagnostics); err != nil {
+	if err := build(context.Background(), options{kernels: folder}, warn, fakeInspect, &out, &diagnostics); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff("compiling k.ptx:\nk.cu(3): warning #177-D\n", diagnostics.String()); diff != "" {

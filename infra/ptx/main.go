@@ -41,7 +41,7 @@ type usageError struct{ error }
 // options are the flags.
 type options struct {
 	kernels, toolchain string
-	check              bool
+	check, local       bool
 }
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
@@ -51,6 +51,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Usage = func() {} // a wrong flag is one line
 	set.StringVar(&o.kernels, "kernels", "model/gpu/kernels", "`folder` of the kernels' sources, which takes the PTX")
 	set.BoolVar(&o.check, "check", false, "write nothing, and fail unless the PTX in the folder is what the sources compile to")
+	set.BoolVar(&o.local, "local", false, "accept kernels that take local memory, such as those that test the interpreter")
 	set.StringVar(&o.toolchain, "toolchain", "", "`folder` with cuda_nvrtc and cuda_nvcc of the wheels, instead of downloading them")
 	if err := set.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -83,14 +84,14 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
-	return build(ctx, o.kernels, o.check, compiler.compile, tools.inspect, out, diagnostics)
+	return build(ctx, o, compiler.compile, tools.inspect, out, diagnostics)
 }
 
 // build compiles all kernels of a folder, writes or checks the PTX, and prints the resources that they take. A kernel that
 // takes too much is an error, but does not keep the PTX from being written.
-func build(ctx context.Context, folder string, check bool, compile compileFunc, inspect inspectFunc, out, diagnostics io.Writer) error {
+func build(ctx context.Context, o options, compile compileFunc, inspect inspectFunc, out, diagnostics io.Writer) error {
 	begin := time.Now()
-	units, headers, err := readSources(folder)
+	units, headers, err := readSources(o.kernels)
 	if err != nil {
 		return err
 	}
@@ -103,23 +104,23 @@ func build(ctx context.Context, folder string, check bool, compile compileFunc, 
 		return err
 	}
 	printResources(out, resources)
-	stale, err := compare(folder, units, compiled)
+	stale, err := compare(o.kernels, units, compiled)
 	if err != nil {
 		return err
 	}
-	problems := excesses(resources)
-	if check {
-		problems = append(problems, staleness(folder, stale)...)
-	} else if err := update(folder, stale); err != nil {
+	problems := excesses(resources, o.local)
+	if o.check {
+		problems = append(problems, staleness(o.kernels, stale)...)
+	} else if err := update(o.kernels, stale); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
 		return errors.Join(problems...)
 	}
 	verb := "compiled"
-	if check {
+	if o.check {
 		verb = "checked"
 	}
-	fmt.Fprintf(out, "%s %d PTX files of %s in %.1f s, %d changed; no kernel spills\n", verb, len(units), folder, time.Since(begin).Seconds(), len(stale))
+	fmt.Fprintf(out, "%s %d PTX files of %s in %.1f s, %d changed\n", verb, len(units), o.kernels, time.Since(begin).Seconds(), len(stale))
 	return nil
 }

@@ -31,7 +31,7 @@ func TestParseResources(t *testing.T) {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 	var named []string
-	for _, problem := range excesses(got) {
+	for _, problem := range excesses(got, false) {
 		named = append(named, problem.Error())
 	}
 	if len(named) != 2 || !strings.Contains(named[0], "calls takes local memory") || !strings.Contains(named[1], "spills takes local memory") {
@@ -68,9 +68,12 @@ func TestExcesses(t *testing.T) {
 		{function{stores: 4}, 1},
 		{function{loads: 4}, 1},
 	} {
-		if got := excesses([]function{test.function}); len(got) != test.want {
+		if got := excesses([]function{test.function}, false); len(got) != test.want {
 			t.Errorf("%+v: %d problems, want %d", test.function, len(got), test.want)
 		}
+	}
+	if got := excesses([]function{{stack: 8, stores: 4, loads: 4}}, true); len(got) > 0 {
+		t.Errorf("local memory is allowed: got %v", got)
 	}
 }
 
