@@ -60,6 +60,7 @@ generate: ## regenerate the assembly kernels
 .PHONY: ptx
 ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with pip (linux/amd64)
 	$(GO) run ./infra/ptx
+	$(GO) run ./infra/ptx --local --kernels model/device/interpreter/testdata
 
 # Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
 # is compiled into memory instead.
@@ -71,6 +72,7 @@ current: ## fail if the committed kernels or PTX differ from what is generated, 
 	@untracked=$$(git ls-files --others --exclude-standard -- model/kernel 'model/*.ptx'); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 	$(GO) run ./infra/ptx --check
+	$(GO) run ./infra/ptx --check --local --kernels model/device/interpreter/testdata
 
 .PHONY: bench
 bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)

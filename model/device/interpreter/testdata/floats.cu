@@ -1,3 +1,4 @@
+// dims: none
 // What the compiler makes of floating point C: out[i] holds RESULTS words of thread i.
 #define RESULTS 16
 

@@ -1,3 +1,4 @@
+// dims: none
 // What the compiler makes of integer C: out[i] holds RESULTS words of thread i.
 #define RESULTS 24
 

@@ -1,3 +1,4 @@
+// dims: none
 // Accesses of 2 to 16 bytes.
 extern "C" __global__ void __launch_bounds__(128) vectors(int n, const float4 *x, const short *narrow, const double *wide, float4 *out, uint2 *pairs, unsigned short *half) {
 	__shared__ float4 shared[128];

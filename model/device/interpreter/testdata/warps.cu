@@ -1,3 +1,4 @@
+// dims: none
 // Exchanges in a warp, shared memory and atomics. Blocks have 64 threads.
 extern "C" __global__ void __launch_bounds__(64) warps(const int *x, unsigned *out, unsigned *sum, unsigned long long *wide, unsigned char *bytes) {
 	__shared__ unsigned exchange[64];
