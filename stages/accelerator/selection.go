@@ -70,10 +70,10 @@ func (s *Selection) Accelerator() Accelerator { return s.accelerator }
 // String says in a line what was selected and why; it is empty if the processor is the user's choice.
 func (s *Selection) String() string { return s.text }
 
-// FallBack selects the processor and returns true if err is that the device's memory is too small and the user left the
-// choice open.
+// FallBack selects the processor and returns true if the user left the choice open, unless the device was lost. err is the
+// error of making a trainer or a scorer, or that the memory is too small for what they do first.
 func (s *Selection) FallBack(err error) bool {
-	if s.accelerator == nil || !s.optional || !errors.Is(err, device.ErrMemory) {
+	if s.accelerator == nil || !s.optional || errors.Is(err, device.ErrLost) {
 		return false
 	}
 	*s = onCPU(withoutRemedy(err))

@@ -85,7 +85,8 @@ func TestFallBack(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{device.Auto, full, true}, {device.Auto, lost, false}, {device.Auto, nil, false}, {device.CUDA, full, false}, {device.CPU, full, false},
+		{device.Auto, full, true}, {device.Auto, lost, false}, {device.CUDA, full, false}, {device.CPU, full, false},
+		{device.Auto, errors.New("imaginary:0: out of device memory: 2 GiB wanted"), true},
 	} {
 		s, err := accelerator.Select(&acceleratortest.Devices{}, device.Choice{Mode: test.mode}, configuration.Default())
 		if err != nil {

@@ -38,6 +38,7 @@ func onCPU(t *testing.T) map[string]string {
 // TestDeviceStoresBeforeEachCheckpoint holds that checkpoints and validations of a training on a device are those after
 // its last step: the device of the test computes the same bits in its own copies.
 func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
+	t.Parallel()
 	for _, every := range []time.Duration{0, time.Hour} {
 		for _, validations := range []int{1, 3} {
 			t.Run(fmt.Sprint(every, validations), func(t *testing.T) {
@@ -89,6 +90,7 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 
 // TestFailedDeviceWritesNothing ends a training at each operation of the device, in turn, and resumes it on the CPU.
 func TestFailedDeviceWritesNothing(t *testing.T) {
+	t.Parallel()
 	want := onCPU(t)
 	for _, every := range []time.Duration{0, time.Hour} {
 		for _, operation := range []string{"trainer", "step", "store", "scorer", "score", "close trainer", "close scorer"} {
@@ -139,17 +141,23 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 	}
 }
 
-// TestSmallDeviceFallsBack trains on a device whose memory is too small at the beginning of each phase.
-func TestSmallDeviceFallsBack(t *testing.T) {
+// TestUnusableDeviceFallsBack trains on a device that fails at the beginning of a phase.
+func TestUnusableDeviceFallsBack(t *testing.T) {
+	t.Parallel()
 	want := onCPU(t)
-	full := fmt.Errorf("imaginary:0: %w", device.ErrMemory)
-	for _, operation := range []string{"open", "trainer", "step", "scorer", "score"} {
+	for _, test := range []struct {
+		operation string
+		err       error
+	}{
+		{"open", device.ErrMemory}, {"trainer", device.ErrMemory}, {"step", device.ErrMemory}, {"scorer", device.ErrMemory}, {"score", device.ErrMemory},
+		{"open", device.ErrOldDriver}, {"trainer", device.ErrRefused}, {"scorer", errors.New("too many edges")},
+	} {
 		for _, mode := range []device.Mode{device.Auto, device.CUDA} {
-			t.Run(fmt.Sprint(operation, mode), func(t *testing.T) {
+			t.Run(fmt.Sprint(test.operation, mode, test.err), func(t *testing.T) {
 				run, data, devices := onDevice(t, "device", mode)
 				devices.Fail = func(name string) error {
-					if name == operation {
-						return full
+					if name == test.operation {
+						return fmt.Errorf("imaginary:0: %w", test.err)
 					}
 					return nil
 				}
@@ -160,8 +168,8 @@ func TestSmallDeviceFallsBack(t *testing.T) {
 					}
 				})
 				if mode == device.CUDA {
-					if !errors.Is(err, device.ErrMemory) || strings.Contains(err.Error(), "learning_rate") {
-						t.Errorf("error %v, want that the device's memory is too small", err)
+					if !errors.Is(err, test.err) || strings.Contains(err.Error(), "learning_rate") {
+						t.Errorf("error %v, want that of the device", err)
 					}
 					return
 				}
@@ -169,7 +177,7 @@ func TestSmallDeviceFallsBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
-				if last := notices[len(notices)-1]; !strings.HasPrefix(last, "computing on the CPU: ") || !strings.Contains(last, "imaginary:0: out of") || len(notices) > 2 {
+				if last := notices[len(notices)-1]; !strings.HasPrefix(last, "computing on the CPU: ") || !strings.Contains(last, "imaginary:0: ") || len(notices) > 2 {
 					t.Errorf("said %q, want once that the CPU takes over", notices)
 				}
 			})
@@ -180,6 +188,7 @@ func TestSmallDeviceFallsBack(t *testing.T) {
 // TestFullDeviceInTheMiddle holds that a training which has made steps on a device does not continue on the CPU unasked:
 // that may take a hundred times as long.
 func TestFullDeviceInTheMiddle(t *testing.T) {
+	t.Parallel()
 	run, data, devices := onDevice(t, "device", device.Auto)
 	steps := 0
 	devices.Fail = func(name string) error {
@@ -200,6 +209,7 @@ func TestFullDeviceInTheMiddle(t *testing.T) {
 
 // TestInterruptedDeviceStores interrupts a training between two checkpoints.
 func TestInterruptedDeviceStores(t *testing.T) {
+	t.Parallel()
 	want := onCPU(t)
 	run, data, devices := onDevice(t, "device", device.CUDA)
 	for stops := 1; ; stops++ {

@@ -215,7 +215,7 @@ func (l *learner) store() error {
 // step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
 func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
 	result, err := l.trainer.Step(examples, seed)
-	if err != nil && !l.ahead && l.device.FallBack(err) {
+	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
 		l.announce()
 		if err := l.closeTrainer(); err != nil {
 			return result, err

@@ -2,10 +2,12 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
@@ -33,8 +35,8 @@ type Means struct {
 }
 
 // New returns a ranker that keeps the given number of best candidates per query. One on a device
-// must be closed. If the device's memory turns out to be too small and the device is optional, the
-// ranker continues on the processor.
+// must be closed. If the device cannot score the model, or its memory turns out to be too small, and
+// it is optional, the ranker is on the processor, or continues there.
 func New(m Model, best int, with Means) (Ranker, error) {
 	r := &ranker{model: m, best: best, with: with}
 	if err := r.open(); err != nil {
@@ -102,7 +104,7 @@ func (r *ranker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows int)
 		}
 		done(rows)
 	})
-	if err == nil || !r.fallBack(err) {
+	if !errors.Is(err, device.ErrMemory) || !r.fallBack(err) {
 		r.with.Device.Discard(err)
 		return scored, err
 	}

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -30,7 +31,26 @@ func (d Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine{opened}, nil
+	return engine{&compiled{opened, map[string][]device.Kernel{}}}, nil
+}
+
+// compiled is a device that compiles each PTX once: a training makes a trainer and a scorer in each epoch.
+type compiled struct {
+	device.Device
+	kernels map[string][]device.Kernel // by PTX and names
+}
+
+// Load returns the kernels of an earlier call with the same arguments, or compiles them.
+func (c *compiled) Load(ptx string, names ...string) ([]device.Kernel, error) {
+	key := strings.Join(names, " ") + "\n" + ptx
+	if kernels, ok := c.kernels[key]; ok {
+		return kernels, nil
+	}
+	kernels, err := c.Device.Load(ptx, names...)
+	if err == nil {
+		c.kernels[key] = kernels
+	}
+	return kernels, err
 }
 
 // engine computes on a device.
