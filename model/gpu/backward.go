@@ -5,13 +5,14 @@ import "tagnet/model/configuration"
 // backward computes the gradients of n queries' losses. stride is the number of candidates of a query.
 func (e *engine) backward(n, stride int, accumulate bool) {
 	e.headBackward(n, stride, accumulate)
+	e.memory.clear(e.batch.RunLayers, int64(n)*int64(e.batch.RunCount))
 	heavy, light := e.layerBlocks(n)
 	for t := e.configuration.Layers; t >= 1; t-- {
 		layer := int32(t)
-		e.launch("state_gradients_heavy", heavy, 256, layer)
+		e.launch("state_gradients_heavy", heavy, heavyThreads, layer)
 		e.launch("state_gradients", light, 128, layer)
 		e.linearBackward(n, layer)
-		e.launch("message_gradients_heavy", heavy, 256, layer)
+		e.launch("message_gradients_heavy", heavy, heavyThreads, layer)
 		e.launch("message_gradients", light, 128, layer)
 		if e.configuration.Bias || e.configuration.DegreeMessages {
 			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
@@ -20,7 +21,7 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, layer)
 		e.launch("relation_sum", turns(n*e.graph.RelationCount()*e.dim, 256), 256, layer)
 	}
-	e.launch("state_gradients_heavy", n, 256, int32(0)) // the sources
+	e.launch("state_gradients_heavy", n, heavyThreads, int32(0)) // the sources
 	e.embeddingBackward(n)
 }
 

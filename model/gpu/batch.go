@@ -14,15 +14,18 @@ type query struct {
 // scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).
 type scale struct{ Divisor, Up, Down, _ float32 }
 
-// row is the kernels' struct Row.
-type row struct{ Query, Entity int32 }
+// answer is the kernels' struct Answer.
+type answer struct{ Query, Entity int32 }
+
+// rowSize is the size of the kernels' struct Row.
+const rowSize = 32
 
 // batch is the kernels' struct Batch, field by field; model.cuh explains them.
 type batch struct {
 	Offsets, Senders, Relations, Reverse device.Pointer
 	Heavy                                device.Pointer
 	Scales                               device.Pointer
-	RelationEdges, RelationReceivers     device.Pointer
+	Runs                                 device.Pointer
 	PieceBegin                           device.Pointer
 	RelationPieces                       device.Pointer
 	Queries                              device.Pointer
@@ -66,6 +69,9 @@ type batch struct {
 	DegreeGradients                      device.Pointer
 	Boundary                             device.Pointer
 	Messages                             device.Pointer
+	RunSums                              device.Pointer
+	RunLayers                            device.Pointer
+	Owners                               device.Pointer
 	RelationPartial                      device.Pointer
 	RelationGradients                    device.Pointer
 	QueryGradients                       device.Pointer
@@ -74,7 +80,7 @@ type batch struct {
 	Sent                                 device.Pointer
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32
-	Pieces, CandidateStride, Reduction, Specific                                              int32
+	Pieces, RunCount, CandidateStride, Reduction, Specific                                    int32
 	Training, DependentRelations, Bias, DegreeMessages                                        int32
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int32
 	QueryAt, MLPAt, AttentionAt, Accumulate                                                   int32

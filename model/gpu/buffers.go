@@ -29,7 +29,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	all := []buffer{
 		{&b.Queries, 40, 0}, {&b.Distances, v, 0}, {&b.Frontier, words, 4 * v}, {&b.Found, words, 4 * v}, {&b.Seen, words, 4 * v},
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
-		{&b.Rows, 8 * rows, 0}, {&b.RowIndex, 4 * (t + 1) * v, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
+		{&b.Rows, rowSize * rows, 0}, {&b.RowIndex, 4 * (t + 1) * v, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
 		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
 	}
@@ -56,7 +56,8 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		buffer{&b.FinalGradients, 4 * finals * d, 0}, buffer{&b.Gradient, 4 * rows * d, 0}, buffer{&b.Linear, 4 * rows * d, 0},
 		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
 		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
-		buffer{&b.Messages, 4 * edges * d, 0}, buffer{&b.RelationPartial, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
+		buffer{&b.Messages, 4 * edges * d, 0}, buffer{&b.RunSums, 4 * int64(b.RunCount) * d, 0}, buffer{&b.RunLayers, int64(b.RunCount), 0},
+		buffer{&b.Owners, 2 * rows * d, 0}, buffer{&b.RelationPartial, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
 		buffer{&b.QueryGradients, 4 * d, 0},
 		buffer{&b.Partial, 4 * perQuery, 4 * maxParts * width * int64(e.columns())},
 	)

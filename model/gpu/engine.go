@@ -14,7 +14,9 @@ import (
 // Sizes that the kernels declare too.
 const (
 	heavyDegree  = 256  // entities of higher degree are computed by a block
-	relationPart = 256  // edges of a piece of a relation
+	runEdges     = 32   // of a run, at most
+	pieceRuns    = 128  // of a piece of a relation
+	heavyThreads = 512  // of a block of a heavy entity
 	queryOutputs = 512  // outputs of a block of relation_query
 	maxParts     = 264  // blocks that share a sum over rows
 	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn

@@ -71,7 +71,7 @@ func (e *engine) propagate(n int) {
 	e.launch("start_states", n, 32)
 	for t := 1; t <= e.configuration.Layers; t++ {
 		heavy, light := e.layerBlocks(n)
-		e.launch("aggregate_heavy", heavy, 256, int32(t))
+		e.launch("aggregate_heavy", heavy, heavyThreads, int32(t))
 		e.launch("aggregate", light, 128, int32(t))
 		e.launch("update", turns(n*e.graph.Entities, 64), 4*e.dim, int32(t))
 	}

@@ -2,7 +2,11 @@ package gpu
 
 import (
 	"math"
+	"slices"
+	"sort"
 	"unsafe"
+
+	"tagnet/model/graph"
 )
 
 // placeGraph puts on the device what depends on the graph alone.
@@ -18,14 +22,39 @@ func (e *engine) placeGraph() {
 			heavy = append(heavy, o)
 		}
 	}
-	b.Offsets, b.Senders, b.Relations = place(m, offsets), place(m, g.Senders), place(m, g.Relations)
+	edges := byRelation(g)
+	b.Offsets, b.Senders, b.Relations = place(m, offsets), place(m, edges.senders), place(m, edges.relations)
 	b.Heavy, b.HeavyCount = place(m, heavy), int32(len(heavy))
 	b.Scales = place(m, e.scales())
-	if !e.training {
-		return
+	if e.training {
+		b.Reverse = place(m, edges.reverse())
+		e.placeRuns(edges)
 	}
-	b.Reverse = place(m, e.reverse())
-	e.placeRelations()
+}
+
+// adjacency has the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together.
+type adjacency struct {
+	*graph.Graph
+	senders, relations []int32
+}
+
+func byRelation(g *graph.Graph) adjacency {
+	a := adjacency{g, slices.Clone(g.Senders), slices.Clone(g.Relations)}
+	for o := range int32(g.Entities) {
+		begin, end := g.Offsets[o], g.Offsets[o+1]
+		sort.Stable(relationOrder{a.senders[begin:end], a.relations[begin:end]}) // they are ordered by sender
+	}
+	return a
+}
+
+// relationOrder sorts edges by relation.
+type relationOrder struct{ senders, relations []int32 }
+
+func (r relationOrder) Len() int           { return len(r.senders) }
+func (r relationOrder) Less(i, j int) bool { return r.relations[i] < r.relations[j] }
+func (r relationOrder) Swap(i, j int) {
+	r.senders[i], r.senders[j] = r.senders[j], r.senders[i]
+	r.relations[i], r.relations[j] = r.relations[j], r.relations[i]
 }
 
 // scales returns what depends on an entity's degree, by degree.
@@ -41,56 +70,59 @@ func (e *engine) scales() []scale {
 	return scales
 }
 
-// reverse returns the index of every edge's inverse. Both receivers list their edges by sender, then relation.
-func (e *engine) reverse() []int32 {
-	g := e.graph
-	reverse := make([]int32, len(g.Senders))
-	for o := range int32(g.Entities) {
-		for edge := g.Offsets[o]; edge < g.Offsets[o+1]; edge++ {
-			u, inverse := g.Senders[edge], g.Inverse(g.Relations[edge])
-			low, high := g.Offsets[u], g.Offsets[u+1]
-			for low < high {
-				middle := (low + high) / 2
-				if s := g.Senders[middle]; s < o || s == o && g.Relations[middle] < inverse {
-					low = middle + 1
-				} else {
-					high = middle
-				}
-			}
-			reverse[edge] = int32(low)
+// reverse returns the index of every edge's inverse.
+func (a adjacency) reverse() []int32 {
+	reverse := make([]int32, len(a.senders))
+	for o := range int32(a.Entities) {
+		for edge := a.Offsets[o]; edge < a.Offsets[o+1]; edge++ {
+			u, inverse := a.senders[edge], a.Inverse(a.relations[edge])
+			begin, end := a.Offsets[u], a.Offsets[u+1]
+			reverse[edge] = int32(begin) + int32(sort.Search(int(end-begin), func(i int) bool {
+				r := a.relations[begin+int64(i)]
+				return r > inverse || r == inverse && a.senders[begin+int64(i)] >= o
+			}))
 		}
 	}
 	return reverse
 }
 
-// placeRelations lists the edges by relation, in pieces that a warp sums.
-func (e *engine) placeRelations() {
-	g, b, m := e.graph, &e.batch, &e.memory
-	begin := make([]int32, g.RelationCount()+1)
-	for _, r := range g.Relations {
+// placeRuns numbers the runs by relation, and cuts each relation's into pieces that a warp sums. A run ends with its relation, and
+// where a warp reads the next edges of an entity.
+func (e *engine) placeRuns(a adjacency) {
+	runs := make([]int32, len(a.senders)) // first by receiver
+	var relations []int32                 // by run
+	for o := range a.Entities {
+		for edge := a.Offsets[o]; edge < a.Offsets[o+1]; edge++ {
+			if (edge-a.Offsets[o])%runEdges == 0 || a.relations[edge] != a.relations[edge-1] {
+				relations = append(relations, a.relations[edge])
+			}
+			runs[edge] = int32(len(relations) - 1)
+		}
+	}
+	begin := make([]int32, a.RelationCount()+1)
+	for _, r := range relations {
 		begin[r+1]++
 	}
 	var pieceBegin []int32
-	pieces := make([]int32, g.RelationCount()+1)
-	for r := range g.RelationCount() {
+	pieces := make([]int32, a.RelationCount()+1)
+	for r := range a.RelationCount() {
 		begin[r+1] += begin[r]
-		for from := begin[r]; from < begin[r+1]; from += relationPart {
+		for from := begin[r]; from < begin[r+1]; from += pieceRuns {
 			pieceBegin = append(pieceBegin, from)
 		}
 		pieces[r+1] = int32(len(pieceBegin))
 	}
-	edges, receivers := make([]int32, len(g.Relations)), make([]int32, len(g.Relations))
-	next := append([]int32(nil), begin...)
-	for o := range int32(g.Entities) {
-		for edge := g.Offsets[o]; edge < g.Offsets[o+1]; edge++ {
-			r := g.Relations[edge]
-			edges[next[r]], receivers[next[r]] = int32(edge), o
-			next[r]++
-		}
+	numbers := make([]int32, len(relations))
+	for run, r := range relations {
+		numbers[run] = begin[r]
+		begin[r]++
 	}
-	b.Pieces = int32(len(pieceBegin))
-	b.RelationEdges, b.RelationReceivers = place(m, edges), place(m, receivers)
-	b.PieceBegin, b.RelationPieces = place(m, append(pieceBegin, int32(len(edges)))), place(m, pieces)
+	for edge := range runs {
+		runs[edge] = numbers[runs[edge]]
+	}
+	b, m := &e.batch, &e.memory
+	b.RunCount, b.Pieces = int32(len(relations)), int32(len(pieceBegin))
+	b.Runs, b.PieceBegin, b.RelationPieces = place(m, runs), place(m, append(pieceBegin, b.RunCount)), place(m, pieces)
 }
 
 // bytesOf returns the memory of values without pointers.

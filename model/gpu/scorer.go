@@ -120,12 +120,12 @@ func (s *Scorer) check(q Question) error {
 
 // rank ranks the answers of questions that were scored, and sets everything but the best candidates.
 func (s *Scorer) rank(questions []Question, out []Answered) error {
-	var answers []row
+	var answers []answer
 	var known []int32
 	begin := []int32{0}
 	for i, q := range questions {
-		for _, answer := range q.Answers {
-			answers = append(answers, row{int32(i), answer})
+		for _, entity := range q.Answers {
+			answers = append(answers, answer{int32(i), entity})
 		}
 		for k, entity := range q.Known {
 			if k == 0 || entity != q.Known[k-1] {

@@ -32,23 +32,22 @@ DEVICE void merge(Members &m, const Members &other) {
 	m.empty += other.empty;
 }
 
-// hear adds the messages along in-edges begin, begin + 32, ... of an entity: each lane reads an edge, then each team takes
-// every TEAMS-th of those that carry a message. step is a multiple of 32.
-DEVICE void hear(const Batch *p, Members &m, const Query &q, Row row, int t, int distance, int begin, int end, int step) {
+// hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then each team takes every TEAMS-th of
+// those that carry a message, two at a time.
+DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, int end) {
 	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations;
 	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
 	const float4 *__restrict__ states = (const float4 *)p->states;
 	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0);
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
-	bool check = touched(q, row.entity);
-	for (int first = begin; first < end; first += step) {
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, window = min(row.distance + p->delta, p->layers + 1);
+	for (int first = begin; first < end; first += 32) {
 		int from = 0, relation = 0, e = first + lane;
 		bool sent = false, admitted = false;
 		if (e < end) {
 			int u = senders[e], far = distances[u];
 			relation = relations[e];
-			if (!check || !removed(q, u, relation, row.entity)) {
-				admitted = far < distance + p->delta && far <= p->layers;
+			if (!(row.flags & TOUCHED) || !removed(p->queries[row.query], u, relation, row.entity)) {
+				admitted = far < window;
 				sent = far < t;
 				from = ((t - 1 - far) * p->batch + row.query) * p->entities + u;
 			}
@@ -60,13 +59,21 @@ DEVICE void hear(const Batch *p, Members &m, const Query &q, Row row, int t, int
 #pragma unroll
 		for (int i = 0; i < TEAMS - 1; i++)
 			if (i < team) bits &= bits - 1;
-#pragma unroll 2
-		for (int k = 0; k < count; k += TEAMS) {
-			int next = bits ? __ffs(bits) - 1 : 0;
-			int state = __shfl_sync(ALL, from, next), r = __shfl_sync(ALL, relation, next);
-			if (bits) add(m, mul4(states[(long long)state * LANES + part], embeddings[r * LANES + part]));
+		for (int k = 0; k < count; k += 2 * TEAMS) {
+			int next[2];
+			float4 x[2], w[2];
 #pragma unroll
-			for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
+			for (int j = 0; j < 2; j++) {
+				next[j] = __ffs(bits) - 1;
+#pragma unroll
+				for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
+				int state = __shfl_sync(ALL, from, max(next[j], 0)), r = __shfl_sync(ALL, relation, max(next[j], 0));
+				x[j] = next[j] < 0 ? zero4() : states[(long long)state * LANES + part];
+				w[j] = next[j] < 0 ? zero4() : embeddings[r * LANES + part];
+			}
+#pragma unroll
+			for (int j = 0; j < 2; j++)
+				if (next[j] >= 0) add(m, mul4(x[j], w[j]));
 		}
 	}
 }
@@ -87,11 +94,11 @@ DEVICE float deviation(float squares, float mean, float divisor) {
 }
 
 // finish adds what is not a message and writes the features. All lanes have the same set; team i writes feature i.
-DEVICE void finish(const Batch *p, Members &m, Row row, int i, int t, int distance, bool source) {
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, degree = p->row_degree[i], age = t - distance;
+DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, age = t - row.distance;
 	if (p->degree_messages) {
 		float4 x = at4(p->parameters + (long long)(t - 1) * p->layer_size + p->degree_at, part);
-		int count = degree - m.admitted;
+		int count = row.degree - m.admitted;
 		if (count > 0) {
 			float copies = count;
 			m.sum = fma4(x, make_float4(copies, copies, copies, copies), m.sum);
@@ -100,11 +107,11 @@ DEVICE void finish(const Batch *p, Members &m, Row row, int i, int t, int distan
 			m.least = min4(m.least, x);
 		}
 	}
-	if (source && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
+	if (row.flags & SOURCE && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
 		m.most = max4(m.most, zero4());
 		m.least = min4(m.least, zero4());
 	}
-	float divisor = p->scales[degree].divisor;
+	float divisor = p->scales[row.degree].divisor;
 	float4 own = zero4(), mean = scale4(m.sum, divisor), deviations;
 	if (age > 0) own = at4(p->states, ((long long)((age - 1) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
 	deviations.x = deviation(m.squares.x, mean.x, divisor);
@@ -129,41 +136,53 @@ DEVICE void finish(const Batch *p, Members &m, Row row, int i, int t, int distan
 }
 
 // Light entities, a warp each.
-KERNEL(128) aggregate(const Batch *p, int t) {
+SHARING(128, 7) aggregate(const Batch *p, int t) {
 	int end = end_row(p, t), team = threadIdx.x % 32 / LANES, part = threadIdx.x % LANES;
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
-		Query q = p->queries[row.query];
-		int distance = p->distances[(long long)row.query * p->entities + row.entity];
-		bool source = row.entity == q.source;
 		Members m;
-		start(m, source ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
-		hear(p, m, q, row, t, distance, p->offsets[row.entity], p->offsets[row.entity + 1], 32);
+		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
+		hear(p, m, row, t, row.begin, row.end);
 		merge_teams(m);
-		finish(p, m, row, i, t, distance, source);
+		finish(p, m, row, i, t);
 	}
 }
 
-// Heavy entities, a block of 8 warps each, which take 32 edges in turn.
-KERNEL(256) aggregate_heavy(const Batch *p, int t) {
-	__shared__ float4 sums[8][LANES], squares[8][LANES], most[8][LANES], least[8][LANES];
-	__shared__ int admitted[8], empty[8];
+// first_of is the first warp whose extreme is that of all.
+DEVICE int first_of(const float4 *all, int part, int j, float extreme) {
+	int w = 0;
+	while (w < HEAVY_WARPS - 1 && ((const float *)&all[w * LANES + part])[j] != extreme) w++;
+	return w;
+}
+
+// note_owners stores which warps read the first maxima and minima of four dimensions, for the backward pass.
+DEVICE void note_owners(const Batch *p, int i, int part, const float4 *most, const float4 *least, const Members &m) {
+	float highest[4] = {m.most.x, m.most.y, m.most.z, m.most.w}, lowest[4] = {m.least.x, m.least.y, m.least.z, m.least.w};
+	byte *to = p->owners + (long long)i * 2 * DIM + 4 * part;
+#pragma unroll
+	for (int j = 0; j < 4; j++) {
+		to[j] = first_of(most, part, j, highest[j]);
+		to[DIM + j] = first_of(least, part, j, lowest[j]);
+	}
+}
+
+// Heavy entities, a block each, whose warps take equal parts of the edges.
+SHARING(32 * HEAVY_WARPS, 1) aggregate_heavy(const Batch *p, int t) {
+	__shared__ float4 sums[HEAVY_WARPS * LANES], squares[HEAVY_WARPS * LANES], most[HEAVY_WARPS * LANES], least[HEAVY_WARPS * LANES];
+	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		Query q = p->queries[row.query];
-		int distance = p->distances[(long long)row.query * p->entities + row.entity];
-		bool source = row.entity == q.source;
-		float4 boundary = source ? at4(query_embedding(p, row.query), part) : zero4();
+		int begin = share_begin(row, warp), stop = share_begin(row, warp + 1);
 		Members m;
-		start(m, boundary, team == 0 && warp == 0);
-		hear(p, m, q, row, t, distance, p->offsets[row.entity] + 32 * warp, p->offsets[row.entity + 1], 256);
+		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && warp == 0);
+		hear(p, m, row, t, begin, stop);
 		merge_teams(m);
 		if (team == 0) {
-			sums[warp][part] = m.sum;
-			squares[warp][part] = m.squares;
-			most[warp][part] = m.most;
-			least[warp][part] = m.least;
+			sums[warp * LANES + part] = m.sum;
+			squares[warp * LANES + part] = m.squares;
+			most[warp * LANES + part] = m.most;
+			least[warp * LANES + part] = m.least;
 		}
 		if (lane == 0) {
 			admitted[warp] = m.admitted;
@@ -171,11 +190,13 @@ KERNEL(256) aggregate_heavy(const Batch *p, int t) {
 		}
 		__syncthreads();
 		if (warp == 0) {
-			for (int w = 1; w < 8; w++) {
-				Members other = {sums[w][part], squares[w][part], most[w][part], least[w][part], admitted[w], empty[w]};
+#pragma unroll 1
+			for (int w = 1; w < HEAVY_WARPS; w++) {
+				Members other = {sums[w * LANES + part], squares[w * LANES + part], most[w * LANES + part], least[w * LANES + part], admitted[w], empty[w]};
 				merge(m, other);
 			}
-			finish(p, m, row, i, t, distance, source);
+			if (p->training && lane < LANES) note_owners(p, i, part, most, least, m);
+			finish(p, m, row, i, t);
 		}
 		__syncthreads();
 	}

@@ -2,7 +2,7 @@
 #include "model.cuh"
 
 // Relation embeddings that depend on the query: a row of the map times the query's embedding. A thread an output.
-ROOMY(128) embed(const Batch *p) {
+SHARING(128, 1) embed(const Batch *p) {
 	int outputs = p->relation_count * DIM;
 	for (int i = blockIdx.x * 128 + threadIdx.x; i < p->layers * outputs; i += gridDim.x * 128) {
 		int t = i / outputs, o = i % outputs;

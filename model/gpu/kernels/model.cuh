@@ -5,13 +5,16 @@
 // give the same bits on any device.
 
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
-// ROOMY lets a kernel's threads hold as many values as the block's size allows.
-#define ROOMY(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+// SHARING limits the registers of a kernel so that a multiprocessor holds a number of its blocks; with 1 it lets threads hold as many
+// values as the block's size allows.
+#define SHARING(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define DEVICE static __device__ __forceinline__
 
 #define ALL 0xffffffffu // all lanes of a warp
 #define UNREACHED 255
 #define HEAVY 256 // entities of higher degree are computed by a block, others by a warp
+
+#define HEAVY_WARPS 16 // of that block
 
 #ifndef DIM
 #define DIM 32
@@ -41,8 +44,21 @@ struct Query {
 	word seed;
 };
 
-// Row is the update of an entity in a layer, for a query of the batch.
-struct Row {
+#define SOURCE 1  // flags of a row: the query's source,
+#define TOUCHED 2 // an entity that removed edges may enter or leave
+
+// Row is the update of an entity in a layer, for a query of the batch, with what else is known of them: one read gets all.
+struct __align__(16) Row {
+	int query, entity;
+	int begin, end; // in-edges
+	int degree;     // in the query's graph
+	int distance;
+	int flags;
+	int slot; // 1 + the index among the candidates, while training
+};
+
+// Answer is an entity to rank as the answer of a query of the batch.
+struct Answer {
 	int query, entity;
 };
 
@@ -54,14 +70,14 @@ struct Scale {
 // Batch is everything that kernels read and write. Rows of all layers are numbered through; layer 0 has the
 // sources. B queries, V entities, E edges, T layers, A ages.
 struct Batch {
-	// The graph: edges by receiver; reverse is the index of an edge's inverse.
+	// The graph: edges by receiver, then relation, then sender; reverse is the index of an edge's inverse.
 	const int *offsets, *senders, *relations, *reverse;
 	const int *heavy; // entities of more than HEAVY edges, ascending
 	const Scale *scales;
-	// Edges by relation, in pieces of one relation each.
-	const int *relation_edges, *relation_receivers; // [E]
-	const int *piece_begin;                         // [pieces + 1]
-	const int *relation_pieces;                     // [2R + 1]
+	// Runs are edges of one relation into one entity, at most 32, numbered by relation. A piece is some runs of one relation.
+	const int *runs;           // [E]: the run of an edge
+	const int *piece_begin;    // [pieces + 1]
+	const int *relation_pieces; // [2R + 1]
 
 	const Query *queries;                 // [B]
 	const int *candidates, *multiplicity; // [B, candidate_stride]; the answer first
@@ -110,7 +126,10 @@ struct Batch {
 	float *feature_gradients; // [rows of a layer, WIDTH]
 	float *degree_gradients;  // [rows of a layer, DIM]
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
-	float *messages;          // [B, E, DIM]: gradient of the messages of a layer
+	float *messages;          // [B, E, DIM]: gradient of the messages of a layer, by the index of the edge's inverse
+	float *run_sums;          // [B, runs, DIM]: gradient of a layer's relation embeddings, of the messages of a run
+	byte *run_layers;         // [B, runs]: the layer that run_sums is of
+	byte *owners;             // by row of heavy entities, [2, DIM]: which warp read the first maximum, and minimum
 	float *relation_partial;  // [B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
@@ -120,7 +139,7 @@ struct Batch {
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
-	int pieces, candidate_stride, reduction, specific;
+	int pieces, run_count, candidate_stride, reduction, specific;
 	int training, dependent_relations, bias, degree_messages;
 	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
 	int query_at, mlp_at, attention_at, accumulate;
@@ -144,6 +163,12 @@ DEVICE int end_row(const Batch *p, int t) { return p->row_begin[t + 1]; }
 
 // The row of the features of row i of layer t: training keeps those of all layers.
 DEVICE long long feature_row(const Batch *p, int t, int i) { return p->training ? i : i - p->row_begin[t]; }
+
+// share_begin is the first in-edge of a warp's share of a heavy entity, a multiple of 32 behind the entity's first.
+DEVICE int share_begin(const Row &row, int warp) {
+	int chunks = (row.end - row.begin + 31) / 32, each = (chunks + HEAVY_WARPS - 1) / HEAVY_WARPS;
+	return min(row.begin + 32 * each * warp, row.end);
+}
 
 DEVICE int inverse_of(int relation, int relations) {
 	return relation < relations / 2 ? relation + relations / 2 : relation - relations / 2;

@@ -16,9 +16,9 @@ DEVICE int sum_counts(int x, int *space) {
 // How many entities score not lower than an answer and how many higher, without the known answers beside it: NaN counts against
 // the answer. answers has the query and the entity of each; known those of a query from known_begin on. A block an answer.
 // out: the answer's score as bits, its distance, not lower, higher, candidates.
-KERNEL(256) rank(const Batch *p, const Row *answers, const int *known_begin, const int *known, int *out) {
+KERNEL(256) rank(const Batch *p, const Answer *answers, const int *known_begin, const int *known, int *out) {
 	__shared__ int space[8];
-	Row answer = answers[blockIdx.x];
+	Answer answer = answers[blockIdx.x];
 	const float *scores = p->scores + (long long)answer.query * p->entities;
 	float own = scores[answer.entity];
 	int not_lower = 0, higher = 0, left_out = 0;

@@ -116,12 +116,18 @@ KERNEL(1024) rows_write(const Batch *p) {
 			__syncthreads();
 			if (active) {
 				int row = next + before + __popc(bits & ((1u << lane) - 1));
-				Row r = {b, v};
+				Row r = {b, v, p->offsets[v], p->offsets[v + 1], degree, p->distances[(long long)b * p->entities + v], 0, 0};
+				if (v == q.source) {
+					r.degree -= q.source_drop;
+					r.flags |= SOURCE;
+				} else if (v == q.answer) {
+					r.degree -= q.answer_drop;
+				}
+				if (touched(q, v)) r.flags |= TOUCHED;
+				if (p->training) r.slot = p->slots[(long long)b * p->entities + v];
 				p->rows[row] = r;
 				p->row_index[of + v] = row;
-				if (v == q.source) degree -= q.source_drop;
-				else if (v == q.answer) degree -= q.answer_drop;
-				p->row_degree[row] = degree;
+				p->row_degree[row] = r.degree;
 			}
 			next += all;
 		}
