@@ -88,6 +88,8 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 		switch {
 		case where == sharedSpace && !a.store:
 			c.do = a.loadShared
+		case where == sharedSpace:
+			c.do = a.storeShared
 		case where == globalSpace && !a.store:
 			c.do = a.loadGlobal
 		}

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -66,42 +67,75 @@ func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
 	if err != nil {
 		return nil, err
 	}
-	source := map[string]func(lane, by, low, high int) (int, bool){
-		"up":   func(lane, by, low, high int) (int, bool) { return lane - by, lane-by >= high },
-		"down": func(lane, by, low, high int) (int, bool) { return lane + by, lane+by <= high },
-		"bfly": func(lane, by, low, high int) (int, bool) { return lane ^ by, lane^by <= high },
-		"idx":  nil,
-	}
-	from, ok := source[op[2]]
-	if !ok || op[3] != "b32" {
+	if !slices.Contains([]string{"up", "down", "bfly", "idx"}, op[2]) || op[3] != "b32" {
 		return nil, errUnknown
 	}
-	return func(w *warp) {
-		w.members(r[4])
-		a := w.r[r[1]]
+	by, constantBy := b.number(r[2])
+	bounds, constantBounds := b.number(r[3])
+	if !constantBy || !constantBounds {
+		return func(w *warp) {
+			var from [32]uint8
+			inside := uint32(0)
+			for l := range 32 {
+				lane, is := sourceLane(op[2], l, w.r[r[2]][l], w.r[r[3]][l])
+				from[l] = uint8(lane)
+				inside |= one(is) << l
+			}
+			w.shuffle(r, p, &from, inside)
+		}, nil
+	}
+	var from [32]uint8
+	inside := uint32(0)
+	for l := range 32 {
+		lane, is := sourceLane(op[2], l, by, bounds)
+		from[l] = uint8(lane)
+		inside |= one(is) << l
+	}
+	return func(w *warp) { w.shuffle(r, p, &from, inside) }, nil
+}
+
+// sourceLane returns the lane that a lane takes its value from, itself if that would be outside of its segment.
+func sourceLane(how string, lane int, by, bounds uint64) (from int, inside bool) {
+	n, segment, clamp := int(by&31), int(bounds>>8&31), int(bounds&31)
+	low, high := lane&segment, lane&segment|clamp&^segment
+	switch how {
+	case "up":
+		from = lane - n
+		inside = from >= high
+	case "down":
+		from = lane + n
+		inside = from <= high
+	case "bfly":
+		from = lane ^ n
+		inside = from <= high
+	default:
+		from = low | n&^segment
+		inside = from <= high
+	}
+	if !inside {
+		return lane, false
+	}
+	return from, true
+}
+
+// shuffle exchanges values: r are the rows of the result, the value and, last, the mask.
+func (w *warp) shuffle(r []int, p int, from *[32]uint8, inside uint32) {
+	w.members(r[4])
+	a, d := w.r[r[1]], &w.r[r[0]]
+	if w.mask == all && uniform(&w.r[r[4]]) {
+		for l := range d {
+			d[l] = a[from[l]&31]
+		}
+	} else {
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			by, c := int(w.r[r[2]][l]&31), w.r[r[3]][l]
-			segment, clamp := int(c>>8&31), int(c&31)
-			high, low := l&segment|clamp&^segment, l&segment
-			var lane int
-			var inside bool
-			if from == nil {
-				lane = low | by&^segment
-				inside = lane <= high
-			} else {
-				lane, inside = from(l, by, low, high)
+			if named := uint32(w.r[r[4]][l]); named>>from[l]&1 == 0 {
+				w.fail(l, "takes the value of lane %d, which the mask %08x does not name", from[l], named)
 			}
-			if !inside {
-				lane = l
-			}
-			if named := uint32(w.r[r[4]][l]); named>>lane&1 == 0 {
-				w.fail(l, "takes the value of lane %d, which the mask %08x does not name", lane, named)
-			}
-			w.r[r[0]][l] = a[lane]
-			w.setLane(p, l, inside)
+			d[l] = a[from[l]&31]
 		}
-	}, nil
+	}
+	w.setLanes(p, inside)
 }
 
 func (w *warp) setLane(p, lane int, value bool) {

@@ -37,31 +37,77 @@ func (a *access) loadShared(w *warp) {
 	}
 }
 
-// loadGlobal loads 4 bytes of global memory a lane. What may be wrong is left to one.
-func (a *access) loadGlobal(w *warp) {
-	d, place := &w.r[a.rows[0]], &w.r[a.address]
-	if w.run.kernel.narrow {
+// storeShared stores 4 bytes of shared memory a lane.
+func (a *access) storeShared(w *warp) {
+	s := &w.block.shared
+	if s.shift != 2 {
 		a.do(w)
 		return
 	}
-	id := w.block.id1
+	values, place := &w.r[a.rows[0]], &w.r[a.address]
+	data, records, thread := s.data, s.touched, int32(w.first)
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		at := place[l] + a.offset
-		b, i := w.last, at&(1<<spacing-1)
-		if at>>spacing != w.lastN || at&3 != 0 || b == nil || i+4 > uint64(len(b.data)) {
-			a.one(w, l, at)
-			continue
+		i, who := at>>2, thread+int32(l)
+		if at&3 != 0 || i >= uint64(len(records)) || at+4 > uint64(len(data)) {
+			w.touch(a.space, l, writes, at, 4)
 		}
-		c := &w.cells[i>>2]
-		reader, writer := c.reader.Load(), c.writer.Load()
-		if reader|several != id|several || reader&several != several && reader != id || writer>>launchBit == id>>launchBit && writer&several != id&several ||
-			encoding.LittleEndian.Uint32(b.written[i:]) != 0x01010101 {
-			a.one(w, l, at)
-			continue
+		t := &records[i]
+		if t.read.clock >= s.whole && t.read.who != who || t.write.clock >= s.whole && t.write.who != who || t.change.clock >= s.whole {
+			w.touch(a.space, l, writes, at, 4)
 		}
-		d[l] = uint64(encoding.LittleEndian.Uint32(b.data[i:]))
+		t.write = trace{s.clock, who}
+		encoding.LittleEndian.PutUint32(data[at:], uint32(values[l]))
 	}
+}
+
+// loadGlobal loads 4 bytes of global memory a lane. What may be wrong is left to one.
+func (a *access) loadGlobal(w *warp) {
+	d, place := &w.r[a.rows[0]], &w.r[a.address]
+	first := place[bits.TrailingZeros32(w.mask)&31] + a.offset
+	n := first >> spacing
+	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {
+		a.do(w)
+		return
+	}
+	b := w.run.memory.buffers[n-1]
+	cells, data, known, id := b.cells(false), b.data, b.written, w.block.id1
+	if w.mask == all && uniform(place) {
+		a.one(w, 0, first)
+		for l := range d {
+			d[l] = d[0]
+		}
+		return
+	}
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		at := place[l] + a.offset
+		i := at - n<<spacing
+		if at&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(id) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
+			a.one(w, l, at)
+			continue
+		}
+		d[l] = uint64(encoding.LittleEndian.Uint32(data[i:]))
+	}
+}
+
+// readBefore reports whether a read by a block changes nothing in the cell, and is no conflict.
+func (c *cell) readBefore(id uint64) bool {
+	if r := c.reader.Load(); r != id && r != id|several {
+		return false
+	}
+	w := c.writer.Load()
+	return w>>launchBit != id>>launchBit || w&several == id&several
+}
+
+// uniform reports whether all lanes hold the same value.
+func uniform(row *[32]uint64) bool {
+	differs := uint64(0)
+	for _, v := range row {
+		differs |= v ^ row[0]
+	}
+	return differs == 0
 }
 
 // one loads 4 bytes for a lane.

@@ -110,6 +110,16 @@ func (b *builder) constant(n uint64) int {
 	return row
 }
 
+// number returns the number that a row holds, if it is a constant.
+func (b *builder) number(row int) (uint64, bool) {
+	for _, c := range b.k.constants {
+		if c.row == row {
+			return c.value, true
+		}
+	}
+	return 0, false
+}
+
 var specials = []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid",
 	"%nwarpid", "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"}
 
