@@ -1,7 +1,9 @@
 package interpreter
 
 import (
+	"cmp"
 	"math"
+	"math/big"
 	"slices"
 )
 
@@ -147,11 +149,20 @@ func floatToWhole(to, from, rounding string) func(x uint64) uint64 {
 }
 
 func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
-	if rounding != "rn" {
-		return nil
-	}
 	wide := extend(from)
+	limit, directed := directions[rounding]
 	switch {
+	case to == "f32" && directed:
+		return func(x uint64) uint64 {
+			exact := new(big.Float).SetUint64(wide(x))
+			if from[0] == 's' {
+				exact.SetInt64(int64(wide(x)))
+			}
+			v, _ := exact.Float32()
+			return bits32(toward(v, big.NewFloat(float64(v)).Cmp(exact), limit))
+		}
+	case rounding != "rn":
+		return nil
 	case to == "f32" && from[0] == 's':
 		return func(x uint64) uint64 { return bits32(float32(int64(wide(x)))) }
 	case to == "f32":
@@ -162,8 +173,21 @@ func wholeToFloat(to, from, rounding string) func(x uint64) uint64 {
 	return func(x uint64) uint64 { return math.Float64bits(float64(wide(x))) }
 }
 
+// directions holds the limits that roundings go towards which are not to the nearest.
+var directions = map[string]float32{"rz": 0, "rm": float32(math.Inf(-1)), "rp": float32(math.Inf(1))}
+
+// toward returns v, the float32 nearest to an exact value, or the one beside it if v lies on the side of the exact value
+// that is away from a limit. compared is the comparison of v with the exact value.
+func toward(v float32, compared int, limit float32) float32 {
+	if v != v || compared == 0 || compared > 0 == (limit > v) {
+		return v
+	}
+	return math.Nextafter32(v, limit)
+}
+
 func floatToFloat(to, from, rounding string) func(x uint64) uint64 {
 	round := roundings[rounding]
+	limit, directed := directions[rounding]
 	switch {
 	case to == "f32" && from == "f32" && round != nil:
 		return func(x uint64) uint64 { return bits32(float32(round(float64(f32(x))))) }
@@ -173,6 +197,11 @@ func floatToFloat(to, from, rounding string) func(x uint64) uint64 {
 		return func(x uint64) uint64 { return math.Float64bits(round(f64(x))) }
 	case to == "f64" && from == "f32":
 		return func(x uint64) uint64 { return math.Float64bits(float64(f32(x))) }
+	case to == "f32" && from == "f64" && directed:
+		return func(x uint64) uint64 {
+			v := float32(f64(x))
+			return bits32(toward(v, cmp.Compare(float64(v), f64(x)), limit))
+		}
 	case to == "f32" && from == "f64" && rounding == "rn":
 		return func(x uint64) uint64 { return bits32(float32(f64(x))) }
 	}

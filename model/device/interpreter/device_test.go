@@ -162,3 +162,31 @@ func TestPartOfAWarp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestResultsReplaceAddresses loads into the register that holds the address.
+func TestResultsReplaceAddresses(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"shared":      "mov.u32 %r5, 77; @%p4 st.shared.u32 [shared+4], %r5; bar.sync 0; mov.u32 %r5, shared; ld.shared.u32 %r5, [%r5+4];",
+		"global":      "ld.global.u32 %d1, [%d1]; cvt.u32.u64 %r5, %d1;",
+		"pair":        "ld.global.v2.u32 {%d1, %r6}, [%d1]; cvt.u32.u64 %r5, %d1;",
+		"some lanes":  "mov.u32 %r5, 77; @%p1 bra L; ld.global.u32 %d1, [%d1]; cvt.u32.u64 %r5, %d1; L: mov.u32 %r6, 0;",
+		"atomic":      "atom.global.or.b32 %d1, [%d1], 0; cvt.u32.u64 %r5, %d1;",
+		"shuffle":     "mov.u32 %r5, 77; shfl.sync.bfly.b32 %r5, %r5, 1, 31, -1;",
+		"shuffle idx": "add.s32 %r5, %r1, 71; and.b32 %r6, %r1, 32; sub.s32 %r5, %r5, %r6; mov.u32 %r7, 6; shfl.sync.idx.b32 %r5, %r5, %r7, 31, -1;",
+	} {
+		d := New()
+		k := load(t, d, faulty(body+" add.s64 %d6, %d2, %d4; st.global.u32 [%d6], %r5;"), "faulty")
+		out := cleared(t, d, 256)
+		if err := d.Launch(k, 1, 64, upload(t, d, []uint32{77, 78}), out); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, v := range download[uint32](t, d, out, 64) {
+			if v != 77 {
+				t.Errorf("%s: thread %d has %d", name, i, v)
+				break
+			}
+		}
+	}
+}

@@ -3,7 +3,6 @@ package interpreter
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -95,8 +94,16 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 			return errUnknown
 		}
 	}
-	if len(operands) == 0 && !slices.Contains([]string{"ret", "exit", "trap", "membar", "fence"}, op[0]) {
-		return fmt.Errorf("operands are missing")
+	switch op[0] {
+	case "ret", "exit", "trap", "membar", "fence":
+	case "bra", "call":
+		if len(operands) == 0 {
+			return errUnknown
+		}
+	default:
+		if len(operands) == 0 || len(op) < 2 {
+			return errUnknown
+		}
 	}
 	switch op[0] {
 	case "bra":

@@ -25,9 +25,6 @@ func (b *builder) move(op, operands []string) (func(*warp), error) {
 		return nil, fmt.Errorf("the interpreter has no %s", operands[1])
 	}
 	bytes := typeBytes(op[1])
-	if bytes == 0 {
-		return nil, nil
-	}
 	to, err := b.allValues(split(strings.Trim(operands[0], "{}")))
 	if err != nil {
 		return nil, err
@@ -37,6 +34,8 @@ func (b *builder) move(op, operands []string) (func(*warp), error) {
 		return nil, err
 	}
 	switch {
+	case bytes == 0 || len(to) == 0 || len(from) == 0:
+		return nil, nil
 	case len(to) == 1 && len(from) == 1:
 		return copyRow(to[0], from[0]), nil
 	case len(from) == 1 && bytes%len(to) == 0: // unpack

@@ -134,10 +134,13 @@ func (p *parser) entry(s statement) error {
 	k := &kernel{name: strings.TrimSpace(name)}
 	for _, d := range split(list) {
 		f := strings.Fields(d)
+		if len(f) < 3 {
+			return fmt.Errorf("parameter %q: no type or name", d)
+		}
 		q := parameter{name: f[len(f)-1]}
 		for _, word := range f[1 : len(f)-1] {
-			if n := typeBytes(word[1:]); n > 0 {
-				q.kind, q.bytes = word[1:], n
+			if kind := strings.TrimPrefix(word, "."); typeBytes(kind) > 0 {
+				q.kind, q.bytes = kind, typeBytes(kind)
 			}
 		}
 		if strings.Contains(q.name, "[") || q.bytes == 0 {

@@ -23,6 +23,8 @@ type trace struct {
 	who   int32  // a thread, -1 for several warps, -2-n for several threads of warp n
 }
 
+func severalOf(warp int) int32 { return -2 - int32(warp) }
+
 func (a trace) warp() int32 {
 	if a.who < 0 {
 		return -2 - a.who
@@ -87,7 +89,7 @@ func (s *shared) join(a *trace, w *warp, thread int32) {
 	case !s.races(a, w, thread):
 		a.who = thread
 	case a.who != -1 && a.warp() == int32(w.number):
-		a.who = -2 - int32(w.number)
+		a.who = severalOf(w.number)
 	default:
 		a.who = -1
 	}

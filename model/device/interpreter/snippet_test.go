@@ -292,6 +292,10 @@ var snippets = []snippet{
 	{"cvt.rn.f64.s64 d0, d1", func(a, _, _ uint64) uint64 { return double(float64(int64(a))) }},
 	{"cvt.f64.f32 d0, r1", func(a, _, _ uint64) uint64 { return double(float64(f32(a))) }},
 	{"cvt.rn.f32.f64 r0, d1", func(a, _, _ uint64) uint64 { return single(float32(f64(a))) }},
+	{"cvt.rz.f32.s32 r0, r1", func(a, _, _ uint64) uint64 { return directed(float64(int32(a)), big.ToZero) }},
+	{"cvt.rp.f32.u32 r0, r1", func(a, _, _ uint64) uint64 { return directed(float64(uint32(a)), big.ToPositiveInf) }},
+	{"cvt.rm.f32.f64 r0, d1", func(a, _, _ uint64) uint64 { return directed(f64(a), big.ToNegativeInf) }},
+	{"cvt.rz.f32.f64 r0, d1", func(a, _, _ uint64) uint64 { return directed(f64(a), big.ToZero) }},
 	{"cvt.rni.f32.f32 r0, r1", func(a, _, _ uint64) uint64 { return single(float32(math.RoundToEven(float64(f32(a))))) }},
 	{"cvt.rpi.f64.f64 d0, d1", func(a, _, _ uint64) uint64 { return double(math.Ceil(f64(a))) }},
 	{"cvt.rni.s32.f32 r0, r1", func(a, _, _ uint64) uint64 {
@@ -360,6 +364,34 @@ var snippets = []snippet{
 	{"fma.rn.f64 d0, d1, d2, d3", func(a, b, c uint64) uint64 { return double(math.FMA(f64(a), f64(b), f64(c))) }},
 	{"div.rn.f64 d0, d1, d2", func(a, b, _ uint64) uint64 { return double(f64(a) / f64(b)) }},
 	{"sqrt.rn.f64 d0, d1", func(a, _, _ uint64) uint64 { return double(math.Sqrt(f64(a))) }},
+}
+
+// directed rounds to a multiple of the last bit that a float32 of this size has.
+func directed(x float64, mode big.RoundingMode) uint64 {
+	if x != x || x == 0 || math.IsInf(x, 0) {
+		return single(float32(x))
+	}
+	_, exponent := math.Frexp(x)
+	unit := math.Ldexp(1, max(exponent-24, -149))
+	n := x / unit // exact, except where x is tiny
+	switch up := math.Ceil(n); {
+	case mode == big.ToZero:
+		n = math.Trunc(n)
+	case mode == big.ToPositiveInf:
+		n = up
+	default:
+		n = math.Floor(n)
+		if x < 0 && n == 0 {
+			n = -1
+		}
+	}
+	if v := n * unit; math.Abs(v) <= math.MaxFloat32 {
+		return single(float32(v))
+	} else if mode == big.ToZero || mode == big.ToNegativeInf && v > 0 {
+		return single(float32(math.Copysign(math.MaxFloat32, v)))
+	} else {
+		return single(float32(v))
+	}
 }
 
 // bitByBit extracts a field.

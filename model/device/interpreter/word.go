@@ -13,7 +13,16 @@ func (a *access) loadShared(w *warp) {
 		return
 	}
 	d, place := &w.r[a.rows[0]], &w.r[a.address]
-	data, records, thread := s.data, s.touched, int32(w.first)
+	if w.mask == all && uniform(place) {
+		at := place[0] + a.offset // before the first load: the result may replace the address
+		value := a.one(w, 0, at)
+		a.one(w, 1, at) // so that the record says: several threads
+		for l := range d {
+			d[l] = value
+		}
+		return
+	}
+	data, records, thread, together := s.data, s.touched, int32(w.first), trace{s.clock, severalOf(w.number)}
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		at := place[l] + a.offset
@@ -30,7 +39,7 @@ func (a *access) loadShared(w *warp) {
 		}
 		if who := thread + int32(l); t.read.clock < s.whole {
 			t.read = trace{s.clock, who}
-		} else if t.read.who != who && t.read.who != -1 {
+		} else if t.read.who != who && t.read.who != -1 && t.read != together {
 			s.join(&t.read, w, who)
 		}
 		d[l] = uint64(encoding.LittleEndian.Uint32(data[at:]))
@@ -74,9 +83,9 @@ func (a *access) loadGlobal(w *warp) {
 	b := w.run.memory.buffers[n-1]
 	cells, data, known, id := b.cells(false), b.data, b.written, w.block.id1
 	if w.mask == all && uniform(place) {
-		a.one(w, 0, first)
+		value := a.one(w, 0, first)
 		for l := range d {
-			d[l] = d[0]
+			d[l] = value
 		}
 		return
 	}
@@ -110,7 +119,9 @@ func uniform(row *[32]uint64) bool {
 	return differs == 0
 }
 
-// one loads 4 bytes for a lane.
-func (a *access) one(w *warp, lane int, at uint64) {
-	w.r[a.rows[0]][lane] = uint64(encoding.LittleEndian.Uint32(w.touch(a.space, lane, reads, at, 4)))
+// one loads 4 bytes for a lane, with all checks.
+func (a *access) one(w *warp, lane int, at uint64) uint64 {
+	value := uint64(encoding.LittleEndian.Uint32(w.touch(a.space, lane, reads, at, 4)))
+	w.r[a.rows[0]][lane] = value
+	return value
 }
