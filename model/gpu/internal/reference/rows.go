@@ -1,0 +1,164 @@
+package reference
+
+// ActivateAll activates all updates that the window admits.
+func (p *Batch) ActivateAll() {
+	for t := range p.Layers + 1 {
+		for b := range p.Batch {
+			for v := range int32(p.Entities) {
+				distance := p.distance(b, v)
+				p.activate(t, b, v, distance <= t && t <= distance+p.Delta && (t > 0 || distance == 0))
+			}
+		}
+	}
+}
+
+func (p *Batch) activate(t, b int, entity int32, active bool) {
+	value := uint8(0)
+	if active {
+		value = 1
+	}
+	p.Active[(t*p.Batch+b)*p.Entities+int(entity)] = value
+}
+
+// ActivateCandidates activates the updates that the candidates' final states are made of.
+func (p *Batch) ActivateCandidates() {
+	for b, q := range p.Queries[:p.Batch] {
+		p.activate(0, b, q.Source, true)
+		for c, v := range p.CandidateEntities[b*p.CandidateStride:][:q.Candidates] {
+			p.Slots[b*p.Entities+int(v)] = int32(c + 1)
+			distance := p.distance(b, v)
+			if distance == unreached {
+				continue
+			}
+			last := distance + p.lastAge(distance)
+			first := last
+			if p.Specific {
+				first = distance
+			}
+			for t := max(first, 1); t <= last; t++ {
+				p.activate(t, b, v, true)
+			}
+		}
+	}
+}
+
+// ActivateSenders activates the updates in layer t-1 that those in layer t read: the entity's own and its senders'.
+func (p *Batch) ActivateSenders(t int) {
+	for b, q := range p.Queries[:p.Batch] {
+		for v := range int32(p.Entities) {
+			if distance := p.distance(b, v); distance > t-1 || t-1 > distance+p.Delta {
+				continue
+			}
+			needed := p.active(t-1, b, v) || p.active(t, b, v)
+			from, to := p.inEdges(v)
+			for e := from; e < to; e++ {
+				// The edge's inverse takes v's state to u.
+				u := p.Senders[e]
+				needed = needed || p.active(t, b, u) && !q.removes(u, p.Relations[e], v)
+			}
+			p.activate(t-1, b, v, needed)
+		}
+	}
+}
+
+// isHeavy reports whether a layer's update of an entity is among the heavy ones; layer 0's all are.
+func (p *Batch) isHeavy(t int, entity int32) bool {
+	from, to := p.inEdges(entity)
+	return t == 0 || to-from > heavy
+}
+
+// RowsCount counts the rows of each layer, class and query.
+func (p *Batch) RowsCount() {
+	for t := range p.Layers + 1 {
+		for b := range p.Batch {
+			counts := [2]int32{}
+			for v := range int32(p.Entities) {
+				switch {
+				case !p.active(t, b, v):
+				case p.isHeavy(t, v):
+					counts[0]++
+				default:
+					counts[1]++
+				}
+			}
+			p.Counts[2*t*p.Batch+b], p.Counts[(2*t+1)*p.Batch+b] = counts[0], counts[1]
+		}
+	}
+}
+
+// RowsStart sets the first row of each layer, class and query.
+func (p *Batch) RowsStart() {
+	next := int32(0)
+	for t := range p.Layers + 1 {
+		p.RowBegin[t] = next
+		for class := range 2 {
+			if class == 1 {
+				p.HeavyEnd[t] = next
+			}
+			for b := range p.Batch {
+				p.Starts[(2*t+class)*p.Batch+b] = next
+				next += p.Counts[(2*t+class)*p.Batch+b]
+			}
+		}
+	}
+	p.RowBegin[p.Layers+1] = next
+}
+
+// RowsWrite numbers the rows of each layer and query, heavy entities first.
+func (p *Batch) RowsWrite() {
+	for t := range p.Layers + 1 {
+		for b, q := range p.Queries[:p.Batch] {
+			next := [2]int32{p.Starts[2*t*p.Batch+b], p.Starts[(2*t+1)*p.Batch+b]}
+			for v := range int32(p.Entities) {
+				if !p.active(t, b, v) {
+					continue
+				}
+				class := 1
+				if p.isHeavy(t, v) {
+					class = 0
+				}
+				row := next[class]
+				next[class]++
+				degree := p.Offsets[v+1] - p.Offsets[v]
+				switch v {
+				case q.Source:
+					degree -= q.SourceDrop
+				case q.Answer:
+					degree -= q.AnswerDrop
+				}
+				p.Rows[row], p.RowDegree[row] = Row{int32(b), v}, degree
+				p.RowIndex[(t*p.Batch+b)*p.Entities+int(v)] = row
+			}
+		}
+	}
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// DrawMasks draws the dropout masks of all rows but the sources': every 64 random bits decide four dimensions.
+func (p *Batch) DrawMasks() {
+	words := p.Dim / 32
+	for t := 1; t <= p.Layers; t++ {
+		for i := p.firstRow(t); i < p.endRow(t); i++ {
+			row := p.Rows[i]
+			state := mix(p.Queries[row.Query].Seed ^ mix(uint64(t-1)<<32|uint64(uint32(row.Entity))))
+			for word := range words {
+				mask := uint32(0)
+				for four := 0; four < 32; four += 4 {
+					state += 0x9e3779b97f4a7c15
+					random := mix(state)
+					for j := range 4 {
+						if int(random>>(16*j)&0xffff) >= p.Threshold {
+							mask |= 1 << (four + j)
+						}
+					}
+				}
+				p.Masks[i*words+word] = mask
+			}
+		}
+	}
+}
