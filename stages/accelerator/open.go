@@ -13,8 +13,13 @@ var Process Devices = process
 
 var process = &opened{Devices: None{}}
 
-// Register makes a kind of devices that of Process. Packages call it when they are initialized.
-func Register(devices Devices) { process.Devices = devices }
+// Register makes a kind of devices that of Process, which forgets those that are open. Packages call it when they are
+// initialized.
+func Register(devices Devices) {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	process.Devices, process.open = devices, nil
+}
 
 // None are the devices of a program that offers none.
 type None struct{}

@@ -6,22 +6,17 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
-	"tagnet/stages/accelerator"
 )
 
 // Pipelines on small data allocate buffers that they hardly fill: with Go's default of 100 the garbage
 // collector takes up to half of the tests' processor time.
 func init() { debug.SetGCPercent(400) }
-
-// hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
-var hideDevices = sync.OnceFunc(func() { accelerator.Register(accelerator.None{}) })
 
 // Run runs a pipeline in this process and returns its exit code and what it printed.
 func Run(t testing.TB, p command.Pipeline, arguments ...string) (code int, out, stderr string) {
