@@ -36,6 +36,10 @@ func kernelOf(ptx string) string {
 			}
 		}
 	}
+	end := ";"
+	if strings.HasPrefix(ptx, "{") {
+		end = ""
+	}
 	return `.version 8.4
 .target sm_80
 .address_size 64
@@ -64,7 +68,7 @@ func kernelOf(ptx string) string {
 	cvt.u16.u64 %h3, %d3;
 	and.b32 %r14, %r1, 1;
 	setp.ne.s32 %p1, %r14, 0;
-	` + ptx + `;
+	` + ptx + end + `
 	` + result + `
 	mul.wide.u32 %d14, %r13, 8;
 	add.s64 %d15, %d11, %d14;
@@ -358,6 +362,98 @@ var snippets = []snippet{
 	{"testp.subnormal.f32 p0, r1", func(a, _, _ uint64) uint64 { return truth(a&0x7f800000 == 0 && a&0x7fffff != 0) }},
 	{"testp.finite.f32 p0, r1", func(a, _, _ uint64) uint64 {
 		return truth(f32(a) == f32(a) && !math.IsInf(float64(f32(a)), 0))
+	}},
+	{"testp.infinite.f32 p0, r1", func(a, _, _ uint64) uint64 { return truth(math.IsInf(float64(f32(a)), 0)) }},
+	{"testp.number.f64 p0, d1", func(a, _, _ uint64) uint64 { return truth(f64(a) == f64(a)) }},
+	{"testp.notanumber.f64 p0, d1", func(a, _, _ uint64) uint64 { return truth(f64(a) != f64(a)) }},
+	{"testp.normal.f32 p0, r1", func(a, _, _ uint64) uint64 { return truth(a&0x7f800000 != 0 && a&0x7f800000 != 0x7f800000) }},
+	{"neg.f64 d0, d1", func(a, _, _ uint64) uint64 { return a ^ 1<<63 }},
+	{"abs.f64 d0, d1", func(a, _, _ uint64) uint64 { return a << 1 >> 1 }},
+	{"sub.f64 d0, d1, d2", func(a, b, _ uint64) uint64 { return double(f64(a) - f64(b)) }},
+	{"rcp.rn.f64 d0, d1", func(a, _, _ uint64) uint64 { return double(1 / f64(a)) }},
+	{"min.f64 d0, d1, d2", func(a, b, _ uint64) uint64 {
+		if f64(a) != f64(a) {
+			return b
+		} else if f64(b) != f64(b) {
+			return a
+		}
+		return double(min(f64(a), f64(b)))
+	}},
+	{"max.f64 d0, d1, d2", func(a, b, _ uint64) uint64 {
+		if f64(a) != f64(a) {
+			return b
+		} else if f64(b) != f64(b) {
+			return a
+		}
+		return double(max(f64(a), f64(b)))
+	}},
+	{"setp.lo.u32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(uint32(a) < uint32(b)) }},
+	{"setp.ls.u64 p0, d1, d2", func(a, b, _ uint64) uint64 { return truth(a <= b) }},
+	{"setp.hi.u16 p0, h1, h2", func(a, b, _ uint64) uint64 { return truth(uint16(a) > uint16(b)) }},
+	{"setp.ltu.f32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(!(f32(a) >= f32(b))) }},
+	{"setp.geu.f32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(!(f32(a) < f32(b))) }},
+	{"setp.equ.f32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(!(f32(a) < f32(b) || f32(a) > f32(b))) }},
+	{"setp.gt.ftz.f32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(f32(flushed(a)) > f32(flushed(b))) }},
+	{"setp.le.s32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(int32(a) <= int32(b)) }},
+	{"setp.ne.b32 p0, r1, r2", func(a, b, _ uint64) uint64 { return truth(uint32(a) != uint32(b)) }},
+	{"set.eq.and.u32.u32 r0, r2, r3, p1", func(a, b, c uint64) uint64 {
+		return truth(uint32(b) == uint32(c) && a&1 == 1) * math.MaxUint32
+	}},
+	{"slct.b32.f32 r0, r1, r2, r3", func(a, b, c uint64) uint64 {
+		if f32(c) >= 0 {
+			return uint64(uint32(a))
+		}
+		return uint64(uint32(b))
+	}},
+	{"xor.pred p0, p1, !p1", func(_, _, _ uint64) uint64 { return 1 }},
+	{"cvt.rn.f64.u32 d0, r1", func(a, _, _ uint64) uint64 { return double(float64(uint32(a))) }},
+	{"mov.u32 r0, %ntid.x", func(_, _, _ uint64) uint64 { return 128 }},
+	{"mov.u32 r0, %tid.y", func(_, _, _ uint64) uint64 { return 0 }},
+	{"mov.u32 r0, %nctaid.z", func(_, _, _ uint64) uint64 { return 1 }},
+	{"mov.u32 r0, %nwarpid", func(_, _, _ uint64) uint64 { return 4 }},
+	{"mov.u32 r4, %lanemask_lt; popc.b32 r0, r4", nil},
+	{"mov.u32 r4, %lanemask_le; popc.b32 r5, r4; sub.s32 r0, r5, 1", nil},
+	{"mov.u32 r4, %lanemask_eq; bfind.u32 r0, r4", nil},
+	{"mov.u32 r4, %lanemask_ge; popc.b32 r5, r4; sub.s32 r0, 32, r5", nil},
+	{"mov.u32 r4, %lanemask_gt; popc.b32 r5, r4; sub.s32 r0, 31, r5", nil},
+	{"mov.u32 r4, %warpid; mad.lo.s32 r5, r4, 32, %laneid; and.b32 r0, r5, 31", nil},
+	{"mov.u32 r0, WARP_SZ", func(_, _, _ uint64) uint64 { return 32 }},
+
+	{"ld.global.s8 r0, [%d13+1]", func(a, _, _ uint64) uint64 { return uint64(uint32(int8(a >> 8))) }},
+	{"ld.global.s16 d0, [%d13+2]", func(a, _, _ uint64) uint64 { return uint64(int16(a >> 16)) }},
+	{"st.global.v4.u16 [%d13], {h2, h3, h2, h1}; ld.global.v2.b32 {r4, r0}, [%d13]", func(a, b, _ uint64) uint64 {
+		return b&0xffff | a&0xffff<<16
+	}},
+	{"ld.global.u64 d4, [%d13+8]; mov.u64 d0, d4", func(_, b, _ uint64) uint64 { return b }},
+	{"atom.global.add.u32 r0, [%d13], r2", func(a, _, _ uint64) uint64 { return uint64(uint32(a)) }},
+	{"atom.global.add.u64 d4, [%d13], d2; ld.global.u64 d0, [%d13]", func(a, b, _ uint64) uint64 { return a + b }},
+	{"red.relaxed.gpu.global.and.b32 [%d13], r2; ld.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 { return uint64(uint32(a & b)) }},
+	{"red.global.or.b64 [%d13], d2; ld.global.u64 d0, [%d13]", func(a, b, _ uint64) uint64 { return a | b }},
+	{"red.xor.b32 [%d13], r2; ld.volatile.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 { return uint64(uint32(a ^ b)) }},
+	{"red.global.min.s32 [%d13], r2; ld.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 { return uint64(uint32(min(int32(a), int32(b)))) }},
+	{"red.global.max.u64 [%d13], d2; ld.global.u64 d0, [%d13]", func(a, b, _ uint64) uint64 { return max(a, b) }},
+	{"atom.global.exch.b32 r4, [%d13], r2; ld.global.u32 r5, [%d13]; xor.b32 r0, r4, r5", func(a, b, _ uint64) uint64 { return uint64(uint32(a ^ b)) }},
+	{"atom.global.cas.b32 r4, [%d13], r2, r3; ld.global.u32 r0, [%d13]", func(a, b, c uint64) uint64 {
+		if uint32(a) == uint32(b) {
+			return uint64(uint32(c))
+		}
+		return uint64(uint32(a))
+	}},
+	{"atom.global.cas.b64 d4, [%d13], d1, d3; ld.global.u64 d0, [%d13]", func(_, _, c uint64) uint64 { return c }},
+	{"atom.global.inc.u32 r4, [%d13], r2; ld.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 {
+		if uint32(a) >= uint32(b) {
+			return 0
+		}
+		return uint64(uint32(a) + 1)
+	}},
+	{"atom.global.dec.u32 r4, [%d13], r2; ld.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 {
+		if uint32(a) == 0 || uint32(a) > uint32(b) {
+			return uint64(uint32(b))
+		}
+		return uint64(uint32(a) - 1)
+	}},
+	{"{ .reg .b32 low; and.b32 low, r1, 3; T: .branchtargets A, B, C, B; brx.idx low, T; A: mov.u32 r0, 10; bra.uni E; B: mov.u32 r0, 11; bra.uni E; C: mov.u32 r0, 12; E: and.b32 low, low, 1; }", func(a, _, _ uint64) uint64 {
+		return []uint64{10, 11, 12, 11}[a&3]
 	}},
 	{"add.f64 d0, d1, d2", func(a, b, _ uint64) uint64 { return double(f64(a) + f64(b)) }},
 	{"mul.rn.f64 d0, d1, d2", func(a, b, _ uint64) uint64 { return double(f64(a) * f64(b)) }},
