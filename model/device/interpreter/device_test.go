@@ -190,3 +190,22 @@ func TestResultsReplaceAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	d := New(Memory(256))
+	k := load(t, d, faulty("bar.sync 0;"), "faulty")
+	a := cleared(t, d, 256)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Launch(k, 1, 64, a, a); err == nil {
+		t.Error("launched a kernel of a closed device")
+	}
+	if err := d.CopyIn(a, []byte{1}); err == nil {
+		t.Error("copied to a closed device")
+	}
+	if _, err := d.Allocate(256); err != nil {
+		t.Errorf("the memory is still used: %v", err)
+	}
+}

@@ -56,6 +56,8 @@ func TestFaults(t *testing.T) {
 		{"atomic and plain write", "@!%p4 ret; @%p3 st.global.u32 [%d1], %r1; @!%p3 red.global.add.u32 [%d1], 1;", "block"},
 		{"atomic and plain read", "@!%p4 ret; @%p3 ld.global.u32 %r5, [%d1]; @!%p3 red.global.add.u32 [%d1], 1;", "block"},
 		{"behind shared memory", "st.shared.u32 [%r4+4], %r1;", "of shared memory, which has 256"},
+		{"load behind shared memory", "ld.shared.u32 %r5, [%r4+4];", "shared memory"},
+		{"load of shared memory not aligned", "ld.shared.u32 %r5, [%r4+1];", "not aligned"},
 		{"unwritten shared memory", "ld.shared.u32 %r5, [%r4];", "nothing wrote"},
 		{"threads write one shared word", "st.shared.u32 [shared], %r1;", "races"},
 		{"read without a barrier", "st.shared.u32 [%r4], %r1; sub.s32 %r5, 252, %r4; @!%p2 ld.shared.u32 %r6, [%r5];", "which wrote it"},
