@@ -1,0 +1,94 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+
+	"tagnet/model/device"
+	"tagnet/model/optimizer"
+)
+
+// makeTrainer makes the trainer if there is none: validation frees its memory.
+func (l *learner) makeTrainer() error {
+	if l.trainer != nil {
+		return nil
+	}
+	var err error
+	if a := l.device.Accelerator(); a != nil {
+		if l.trainer, err = a.NewTrainer(l.Graph, l.Configuration, l.parameters, l.solver); err == nil {
+			return nil
+		}
+		l.trainer = nil
+		if !l.device.FallBack(err) {
+			return fmt.Errorf("preparing to train: %w; %s", err, l.remedy(err))
+		}
+		l.announce()
+	}
+	trainer, err := optimizer.New(l.Graph, l.Configuration, l.parameters, l.solver, l.Replicas, l.kernel)
+	if err != nil {
+		return fmt.Errorf("preparing to train: %w", err)
+	}
+	l.trainer = trainer
+	return nil
+}
+
+// closeTrainer stores what the trainer has learned and frees its memory.
+func (l *learner) closeTrainer() error {
+	if err := l.store(); err != nil {
+		return err
+	}
+	trainer := l.trainer
+	l.trainer = nil
+	if trainer == nil {
+		return nil
+	}
+	return trainer.Close()
+}
+
+// store brings the parameters and the solver up to date.
+func (l *learner) store() error {
+	if !l.ahead {
+		return nil
+	}
+	if err := l.trainer.Store(); err != nil {
+		return fmt.Errorf("copying the weights from %v: %w; %s", l.device.Accelerator(), err, l.remedy(err))
+	}
+	l.ahead = false
+	return nil
+}
+
+// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
+func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+	result, err := l.trainer.Step(examples, seed)
+	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
+		l.announce()
+		if err := l.closeTrainer(); err != nil {
+			return result, err
+		}
+		if err := l.makeTrainer(); err != nil {
+			return result, err
+		}
+		result, err = l.trainer.Step(examples, seed)
+	}
+	if err == nil {
+		l.ahead = true
+	}
+	return result, err
+}
+
+// computedBy returns the name of what makes the steps, for training.jsonl.
+func (l *learner) computedBy() string {
+	if a := l.device.Accelerator(); a != nil {
+		return a.Name()
+	}
+	return l.kernel.Name()
+}
+
+// announce reports what the training computes on.
+func (l *learner) announce() {
+	if text := l.device.String(); text != "" {
+		p := l.progress(0)
+		p.Notice = text
+		l.report(p)
+	}
+}
