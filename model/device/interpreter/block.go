@@ -1,6 +1,9 @@
 package interpreter
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // worker runs blocks one after another and keeps their memory for the next.
 type worker struct {
@@ -19,28 +22,25 @@ type block struct {
 	changed []int // rows that instructions may write
 }
 
-func newWorker(r *run) *worker {
-	k := r.kernel
+// worker returns one of an earlier launch with as many threads, or a new one.
+func (k *kernel) worker(r *run) *worker {
+	for i, w := range k.idle {
+		if w.run.threads == r.threads {
+			k.idle = slices.Delete(k.idle, i, i+1)
+			w.begin(r)
+			return w
+		}
+	}
 	b := &block{warps: make([]*warp, (r.threads+31)/32)}
 	b.shared.init(k, len(b.warps))
 	for i := range b.warps {
-		w := &warp{run: r, block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates)}
+		w := &warp{block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates)}
 		for _, c := range k.constants {
 			for l := range 32 {
 				w.r[c.row][l] = c.value
 			}
 		}
-		for _, s := range k.specials {
-			for l := range 32 {
-				w.r[s.row][l] = w.special(s.name, l)
-			}
-		}
 		b.warps[i] = w
-	}
-	for _, s := range k.specials {
-		if s.name == "%ctaid.x" {
-			b.blockID = append(b.blockID, s.row)
-		}
 	}
 	fixed := make([]bool, k.values)
 	for _, c := range k.constants {
@@ -48,13 +48,31 @@ func newWorker(r *run) *worker {
 	}
 	for _, s := range k.specials {
 		fixed[s.row] = true
+		if s.name == "%ctaid.x" {
+			b.blockID = append(b.blockID, s.row)
+		}
 	}
 	for row, is := range fixed {
 		if !is {
 			b.changed = append(b.changed, row)
 		}
 	}
-	return &worker{r, b}
+	w := &worker{block: b}
+	w.begin(r)
+	return w
+}
+
+// begin prepares for a launch.
+func (k *worker) begin(r *run) {
+	k.run, k.block.steps = r, 0
+	for _, w := range k.block.warps {
+		w.run = r
+		for _, s := range r.kernel.specials {
+			for l := range 32 {
+				w.r[s.row][l] = w.special(s.name, l)
+			}
+		}
+	}
 }
 
 // unwritten is what registers begin with: a NaN as a float, a big number as an integer.

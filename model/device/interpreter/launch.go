@@ -49,7 +49,9 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 			return
 		}
 		if workers[n] == nil {
-			workers[n] = newWorker(r)
+			lock.Lock()
+			workers[n] = k.worker(r)
+			lock.Unlock()
 		}
 		if f := workers[n].try(order[task]); f != nil {
 			lock.Lock()
@@ -63,6 +65,7 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 	for _, w := range workers {
 		if w != nil {
 			d.steps += w.block.steps
+			k.idle = append(k.idle, w)
 		}
 	}
 	if fault != nil {

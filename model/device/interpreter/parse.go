@@ -20,9 +20,10 @@ type kernel struct {
 	predicates  int
 	constants   []constant
 	specials    []special
-	alwaysTrue  int  // predicates with a constant value, -1 where not used
-	narrow      bool // accesses global memory by less than 4 bytes
-	narrowShare bool // accesses shared memory by less than 4 bytes
+	alwaysTrue  int       // predicates with a constant value, -1 where not used
+	narrow      bool      // accesses global memory by less than 4 bytes
+	narrowShare bool      // accesses shared memory by less than 4 bytes
+	idle        []*worker // of earlier launches
 }
 
 type parameter struct {

@@ -44,8 +44,15 @@ func (s *shared) init(k *kernel, warps int) {
 	}
 }
 
+// start begins a block.
 func (s *shared) start() {
-	s.clock++
+	if s.clock++; s.clock > 1<<31 { // before it overflows
+		clear(s.touched)
+		for _, o := range s.ordered {
+			clear(o)
+		}
+		s.clock = 1
+	}
 	s.begin, s.whole = s.clock, s.clock
 }
 
