@@ -32,8 +32,8 @@ type access struct {
 	rows    []int  // of the elements
 }
 
-// place reads an operand such as [%rd1+4].
-func (b *builder) place(s string) (row int, offset uint64, err error) {
+// memoryOperand reads an operand such as [%rd1+4].
+func (b *builder) memoryOperand(s string) (row int, offset uint64, err error) {
 	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
 	base := s
 	if at := strings.LastIndex(s, "+"); at > 0 {
@@ -73,7 +73,7 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 		at, data = operands[0], operands[1]
 	}
 	var err error
-	if a.address, a.offset, err = b.place(at); err != nil {
+	if a.address, a.offset, err = b.memoryOperand(at); err != nil {
 		return err
 	}
 	if a.rows, err = b.allValues(split(strings.Trim(data, "{}"))); err != nil {
@@ -242,7 +242,7 @@ func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 	if w.run.kernel.narrow {
 		shift = 0
 	}
-	id := w.block.id1
+	id := w.block.mark
 	var wrong conflict
 	for c := i >> shift; c <= (i+bytes-1)>>shift; c++ {
 		switch how {

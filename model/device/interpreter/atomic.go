@@ -29,7 +29,7 @@ func (b *builder) atomic(c *instruction, op, operands []string) error {
 	if change == nil || size < 4 || len(operands) != wanted {
 		return errUnknown
 	}
-	address, offset, err := b.place(operands[1])
+	address, offset, err := b.memoryOperand(operands[1])
 	if err != nil {
 		return err
 	}

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// worker runs blocks one after another and keeps their memory for the next.
+// worker runs blocks one after another.
 type worker struct {
 	run   *run
 	block *block
 }
 
-// block is a running block.
+// block is a running block. Each worker has one, which it starts again for the next.
 type block struct {
 	id      int
-	id1     uint64 // stamp | id + 1, for cells
+	mark    uint64 // what it leaves in cells: the launch and id + 1
 	warps   []*warp
 	shared  shared
 	steps   int64
@@ -114,7 +114,7 @@ func (w *warp) special(name string, lane int) uint64 {
 	return 0 // .y and .z of indexes: launches have one dimension
 }
 
-// try runs a block and returns its fault.
+// try runs a block and returns its fault, nil if it ran to its end.
 func (k *worker) try(id int) (f *Fault) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -130,7 +130,7 @@ func (k *worker) try(id int) (f *Fault) {
 }
 
 func (b *block) start(r *run, id int) {
-	b.id, b.id1 = id, r.stamp|uint64(id+1)
+	b.id, b.mark = id, r.stamp|uint64(id+1)
 	b.shared.start()
 	for i, w := range b.warps {
 		w.live, w.waits = ^uint32(0), false
@@ -174,7 +174,7 @@ func (b *block) complete() {
 	}
 }
 
-// release lets the warps go whose barrier is complete. All warps wait or have ended.
+// release continues the warps whose barrier is complete; all warps wait or have ended. It fails if no barrier is complete.
 func (b *block) release(ended int) {
 	released := false
 	var stuck *warp

@@ -1,11 +1,18 @@
-// Package interpreter is a device that runs PTX in plain Go, for tests on machines without a graphics card. It is test
-// support: nothing but tests and tools for them imports it.
+// Package interpreter is a device that runs PTX in plain Go, for tests on machines without a card. It is test
+// support: only tests and the programs that serve them import it.
 //
-// It takes the PTX that NVRTC writes and a driver would compile, and is strict where a card is not. An access outside of a
-// buffer, one that is not aligned, a read of bytes that nothing wrote, a race in shared memory, two blocks that touch
-// bytes which one of them writes, a barrier or a warp-wide exchange that not all of its threads reach: each is a Fault
-// that names the instruction. Blocks run in random order, since no kernel may rely on one. Instructions whose result is
-// not exact (ex2.approx and its like) are refused, because a card would not give the same bits.
+// It takes the PTX that NVRTC writes and a driver would compile, and is strict where a card is not. Each of these is a
+// Fault that names the instruction:
+//   - an access outside of a buffer, of a freed buffer, or not aligned to its size;
+//   - a read of bytes that nothing wrote;
+//   - a race of threads in shared memory: accesses without a barrier between them, one of which writes;
+//   - two blocks that access the same bytes in one launch, one of which writes; several blocks may change a word if all
+//     of them use atomic instructions;
+//   - a barrier, vote or shuffle that not all of its threads reach.
+//
+// Blocks run on all processors, in a random order that a seed decides, since no kernel may rely on an order. Instructions
+// whose result is not exact, such as ex2.approx, are refused: a card computes other bits. So are calls, textures, dynamic
+// shared memory and clocks. Not checked: whether lanes outside of the mask of bar.warp.sync race with those inside.
 //
 // Registers are rows of 32 lanes of 64 bits. The upper bits of a narrower value are unspecified, so each instruction
 // takes the low bits that its type has. Predicates are masks of lanes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bits32 returns the bits of a result. Cards have one NaN.
+// bits32 returns the bits of a result. All NaN are the one that cards return.
 func bits32(x float32) uint64 {
 	if x != x {
 		return 0x7fffffff
@@ -33,7 +33,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// flushed returns a float32 with 0 for what is not normal.
+// flushed returns a float32, or a zero of its sign if it is subnormal.
 func flushed(x uint64) uint64 {
 	if x&0x7f800000 == 0 {
 		return x & 0x80000000

@@ -2,8 +2,8 @@ package interpreter
 
 import "math"
 
-// hot returns loops for the commonest instructions that do not call a function for each lane, when all 32 execute. slow
-// is the closure for fewer lanes.
+// hot returns the closure of an instruction that runs a loop without function calls while all 32 lanes execute. slow is the
+// closure for fewer lanes, and for instructions that have no such loop.
 func hot(name string, r []int, slow func(*warp)) func(*warp) {
 	if slow == nil {
 		return nil

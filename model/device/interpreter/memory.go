@@ -8,7 +8,7 @@ import (
 	"tagnet/model/device"
 )
 
-// memory is a card's. Buffers lie 2^spacing bytes apart, so that a stray access meets none: an address is the number of
+// memory is the global memory of a device. Buffers lie 2^spacing bytes apart, so that a stray access meets none: an address is the number of
 // a buffer, from 1, and an offset in it.
 type memory struct {
 	buffers []*buffer
@@ -64,7 +64,7 @@ func (m *memory) free(p uint64) error {
 	return nil
 }
 
-// find returns the buffer of bytes that the host copies, and their offset.
+// find returns the buffer that holds a range of bytes, and their offset in it. It is for copies by the host.
 func (m *memory) find(p uint64, bytes int) (*buffer, int, error) {
 	n, i := p>>spacing, int(p&(1<<spacing-1))
 	if n == 0 || n > uint64(len(m.buffers)) {
@@ -102,7 +102,7 @@ const (
 	launchBit  = 34
 )
 
-// cells returns the records of a buffer, made when they are first wanted.
+// cells returns the records of a buffer. They are made at the first access, since many buffers are only copied.
 func (b *buffer) cells(narrow bool) []cell {
 	at, n := &b.words, (len(b.data)+3)/4
 	if narrow {
@@ -121,7 +121,7 @@ func (b *buffer) cells(narrow bool) []cell {
 	return c
 }
 
-// conflict is what another block did with a cell, in words for a message. It is empty if nothing is wrong.
+// conflict says in a message what another block did with a cell. It is empty if there is no conflict.
 type conflict string
 
 // read records a read by a block, given as launch<<launchBit | block+1.

@@ -15,9 +15,9 @@ type register struct {
 
 // scope holds the registers that a pair of braces declares.
 type scope struct {
-	predicates map[string]bool // by name, what is declared one by one
-	ranges     map[string]int  // by prefix, how many
-	isRange    map[string]bool // by prefix, whether they are predicates
+	predicates map[string]bool // declared one by one, by name: whether it is a predicate
+	ranges     map[string]int  // declared as %r<n>, by prefix: how many
+	isRange    map[string]bool // by prefix: whether they are predicates
 	registers  map[string]register
 }
 
@@ -69,7 +69,7 @@ func (b *builder) declareRegisters(s string) error {
 	return nil
 }
 
-// register returns a declared register and gives it a row when it is met first.
+// register returns a declared register and gives it a row at its first use.
 func (b *builder) register(name string) (register, bool) {
 	for _, in := range slices.Backward(b.scopes) {
 		if r, ok := in.registers[name]; ok {
@@ -232,7 +232,7 @@ func (b *builder) predicate(s string) (source, error) {
 
 func (p source) lanes(w *warp) uint32 { return w.p[p.row] ^ p.not }
 
-// setPredicate returns the row of a predicate that is written; one that nobody reads for "_" and "".
+// setPredicate returns the row of a predicate that is written. For "_" and "" it is one that no instruction reads.
 func (b *builder) setPredicate(s string) (int, error) {
 	if s == "_" || s == "" {
 		return b.freshPredicate(), nil

@@ -20,7 +20,7 @@ type kernel struct {
 	predicates  int
 	constants   []constant
 	specials    []special
-	alwaysTrue  int       // predicates with a constant value, -1 where not used
+	alwaysTrue  int       // the predicate that is true in all lanes, -1 if none is used
 	narrow      bool      // accesses global memory by less than 4 bytes
 	narrowShare bool      // accesses shared memory by less than 4 bytes
 	idle        []*worker // of earlier launches
@@ -43,7 +43,7 @@ type special struct {
 	name string
 }
 
-// variable is a module's array in global or constant memory.
+// variable is an array in global, constant, shared or local memory.
 type variable struct {
 	name    string
 	bytes   []byte
@@ -90,7 +90,7 @@ func (p *parser) parse(text string) error {
 	return nil
 }
 
-// top reads what stands outside of kernels.
+// top reads a statement outside of kernels: a directive, a variable, or the head of a kernel.
 func (p *parser) top(s statement) error {
 	words := strings.Fields(s.text)
 	switch {
@@ -124,7 +124,7 @@ func (p *parser) top(s statement) error {
 	return fmt.Errorf("unknown directive")
 }
 
-// entry reads a kernel's name and parameters and what follows them, such as .maxntid.
+// entry reads the head of a kernel: its name, its parameters, and directives such as .maxntid.
 func (p *parser) entry(s statement) error {
 	_, rest, _ := strings.Cut(s.text, ".entry")
 	name, rest, _ := strings.Cut(rest, "(")
@@ -215,7 +215,7 @@ func declare(s string) (v variable, err error) {
 	return v, nil
 }
 
-// typeBytes returns the size of a type such as u32, 0 for what is none.
+// typeBytes returns the size of a type such as u32, 0 if there is no such type.
 func typeBytes(kind string) int {
 	switch kind {
 	case "u8", "s8", "b8":

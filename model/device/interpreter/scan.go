@@ -78,7 +78,7 @@ func scan(text string) (statements []statement) {
 	return statements
 }
 
-// endsWithLine says whether a directive has no semicolon.
+// endsWithLine reports whether a directive ends with its line, without a semicolon.
 func endsWithLine(s string) bool {
 	for _, d := range []string{".version", ".target", ".address_size", ".file", ".loc"} {
 		if strings.HasPrefix(s, d) && !strings.HasPrefix(s, ".local") {

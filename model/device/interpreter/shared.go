@@ -2,8 +2,8 @@ package interpreter
 
 import "fmt"
 
-// shared is a block's shared memory. A clock counts barriers; each access leaves the clock's value, so that another
-// thread's access is in order if a barrier of both came between.
+// shared is the shared memory of a block. A clock counts its barriers, and a word records the time of its last accesses:
+// two accesses do not race if both threads took part in a barrier between them.
 type shared struct {
 	data    []byte
 	touched []touched
@@ -11,7 +11,7 @@ type shared struct {
 	clock   uint32     // after the last barrier
 	begin   uint32     // when the block began
 	whole   uint32     // after the last barrier of all threads
-	ordered [][]uint32 // [warp][other]: what other did before then comes before what warp does now
+	ordered [][]uint32 // [warp][other]: what other did before that time, warp sees
 }
 
 // touched records who accessed a word of shared memory last.

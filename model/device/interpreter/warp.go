@@ -17,7 +17,7 @@ type warp struct {
 	first  int // thread of lane 0
 	number int
 	local  local
-	last   *buffer // that was accessed last
+	last   *buffer // the buffer accessed last
 	lastN  uint64
 	cells  []cell // of last
 
@@ -44,8 +44,8 @@ func (w *warp) behind() (pc int, group uint32, limit int) {
 	return pc, group, limit
 }
 
-// advance runs a warp to its end or its next barrier, always the lanes that are furthest behind: that brings those back
-// together that have parted.
+// advance runs a warp to its end or its next barrier, always the lanes that are furthest behind, so that lanes which
+// diverged converge again.
 func (w *warp) advance() {
 	code := w.run.kernel.code
 	steps := int64(0)

@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// loadShared loads 4 bytes of shared memory a lane. What may be wrong is left to one.
+// loadShared loads 4 bytes of shared memory in each lane. Whatever is not plainly right is left to one.
 func (a *access) loadShared(w *warp) {
 	s := &w.block.shared
 	if s.shift != 2 {
 		a.do(w)
 		return
 	}
-	d, place := &w.r[a.rows[0]], &w.r[a.address]
-	if w.mask == all && uniform(place) {
-		at := place[0] + a.offset // before the first load: the result may replace the address
+	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
+	if w.mask == all && uniform(addresses) {
+		at := addresses[0] + a.offset // before the first load: the result may replace the address
 		value := a.one(w, 0, at)
 		a.one(w, 1, at) // so that the record says: several threads
 		for l := range d {
@@ -25,7 +25,7 @@ func (a *access) loadShared(w *warp) {
 	data, records, thread, together := s.data, s.touched, int32(w.first), trace{s.clock, severalOf(w.number)}
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		at := place[l] + a.offset
+		at := addresses[l] + a.offset
 		i := at >> 2
 		if at&3 != 0 || i >= uint64(len(records)) || at+4 > uint64(len(data)) {
 			a.one(w, l, at)
@@ -46,18 +46,18 @@ func (a *access) loadShared(w *warp) {
 	}
 }
 
-// storeShared stores 4 bytes of shared memory a lane.
+// storeShared stores 4 bytes of shared memory in each lane. Whatever is not plainly right is left to touch.
 func (a *access) storeShared(w *warp) {
 	s := &w.block.shared
 	if s.shift != 2 {
 		a.do(w)
 		return
 	}
-	values, place := &w.r[a.rows[0]], &w.r[a.address]
+	values, addresses := &w.r[a.rows[0]], &w.r[a.address]
 	data, records, thread := s.data, s.touched, int32(w.first)
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		at := place[l] + a.offset
+		at := addresses[l] + a.offset
 		i, who := at>>2, thread+int32(l)
 		if at&3 != 0 || i >= uint64(len(records)) || at+4 > uint64(len(data)) {
 			w.touch(a.space, l, writes, at, 4)
@@ -71,18 +71,18 @@ func (a *access) storeShared(w *warp) {
 	}
 }
 
-// loadGlobal loads 4 bytes of global memory a lane. What may be wrong is left to one.
+// loadGlobal loads 4 bytes of global memory in each lane. Whatever is not plainly right is left to one.
 func (a *access) loadGlobal(w *warp) {
-	d, place := &w.r[a.rows[0]], &w.r[a.address]
-	first := place[bits.TrailingZeros32(w.mask)&31] + a.offset
+	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
+	first := addresses[bits.TrailingZeros32(w.mask)&31] + a.offset
 	n := first >> spacing
 	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {
 		a.do(w)
 		return
 	}
 	b := w.run.memory.buffers[n-1]
-	cells, data, known, id := b.cells(false), b.data, b.written, w.block.id1
-	if w.mask == all && uniform(place) {
+	cells, data, known, id := b.cells(false), b.data, b.written, w.block.mark
+	if w.mask == all && uniform(addresses) {
 		value := a.one(w, 0, first)
 		for l := range d {
 			d[l] = value
@@ -91,7 +91,7 @@ func (a *access) loadGlobal(w *warp) {
 	}
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		at := place[l] + a.offset
+		at := addresses[l] + a.offset
 		i := at - n<<spacing
 		if at&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(id) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
 			a.one(w, l, at)
