@@ -13,10 +13,9 @@ import (
 
 // Sizes that the kernels declare too.
 const (
-	heavyDegree  = 256  // entities of higher degree are computed by a block
-	runEdges     = 32   // of a run, at most
+	heavyDegree  = 512  // entities of higher degree are computed by a block
 	pieceRuns    = 128  // of a piece of a relation
-	heavyThreads = 512  // of a block of a heavy entity
+	heavyThreads = 256  // of a block of a heavy entity
 	queryOutputs = 512  // outputs of a block of relation_query
 	maxParts     = 264  // blocks that share a sum over rows
 	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn
@@ -137,6 +136,9 @@ func (e *engine) ages() int { return min(e.configuration.Delta, e.configuration.
 // width and columns are the kernels' WIDTH and COLUMNS.
 func (e *engine) width() int   { return 5 * e.dim }
 func (e *engine) columns() int { return 3 * e.dim }
+
+// runEdges is the largest number of edges of a run, the kernels' LANES.
+func (e *engine) runEdges() int64 { return int64(e.dim / 4) }
 
 // mlpSize is the number of an MLP's partial gradients, the kernels' MLP_SIZE.
 func (e *engine) mlpSize() int {

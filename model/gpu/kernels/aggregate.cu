@@ -23,15 +23,6 @@ DEVICE void add(Members &m, float4 x) {
 	m.least = min4(m.least, x);
 }
 
-DEVICE void merge(Members &m, const Members &other) {
-	m.sum = add4(m.sum, other.sum);
-	m.squares = add4(m.squares, other.squares);
-	m.most = max4(m.most, other.most);
-	m.least = min4(m.least, other.least);
-	m.admitted += other.admitted;
-	m.empty += other.empty;
-}
-
 // hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then each team takes every TEAMS-th of
 // those that carry a message, two at a time.
 DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, int end) {
@@ -148,55 +139,55 @@ SHARING(128, 7) aggregate(const Batch *p, int t) {
 	}
 }
 
-// first_of is the first warp whose extreme is that of all.
-DEVICE int first_of(const float4 *all, int part, int j, float extreme) {
-	int w = 0;
-	while (w < HEAVY_WARPS - 1 && ((const float *)&all[w * LANES + part])[j] != extreme) w++;
-	return w;
-}
-
-// note_owners stores which warps read the first maxima and minima of four dimensions, for the backward pass.
-DEVICE void note_owners(const Batch *p, int i, int part, const float4 *most, const float4 *least, const Members &m) {
-	float highest[4] = {m.most.x, m.most.y, m.most.z, m.most.w}, lowest[4] = {m.least.x, m.least.y, m.least.z, m.least.w};
-	byte *to = p->owners + (long long)i * 2 * DIM + 4 * part;
+// merge_value merges one of the 4 DIM values of the warps' sets into the first warp's.
+DEVICE void merge_value(const Batch *p, float *sets, int i, int value) {
+	int kind = value / DIM, owner = 0;
+	float all[HEAVY_WARPS], result;
 #pragma unroll
-	for (int j = 0; j < 4; j++) {
-		to[j] = first_of(most, part, j, highest[j]);
-		to[DIM + j] = first_of(least, part, j, lowest[j]);
-	}
+	for (int w = 0; w < HEAVY_WARPS; w++) all[w] = sets[w * 4 * DIM + value];
+	result = all[0];
+#pragma unroll
+	for (int w = 1; w < HEAVY_WARPS; w++) result = kind < 2 ? result + all[w] : kind == 2 ? fmaxf(result, all[w]) : fminf(result, all[w]);
+	sets[value] = result;
+	if (kind < 2 || !p->training) return;
+#pragma unroll
+	for (int w = HEAVY_WARPS - 1; w >= 0; w--)
+		if (all[w] == result) owner = w;
+	p->owners[(long long)i * 2 * DIM + value - 2 * DIM] = owner;
 }
 
-// Heavy entities, a block each, whose warps take equal parts of the edges.
-SHARING(32 * HEAVY_WARPS, 1) aggregate_heavy(const Batch *p, int t) {
-	__shared__ float4 sums[HEAVY_WARPS * LANES], squares[HEAVY_WARPS * LANES], most[HEAVY_WARPS * LANES], least[HEAVY_WARPS * LANES];
+// Heavy entities, a block each, whose warps take equal parts of the edges. Then a thread merges one value of their sets, and notes for
+// the backward pass which warp read an extreme first.
+SHARING(32 * HEAVY_WARPS, 3) aggregate_heavy(const Batch *p, int t) {
+	__shared__ float4 sets[HEAVY_WARPS][4][LANES]; // sum, squares, most, least
 	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		int begin = share_begin(row, warp), stop = share_begin(row, warp + 1);
 		Members m;
 		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && warp == 0);
-		hear(p, m, row, t, begin, stop);
+		hear(p, m, row, t, share_begin(row, warp), share_begin(row, warp + 1));
 		merge_teams(m);
 		if (team == 0) {
-			sums[warp * LANES + part] = m.sum;
-			squares[warp * LANES + part] = m.squares;
-			most[warp * LANES + part] = m.most;
-			least[warp * LANES + part] = m.least;
+			sets[warp][0][part] = m.sum;
+			sets[warp][1][part] = m.squares;
+			sets[warp][2][part] = m.most;
+			sets[warp][3][part] = m.least;
 		}
 		if (lane == 0) {
 			admitted[warp] = m.admitted;
 			empty[warp] = m.empty;
 		}
 		__syncthreads();
+		for (int value = threadIdx.x; value < 4 * DIM; value += 32 * HEAVY_WARPS) merge_value(p, (float *)sets, i, value);
+		__syncthreads();
 		if (warp == 0) {
-#pragma unroll 1
-			for (int w = 1; w < HEAVY_WARPS; w++) {
-				Members other = {sums[w * LANES + part], squares[w * LANES + part], most[w * LANES + part], least[w * LANES + part], admitted[w], empty[w]};
-				merge(m, other);
+			Members all = {sets[0][0][part], sets[0][1][part], sets[0][2][part], sets[0][3][part], 0, 0};
+			for (int w = 0; w < HEAVY_WARPS; w++) {
+				all.admitted += admitted[w];
+				all.empty += empty[w];
 			}
-			if (p->training && lane < LANES) note_owners(p, i, part, most, least, m);
-			finish(p, m, row, i, t);
+			finish(p, all, row, i, t);
 		}
 		__syncthreads();
 	}

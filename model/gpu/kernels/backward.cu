@@ -95,7 +95,7 @@ SHARING(128, DIM == 32 ? 8 : 6) state_gradients(const Batch *p, int t) {
 }
 
 // Heavy entities, and in layer 0 the sources: a block each.
-SHARING(32 * HEAVY_WARPS, 1) state_gradients_heavy(const Batch *p, int t) {
+SHARING(32 * HEAVY_WARPS, 3) state_gradients_heavy(const Batch *p, int t) {
 	__shared__ float4 sums[HEAVY_WARPS][LANES];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
@@ -119,6 +119,7 @@ struct Terms {
 	float base, slope, most, least, up, down;
 };
 
+// member is the gradient of a member that is not a message.
 DEVICE float member(Terms &s, float x) {
 	float gradient = fmaf(s.slope, x, s.base);
 	if (x == s.least) {
@@ -127,6 +128,24 @@ DEVICE float member(Terms &s, float x) {
 	}
 	if (x == s.most) {
 		gradient += s.up;
+		s.up = 0;
+	}
+	return gradient;
+}
+
+// message is the gradient of a message, of which each team of a warp has another one: of those that attain an extreme, the first
+// team's gets its gradient. sent is false where a team has none.
+DEVICE float message(Terms &s, float x, bool sent) {
+	int lane = threadIdx.x % 32;
+	unsigned same = (TEAMS == 4 ? 0x01010101u : 0x00010001u) << lane % LANES; // the lanes of this dimension
+	unsigned least = __ballot_sync(ALL, sent && x == s.least) & same, most = __ballot_sync(ALL, sent && x == s.most) & same;
+	float gradient = fmaf(s.slope, x, s.base);
+	if (least) {
+		if (__ffs(least) - 1 == lane) gradient += s.down;
+		s.down = 0;
+	}
+	if (most) {
+		if (__ffs(most) - 1 == lane) gradient += s.up;
 		s.up = 0;
 	}
 	return gradient;
@@ -175,22 +194,29 @@ DEVICE void others(const Batch *p, Terms &s, const Row &row, int i, int t, int d
 }
 
 // end_run stores what the relation's embedding gets from the messages of a run in layer t.
-DEVICE void end_run(const Batch *p, int b, int run, int t, const float *sum) {
-	int lane = threadIdx.x % 32;
+DEVICE void end_run(const Batch *p, int b, int run, int t, float4 sum) {
+	int part = threadIdx.x % LANES;
 	long long at = (long long)b * p->run_count + run;
-#pragma unroll
-	for (int j = 0; j < PER; j++) p->run_sums[at * DIM + lane + 32 * j] = sum[j];
-	if (lane == 0) p->run_layers[at] = t;
+	put4(p->run_sums, at * LANES + part, sum);
+	if (part == 0) p->run_layers[at] = t;
 }
 
-// tell writes the gradients of the messages along in-edges begin to end, in order, a warp at a time, and for every run what its
-// relation's embedding gets of them.
+// most_of_teams is the largest number of bits of a team's lanes.
+DEVICE int most_of_teams(unsigned bits) {
+	int most = 0;
+#pragma unroll
+	for (int team = 0; team < TEAMS; team++) most = max(most, __popc(bits >> team * LANES & ((1u << (LANES - 1) << 1) - 1)));
+	return most;
+}
+
+// tell writes the gradients of the messages along in-edges begin to end, and for every run what its relation's embedding gets of
+// them. Of every 32 edges each team of a warp takes LANES, one after another; an extreme goes to the first step that attains it.
 DEVICE void tell(const Batch *p, Terms *s, const Row &row, int t, int begin, int end) {
 	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations, *__restrict__ reverse = p->reverse, *__restrict__ runs = p->runs;
 	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
-	const float *__restrict__ embeddings = embedding_of(p, row.query, t, 0), *__restrict__ states = p->states;
+	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0), *__restrict__ states = (const float4 *)p->states;
 	float *__restrict__ messages = p->messages + (long long)row.query * p->edges * DIM;
-	int lane = threadIdx.x % 32;
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int first = begin; first < end; first += 32) {
 		int from = 0, relation = 0, to = 0, run = 0, e = first + lane;
 		bool sent = false;
@@ -202,74 +228,76 @@ DEVICE void tell(const Batch *p, Terms *s, const Row &row, int t, int begin, int
 			sent = far < t && !(row.flags & TOUCHED && removed(p->queries[row.query], u, relation, row.entity));
 			from = ((t - 1 - far) * p->batch + row.query) * p->entities + u;
 		}
-		unsigned bits = __ballot_sync(ALL, sent);
-		int current = -1;
-		float sum[PER];
-		while (bits) {
-			int next[4];
-			float x[4][PER], w[4][PER];
+		unsigned all = __ballot_sync(ALL, sent), bits = all & ((1u << (LANES - 1) << 1) - 1) << team * LANES;
+		int current = -1, steps = most_of_teams(all);
+		float4 sum = zero4();
+		for (int step = 0; step < steps; step += 2) {
+			int next[2];
+			float4 x[2], w[2];
 #pragma unroll
-			for (int k = 0; k < 4; k++) {
+			for (int k = 0; k < 2; k++) {
 				next[k] = __ffs(bits) - 1;
 				bits &= bits - 1;
 				int state = __shfl_sync(ALL, from, max(next[k], 0)), r = __shfl_sync(ALL, relation, max(next[k], 0));
-#pragma unroll
-				for (int j = 0; j < PER; j++) {
-					x[k][j] = next[k] < 0 ? 0.0f : states[(long long)state * DIM + lane + 32 * j];
-					w[k][j] = next[k] < 0 ? 0.0f : embeddings[r * DIM + lane + 32 * j];
-				}
+				x[k] = next[k] < 0 ? zero4() : states[(long long)state * LANES + part];
+				w[k] = next[k] < 0 ? zero4() : embeddings[r * LANES + part];
 			}
 #pragma unroll
-			for (int k = 0; k < 4; k++) {
-				if (next[k] < 0) continue;
-				int r = __shfl_sync(ALL, run, next[k]), at = __shfl_sync(ALL, to, next[k]);
-				if (r != current) {
+			for (int k = 0; k < 2; k++) {
+				int r = __shfl_sync(ALL, run, max(next[k], 0)), at = __shfl_sync(ALL, to, max(next[k], 0));
+				bool here = next[k] >= 0;
+				float4 g = mul4(x[k], w[k]);
+				g.x = message(s[0], g.x, here);
+				g.y = message(s[1], g.y, here);
+				g.z = message(s[2], g.z, here);
+				g.w = message(s[3], g.w, here);
+				if (here && r != current) {
 					if (current >= 0) end_run(p, row.query, current, t, sum);
 					current = r;
-#pragma unroll
-					for (int j = 0; j < PER; j++) sum[j] = 0;
+					sum = zero4();
 				}
-#pragma unroll
-				for (int j = 0; j < PER; j++) {
-					float gradient = member(s[j], x[k][j] * w[k][j]);
-					messages[(long long)at * DIM + lane + 32 * j] = gradient;
-					sum[j] = fmaf(gradient, x[k][j], sum[j]);
-				}
+				if (here) put4(messages, (long long)at * LANES + part, g);
+				sum = fma4(g, x[k], sum); // x is 0 where nothing is sent
 			}
 		}
 		if (current >= 0) end_run(p, row.query, current, t, sum);
 	}
 }
 
+// load_terms sets the terms of four dimensions of row i, once what is no message has got its part.
+DEVICE void load_terms(const Batch *p, Terms *s, const Row &row, int t, int i, bool writes) {
+	int dim = threadIdx.x % LANES * 4;
+#pragma unroll
+	for (int j = 0; j < 4; j++) {
+		s[j] = terms(p, row, t, i, dim + j);
+		others(p, s[j], row, i, t, dim + j, writes && threadIdx.x % 32 < LANES);
+	}
+}
+
 // The gradient of every message of layer t, by receiver: who attains an extreme first is known in the order of its edges
 // alone. Light entities, a warp each.
-SHARING(128, DIM == 32 ? 7 : 5) message_gradients(const Batch *p, int t) {
-	int end = end_row(p, t), lane = threadIdx.x % 32;
+SHARING(128, DIM == 32 ? 5 : 4) message_gradients(const Batch *p, int t) {
+	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
-		Terms s[PER];
-#pragma unroll
-		for (int j = 0; j < PER; j++) {
-			s[j] = terms(p, row, t, i, lane + 32 * j);
-			others(p, s[j], row, i, t, lane + 32 * j, true);
-		}
+		Terms s[4];
+		load_terms(p, s, row, t, i, true);
 		tell(p, s, row, t, row.begin, row.end);
 	}
 }
 
 // Heavy entities, a block each, whose warps take equal parts of the edges: of an extreme, the one that read it first.
-SHARING(32 * HEAVY_WARPS, 1) message_gradients_heavy(const Batch *p, int t) {
-	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+SHARING(32 * HEAVY_WARPS, 2) message_gradients_heavy(const Batch *p, int t) {
+	int end = light_row(p, t), warp = threadIdx.x / 32, dim = threadIdx.x % LANES * 4;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		const byte *owners = p->owners + (long long)i * 2 * DIM;
-		Terms s[PER];
+		const byte *owners = p->owners + (long long)i * 2 * DIM + dim;
+		Terms s[4];
+		load_terms(p, s, row, t, i, warp == 0);
 #pragma unroll
-		for (int j = 0; j < PER; j++) {
-			s[j] = terms(p, row, t, i, lane + 32 * j);
-			others(p, s[j], row, i, t, lane + 32 * j, warp == 0);
-			if (owners[lane + 32 * j] != warp) s[j].up = 0;
-			if (owners[DIM + lane + 32 * j] != warp) s[j].down = 0;
+		for (int j = 0; j < 4; j++) {
+			if (owners[j] != warp) s[j].up = 0;
+			if (owners[DIM + j] != warp) s[j].down = 0;
 		}
 		tell(p, s, row, t, share_begin(row, warp), share_begin(row, warp + 1));
 	}

@@ -12,9 +12,9 @@
 
 #define ALL 0xffffffffu // all lanes of a warp
 #define UNREACHED 255
-#define HEAVY 256 // entities of higher degree are computed by a block, others by a warp
+#define HEAVY 512 // entities of higher degree are computed by a block, others by a warp
 
-#define HEAVY_WARPS 16 // of that block
+#define HEAVY_WARPS 8 // of that block
 
 #ifndef DIM
 #define DIM 32
@@ -74,7 +74,7 @@ struct Batch {
 	const int *offsets, *senders, *relations, *reverse;
 	const int *heavy; // entities of more than HEAVY edges, ascending
 	const Scale *scales;
-	// Runs are edges of one relation into one entity, at most 32, numbered by relation. A piece is some runs of one relation.
+	// Runs are edges of one relation into one entity, at most LANES, numbered by relation. A piece is some runs of one relation.
 	const int *runs;           // [E]: the run of an edge
 	const int *piece_begin;    // [pieces + 1]
 	const int *relation_pieces; // [2R + 1]
