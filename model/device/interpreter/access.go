@@ -84,15 +84,13 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 	}
 	b.narrow(where, a.size)
 	c.do = a.do
-	if a.size == 4 && len(a.rows) == 1 {
-		switch {
-		case where == sharedSpace && !a.store:
-			c.do = a.loadShared
-		case where == sharedSpace:
-			c.do = a.storeShared
-		case where == globalSpace && !a.store:
-			c.do = a.loadGlobal
-		}
+	switch {
+	case where == sharedSpace && a.size == 4 && elements == 1 && !a.store:
+		c.do = a.loadShared
+	case where == sharedSpace && a.size == 4 && elements == 1:
+		c.do = a.storeShared
+	case where == globalSpace && a.size >= 4 && !a.store:
+		c.do = a.loadGlobal
 	}
 	return nil
 }
@@ -132,21 +130,23 @@ func (b *builder) parameter(c *instruction, op, operands []string) error {
 }
 
 func (a *access) do(w *warp) {
-	total := a.size * len(a.rows)
 	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m) & 31
-		at := w.r[a.address][l] + a.offset
-		how := reads
+		a.lane(w, bits.TrailingZeros32(m)&31)
+	}
+}
+
+// lane loads or stores for a lane, with all checks.
+func (a *access) lane(w *warp, l int) {
+	how := reads
+	if a.store {
+		how = writes
+	}
+	data := w.touch(a.space, l, how, w.r[a.address][l]+a.offset, a.size*len(a.rows))
+	for i, row := range a.rows {
 		if a.store {
-			how = writes
-		}
-		data := w.touch(a.space, l, how, at, total)
-		for i, row := range a.rows {
-			if a.store {
-				put(data[i*a.size:], a.size, w.r[row][l])
-			} else {
-				w.r[row][l] = get(data[i*a.size:], a.size, a.signed)
-			}
+			put(data[i*a.size:], a.size, w.r[row][l])
+		} else {
+			w.r[row][l] = get(data[i*a.size:], a.size, a.signed)
 		}
 	}
 }
@@ -174,8 +174,10 @@ func get(data []byte, size int, signed bool) (value uint64) {
 		if value = uint64(encoding.LittleEndian.Uint16(data)); signed {
 			value = uint64(int16(value))
 		}
-	case 4:
-		value = uint64(encoding.LittleEndian.Uint32(data))
+	case 4: // the register may have 64 bits
+		if value = uint64(encoding.LittleEndian.Uint32(data)); signed {
+			value = uint64(int32(value))
+		}
 	default:
 		value = encoding.LittleEndian.Uint64(data)
 	}

@@ -29,9 +29,9 @@ func kernelOf(ptx string) string {
 		result = "selp.b64 %d20, 1, 0, %p0;"
 	}
 	for _, name := range []string{"r", "d", "h", "p"} {
-		for i := range 10 {
+		for i := range 13 {
 			operand := fmt.Sprintf("%s%d", name, i)
-			for _, before := range []string{" ", "!", "{", "|"} {
+			for _, before := range []string{" ", "!", "{", "|", "["} {
 				ptx = strings.ReplaceAll(ptx, before+operand, before+"%"+operand)
 			}
 		}
@@ -430,6 +430,10 @@ var snippets = []snippet{
 	{"mov.u32 r0, WARP_SZ", func(_, _, _ uint64) uint64 { return 32 }},
 
 	{"ld.global.s8 r0, [%d13+1]", func(a, _, _ uint64) uint64 { return uint64(uint32(int8(a >> 8))) }},
+	{"ld.global.s32 d0, [%d13+4]", func(a, _, _ uint64) uint64 { return uint64(int64(a) >> 32) }},
+	{"ld.s32 d0, [%d13]", func(a, _, _ uint64) uint64 { return uint64(int32(a)) }},
+	{"ld.global.u32 d0, [%d13]", func(a, _, _ uint64) uint64 { return uint64(uint32(a)) }},
+	{"{ .shared .b32 s[128]; mov.u32 r4, s; mad.lo.s32 r4, r12, 4, r4; st.shared.b32 [r4], r1; ld.shared.s32 d0, [r4]; }", func(a, _, _ uint64) uint64 { return uint64(int32(a)) }},
 	{"ld.global.s16 d0, [%d13+2]", func(a, _, _ uint64) uint64 { return uint64(int16(a >> 16)) }},
 	{"st.global.v4.u16 [%d13], {h2, h3, h2, h1}; ld.global.v2.b32 {r4, r0}, [%d13]", func(a, b, _ uint64) uint64 {
 		return b&0xffff | a&0xffff<<16

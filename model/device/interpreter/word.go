@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// loadShared loads 4 bytes of shared memory in each lane. Whatever is not plainly right is left to one.
+// loadShared loads 4 bytes of shared memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadShared(w *warp) {
 	s := &w.block.shared
 	if s.shift != 2 {
@@ -14,11 +14,10 @@ func (a *access) loadShared(w *warp) {
 	}
 	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
 	if w.mask == all && uniform(addresses) {
-		at := addresses[0] + a.offset // before the first load: the result may replace the address
-		value := a.one(w, 0, at)
-		a.one(w, 1, at) // so that the record says: several threads
+		a.lane(w, 0)
+		a.lane(w, 1) // so that the record says: several threads
 		for l := range d {
-			d[l] = value
+			d[l] = d[0]
 		}
 		return
 	}
@@ -28,21 +27,21 @@ func (a *access) loadShared(w *warp) {
 		at := addresses[l] + a.offset
 		i := at >> 2
 		if at&3 != 0 || i >= uint64(len(records)) || at+4 > uint64(len(data)) {
-			a.one(w, l, at)
+			a.lane(w, l)
 			continue
 		}
 		t := &records[i]
 		// Written before the last barrier by this block, and never atomically since.
 		if t.write.clock-s.begin >= s.whole-s.begin || t.change.clock >= s.whole {
-			a.one(w, l, at)
+			a.lane(w, l)
 			continue
 		}
-		if who := thread + int32(l); t.read.clock < s.whole {
+		if who := thread + int32(l); t.read.clock < s.whole || t.read.who == who {
 			t.read = trace{s.clock, who}
-		} else if t.read.who != who && t.read.who != -1 && t.read != together {
+		} else if t.read.who != -1 && t.read != together {
 			s.join(&t.read, w, who)
 		}
-		d[l] = uint64(encoding.LittleEndian.Uint32(data[at:]))
+		d[l] = get(data[at:], 4, a.signed)
 	}
 }
 
@@ -71,34 +70,53 @@ func (a *access) storeShared(w *warp) {
 	}
 }
 
-// loadGlobal loads 4 bytes of global memory in each lane. Whatever is not plainly right is left to one.
+// loadGlobal loads 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadGlobal(w *warp) {
-	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
-	first := addresses[bits.TrailingZeros32(w.mask)&31] + a.offset
-	n := first >> spacing
+	addresses := &w.r[a.address]
+	n := (addresses[bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
 	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {
 		a.do(w)
 		return
 	}
-	b := w.run.memory.buffers[n-1]
-	cells, data, known, id := b.cells(false), b.data, b.written, w.block.mark
 	if w.mask == all && uniform(addresses) {
-		value := a.one(w, 0, first)
-		for l := range d {
-			d[l] = value
+		a.lane(w, 0)
+		for _, row := range a.rows {
+			d := &w.r[row]
+			for l := range d {
+				d[l] = d[0]
+			}
 		}
 		return
 	}
+	b := w.run.memory.buffers[n-1]
+	cells, data, known, id := b.cells(false), b.data, b.written, w.block.mark
+	total := uint64(a.size * len(a.rows))
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		at := addresses[l] + a.offset
-		i := at - n<<spacing
-		if at&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(id) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
-			a.one(w, l, at)
+		i := addresses[l] + a.offset - n<<spacing
+		if i&(total-1) != 0 || i >= uint64(len(data)) || i+total > uint64(len(data)) || !readBefore(cells[i>>2:(i+total)>>2], known[i:i+total], id) {
+			a.lane(w, l)
 			continue
 		}
-		d[l] = uint64(encoding.LittleEndian.Uint32(data[i:]))
+		if len(a.rows) == 1 {
+			w.r[a.rows[0]][l] = get(data[i:], a.size, a.signed)
+			continue
+		}
+		for e, row := range a.rows {
+			w.r[row][l] = get(data[int(i)+e*a.size:], a.size, a.signed)
+		}
 	}
+}
+
+// readBefore reports whether all bytes were written and a read by a block changes nothing in their cells, and is no
+// conflict.
+func readBefore(cells []cell, known []byte, id uint64) bool {
+	for c := range cells {
+		if !cells[c].readBefore(id) || encoding.LittleEndian.Uint32(known[4*c:]) != 0x01010101 {
+			return false
+		}
+	}
+	return true
 }
 
 // readBefore reports whether a read by a block changes nothing in the cell, and is no conflict.
@@ -117,11 +135,4 @@ func uniform(row *[32]uint64) bool {
 		differs |= v ^ row[0]
 	}
 	return differs == 0
-}
-
-// one loads 4 bytes for a lane, with all checks.
-func (a *access) one(w *warp, lane int, at uint64) uint64 {
-	value := uint64(encoding.LittleEndian.Uint32(w.touch(a.space, lane, reads, at, 4)))
-	w.r[a.rows[0]][lane] = value
-	return value
 }
