@@ -130,10 +130,19 @@ func (t *Trainer) apply() error {
 	return t.memory.err
 }
 
-// notFinite returns the error for the first gradient that is not finite.
-func (t *Trainer) notFinite() error {
+// Gradients returns those of the last step.
+func (t *Trainer) Gradients() (*parameters.Set[float32], error) {
 	gradients := parameters.NewSet[float32](parameters.Layout(t.configuration, t.graph.RelationCount()))
 	t.padding.cut(values(t.engine, t.batch.Gradients, make([]float32, t.size)), gradients.Tensors)
+	return gradients, t.memory.err
+}
+
+// notFinite returns the error for the first gradient that is not finite.
+func (t *Trainer) notFinite() error {
+	gradients, err := t.Gradients()
+	if err != nil {
+		return err
+	}
 	for _, tensor := range gradients.Tensors {
 		for _, g := range tensor.Data {
 			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {

@@ -1,7 +1,9 @@
 package golden
 
 import (
+	"embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,8 +11,31 @@ import (
 	"testing"
 )
 
-// repository is the folder of the repository's own cases, below the module's root.
-var repository = filepath.Join("model", "internal", "golden", "testdata")
+// repository has the repository's own cases.
+//
+//go:embed testdata/*.json.gz
+var repository embed.FS
+
+// Repository returns the cases of the repository, which programs carry, ordered by name.
+func Repository() ([]*Case, error) {
+	entries, err := repository.ReadDir("testdata")
+	if err != nil {
+		return nil, fmt.Errorf("listing the golden cases: %w", err)
+	}
+	var cases []*Case
+	for _, entry := range entries {
+		text, err := repository.ReadFile("testdata/" + entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading golden case: %w", err)
+		}
+		c, err := parse(entry.Name(), text)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
 
 // moduleRoot returns the folder of go.mod.
 func moduleRoot(t testing.TB) string {
@@ -49,9 +74,11 @@ func further(root string) string {
 // not understood.
 func Cases(t testing.TB) []*Case {
 	t.Helper()
-	root := moduleRoot(t)
-	cases := readFolder(t, filepath.Join(root, repository))
-	folder := further(root)
+	cases, err := Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := further(moduleRoot(t))
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		t.Logf("only the golden cases of the repository: %s is absent (GOLDEN_DIR names another folder)", folder)
 		return cases

@@ -79,9 +79,18 @@ func (c *Case) Parameters32() *parameters.Set[float32] {
 // Read reads one golden case. A field of the configuration that is missing, unknown or invalid is an
 // error, and so is a tensor that does not fit the model.
 func Read(path string) (*Case, error) {
-	text, err := readFile(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading golden case: %w", err)
+	}
+	return parse(path, text)
+}
+
+// parse reads the content of a file, which is compressed if its name ends in .gz.
+func parse(path string, content []byte) (*Case, error) {
+	text, err := decompress(path, content)
+	if err != nil {
+		return nil, fmt.Errorf("reading golden case %s: %w", path, err)
 	}
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -95,15 +104,13 @@ func Read(path string) (*Case, error) {
 	return c, nil
 }
 
-// readFile reads a file, which is compressed if its name ends in .gz.
-func readFile(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil || filepath.Ext(path) != ".gz" {
-		return text, err
+func decompress(path string, content []byte) ([]byte, error) {
+	if filepath.Ext(path) != ".gz" {
+		return content, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(text))
+	z, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	return io.ReadAll(z)
 }
