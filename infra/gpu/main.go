@@ -1,169 +1,189 @@
+// Command gpu verifies, measures and trains on a CUDA device, in one run of limited time on a machine that need not have Go or the
+// repository. It carries the kernels and the golden cases, and writes what it found, and the training's checkpoints, in a few files of
+// limited size.
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
-	"tagnet/model/gpu"
-	"tagnet/model/inference"
-	"tagnet/model/kernel"
+	"tagnet/model/device/interpreter"
 	"tagnet/model/kg"
-	"tagnet/model/optimizer"
-	"tagnet/model/parameters"
-	"tagnet/model/ranking"
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	start := time.Now()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, func() time.Time { return time.Now() }, start)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.As(err, new(usageError)):
+		fmt.Fprintf(os.Stderr, "gpu: %v\n", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintf(os.Stderr, "gpu: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	ctx := context.Background()
-	d, err := cuda.Open(0)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%+v\n", d.Properties())
-	k, err := kg.Load(ctx, os.Args[1])
-	if err != nil {
-		return err
-	}
-	c, err := configuration.Preset(os.Args[2])
-	if err != nil {
-		return err
-	}
-	set, err := optimizer.NewTrainingSet(ctx, k)
-	if err != nil {
-		return err
-	}
-	g := k.Train.Graph
-	layout := parameters.Layout(c, g.RelationCount())
-	kern := kernel.Available()[len(kernel.Available())-1]
-	fresh := func() (*parameters.Set[float32], *optimizer.Adam) {
-		return parameters.Initialize(layout, optimizer.WeightsSeed(1)), optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, kern)
-	}
-	p, solver := fresh()
-	begin := time.Now()
-	t, err := gpu.NewTrainer(d, g, c, p, solver)
-	if err != nil {
-		return err
-	}
-	fmt.Println("trainer", time.Since(begin))
-	p2, solver2 := fresh()
-	cpu, err := optimizer.New(g, c, p2, solver2, 16, kern)
-	if err != nil {
-		return err
-	}
-	batches := optimizer.Schedule(set.Facts, c, 1, 1)
-	var examples []optimizer.Example
-	for step := range 10 {
-		examples = set.Examples(batches[step], 1, 1, examples)
-		seed := optimizer.StepSeed(1, 1, step)
-		a, err := t.Step(examples, seed)
-		if err != nil {
-			return err
-		}
-		b, err := cpu.Step(examples, seed)
-		if err != nil {
-			return err
-		}
-		fmt.Println("step", step, a, b)
-	}
-	const steps = 200
-	begin = time.Now()
-	var messages int64
-	for step := range steps {
-		examples = set.Examples(batches[10+step], 1, 1, examples)
-		r, err := t.Step(examples, optimizer.StepSeed(1, 1, 10+step))
-		if err != nil {
-			return err
-		}
-		messages += r.Messages
-	}
-	each := time.Since(begin) / steps
-	fmt.Println("a step", each, "an epoch", each*time.Duration(len(batches)), "messages a query", messages/int64(steps*c.BatchSize))
-	t.Profile()
-	begin = time.Now()
-	const profiled = 20
-	for step := range profiled {
-		examples = set.Examples(batches[300+step], 1, 1, examples)
-		if _, err := t.Step(examples, optimizer.StepSeed(1, 1, 300+step)); err != nil {
-			return err
-		}
-	}
-	fmt.Println("a step while measured", time.Since(begin)/profiled)
-	times, err := t.Times()
-	if err != nil {
-		return err
-	}
-	total := 0.0
-	for _, m := range times {
-		total += m.Milliseconds
-		fmt.Printf("%-26s %5.1f launches  %8.1f us a step\n", m.Kernel, float64(m.Launches)/profiled, 1000*m.Milliseconds/profiled)
-	}
-	fmt.Printf("all %.2f ms a step\n", total/profiled)
-	if err := t.Store(); err != nil {
-		return err
-	}
-	if err := t.Close(); err != nil {
-		return err
-	}
-	return scoring(ctx, d, k, c, p, kern)
+// usageError reports a wrong flag.
+type usageError struct{ error }
+
+// options are the flags.
+type options struct {
+	workspace, preset          string
+	out, resume, join          string
+	device                     string
+	minutes, checkpointMinutes float64
+	epochs, batchSize          int
+	steps                      int
+	seed                       int64
+	split                      string
+	skipVerify, skipMeasure    bool
+	skipTraining               bool
 }
 
-func scoring(ctx context.Context, d device.Device, k *kg.KG, c configuration.Configuration, p *parameters.Set[float32], kern kernel.Kernel) error {
-	queries, err := k.Queries(ctx, "valid")
-	if err != nil {
-		return err
-	}
-	var questions []gpu.Question
-	for _, f := range kg.Facts(queries)[:2048] {
-		questions = append(questions, gpu.Question{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
-	}
-	g := k.Train.Graph
-	begin := time.Now()
-	s, err := gpu.NewScorer(d, g, c, p)
-	if err != nil {
-		return err
-	}
-	fmt.Println("scorer", time.Since(begin))
-	begin = time.Now()
-	out, err := s.Score(questions, 10)
-	if err != nil {
-		return err
-	}
-	fmt.Println("a query", time.Since(begin)/time.Duration(len(questions)))
-	s.Profile()
-	if _, err := s.Score(questions[:512], 10); err != nil {
-		return err
-	}
-	times, err := s.Times()
-	if err != nil {
-		return err
-	}
-	for _, m := range times {
-		fmt.Printf("%-26s %5d launches  %8.1f us a query\n", m.Kernel, m.Launches, 1000*m.Milliseconds/512)
-	}
-	scorer, err := inference.New(g, c, p, kern)
-	if err != nil {
-		return err
-	}
-	w := scorer.Worker()
-	scores := make([]float32, g.Entities)
-	for i := range 8 {
-		q := questions[i]
-		if err := w.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
-			return err
+func parse(arguments []string, diagnostics io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
+	set.SetOutput(io.Discard) // main prints the error
+	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
+	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration: "+strings.Join(configuration.PresetNames(), ", "))
+	set.StringVar(&o.out, "out", "out", "`folder` for the log, the measurements and the training's newest checkpoint")
+	set.StringVar(&o.resume, "resume", "", "resume the training in the `folder` that an earlier run wrote with --out")
+	set.StringVar(&o.join, "join", "", "only put the checkpoints of a `folder` that was written with --out into the workspace")
+	set.StringVar(&o.device, "device", "cuda", "cuda, cuda:n, or interpreter, which takes hours and is for tests")
+	set.Float64Var(&o.minutes, "minutes", 9, "end after this time, with a checkpoint")
+	set.Float64Var(&o.checkpointMinutes, "checkpoint_minutes", 2, "longest time between checkpoints")
+	set.IntVar(&o.epochs, "epochs", 0, "train this many epochs; 0 takes the preset's")
+	set.IntVar(&o.batchSize, "batch_size", 0, "queries of a step; 0 takes the preset's")
+	set.IntVar(&o.steps, "steps", 200, "steps to measure")
+	set.Int64Var(&o.seed, "seed", 0, "seed of the training")
+	set.StringVar(&o.split, "score", "", "score this `split`, test or valid, at the end even if the training is not complete")
+	set.BoolVar(&o.skipVerify, "skip_verify", false, "do not verify the device with the golden cases")
+	set.BoolVar(&o.skipMeasure, "skip_measure", false, "do not measure steps and scoring")
+	set.BoolVar(&o.skipTraining, "skip_training", false, "do not train")
+	if err := set.Parse(arguments); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			set.SetOutput(diagnostics)
+			set.Usage()
+			return o, err
 		}
-		fmt.Println(out[i].Scores[0], scores[q.Answers[0]], out[i].Ranks[0], ranking.Filtered(scores, q.Answers[0], nil), out[i].Messages, w.Sent(), out[i].Best[:2], ranking.Top(scores, 2, nil))
+		return o, usageError{err}
 	}
-	return s.Close()
+	switch {
+	case set.NArg() > 0:
+		return o, usageError{fmt.Errorf("unknown argument %q", set.Arg(0))}
+	case !(o.minutes > 0):
+		return o, usageError{fmt.Errorf("--minutes %g: want more than 0", o.minutes)}
+	case !(o.checkpointMinutes >= 0):
+		return o, usageError{fmt.Errorf("--checkpoint_minutes %g: want 0 or more", o.checkpointMinutes)}
+	case o.steps < 1 || o.epochs < 0 || o.batchSize < 0:
+		return o, usageError{errors.New("--steps, --epochs or --batch_size is too small")}
+	case o.split != "" && o.split != "test" && o.split != "valid":
+		return o, usageError{fmt.Errorf("--score %s: want test or valid", o.split)}
+	}
+	return o, nil
+}
+
+// configuration returns that of the preset, with the changes of flags.
+func (o options) configuration() (configuration.Configuration, error) {
+	c, err := configuration.Preset(o.preset)
+	if err != nil {
+		return c, usageError{fmt.Errorf("--preset: %w", err)}
+	}
+	if o.epochs > 0 {
+		c.Epochs = o.epochs
+	}
+	if o.batchSize > 0 {
+		c.BatchSize = o.batchSize
+	}
+	return c, c.Validate()
+}
+
+// graph returns the folder of the graph.
+func (o options) graph() string { return filepath.Join(o.workspace, kg.Folder) }
+
+// open opens the device.
+func (o options) open() (device.Device, error) {
+	if o.device == "interpreter" {
+		return interpreter.New(), nil
+	}
+	choice, err := device.Parse(o.device)
+	if err != nil || choice.Mode != device.CUDA {
+		return nil, usageError{fmt.Errorf("--device %s: want cuda or cuda:n", o.device)}
+	}
+	return cuda.Open(choice.Ordinal)
+}
+
+func run(ctx context.Context, arguments []string, out io.Writer, now func() time.Time, start time.Time) error {
+	o, err := parse(arguments, out)
+	if err != nil {
+		return err
+	}
+	if o.join != "" {
+		return join(ctx, o, out)
+	}
+	c, err := o.configuration()
+	if err != nil {
+		return err
+	}
+	if (archive{folder: o.out}).exists() && filepath.Clean(o.out) != filepath.Clean(o.resume) {
+		return fmt.Errorf("%s has a checkpoint: continue it with --resume %s, or name another --out", o.out, o.out)
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(o.out, "log.txt"))
+	if err != nil {
+		return err
+	}
+	k := &kit{
+		options: o, configuration: c,
+		clock: clock{now: now, start: start, limit: time.Duration(o.minutes * float64(time.Minute))},
+		print: func(format string, arguments ...any) {
+			fmt.Fprintf(io.MultiWriter(out, log), format+"\n", arguments...)
+		},
+	}
+	err = k.run(ctx)
+	if err != nil {
+		fmt.Fprintf(log, "gpu: %v\n", err)
+	}
+	return errors.Join(err, log.Close())
+}
+
+// join puts the checkpoints of an archive into a workspace.
+func join(ctx context.Context, o options, out io.Writer) error {
+	folder := checkpoint.Folder(filepath.Join(o.workspace, checkpoint.FolderName))
+	if err := (archive{folder: o.join}).unpack(ctx, folder, filepath.Join(o.workspace, historyFile)); err != nil {
+		return err
+	}
+	records, _, err := folder.Records(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		fmt.Fprintf(out, "%s: %s of epoch %d\n", folder, r.Name(), r.Epoch)
+	}
+	return nil
+}
+
+// writeMeasured replaces measured.json.
+func (k *kit) writeMeasured(ctx context.Context) error {
+	return storage.WriteJSON(ctx, filepath.Join(k.out, "measured.json"), k.measured)
 }

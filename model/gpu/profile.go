@@ -74,3 +74,26 @@ func (e *engine) mark() (m device.Mark) {
 	}
 	return m
 }
+
+// Work is what the last queries that were computed together took.
+type Work struct {
+	Queries int
+	// Rows has the updated entities of each layer, and Messages the messages sent to them, from layer 1.
+	Rows, Messages []int64
+}
+
+// LastWork returns the work of the last queries that were computed together: of a step, unless memory is short, or of at most 64
+// queries that are scored.
+func (e *engine) LastWork(queries int) (Work, error) {
+	layers := e.configuration.Layers
+	w := Work{Queries: queries, Rows: make([]int64, layers), Messages: make([]int64, layers)}
+	begin := values(e, e.batch.RowBegin, make([]int32, layers+2))
+	sent := values(e, e.batch.Sent, make([]int64, layers*queries))
+	for t := range layers {
+		w.Rows[t] = int64(begin[t+2] - begin[t+1])
+		for _, n := range sent[t*queries : (t+1)*queries] {
+			w.Messages[t] += n
+		}
+	}
+	return w, e.memory.err
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tagnet/model/gpu"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/stages/graph"
+)
+
+// timing is what steps of training or scored queries take, by step or by query.
+type timing struct {
+	// Microseconds is the time that passes, Device that of the kernels, and Host the rest: what the device waits for.
+	Microseconds float64 `json:"microseconds"`
+	Device       float64 `json:"device_microseconds"`
+	Host         float64 `json:"host_microseconds"`
+	// Preparing is the time for examples, part of Host.
+	Preparing float64 `json:"preparing_microseconds,omitempty"`
+	Launches  float64 `json:"launches"`
+	// Messages are sent by query, Rows updated, summed over layers.
+	Messages float64 `json:"messages"`
+	Rows     float64 `json:"rows"`
+	// EpochSeconds is the estimate for an epoch without validation.
+	EpochSeconds float64 `json:"epoch_seconds,omitempty"`
+	Phases       []phase `json:"phases"`
+}
+
+// Steps and queries that are measured, besides --steps.
+const (
+	warming         = 10
+	profiledSteps   = 20
+	scoredQueries   = 2048
+	profiledQueries = 512
+)
+
+// measure times steps of training and scoring.
+func (k *kit) measure(ctx context.Context) error {
+	weights, solver := k.fresh()
+	trainer, err := gpu.NewTrainer(k.device, k.data.Graph, k.configuration, weights, solver)
+	if err != nil {
+		return err
+	}
+	t, err := k.measureTraining(ctx, trainer)
+	if err == nil {
+		err = trainer.Store()
+	}
+	if err := errors.Join(err, trainer.Close()); err != nil {
+		return err
+	}
+	k.measured.Training = t
+	k.printTiming("a training step", t)
+	k.print("an epoch of %d steps: %.1fs by this", k.stepsOfEpoch(), t.EpochSeconds)
+	scorer, err := gpu.NewScorer(k.device, k.data.Graph, k.configuration, weights)
+	if err != nil {
+		return err
+	}
+	s, err := k.measureScoring(ctx, scorer)
+	if err := errors.Join(err, scorer.Close()); err != nil {
+		return err
+	}
+	k.measured.Scoring = s
+	k.printTiming("a scored query", s)
+	return nil
+}
+
+// fresh returns the weights and the solver at the beginning of a training.
+func (k *kit) fresh() (*parameters.Set[float32], *optimizer.Adam) {
+	layout := parameters.Layout(k.configuration, k.data.Graph.RelationCount())
+	c := k.configuration
+	return parameters.Initialize(layout, optimizer.WeightsSeed(uint64(k.seed))), optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, kernel.Available()[0])
+}
+
+func (k *kit) stepsOfEpoch() int {
+	return (len(k.data.Train.Facts) + k.configuration.BatchSize - 1) / k.configuration.BatchSize
+}
+
+// steps makes steps of a trainer.
+type steps struct {
+	*kit
+	trainer   *gpu.Trainer
+	batches   [][]optimizer.Draw
+	examples  []optimizer.Example
+	next      int
+	preparing time.Duration
+	queries   int
+	messages  int64
+}
+
+func (s *steps) run(ctx context.Context, n int) error {
+	s.preparing, s.queries, s.messages = 0, 0, 0
+	for range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		begun := time.Now()
+		batch := s.batches[s.next%len(s.batches)]
+		s.examples = s.data.Train.Examples(batch, uint64(s.seed), 1, s.examples)
+		s.preparing += time.Since(begun)
+		r, err := s.trainer.Step(s.examples, optimizer.StepSeed(uint64(s.seed), 1, s.next))
+		if err != nil {
+			return err
+		}
+		s.next++
+		s.queries += len(s.examples)
+		s.messages += r.Messages
+	}
+	return nil
+}
+
+func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timing, error) {
+	s := &steps{kit: k, trainer: trainer, batches: optimizer.Schedule(k.data.Train.Facts, k.configuration, uint64(k.seed), 1)}
+	if err := s.run(ctx, warming); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	if err := s.run(ctx, k.steps); err != nil {
+		return nil, err
+	}
+	t := &timing{
+		Microseconds: microseconds(time.Since(begun), k.steps), Preparing: microseconds(s.preparing, k.steps),
+		Messages: float64(s.messages) / float64(s.queries),
+	}
+	t.EpochSeconds = t.Microseconds * float64(k.stepsOfEpoch()) / 1e6
+	trainer.Profile()
+	if err := s.run(ctx, profiledSteps); err != nil {
+		return nil, err
+	}
+	times, err := trainer.Times()
+	if err != nil {
+		return nil, err
+	}
+	w, err := trainer.LastWork(len(s.examples))
+	if err != nil {
+		return nil, err
+	}
+	t.add(times, profiledSteps, w, k.stepCosts(w))
+	return t, nil
+}
+
+func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, error) {
+	questions, err := k.questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(questions) == 0 {
+		return nil, errors.New("there are no validation queries to measure scoring with: use --skip_measure")
+	}
+	profiled := questions[:min(profiledQueries, len(questions))]
+	if _, err := scorer.Score(profiled, 10); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	answered, err := scorer.Score(questions, 10)
+	if err != nil {
+		return nil, err
+	}
+	t := &timing{Microseconds: microseconds(time.Since(begun), len(questions))}
+	for _, a := range answered {
+		t.Messages += float64(a.Messages) / float64(len(answered))
+	}
+	scorer.Profile()
+	if _, err := scorer.Score(profiled, 10); err != nil {
+		return nil, err
+	}
+	times, err := scorer.Times()
+	if err != nil {
+		return nil, err
+	}
+	last := (len(profiled)-1)%64 + 1 // queries that are computed together
+	w, err := scorer.LastWork(last)
+	if err != nil {
+		return nil, err
+	}
+	t.add(times, len(profiled), w, k.queryCosts(w))
+	return t, nil
+}
+
+// questions returns validation queries.
+func (k *kit) questions(ctx context.Context) ([]gpu.Question, error) {
+	loaded, err := graph.Load(k.graph())
+	if err != nil {
+		return nil, err
+	}
+	queries, err := loaded.Queries(ctx, "valid")
+	if err != nil {
+		return nil, err
+	}
+	facts := kg.Facts(queries)
+	var questions []gpu.Question
+	for _, f := range facts[:min(scoredQueries, len(facts))] {
+		questions = append(questions, gpu.Question{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
+	}
+	return questions, nil
+}
+
+// add adds the times of kernels over count steps or queries, and the work of the last.
+func (t *timing) add(times []gpu.KernelTime, count int, w gpu.Work, counted costs) {
+	t.Phases = group(times, count, counted)
+	for _, p := range t.Phases {
+		t.Device += p.Microseconds
+		t.Launches += p.Launches
+	}
+	t.Host = t.Microseconds - t.Device
+	for _, n := range w.Rows {
+		t.Rows += float64(n) / float64(w.Queries)
+	}
+}
+
+func microseconds(d time.Duration, n int) float64 { return d.Seconds() * 1e6 / float64(n) }
+
+// printTiming prints a table of phases.
+func (k *kit) printTiming(what string, t *timing) {
+	k.print("%s: %.1f us, kernels %.1f us, host and gaps %.1f us (examples %.1f us), %.1f launches; a query: %.0f messages, %.0f rows",
+		what, t.Microseconds, t.Device, t.Host, t.Preparing, t.Launches, t.Messages, t.Rows)
+	p := k.device.Properties()
+	k.print("%-20s %10s %6s %9s %9s %8s %6s %9s %9s %6s", "phase", "us", "share", "launches", "MB", "GB/s", "peak", "MFLOP", "GFLOP/s", "peak")
+	for _, f := range t.Phases {
+		seconds := f.Microseconds / 1e6
+		k.print("%-20s %10.1f %5.1f%% %9.1f %9.2f %8.0f %6s %9.1f %9.0f %6s", f.Phase, f.Microseconds, 100*f.Share, f.Launches,
+			f.Bytes/1e6, f.Bytes/seconds/1e9, percent(f.Bytes/seconds, peakBytes(p)), f.Operations/1e6, f.Operations/seconds/1e9, percent(f.Operations/seconds, peakOperations(p)))
+		for _, n := range f.Kernels {
+			k.print("    %-26s %8.1f %16.1f", n.Kernel, n.Microseconds, n.Launches)
+		}
+	}
+}
+
+// percent returns a share of a peak, or nothing where the peak or the value is not known.
+func percent(value, peak float64) string {
+	if peak == 0 || !(value > 0) {
+		return ""
+	}
+	return fmt.Sprintf("%.1f%%", 100*value/peak)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"tagnet/model/gpu"
+)
+
+// phases lists the phases of a step and of scoring, with their kernels.
+var phases = []struct {
+	name    string
+	kernels []string
+}{
+	{"search", []string{"search_start", "search_first", "search_pack", "search_next"}},
+	{"rows", []string{"activate_candidates", "activate_senders", "activate_all", "rows_count", "rows_start", "rows_write", "draw_masks", "count_sent"}},
+	{"embeddings", []string{"embed", "arrange", "start_states"}},
+	{"aggregation", []string{"aggregate_heavy", "aggregate"}},
+	{"node update", []string{"update"}},
+	{"head and loss", []string{"mlp_shift", "attend", "score", "loss", "score_backward", "attend_backward", "mlp_partial", "mlp_query", "mlp_sum", "mlp_embedding"}},
+	{"state gradients", []string{"state_gradients_heavy", "state_gradients"}},
+	{"feature gradients", []string{"feature_gradients"}},
+	{"message gradients", []string{"message_gradients_heavy", "message_gradients"}},
+	{"relation gradients", []string{"relation_partial", "relation_sum", "relation_map", "relation_query", "relation_parameters", "query_gradients", "query_parameters"}},
+	{"weight gradients", []string{"weight_partial", "weight_sum", "vector_partial", "vector_sum"}},
+	{"optimizer", []string{"check_finite", "adam"}},
+	{"ranking", []string{"rank", "best"}},
+}
+
+// otherPhase has the kernels that phases does not list.
+const otherPhase = "other"
+
+// phaseOf returns the phase of a kernel.
+func phaseOf(kernel string) string {
+	for _, p := range phases {
+		if slices.Contains(p.kernels, kernel) {
+			return p.name
+		}
+	}
+	return otherPhase
+}
+
+// phase is what a phase took, by step or by query.
+type phase struct {
+	Phase        string  `json:"phase"`
+	Microseconds float64 `json:"microseconds"`
+	Share        float64 `json:"share"`
+	Launches     float64 `json:"launches"`
+	// Bytes and Operations are counted; see the README.
+	Bytes      float64 `json:"bytes,omitempty"`
+	Operations float64 `json:"operations,omitempty"`
+	Kernels    []taken `json:"kernels"`
+}
+
+// taken is what a kernel took.
+type taken struct {
+	Kernel       string  `json:"kernel"`
+	Microseconds float64 `json:"microseconds"`
+	Launches     float64 `json:"launches"`
+}
+
+// group adds up the times of kernels by phase, divided by a number of steps or queries, in the order of the phases.
+func group(times []gpu.KernelTime, count int, counted costs) []phase {
+	byName := map[string]*phase{}
+	total := 0.0
+	for _, t := range times {
+		name := phaseOf(t.Kernel)
+		p := byName[name]
+		if p == nil {
+			p = &phase{Phase: name, Bytes: counted[name].bytes, Operations: counted[name].operations}
+			byName[name] = p
+		}
+		k := taken{t.Kernel, 1000 * t.Milliseconds / float64(count), float64(t.Launches) / float64(count)}
+		p.Kernels = append(p.Kernels, k)
+		p.Microseconds += k.Microseconds
+		p.Launches += k.Launches
+		total += k.Microseconds
+	}
+	var list []phase
+	for _, p := range byName {
+		p.Share = p.Microseconds / total
+		list = append(list, *p)
+	}
+	slices.SortFunc(list, func(a, b phase) int { return cmp.Compare(order(a.Phase), order(b.Phase)) })
+	return list
+}
+
+func order(name string) int {
+	for i, p := range phases {
+		if p.name == name {
+			return i
+		}
+	}
+	return len(phases)
+}
+
+// cost is what a phase reads and writes, in bytes, and computes, in operations.
+type cost struct{ bytes, operations float64 }
+
+// costs are those of phases by name.
+type costs map[string]cost
