@@ -1,88 +1,168 @@
 // The node update: [n, WIDTH] x [WIDTH, COLUMNS], the scalers, layer norm, ReLU, dropout and the residual.
 #include "model.cuh"
 
-#define ROWS 64 // of a block; a thread computes 4 rows by 4 outputs under three scalers
-#define TILE 16 // features at a time
+#define ROWS 128 // of a block; a thread computes 8 rows by 4 outputs under three scalers
+#define TILE 16  // features at a time
 #define THREADS (16 * LANES)
+#define READ (ROWS * TILE / 4 / THREADS)      // features that a thread copies, four at a time
+#define MAPPED (TILE * COLUMNS / 4 / THREADS) // likewise weights
 
-KERNEL(THREADS) update(const Batch *p, int t) {
-	__shared__ float4 a[TILE][ROWS / 4 + 1]; // by feature: 64 rows
-	__shared__ float4 w[TILE][COLUMNS / 4];
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, four = thread / LANES;
+// Target is what the end of an update needs to know of a row.
+struct Target {
+	float up, down;
+	int state; // index of the state that the update writes
+	unsigned masks[PER];
+};
+
+// multiply adds the products of half a tile of features for the first scalers. The rows of the second half are swapped by eights, so
+// that a warp writes to all banks.
+template <int scalers>
+DEVICE void multiply(float (&c)[3][8][4], const float4 (&a)[TILE][ROWS / 4 + 1], const float4 (&w)[TILE][COLUMNS / 4], int begin, int eight, int part) {
+	int at = 2 * eight ^ begin / 4;
+#pragma unroll 1
+	for (int f = begin; f < begin + TILE / 2; f++) {
+		float4 low = a[f][at], high = a[f][at + 1];
+		float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+		for (int s = 0; s < scalers; s++) {
+			float4 ys = w[f][s * LANES + part];
+			float y[4] = {ys.x, ys.y, ys.z, ys.w};
+#pragma unroll
+			for (int i = 0; i < 8; i++)
+#pragma unroll
+				for (int j = 0; j < 4; j++) c[s][i][j] = fmaf(x[i], y[j], c[s][i][j]);
+		}
+	}
+}
+
+// Three blocks of DIM 32 fill a multiprocessor's registers. While a block computes on a tile it reads the next one.
+SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
+	__shared__ float4 a[2][TILE][ROWS / 4 + 1]; // by feature: 128 rows
+	__shared__ float4 w[2][TILE][COLUMNS / 4];
+	__shared__ Target targets[ROWS];
+	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, eight = thread / LANES;
 	const float *maps = p->maps + (long long)(t - 1) * WIDTH * COLUMNS;
 	const float *layer = p->parameters + (long long)(t - 1) * p->layer_size;
+	int four = thread % (TILE / 4), column = thread / (TILE / 4); // of the features that the thread copies
 	for (int first = begin + blockIdx.x * ROWS; first < end; first += gridDim.x * ROWS) {
-		float c[3][4][4];
+		const float *features = p->features + feature_row(p, t, first) * WIDTH;
+		int last = min(ROWS, end - first) - 1; // rows behind it are computed as it is, and not written
+		int from[READ];
+		// Half of the next tile is on its way in registers at a time: features, then weights.
+		float4 xs[READ], ys[MAPPED];
+		auto read_features = [&](int k) {
+#pragma unroll
+			for (int i = 0; i < READ; i++) xs[i] = at4(features, from[i] + k / 4);
+		};
+		auto read_maps = [&](int k) {
+#pragma unroll
+			for (int i = 0; i < MAPPED; i++) ys[i] = at4(maps, k * COLUMNS / 4 + thread + i * THREADS);
+		};
+		auto keep_features = [&](int b) {
+#pragma unroll
+			for (int i = 0; i < READ; i++) {
+				float *to = (float *)&a[b][4 * four][0] + ((column + i * (4 * THREADS / TILE)) ^ (four & 2) * 4);
+				to[0] = xs[i].x;
+				to[ROWS + 4] = xs[i].y;
+				to[2 * (ROWS + 4)] = xs[i].z;
+				to[3 * (ROWS + 4)] = xs[i].w;
+			}
+		};
+		auto keep_maps = [&](int b) {
+#pragma unroll
+			for (int i = 0; i < MAPPED; i++) (&w[b][0][0])[thread + i * THREADS] = ys[i];
+		};
+#pragma unroll
+		for (int i = 0; i < READ; i++) from[i] = min(column + i * (4 * THREADS / TILE), last) * (WIDTH / 4) + four;
+		read_features(0);
+		read_maps(0);
+		int row = first + min(thread, last);
+		Row r = p->rows[row];
+		float c[3][8][4];
 #pragma unroll
 		for (int s = 0; s < 3; s++)
 #pragma unroll
-			for (int i = 0; i < 4; i++)
+			for (int i = 0; i < 8; i++)
 #pragma unroll
 				for (int j = 0; j < 4; j++) c[s][i][j] = 0;
-		for (int k = 0; k < WIDTH; k += TILE) {
-			for (int i = thread; i < ROWS * TILE / 4; i += THREADS) {
-				int r = i / (TILE / 4), f = i % (TILE / 4);
-				float4 x = first + r < end ? at4(p->features + feature_row(p, t, first + r) * WIDTH, k / 4 + f) : zero4();
-				float *to = (float *)&a[4 * f][0] + r;
-				to[0] = x.x;
-				to[4 * (ROWS / 4 + 1)] = x.y;
-				to[8 * (ROWS / 4 + 1)] = x.z;
-				to[12 * (ROWS / 4 + 1)] = x.w;
-			}
-			for (int i = thread; i < TILE * COLUMNS / 4; i += THREADS) w[i / (COLUMNS / 4)][i % (COLUMNS / 4)] = at4(maps, k * COLUMNS / 4 + i);
-			__syncthreads();
+		keep_features(0);
+		keep_maps(0);
+		__syncthreads();
+		// The own state has the first scaler alone.
+		Scale scale = p->scales[r.degree];
+#pragma unroll 1
+		for (int k = 0; k < DIM; k += TILE) {
+			int b = k / TILE % 2;
+			read_features(k + TILE);
+			multiply<1>(c, a[b], w[b], 0, eight, part);
+			keep_features(1 - b);
+			read_maps(k + TILE);
+			multiply<1>(c, a[b], w[b], TILE / 2, eight, part);
+			keep_maps(1 - b);
+			if (k == 0 && thread < ROWS) {
+				targets[thread].up = scale.up;
+				targets[thread].down = scale.down;
+				targets[thread].state = ((t - r.distance) * p->batch + r.query) * p->entities + r.entity;
 #pragma unroll
-			for (int f = 0; f < TILE; f++) {
-				float4 xs = a[f][four];
-				float x[4] = {xs.x, xs.y, xs.z, xs.w};
-#pragma unroll
-				for (int s = 0; s < 3; s++) {
-					float4 ys = w[f][s * LANES + part];
-					float y[4] = {ys.x, ys.y, ys.z, ys.w};
-#pragma unroll
-					for (int i = 0; i < 4; i++)
-#pragma unroll
-						for (int j = 0; j < 4; j++) c[s][i][j] = fmaf(x[i], y[j], c[s][i][j]);
-				}
+				for (int j = 0; j < PER; j++) targets[thread].masks[j] = p->training && p->threshold ? p->masks[row * PER + j] : ALL;
 			}
 			__syncthreads();
 		}
-#pragma unroll
-		for (int i = 0; i < 4; i++) {
-			int row = first + 4 * four + i;
-			bool there = row < end; // the lanes of a row agree, but those of a warp need not
-			Scale scale = p->scales[there ? p->row_degree[row] : 0];
-			float y[4], mean = 0, variance = 0;
-#pragma unroll
-			for (int j = 0; j < 4; j++) {
-				y[j] = fmaf(c[2][i][j], scale.down, fmaf(c[1][i][j], scale.up, c[0][i][j]));
-				if (p->bias) y[j] += layer[p->linear_bias_at + 4 * part + j];
+#pragma unroll 1
+		for (int k = DIM; k < WIDTH; k += TILE) {
+			int b = k / TILE % 2;
+			if (k + TILE < WIDTH) read_features(k + TILE);
+			multiply<3>(c, a[b], w[b], 0, eight, part);
+			if (k + TILE < WIDTH) {
+				keep_features(1 - b);
+				read_maps(k + TILE);
 			}
-			mean = sum_dims((y[0] + y[1]) + (y[2] + y[3])) / p->live;
+			multiply<3>(c, a[b], w[b], TILE / 2, eight, part);
+			if (k + TILE < WIDTH) keep_maps(1 - b);
+			__syncthreads();
+		}
+		float y[8][4], bias[4];
 #pragma unroll
-			for (int j = 0; j < 4; j++) y[j] = 4 * part + j < p->live ? y[j] - mean : 0.0f;
-			variance = sum_dims(fmaf(y[0], y[0], y[1] * y[1]) + fmaf(y[2], y[2], y[3] * y[3])) / p->live;
+		for (int j = 0; j < 4; j++) bias[j] = p->bias ? layer[p->linear_bias_at + 4 * part + j] : 0.0f;
+#pragma unroll
+		for (int i = 0; i < 8; i++) {
+			float up = targets[8 * eight + i].up, down = targets[8 * eight + i].down;
+#pragma unroll
+			for (int j = 0; j < 4; j++) y[i][j] = fmaf(c[2][i][j], down, fmaf(c[1][i][j], up, c[0][i][j])) + bias[j];
+		}
+		float4 own[8];
+#pragma unroll
+		for (int i = 0; i < 8; i++) own[i] = at4(features, min(8 * eight + i, last) * (WIDTH / 4) + part);
+		float scales[4], shifts[4];
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			scales[j] = p->bias ? layer[p->scale_at + 4 * part + j] : 1.0f;
+			shifts[j] = p->bias ? layer[p->shift_at + 4 * part + j] : 0.0f;
+		}
+		int live = p->live, training = p->training;
+		float share = 1.0f / live, keep_scale = training ? p->keep_scale : 1.0f;
+#pragma unroll
+		for (int i = 0; i < 8; i++) {
+			float mean = sum_dims((y[i][0] + y[i][1]) + (y[i][2] + y[i][3])) * share;
+#pragma unroll
+			for (int j = 0; j < 4; j++) y[i][j] = 4 * part + j < live ? y[i][j] - mean : 0.0f;
+			float variance = sum_dims(fmaf(y[i][0], y[i][0], y[i][1] * y[i][1]) + fmaf(y[i][2], y[i][2], y[i][3] * y[i][3])) * share;
 			float deviation = 1.0f / sqrtf(variance + 1e-5f);
-			if (!there) continue;
-			Row r = p->rows[row];
-			int age = t - p->distances[(long long)r.query * p->entities + r.entity];
-			float4 own = at4(p->features + feature_row(p, t, row) * WIDTH, part);
-			float before[4] = {own.x, own.y, own.z, own.w}, after[4];
-			unsigned mask = p->training && p->threshold ? p->masks[row * PER + part / 8] >> (part % 8 * 4) : 15;
+			int row = first + 8 * eight + i;
+			float before[4] = {own[i].x, own[i].y, own[i].z, own[i].w}, after[4];
+			unsigned mask = targets[8 * eight + i].masks[part / 8] >> (part % 8 * 4);
 #pragma unroll
 			for (int j = 0; j < 4; j++) {
-				y[j] *= deviation;
-				float z = y[j];
-				if (p->bias) z = fmaf(z, layer[p->scale_at + 4 * part + j], layer[p->shift_at + 4 * part + j]);
-				z = fmaxf(z, 0.0f);
-				if (p->training) z = mask >> j & 1 ? z * p->keep_scale : 0.0f;
-				after[j] = before[j] + z;
+				y[i][j] *= deviation;
+				float z = fmaxf(fmaf(y[i][j], scales[j], shifts[j]), 0.0f);
+				after[j] = before[j] + (mask >> j & 1 ? z * keep_scale : 0.0f);
 			}
-			if (p->training) {
-				put4(p->normalized, (long long)row * LANES + part, make_float4(y[0], y[1], y[2], y[3]));
+			if (row >= end) continue; // the lanes of a row agree, but those of a warp need not
+			if (training) {
+				put4(p->normalized, (long long)row * LANES + part, make_float4(y[i][0], y[i][1], y[i][2], y[i][3]));
 				if (part == 0) p->deviations[row] = deviation;
 			}
-			put4(p->states, ((long long)(age * p->batch + r.query) * p->entities + r.entity) * LANES + part, make_float4(after[0], after[1], after[2], after[3]));
+			put4(p->states, (long long)targets[8 * eight + i].state * LANES + part, make_float4(after[0], after[1], after[2], after[3]));
 		}
 	}
 }

@@ -1,118 +1,211 @@
 // Gradients of the linear maps: of their inputs, and of their weights as sums over rows.
 #include "model.cuh"
 
-#define ROWS 64  // of a block of feature_gradients
-#define TILE 16
-#define GROUP 32 // rows that weight_partial reads at a time
+#define ROWS 64           // of a block of feature_gradients; a thread computes 4 rows by 4 dimensions of the five kinds of features
+#define TILE (512 / DIM)  // outputs at a time
+#define THREADS (16 * LANES)
+#define GROUP 16          // rows that weight_partial reads at a time
+#define SHARE (4 * GROUP) // rows that make it worth to split their sum further
 
-// scaled is the gradient of output n of the three maps of a row: that of the sum times the map's scaler.
-DEVICE float scaled(float g, Scale scale, int s) { return s == 0 ? g : s == 1 ? g * scale.up : g * scale.down; }
+DEVICE float scaler(Scale scale, int s) { return s == 0 ? 1.0f : s == 1 ? scale.up : scale.down; }
 
-// Gradients of a layer's features: [n, COLUMNS] x [COLUMNS, WIDTH]. A block computes 64 rows by 160 features, a thread 8 rows
-// by 5 features.
-KERNEL(256) feature_gradients(const Batch *p, int t) {
-	__shared__ float4 a[TILE][ROWS / 4 + 1]; // by output: 64 rows
-	__shared__ float w[TILE][160];
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, column = thread % 32, eight = thread / 32;
-	int blocks = WIDTH / 160, tiles = (end - begin + ROWS - 1) / ROWS;
+// multiply adds the products of a tile of outputs under a scaler, for features of the kinds from `kind`.
+template <int kind>
+DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 (&w)[TILE][WIDTH / 4], const float (&scale)[4], int part) {
+#pragma unroll 2
+	for (int n = 0; n < TILE; n++) {
+		float4 xs = a[n * (ROWS / 4 + 1)];
+		float x[4] = {xs.x * scale[0], xs.y * scale[1], xs.z * scale[2], xs.w * scale[3]};
+#pragma unroll
+		for (int k = kind; k < 5; k++) {
+			float4 ys = w[n][k * LANES + part];
+			float y[4] = {ys.x, ys.y, ys.z, ys.w};
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+#pragma unroll
+				for (int j = 0; j < 4; j++) c[k][i][j] = fmaf(x[i], y[j], c[k][i][j]);
+		}
+	}
+}
+
+// Gradients of a layer's features: [n, COLUMNS] x [COLUMNS, WIDTH]. While a block computes on a tile of weights it reads the next
+// one.
+extern "C" __global__ void __launch_bounds__(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
+	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: 64 rows, before the scalers
+	__shared__ float4 w[2][TILE][WIDTH / 4];
+	__shared__ float ups[ROWS], downs[ROWS];
+	constexpr int tiles = COLUMNS / TILE, size = TILE * WIDTH / 4, each = (size + THREADS - 1) / THREADS;
+	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, four = thread / LANES;
 	const float *maps = p->transposed + (long long)(t - 1) * WIDTH * COLUMNS;
-	for (int tile = blockIdx.x; tile < tiles * blocks; tile += gridDim.x) {
-		int first = begin + tile / blocks * ROWS, features = tile % blocks * 160;
-		float c[8][5];
+	for (int first = begin + blockIdx.x * ROWS; first < end; first += gridDim.x * ROWS) {
+		int last = min(ROWS, end - first) - 1; // rows behind it are computed as it is, and not written
+		float4 ys[each];
+		auto read = [&](int tile) {
 #pragma unroll
-		for (int i = 0; i < 8; i++)
+			for (int i = 0; i < each; i++)
+				if (size % THREADS == 0 || thread + i * THREADS < size) ys[i] = at4(maps, tile * size + thread + i * THREADS);
+		};
+		auto keep = [&](int b) {
 #pragma unroll
-			for (int j = 0; j < 5; j++) c[i][j] = 0;
-		for (int k = 0; k < COLUMNS; k += TILE) {
-			int r = thread / 4, n = thread % 4 * 4; // one float4 a thread
-			float4 x = zero4();
-			if (first + r < end) {
-				Scale scale = p->scales[p->row_degree[first + r]];
-				x = scale4(at4(p->linear, (long long)(first + r) * LANES + (k + n) % DIM / 4), scaled(1.0f, scale, k / DIM));
-			}
-			float *to = (float *)&a[n][0] + r;
+			for (int i = 0; i < each; i++)
+				if (size % THREADS == 0 || thread + i * THREADS < size) (&w[b][0][0])[thread + i * THREADS] = ys[i];
+		};
+		read(0);
+		__syncthreads(); // nobody reads the rows before any more
+#pragma unroll
+		for (int i = 0; i < ROWS * LANES / THREADS; i++) {
+			int r = thread % 16 + 16 * i, o = thread / 16;
+			float4 x = at4(p->linear, (long long)(first + min(r, last)) * LANES + o);
+			float *to = (float *)&a[4 * o][0] + r;
 			to[0] = x.x;
 			to[ROWS + 4] = x.y;
 			to[2 * (ROWS + 4)] = x.z;
 			to[3 * (ROWS + 4)] = x.w;
-			for (int i = thread; i < TILE * 160; i += 256) w[i / 160][i % 160] = maps[(long long)(k + i / 160) * WIDTH + features + i % 160];
+		}
+		if (thread < ROWS) {
+			Scale scale = p->scales[p->row_degree[first + min(thread, last)]];
+			ups[thread] = scale.up;
+			downs[thread] = scale.down;
+		}
+		keep(0);
+		float c[5][4][4];
+#pragma unroll
+		for (int k = 0; k < 5; k++)
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+#pragma unroll
+				for (int j = 0; j < 4; j++) c[k][i][j] = 0;
+		float scale[4] = {1, 1, 1, 1};
+		__syncthreads();
+#pragma unroll 1
+		for (int tile = 0; tile < tiles; tile++) {
+			int b = tile % 2, s = tile / (tiles / 3);
+			const float4 *rows = &a[tile % (tiles / 3) * TILE][four];
+			if (tile + 1 < tiles) read(tile + 1);
+			if (s == 0) {
+				multiply<0>(c, rows, w[b], scale, part);
+			} else { // the own state has the first scaler alone
+#pragma unroll
+				for (int i = 0; i < 4; i++) scale[i] = s == 1 ? ups[4 * four + i] : downs[4 * four + i];
+				multiply<1>(c, rows, w[b], scale, part);
+			}
+			if (tile + 1 < tiles) keep(1 - b);
 			__syncthreads();
+		}
+		float *out = p->feature_gradients + (long long)(first - begin) * WIDTH;
 #pragma unroll
-			for (int f = 0; f < TILE; f++) {
-				float4 low = a[f][2 * eight], high = a[f][2 * eight + 1];
-				float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+		for (int i = 0; i < 4; i++) {
+			if (4 * four + i > last) continue;
 #pragma unroll
-				for (int j = 0; j < 5; j++) {
-					float y = w[f][column + 32 * j];
+			for (int k = 0; k < 5; k++) put4(out, (4 * four + i) * (WIDTH / 4) + k * LANES + part, make_float4(c[k][i][0], c[k][i][1], c[k][i][2], c[k][i][3]));
+		}
+	}
+}
+
+// The blocks that share the sums over n rows.
+DEVICE int shares(const Batch *p, int n) { return min(p->parts, (n + SHARE - 1) / SHARE); }
+
+// Partial sums of a layer's weight gradients: features of rows times the scaled gradients of their outputs. A block sums for 128
+// features of reduced messages and 32 outputs under three scalers, and for 32 features of own states and those outputs under the
+// first; a thread for 8 by 12 and 2 by 4. The blocks of a tile share the rows by groups of 16. While a block computes on a group it
+// reads the next one.
+extern "C" __global__ void __launch_bounds__(128, 3) weight_partial(const Batch *p, int t) {
+	__shared__ float4 x[2][GROUP][40], g[2][GROUP][24]; // by row: features, of own states first; gradients
+	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, parts = shares(p, end - begin);
+	int share = blockIdx.x / (PER * PER), tile = blockIdx.x % (PER * PER), features = tile / PER, outputs = tile % PER;
+	if (share >= parts) return;
+	int at = thread / 8, to = thread % 8, row = thread / 8, last = end - 1;
+	const float *linear = p->linear;
+	const Scale *scales = p->scales;
+	const int *degrees = p->row_degree;
+	float c[3][8][4], own[2][4];
 #pragma unroll
-					for (int i = 0; i < 8; i++) c[i][j] = fmaf(x[i], y, c[i][j]);
+	for (int j = 0; j < 4; j++) {
+		own[0][j] = own[1][j] = 0;
+#pragma unroll
+		for (int s = 0; s < 3; s++)
+#pragma unroll
+			for (int i = 0; i < 8; i++) c[s][i][j] = 0;
+	}
+	float4 xs[5], y;
+	Scale scale;
+	// read reads a thread's share of a group: 20 features of a row, and 4 gradients. Rows behind the last one count as 0.
+	auto read = [&](int first) {
+		int r = first + row;
+		const float *from = p->features + (long long)min(r, last) * WIDTH;
+#pragma unroll
+		for (int i = 0; i < 5; i++) xs[i] = at4(from, (i == 0 ? 8 * features : LANES + 32 * features + 8 * (i - 1)) + to);
+		y = r < end ? at4(linear, (long long)r * LANES + 8 * outputs + to) : zero4();
+	};
+	auto keep = [&](int b) {
+#pragma unroll
+		for (int i = 0; i < 5; i++) x[b][row][8 * i + to] = xs[i];
+		g[b][row][to] = y;
+		g[b][row][8 + to] = scale4(y, scale.up);
+		g[b][row][16 + to] = scale4(y, scale.down);
+	};
+	int step = parts * GROUP, first = begin + share * GROUP, degree = degrees[min(first + step + row, last)];
+	scale = scales[degrees[min(first + row, last)]];
+	read(first);
+	keep(0);
+	__syncthreads();
+#pragma unroll 1
+	for (int b = 0; first < end; first += step, b = 1 - b) {
+		bool more = first + step < end;
+		if (more) {
+			read(first + step);
+			scale = scales[degree];
+			degree = degrees[min(first + 2 * step + row, last)];
+		}
+#pragma unroll 1
+		for (int r = 0; r < GROUP; r++) {
+			float4 low = x[b][r][8 + at], high = x[b][r][24 + at];
+			float2 first_two = ((const float2 *)&x[b][r][0])[at];
+			float v[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+			for (int s = 0; s < 3; s++) {
+				float4 ys = g[b][r][8 * s + to];
+				float u[4] = {ys.x, ys.y, ys.z, ys.w};
+#pragma unroll
+				for (int j = 0; j < 4; j++) {
+#pragma unroll
+					for (int i = 0; i < 8; i++) c[s][i][j] = fmaf(v[i], u[j], c[s][i][j]);
+					if (s > 0) continue;
+					own[0][j] = fmaf(first_two.x, u[j], own[0][j]);
+					own[1][j] = fmaf(first_two.y, u[j], own[1][j]);
 				}
 			}
-			__syncthreads();
 		}
-#pragma unroll
-		for (int i = 0; i < 8; i++) {
-			int row = first + 8 * eight + i;
-			if (row >= end) continue;
-#pragma unroll
-			for (int j = 0; j < 5; j++) p->feature_gradients[(long long)(row - begin) * WIDTH + features + column + 32 * j] = c[i][j];
-		}
-	}
-}
-
-// Partial sums of a layer's weight gradients: features of rows times the scaled gradients of their outputs, 160 features by 96
-// outputs a block, a thread 10 by 6. p->parts blocks share the rows of each such tile, by groups of 32.
-KERNEL(256) weight_partial(const Batch *p, int t) {
-	__shared__ float x[GROUP][160], g[GROUP][96];
-	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, tiles = WIDTH / 160 * (COLUMNS / 96);
-	int part = blockIdx.x / tiles, features = blockIdx.x % tiles / (COLUMNS / 96) * 160, outputs = blockIdx.x % (COLUMNS / 96) * 96;
-	int at = thread % 16, to = thread / 16;
-	float c[10][6];
-#pragma unroll
-	for (int i = 0; i < 10; i++)
-#pragma unroll
-		for (int j = 0; j < 6; j++) c[i][j] = 0;
-	for (int first = begin + part * GROUP; first < end; first += p->parts * GROUP) {
-		for (int i = thread; i < GROUP * 40; i += 256) {
-			int r = first + i / 40;
-			put4(&x[i / 40][0], i % 40, r < end ? at4(p->features + (long long)r * WIDTH + features, i % 40) : zero4());
-		}
-		for (int i = thread; i < GROUP * 24; i += 256) {
-			int r = first + i / 24, n = outputs + i % 24 * 4;
-			float4 y = zero4();
-			if (r < end) y = scale4(at4(p->linear, (long long)r * LANES + n % DIM / 4), scaled(1.0f, p->scales[p->row_degree[r]], n / DIM));
-			put4(&g[i / 24][0], i % 24, y);
-		}
-		__syncthreads();
-#pragma unroll 8
-		for (int r = 0; r < GROUP; r++) {
-			float y[6];
-#pragma unroll
-			for (int j = 0; j < 6; j++) y[j] = g[r][to + 16 * j];
-#pragma unroll
-			for (int i = 0; i < 10; i++) {
-				float v = x[r][at + 16 * i];
-#pragma unroll
-				for (int j = 0; j < 6; j++) c[i][j] = fmaf(v, y[j], c[i][j]);
-			}
-		}
+		if (more) keep(1 - b);
 		__syncthreads();
 	}
-	float *out = p->partial + (long long)part * WIDTH * COLUMNS;
+	float *out = p->partial + (long long)share * WIDTH * COLUMNS;
 #pragma unroll
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 2; i++)
+		put4(out, (32 * features + 2 * at + i) * (COLUMNS / 4) + 8 * outputs + to, make_float4(own[i][0], own[i][1], own[i][2], own[i][3]));
 #pragma unroll
-		for (int j = 0; j < 6; j++) out[(features + at + 16 * i) * COLUMNS + outputs + to + 16 * j] = c[i][j];
+	for (int i = 0; i < 8; i++)
+#pragma unroll
+		for (int s = 0; s < 3; s++)
+			put4(out, (DIM + 128 * features + 64 * (i / 4) + 4 * at + i % 4) * (COLUMNS / 4) + s * LANES + 8 * outputs + to,
+			     make_float4(c[s][i][0], c[s][i][1], c[s][i][2], c[s][i][3]));
 }
 
-// The weights' gradients: the partial sums, in the stored order.
+// The weights' gradients: the partial sums, in the stored order. A block sums for 32 weights, each of its warps every eighth partial
+// sum.
 KERNEL(256) weight_sum(const Batch *p, int t) {
-	int columns = p->reduction == PNA ? 13 * DIM : 2 * DIM, i = blockIdx.x * 256 + threadIdx.x;
-	if (i >= WIDTH * COLUMNS) return;
-	int f = i / COLUMNS, s = i % COLUMNS / DIM, o = i % DIM, at = stored(p->reduction, f, s);
-	if (at < 0) return;
+	__shared__ float sums[8][32];
+	int columns = p->reduction == PNA ? 13 * DIM : 2 * DIM, lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane;
+	int f = i / COLUMNS, s = i % COLUMNS / DIM, o = i % DIM, at = stored(p->reduction, f, s), parts = shares(p, end_row(p, t) - first_row(p, t));
+	if (at < 0) return; // as all of the block, whose weights are of one feature and scaler
+	const float *partial = p->partial + i;
 	float sum = 0;
-	for (int part = 0; part < p->parts; part++) sum += p->partial[(long long)part * WIDTH * COLUMNS + i];
+#pragma unroll 8
+	for (int part = warp; part < parts; part += 8) sum += partial[(long long)part * WIDTH * COLUMNS];
+	sums[warp][lane] = sum;
+	__syncthreads();
+	if (warp > 0) return;
+	for (int w = 1; w < 8; w++) sum += sums[w][lane];
 	float *to = p->gradients + (long long)(t - 1) * p->layer_size + p->linear_at + o * columns + at;
 	*to = p->accumulate ? *to + sum : sum;
 }
