@@ -46,10 +46,10 @@ func (e *engine) mlpBackward(n, rows int, attention, add bool) {
 
 // linearBackward takes a layer's gradients through the linear map.
 func (e *engine) linearBackward(n int, layer int32) {
-	featureTiles, tiles := e.width()/160, e.width()/160*(e.columns()/96)
-	e.launch("feature_gradients", turns(n*e.graph.Entities*featureTiles, 64), 256, layer)
-	e.launch("weight_partial", int(e.batch.Parts)*tiles, 256, layer)
-	e.launch("weight_sum", blocks(e.width()*e.columns(), 256), 256, layer)
+	tiles := e.dim / 32 * (e.dim / 32)
+	e.launch("feature_gradients", turns(n*e.graph.Entities, 64), 4*e.dim, layer)
+	e.launch("weight_partial", int(e.batch.Parts)*tiles, 128, layer)
+	e.launch("weight_sum", e.width()*e.columns()/32, 256, layer)
 }
 
 // embeddingBackward computes the gradients of the relations' and the queries' embeddings.

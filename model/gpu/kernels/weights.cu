@@ -30,7 +30,7 @@ DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 (&w)[TIL
 
 // Gradients of a layer's features: [n, COLUMNS] x [COLUMNS, WIDTH]. While a block computes on a tile of weights it reads the next
 // one.
-extern "C" __global__ void __launch_bounds__(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
+SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
 	__shared__ float4 a[DIM][ROWS / 4 + 1]; // by output: 64 rows, before the scalers
 	__shared__ float4 w[2][TILE][WIDTH / 4];
 	__shared__ float ups[ROWS], downs[ROWS];
@@ -51,7 +51,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, PER == 1 ? 3 : 1) feature_
 				if (size % THREADS == 0 || thread + i * THREADS < size) (&w[b][0][0])[thread + i * THREADS] = ys[i];
 		};
 		read(0);
-		__syncthreads(); // nobody reads the rows before any more
 #pragma unroll
 		for (int i = 0; i < ROWS * LANES / THREADS; i++) {
 			int r = thread % 16 + 16 * i, o = thread / 16;
@@ -109,7 +108,7 @@ DEVICE int shares(const Batch *p, int n) { return min(p->parts, (n + SHARE - 1) 
 // features of reduced messages and 32 outputs under three scalers, and for 32 features of own states and those outputs under the
 // first; a thread for 8 by 12 and 2 by 4. The blocks of a tile share the rows by groups of 16. While a block computes on a group it
 // reads the next one.
-extern "C" __global__ void __launch_bounds__(128, 3) weight_partial(const Batch *p, int t) {
+SHARING(128, 3) weight_partial(const Batch *p, int t) {
 	__shared__ float4 x[2][GROUP][40], g[2][GROUP][24]; // by row: features, of own states first; gradients
 	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, parts = shares(p, end - begin);
 	int share = blockIdx.x / (PER * PER), tile = blockIdx.x % (PER * PER), features = tile / PER, outputs = tile % PER;
