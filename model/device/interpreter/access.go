@@ -91,6 +91,8 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 		c.do = a.storeShared
 	case where == globalSpace && a.size >= 4 && !a.store:
 		c.do = a.loadGlobal
+	case where == globalSpace && a.size >= 4:
+		c.do = a.storeGlobal
 	}
 	return nil
 }

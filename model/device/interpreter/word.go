@@ -72,13 +72,12 @@ func (a *access) storeShared(w *warp) {
 
 // loadGlobal loads 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadGlobal(w *warp) {
-	addresses := &w.r[a.address]
-	n := (addresses[bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
-	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {
+	n, ok := a.buffer(w)
+	switch {
+	case !ok:
 		a.do(w)
 		return
-	}
-	if w.mask == all && uniform(addresses) {
+	case w.mask == all && uniform(&w.r[a.address]):
 		a.lane(w, 0)
 		for _, row := range a.rows {
 			d := &w.r[row]
@@ -87,19 +86,34 @@ func (a *access) loadGlobal(w *warp) {
 			}
 		}
 		return
+	case a.size > 4 || len(a.rows) > 1:
+		a.loadWide(w, n)
+		return
 	}
+	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
 	b := w.run.memory.buffers[n-1]
-	cells, data, known, id := b.cells(false), b.data, b.written, w.block.mark
-	total := uint64(a.size * len(a.rows))
+	cells, data, known, mark := b.cells(false), b.data, b.written, w.block.mark
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		i := addresses[l] + a.offset - n<<spacing
-		if i&(total-1) != 0 || i >= uint64(len(data)) || i+total > uint64(len(data)) || !readBefore(cells[i>>2:(i+total)>>2], known[i:i+total], id) {
+		if i&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(mark) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
 			a.lane(w, l)
 			continue
 		}
-		if len(a.rows) == 1 {
-			w.r[a.rows[0]][l] = get(data[i:], a.size, a.signed)
+		d[l] = get(data[i:], 4, a.signed)
+	}
+}
+
+// loadWide loads 8 or 16 bytes of buffer n in each lane.
+func (a *access) loadWide(w *warp, n uint64) {
+	addresses, total := &w.r[a.address], uint64(a.size*len(a.rows))
+	b := w.run.memory.buffers[n-1]
+	cells, data, known, mark := b.cells(false), b.data, b.written, w.block.mark
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		i := addresses[l] + a.offset - n<<spacing
+		if i&(total-1) != 0 || i >= uint64(len(data)) || i+total > uint64(len(data)) || !readBefore(cells[i>>2:(i+total)>>2], known[i:i+total], mark) {
+			a.lane(w, l)
 			continue
 		}
 		for e, row := range a.rows {
@@ -108,11 +122,47 @@ func (a *access) loadGlobal(w *warp) {
 	}
 }
 
+// storeGlobal stores 4, 8 or 16 bytes of global memory in each lane. Whatever is not plainly right is left to lane.
+func (a *access) storeGlobal(w *warp) {
+	n, ok := a.buffer(w)
+	if !ok {
+		a.do(w)
+		return
+	}
+	addresses, total := &w.r[a.address], uint64(a.size*len(a.rows))
+	b := w.run.memory.buffers[n-1]
+	cells, data, known, mark := b.cells(false), b.data, b.written, w.block.mark
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		i := addresses[l] + a.offset - n<<spacing
+		if i&(total-1) != 0 || i >= uint64(len(data)) || i+total > uint64(len(data)) {
+			a.lane(w, l)
+			continue
+		}
+		for c := i >> 2; c < (i+total)>>2; c++ {
+			if cells[c].write(mark) != "" {
+				a.lane(w, l) // fails
+			}
+			encoding.LittleEndian.PutUint32(known[4*c:], 0x01010101)
+		}
+		for e, row := range a.rows {
+			put(data[int(i)+e*a.size:], a.size, w.r[row][l])
+		}
+	}
+}
+
+// buffer returns the number of the buffer that the first lane accesses. It is false if there is none, or if the kernel
+// needs a record of every byte.
+func (a *access) buffer(w *warp) (n uint64, ok bool) {
+	n = (w.r[a.address][bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
+	return n, !w.run.kernel.narrow && n != 0 && n <= uint64(len(w.run.memory.buffers))
+}
+
 // readBefore reports whether all bytes were written and a read by a block changes nothing in their cells, and is no
 // conflict.
-func readBefore(cells []cell, known []byte, id uint64) bool {
+func readBefore(cells []cell, known []byte, mark uint64) bool {
 	for c := range cells {
-		if !cells[c].readBefore(id) || encoding.LittleEndian.Uint32(known[4*c:]) != 0x01010101 {
+		if !cells[c].readBefore(mark) || encoding.LittleEndian.Uint32(known[4*c:]) != 0x01010101 {
 			return false
 		}
 	}
