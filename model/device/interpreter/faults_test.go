@@ -42,7 +42,7 @@ func faulty(body string) string {
 // TestFaults runs 3 blocks of 64 threads with two buffers of 256 bytes, of which the first is written.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, body, want string }{
+	for _, c := range []faultCase{
 		{"before a buffer", "ld.global.u32 %r5, [%d3+-4];", "which has 256"},
 		{"behind a buffer", "ld.global.u32 %r5, [%d3+4];", "which has 256"},
 		{"null", "mov.u64 %d5, 0; ld.global.u32 %r5, [%d5];", "no buffer"},
@@ -64,6 +64,7 @@ func TestFaults(t *testing.T) {
 		{"write after a read without a barrier", "st.shared.u32 [%r4], %r1; bar.sync 0; sub.s32 %r5, 252, %r4; @%p2 ld.shared.u32 %r6, [%r5]; @!%p2 st.shared.u32 [%r4], %r1;", "which read it"},
 		{"barrier of a warp only", "st.shared.u32 [%r4], %r1; bar.warp.sync 0xffffffff; sub.s32 %r5, 252, %r4; @!%p2 ld.shared.u32 %r6, [%r5];", "races"},
 		{"shared atomic and plain", "@%p4 st.shared.u32 [shared], %r1; bar.sync 0; atom.shared.add.u32 %r5, [shared], 1; ld.shared.u32 %r6, [shared];", "atomically"},
+		{"shared atomic and load of others", "st.shared.u32 [%r4], %r1; bar.sync 0; red.shared.add.u32 [%r4], 1; xor.b32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5];", "atomically"},
 		{"unwritten local memory", "mov.u64 %d5, depot; ld.local.u32 %r5, [%d5+4];", "local memory"},
 		{"behind local memory", "mov.u64 %d5, depot; st.local.u32 [%d5+16], %r1;", "which has 16"},
 		{"barrier in some lanes", "@%p1 bar.sync 0;", "a barrier in lanes 0000007f"},
@@ -82,24 +83,32 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := New()
-			k := load(t, d, faulty(c.body), "faulty")
-			b, err := d.Allocate(256)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = d.Launch(k, 3, 64, cleared(t, d, 256), b)
-			var fault *Fault
-			if !errors.As(err, &fault) {
-				t.Fatalf("error %v, want a fault with %q", err, c.want)
-			}
-			if !strings.Contains(fault.What, c.want) {
-				t.Errorf("fault %v, want %q", fault, c.want)
-			}
-			if fault.Line < 22 || !strings.Contains(c.body, strings.Join(strings.Fields(fault.Instruction), " ")) && fault.Instruction != "ret" {
-				t.Errorf("line %d, instruction %q", fault.Line, fault.Instruction)
+			for seed := range uint64(6) { // whichever block is the first
+				c.check(t, New(Seed(seed), Workers(1)))
 			}
 		})
+	}
+}
+
+type faultCase struct{ name, body, want string }
+
+func (c faultCase) check(t *testing.T, d *Device) {
+	t.Helper()
+	k := load(t, d, faulty(c.body), "faulty")
+	b, err := d.Allocate(256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.Launch(k, 3, 64, cleared(t, d, 256), b)
+	var fault *Fault
+	if !errors.As(err, &fault) {
+		t.Fatalf("error %v, want a fault with %q", err, c.want)
+	}
+	if !strings.Contains(fault.What, c.want) {
+		t.Errorf("fault %v, want %q", fault, c.want)
+	}
+	if fault.Line < 22 || !strings.Contains(c.body, strings.Join(strings.Fields(fault.Instruction), " ")) && fault.Instruction != "ret" {
+		t.Errorf("line %d, instruction %q", fault.Line, fault.Instruction)
 	}
 }
 

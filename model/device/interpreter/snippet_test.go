@@ -547,6 +547,9 @@ func operands() (triples []uint64) {
 		x, y := single(float32(r.NormFloat64())), single(float32(r.NormFloat64()))
 		triples = append(triples, x, y, single(float32(-float64(f32(x))*float64(f32(y)))))
 	}
+	// A sum just below the middle of two subnormal results, which a float64 rounds to that middle.
+	const scale = 0x1p-75
+	triples = append(triples, single(scale*(1+0x1p-23)), single(scale*(1-0x1p-23)), single(0x1p-127+0x1p-149))
 	for len(triples)%(3*128) != 0 {
 		triples = append(triples, pick())
 	}
