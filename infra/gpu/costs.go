@@ -1,9 +1,138 @@
 package main
 
-import "tagnet/model/gpu"
+import (
+	"tagnet/model/configuration"
+	"tagnet/model/gpu"
+	"tagnet/model/graph"
+	"tagnet/model/parameters"
+)
 
-// stepCosts counts what the phases of a training step read, write and compute.
-func (k *kit) stepCosts(gpu.Work) costs { return nil }
+// cost is what a phase must read and write, in bytes, and compute, in operations; a fused multiplication and addition is two.
+type cost struct{ bytes, operations float64 }
 
-// queryCosts counts what the phases of scoring a query read, write and compute.
-func (k *kit) queryCosts(gpu.Work) costs { return nil }
+// costs are those of phases by name. What caches save is counted, and what a kernel reads in vain, such as edges that carry no message,
+// is not.
+type costs map[string]cost
+
+// counts are the numbers that costs depend on: of one step, or of some queries that are scored together.
+type counts struct {
+	dim, layers, relations, entities, edges float64 // relations with inverses
+	queries, rows, messages                 float64
+	later                                   float64 // messages of the layers but the first
+	candidates                              float64 // scores
+	mlps                                    float64 // evaluations of an MLP for each of them
+	parameters                              float64
+	dependent, training                     bool
+}
+
+// count returns the counts of some work. candidates are scored for each query.
+func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates int, training bool) counts {
+	n := counts{
+		dim: float64(c.Dim), layers: float64(c.Layers), relations: float64(g.RelationCount()), entities: float64(g.Entities), edges: float64(g.Edges()),
+		queries: float64(w.Queries), candidates: float64(w.Queries * candidates), mlps: 1, dependent: c.Dependent, training: training,
+	}
+	if c.Specific() {
+		n.mlps += float64(min(c.Delta, c.Layers) + 1)
+	}
+	for t := range w.Rows {
+		n.rows += float64(w.Rows[t])
+		n.messages += float64(w.Messages[t])
+		if t > 0 {
+			n.later += float64(w.Messages[t])
+		}
+	}
+	for _, shape := range parameters.Layout(c, g.RelationCount()) {
+		n.parameters += float64(shape.Size())
+	}
+	return n
+}
+
+// Sizes in bytes.
+const (
+	value  = 4           // a number
+	edge   = 2 * value   // sender and relation
+	sender = edge + 1    // with its distance
+	member = 9 + 2*value // an edge in the backward pass: also the index of its inverse and its run
+	record = 8 * value   // a row
+	fused  = 2           // operations
+	reduce = 2 + 2*fused // of a message in each dimension: the product, the sum, the squares, the extremes
+	gather = fused       // of a message's gradient where it is added
+	divide = 3 + 2*fused // of a message's gradient: the product, base and slope, two comparisons, the sum of its relation
+	norm   = 20          // of a row in each dimension: scalers, layer norm, ReLU, residual
+	adam   = 12          // of a parameter
+	maps   = 15          // dim x dim blocks of a layer's linear maps: 5 features, 3 scalers
+)
+
+// phases returns the costs; see the README for the formulas.
+func (n counts) phases() costs {
+	state := value * n.dim
+	linear := fused * maps * n.dim * n.dim
+	weights := n.layers * maps * n.dim * n.dim * value
+	c := costs{
+		"search":      {(n.layers-1)*n.words()*n.edges*edge + n.queries*n.entities, 0},
+		"rows":        {6*(n.layers+1)*n.queries*n.entities + n.rows*record, 0},
+		"embeddings":  n.embeddings(),
+		"aggregation": {n.messages*(2*state+sender) + n.rows*(6*state+record), n.dim * (n.messages*reduce + n.rows*norm)},
+		"node update": {n.rows*6*state + weights, n.rows * (linear + norm*n.dim)},
+	}
+	mlp := fused * (2*n.dim*n.dim + 2*n.dim)
+	if !n.training {
+		c["head and loss"] = cost{n.candidates * (n.mlps*state + value), n.candidates * n.mlps * mlp}
+		c["ranking"] = cost{2 * n.candidates * value, 0}
+		return c
+	}
+	c["node update"] = cost{n.rows*7*state + weights, c["node update"].operations}
+	c["head and loss"] = cost{n.candidates * n.mlps * 14 * state, n.candidates * n.mlps * 3 * mlp}
+	c["state gradients"] = cost{n.later*(2*state+member) + n.rows*(6*state+record), n.dim * (n.later*gather + n.rows*norm)}
+	c["feature gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
+	c["message gradients"] = cost{n.messages*(3*state+member) + n.rows*(10*state+record), n.dim * n.messages * divide}
+	c["relation gradients"] = n.relationGradients()
+	c["weight gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
+	c["optimizer"] = cost{8 * n.parameters * value, adam * n.parameters}
+	return c
+}
+
+// words is the number of words that hold a bit of each query.
+func (n counts) words() float64 { return float64((int(n.queries) + 31) / 32) }
+
+// embedded is the number of dimensions of all relation embeddings of all layers.
+func (n counts) embedded() float64 { return n.layers * n.relations * n.dim }
+
+// embeddings is the cost of embeddings that depend on the query, and of the linear maps' layout while training.
+func (n counts) embeddings() cost {
+	var c cost
+	if n.training {
+		c.bytes = 3 * n.layers * maps * n.dim * n.dim * value
+	}
+	if n.dependent {
+		c.bytes += n.embedded() * value * (n.dim + n.queries)
+		c.operations = fused * n.queries * n.embedded() * n.dim
+	}
+	return c
+}
+
+// relationGradients is the cost from the sums of each relation to the gradients of parameters.
+func (n counts) relationGradients() cost {
+	c := cost{2 * n.queries * n.embedded() * value, n.queries * n.embedded()}
+	if n.dependent { // of the map and of the query's embedding
+		c.bytes += n.embedded() * value * (2*n.dim + n.queries)
+		c.operations = 2 * fused * n.queries * n.embedded() * n.dim
+	}
+	return c
+}
+
+// per returns the costs divided by a number, such as that of queries.
+func (c costs) per(n float64) costs {
+	out := costs{}
+	for name, each := range c {
+		out[name] = cost{each.bytes / n, each.operations / n}
+	}
+	return out
+}
+
+// add adds other costs.
+func (c costs) add(other costs) {
+	for name, each := range other {
+		c[name] = cost{c[name].bytes + each.bytes, c[name].operations + each.operations}
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -37,6 +39,7 @@ const (
 	profiledSteps   = 20
 	scoredQueries   = 2048
 	profiledQueries = 512
+	together        = 64 // queries that a scorer computes together
 )
 
 // measure times steps of training and scoring.
@@ -128,18 +131,22 @@ func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timin
 	}
 	t.EpochSeconds = t.Microseconds * float64(k.stepsOfEpoch()) / 1e6
 	trainer.Profile()
-	if err := s.run(ctx, profiledSteps); err != nil {
-		return nil, err
+	done := work{costs: costs{}}
+	for range profiledSteps {
+		if err := s.run(ctx, 1); err != nil {
+			return nil, err
+		}
+		w, err := trainer.LastWork()
+		if err != nil {
+			return nil, err
+		}
+		done.add(count(k.data.Graph, k.configuration, w, 1+k.configuration.Negatives, true))
 	}
 	times, err := trainer.Times()
 	if err != nil {
 		return nil, err
 	}
-	w, err := trainer.LastWork(len(s.examples))
-	if err != nil {
-		return nil, err
-	}
-	t.add(times, profiledSteps, w, k.stepCosts(w))
+	t.add(times, profiledSteps, done, k.device.Properties())
 	return t, nil
 }
 
@@ -165,19 +172,22 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 		t.Messages += float64(a.Messages) / float64(len(answered))
 	}
 	scorer.Profile()
-	if _, err := scorer.Score(profiled, 10); err != nil {
-		return nil, err
+	done := work{costs: costs{}}
+	for chunk := range slices.Chunk(profiled, together) {
+		if _, err := scorer.Score(chunk, 10); err != nil {
+			return nil, err
+		}
+		w, err := scorer.LastWork()
+		if err != nil {
+			return nil, err
+		}
+		done.add(count(k.data.Graph, k.configuration, w, k.data.Graph.Entities, false))
 	}
 	times, err := scorer.Times()
 	if err != nil {
 		return nil, err
 	}
-	last := (len(profiled)-1)%64 + 1 // queries that are computed together
-	w, err := scorer.LastWork(last)
-	if err != nil {
-		return nil, err
-	}
-	t.add(times, len(profiled), w, k.queryCosts(w))
+	t.add(times, len(profiled), done, k.device.Properties())
 	return t, nil
 }
 
@@ -199,17 +209,27 @@ func (k *kit) questions(ctx context.Context) ([]gpu.Question, error) {
 	return questions, nil
 }
 
-// add adds the times of kernels over count steps or queries, and the work of the last.
-func (t *timing) add(times []gpu.KernelTime, count int, w gpu.Work, counted costs) {
-	t.Phases = group(times, count, counted)
+// work is the work of some steps or queries, added up.
+type work struct {
+	costs         costs
+	queries, rows float64
+}
+
+func (w *work) add(n counts) {
+	w.costs.add(n.phases())
+	w.queries += n.queries
+	w.rows += n.rows
+}
+
+// add adds the times of kernels, and the work, over a number of steps or queries.
+func (t *timing) add(times []gpu.KernelTime, count int, done work, card device.Properties) {
+	t.Phases = group(times, count, done.costs.per(float64(count)), card)
 	for _, p := range t.Phases {
 		t.Device += p.Microseconds
 		t.Launches += p.Launches
 	}
 	t.Host = t.Microseconds - t.Device
-	for _, n := range w.Rows {
-		t.Rows += float64(n) / float64(w.Queries)
-	}
+	t.Rows = done.rows / done.queries
 }
 
 func microseconds(d time.Duration, n int) float64 { return d.Seconds() * 1e6 / float64(n) }
@@ -218,22 +238,20 @@ func microseconds(d time.Duration, n int) float64 { return d.Seconds() * 1e6 / f
 func (k *kit) printTiming(what string, t *timing) {
 	k.print("%s: %.1f us, kernels %.1f us, host and gaps %.1f us (examples %.1f us), %.1f launches; a query: %.0f messages, %.0f rows",
 		what, t.Microseconds, t.Device, t.Host, t.Preparing, t.Launches, t.Messages, t.Rows)
-	p := k.device.Properties()
 	k.print("%-20s %10s %6s %9s %9s %8s %6s %9s %9s %6s", "phase", "us", "share", "launches", "MB", "GB/s", "peak", "MFLOP", "GFLOP/s", "peak")
-	for _, f := range t.Phases {
-		seconds := f.Microseconds / 1e6
-		k.print("%-20s %10.1f %5.1f%% %9.1f %9.2f %8.0f %6s %9.1f %9.0f %6s", f.Phase, f.Microseconds, 100*f.Share, f.Launches,
-			f.Bytes/1e6, f.Bytes/seconds/1e9, percent(f.Bytes/seconds, peakBytes(p)), f.Operations/1e6, f.Operations/seconds/1e9, percent(f.Operations/seconds, peakOperations(p)))
-		for _, n := range f.Kernels {
-			k.print("    %-26s %8.1f %16.1f", n.Kernel, n.Microseconds, n.Launches)
+	for _, p := range t.Phases {
+		k.print("%-20s %10.1f %6s %9.1f %9.2f %8.0f %6s %9.1f %9.0f %6s", p.Phase, p.Microseconds, percent(p.Share), p.Launches,
+			p.Bytes/1e6, p.ByteRate/1e9, percent(p.ByteShare), p.Operations/1e6, p.OperationRate/1e9, percent(p.OperationShare))
+		for _, n := range p.Kernels {
+			k.print("    %-26s %8.1f %14.1f", n.Kernel, n.Microseconds, n.Launches)
 		}
 	}
 }
 
-// percent returns a share of a peak, or nothing where the peak or the value is not known.
-func percent(value, peak float64) string {
-	if peak == 0 || !(value > 0) {
+// percent returns a share as text, or nothing where it is not known.
+func percent(share float64) string {
+	if share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.1f%%", 100*value/peak)
+	return fmt.Sprintf("%.1f%%", 100*share)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tagnet/model/device"
 	"tagnet/model/gpu"
 )
 
@@ -46,10 +47,14 @@ type phase struct {
 	Microseconds float64 `json:"microseconds"`
 	Share        float64 `json:"share"`
 	Launches     float64 `json:"launches"`
-	// Bytes and Operations are counted; see the README.
-	Bytes      float64 `json:"bytes,omitempty"`
-	Operations float64 `json:"operations,omitempty"`
-	Kernels    []taken `json:"kernels"`
+	// Bytes and Operations are counted; see the README. The rates are theirs by second, and the shares those of the card's peaks.
+	Bytes          float64 `json:"bytes"`
+	Operations     float64 `json:"operations"`
+	ByteRate       float64 `json:"bytes_per_second"`
+	OperationRate  float64 `json:"operations_per_second"`
+	ByteShare      float64 `json:"share_of_bandwidth,omitempty"`
+	OperationShare float64 `json:"share_of_operations,omitempty"`
+	Kernels        []taken `json:"kernels"`
 }
 
 // taken is what a kernel took.
@@ -60,7 +65,7 @@ type taken struct {
 }
 
 // group adds up the times of kernels by phase, divided by a number of steps or queries, in the order of the phases.
-func group(times []gpu.KernelTime, count int, counted costs) []phase {
+func group(times []gpu.KernelTime, count int, counted costs, card device.Properties) []phase {
 	byName := map[string]*phase{}
 	total := 0.0
 	for _, t := range times {
@@ -79,10 +84,25 @@ func group(times []gpu.KernelTime, count int, counted costs) []phase {
 	var list []phase
 	for _, p := range byName {
 		p.Share = p.Microseconds / total
+		p.rate(card)
 		list = append(list, *p)
 	}
 	slices.SortFunc(list, func(a, b phase) int { return cmp.Compare(order(a.Phase), order(b.Phase)) })
 	return list
+}
+
+// rate sets what follows from the time and the counts.
+func (p *phase) rate(card device.Properties) {
+	if p.Microseconds == 0 {
+		return
+	}
+	p.ByteRate, p.OperationRate = 1e6*p.Bytes/p.Microseconds, 1e6*p.Operations/p.Microseconds
+	if peak := peakBytes(card); peak > 0 {
+		p.ByteShare = p.ByteRate / peak
+	}
+	if peak := peakOperations(card); peak > 0 {
+		p.OperationShare = p.OperationRate / peak
+	}
 }
 
 func order(name string) int {
@@ -93,9 +113,3 @@ func order(name string) int {
 	}
 	return len(phases)
 }
-
-// cost is what a phase reads and writes, in bytes, and computes, in operations.
-type cost struct{ bytes, operations float64 }
-
-// costs are those of phases by name.
-type costs map[string]cost

@@ -32,6 +32,7 @@ type engine struct {
 	memory        memory
 	batch         batch // what does not depend on the queries
 	capacity      int   // queries of a chunk
+	current       int   // queries of the last chunk
 	at            device.Pointer
 	training      bool
 	profile       *profile // nil unless launches are measured

@@ -6,6 +6,7 @@ import "tagnet/model/device"
 func (e *engine) start(queries []query, change func(*batch)) batch {
 	b := e.batch
 	b.Batch = int32(len(queries))
+	e.current = len(queries)
 	if change != nil {
 		change(&b)
 	}

@@ -82,9 +82,10 @@ type Work struct {
 	Rows, Messages []int64
 }
 
-// LastWork returns the work of the last queries that were computed together: of a step, unless memory is short, or of at most 64
-// queries that are scored.
-func (e *engine) LastWork(queries int) (Work, error) {
+// LastWork returns the work of the last queries that were computed together: those of a step, unless memory is short, or at most 64
+// that are scored.
+func (e *engine) LastWork() (Work, error) {
+	queries := e.current
 	layers := e.configuration.Layers
 	w := Work{Queries: queries, Rows: make([]int64, layers), Messages: make([]int64, layers)}
 	begin := values(e, e.batch.RowBegin, make([]int32, layers+2))
