@@ -11,18 +11,26 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 		layer := int32(t)
 		e.launch("state_gradients_heavy", heavy, heavyThreads, layer)
 		e.launch("state_gradients", light, 128, layer)
+		e.relationBackward(n, t+1)
 		e.linearBackward(n, layer)
-		e.launch("message_gradients_heavy", heavy, heavyThreads, layer)
-		e.launch("message_gradients", light, 128, layer)
+		e.launch("message_terms_heavy", heavy, heavyThreads, layer)
+		e.launch("message_terms", light, 128, layer)
 		if e.configuration.Bias || e.configuration.DegreeMessages {
 			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
 			e.launch("vector_sum", 1, 4*e.dim, layer)
 		}
-		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, layer)
-		e.launch("relation_sum", turns(n*e.graph.RelationCount()*e.dim, 256), 256, layer)
 	}
 	e.launch("state_gradients_heavy", n, heavyThreads, int32(0)) // the sources
+	e.relationBackward(n, 1)
 	e.embeddingBackward(n)
+}
+
+// relationBackward sums the gradients of a layer's relation embeddings, once those of the layer before's states are there.
+func (e *engine) relationBackward(n, layer int) {
+	if layer <= e.configuration.Layers {
+		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, int32(layer))
+		e.launch("relation_sum", turns(n*e.graph.RelationCount()*e.dim, 256), 256, int32(layer))
+	}
 }
 
 // headBackward computes the gradients of the MLPs and of the candidates' final states.

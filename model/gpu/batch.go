@@ -68,10 +68,10 @@ type batch struct {
 	FeatureGradients                     device.Pointer
 	DegreeGradients                      device.Pointer
 	Boundary                             device.Pointer
-	Messages                             device.Pointer
+	Attained                             device.Pointer
+	Extremes                             device.Pointer
 	RunSums                              device.Pointer
 	RunLayers                            device.Pointer
-	Owners                               device.Pointer
 	RelationPartial                      device.Pointer
 	RelationGradients                    device.Pointer
 	QueryGradients                       device.Pointer

@@ -86,15 +86,15 @@ func (a adjacency) reverse() []int32 {
 	return reverse
 }
 
-// placeRuns numbers the runs by relation, and cuts each relation's into pieces that a warp sums. A run ends with its relation, and
+// placeRuns numbers the runs by the inverse of their relation, and cuts each relation's into pieces that a warp sums. A run ends with its relation, and
 // where another team of a warp reads the next edges of an entity.
 func (e *engine) placeRuns(a adjacency) {
 	runs := make([]int32, len(a.senders)) // first by receiver
-	var relations []int32                 // by run
+	var relations []int32                 // by run: the inverse
 	for o := range a.Entities {
 		for edge := a.Offsets[o]; edge < a.Offsets[o+1]; edge++ {
 			if (edge-a.Offsets[o])%e.runEdges() == 0 || a.relations[edge] != a.relations[edge-1] {
-				relations = append(relations, a.relations[edge])
+				relations = append(relations, a.Inverse(a.relations[edge]))
 			}
 			runs[edge] = int32(len(relations) - 1)
 		}

@@ -4,6 +4,7 @@
 // Members is a set of messages, four dimensions a lane.
 struct Members {
 	float4 sum, squares, most, least;
+	int4 highest, lowest; // the edges of the first message that attains an extreme; -1: what is no message does
 	int admitted, empty; // edges that the window admits, and those of them whose message is empty and not sent
 };
 
@@ -13,14 +14,45 @@ DEVICE void start(Members &m, float4 boundary, bool first) {
 	m.most = m.least = boundary;
 	m.sum = first ? boundary : zero4();
 	m.squares = mul4(m.sum, m.sum);
+	m.highest = m.lowest = make_int4(-1, -1, -1, -1);
 	m.admitted = m.empty = 0;
 }
 
-DEVICE void add(Members &m, float4 x) {
+// raise and lower replace an extreme by a later one, and one by an equal one of a smaller edge.
+DEVICE void raise(float &extreme, int &edge, float x, int e) {
+	if (x > extreme || (x == extreme && e < edge)) {
+		extreme = x;
+		edge = e;
+	}
+}
+
+DEVICE void lower(float &extreme, int &edge, float x, int e) {
+	if (x < extreme || (x == extreme && e < edge)) {
+		extreme = x;
+		edge = e;
+	}
+}
+
+DEVICE void extend(Members &m, float4 most, int4 highest, float4 least, int4 lowest) {
+	raise(m.most.x, m.highest.x, most.x, highest.x);
+	raise(m.most.y, m.highest.y, most.y, highest.y);
+	raise(m.most.z, m.highest.z, most.z, highest.z);
+	raise(m.most.w, m.highest.w, most.w, highest.w);
+	lower(m.least.x, m.lowest.x, least.x, lowest.x);
+	lower(m.least.y, m.lowest.y, least.y, lowest.y);
+	lower(m.least.z, m.lowest.z, least.z, lowest.z);
+	lower(m.least.w, m.lowest.w, least.w, lowest.w);
+}
+
+DEVICE void add(Members &m, float4 x, int e) {
+	int4 edge = make_int4(e, e, e, e);
 	m.sum = add4(m.sum, x);
 	m.squares = fma4(x, x, m.squares);
-	m.most = max4(m.most, x);
-	m.least = min4(m.least, x);
+	extend(m, x, edge, x, edge);
+}
+
+DEVICE int4 across_int4(int4 a, int lanes) {
+	return make_int4(__shfl_xor_sync(ALL, a.x, lanes), __shfl_xor_sync(ALL, a.y, lanes), __shfl_xor_sync(ALL, a.z, lanes), __shfl_xor_sync(ALL, a.w, lanes));
 }
 
 // hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then each team takes every TEAMS-th of
@@ -64,7 +96,7 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 			}
 #pragma unroll
 			for (int j = 0; j < 2; j++)
-				if (next[j] >= 0) add(m, mul4(x[j], w[j]));
+				if (next[j] >= 0) add(m, mul4(x[j], w[j]), first + next[j]);
 		}
 	}
 }
@@ -75,8 +107,7 @@ DEVICE void merge_teams(Members &m) {
 	for (int lanes = LANES; lanes < 32; lanes *= 2) {
 		m.sum = add4(m.sum, across4(m.sum, lanes));
 		m.squares = add4(m.squares, across4(m.squares, lanes));
-		m.most = max4(m.most, across4(m.most, lanes));
-		m.least = min4(m.least, across4(m.least, lanes));
+		extend(m, across4(m.most, lanes), across_int4(m.highest, lanes), across4(m.least, lanes), across_int4(m.lowest, lanes));
 	}
 }
 
@@ -87,6 +118,7 @@ DEVICE float deviation(float squares, float mean, float divisor) {
 // finish adds what is not a message and writes the features. All lanes have the same set; team i writes feature i.
 DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, age = t - row.distance;
+	int4 none = make_int4(-1, -1, -1, -1);
 	if (p->degree_messages) {
 		float4 x = at4(p->parameters + (long long)(t - 1) * p->layer_size + p->degree_at, part);
 		int count = row.degree - m.admitted;
@@ -94,13 +126,11 @@ DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 			float copies = count;
 			m.sum = fma4(x, make_float4(copies, copies, copies, copies), m.sum);
 			m.squares = fma4(scale4(x, copies), x, m.squares);
-			m.most = max4(m.most, x);
-			m.least = min4(m.least, x);
+			extend(m, x, none, x, none);
 		}
 	}
 	if (row.flags & SOURCE && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
-		m.most = max4(m.most, zero4());
-		m.least = min4(m.least, zero4());
+		extend(m, zero4(), none, zero4(), none);
 	}
 	float divisor = p->scales[row.degree].divisor;
 	float4 own = zero4(), mean = scale4(m.sum, divisor), deviations;
@@ -120,6 +150,10 @@ DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 	}
 	float *out = p->features + feature_row(p, t, i) * WIDTH;
 	for (int f = team; f < 5; f += TEAMS) put4(out, f * LANES + part, f == 0 ? own : f == 1 ? mean : f == 2 ? m.most : f == 3 ? m.least : deviations);
+	if (p->training && lane < LANES) {
+		((int4 *)p->attained)[(long long)i * 2 * LANES + part] = m.highest;
+		((int4 *)p->attained)[(long long)i * 2 * LANES + LANES + part] = m.lowest;
+	}
 	if (lane == 0) {
 		p->row_admitted[i] = m.admitted;
 		p->row_sent[i] = m.admitted - m.empty;
@@ -127,7 +161,7 @@ DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 }
 
 // Light entities, a warp each.
-SHARING(128, 7) aggregate(const Batch *p, int t) {
+SHARING(128, 6) aggregate(const Batch *p, int t) {
 	int end = end_row(p, t), team = threadIdx.x % 32 / LANES, part = threadIdx.x % LANES;
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
@@ -139,27 +173,10 @@ SHARING(128, 7) aggregate(const Batch *p, int t) {
 	}
 }
 
-// merge_value merges one of the 4 DIM values of the warps' sets into the first warp's.
-DEVICE void merge_value(const Batch *p, float *sets, int i, int value) {
-	int kind = value / DIM, owner = 0;
-	float all[HEAVY_WARPS], result;
-#pragma unroll
-	for (int w = 0; w < HEAVY_WARPS; w++) all[w] = sets[w * 4 * DIM + value];
-	result = all[0];
-#pragma unroll
-	for (int w = 1; w < HEAVY_WARPS; w++) result = kind < 2 ? result + all[w] : kind == 2 ? fmaxf(result, all[w]) : fminf(result, all[w]);
-	sets[value] = result;
-	if (kind < 2 || !p->training) return;
-#pragma unroll
-	for (int w = HEAVY_WARPS - 1; w >= 0; w--)
-		if (all[w] == result) owner = w;
-	p->owners[(long long)i * 2 * DIM + value - 2 * DIM] = owner;
-}
-
-// Heavy entities, a block each, whose warps take equal parts of the edges. Then a thread merges one value of their sets, and notes for
-// the backward pass which warp read an extreme first.
-SHARING(32 * HEAVY_WARPS, 3) aggregate_heavy(const Batch *p, int t) {
-	__shared__ float4 sets[HEAVY_WARPS][4][LANES]; // sum, squares, most, least
+// Heavy entities, a block each, whose warps take equal parts of the edges. Then a thread merges one dimension of their sets.
+SHARING(32 * HEAVY_WARPS, 2) aggregate_heavy(const Batch *p, int t) {
+	__shared__ float4 sums[HEAVY_WARPS][LANES], squares[HEAVY_WARPS][LANES], most[HEAVY_WARPS][LANES], least[HEAVY_WARPS][LANES];
+	__shared__ int4 highest[HEAVY_WARPS][LANES], lowest[HEAVY_WARPS][LANES];
 	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
@@ -169,20 +186,40 @@ SHARING(32 * HEAVY_WARPS, 3) aggregate_heavy(const Batch *p, int t) {
 		hear(p, m, row, t, share_begin(row, warp), share_begin(row, warp + 1));
 		merge_teams(m);
 		if (team == 0) {
-			sets[warp][0][part] = m.sum;
-			sets[warp][1][part] = m.squares;
-			sets[warp][2][part] = m.most;
-			sets[warp][3][part] = m.least;
+			sums[warp][part] = m.sum;
+			squares[warp][part] = m.squares;
+			most[warp][part] = m.most;
+			least[warp][part] = m.least;
+			highest[warp][part] = m.highest;
+			lowest[warp][part] = m.lowest;
 		}
 		if (lane == 0) {
 			admitted[warp] = m.admitted;
 			empty[warp] = m.empty;
 		}
 		__syncthreads();
-		for (int value = threadIdx.x; value < 4 * DIM; value += 32 * HEAVY_WARPS) merge_value(p, (float *)sets, i, value);
+		int j = threadIdx.x % DIM;
+		if (threadIdx.x < DIM) {
+			for (int w = 1; w < HEAVY_WARPS; w++) {
+				((float *)sums)[j] += ((float *)sums[w])[j];
+				((float *)squares)[j] += ((float *)squares[w])[j];
+			}
+		} else if (threadIdx.x < 2 * DIM) {
+			float extreme = ((float *)most)[j];
+			int edge = ((int *)highest)[j];
+			for (int w = 1; w < HEAVY_WARPS; w++) raise(extreme, edge, ((float *)most[w])[j], ((int *)highest[w])[j]);
+			((float *)most)[j] = extreme;
+			((int *)highest)[j] = edge;
+		} else if (threadIdx.x < 3 * DIM) {
+			float extreme = ((float *)least)[j];
+			int edge = ((int *)lowest)[j];
+			for (int w = 1; w < HEAVY_WARPS; w++) lower(extreme, edge, ((float *)least[w])[j], ((int *)lowest[w])[j]);
+			((float *)least)[j] = extreme;
+			((int *)lowest)[j] = edge;
+		}
 		__syncthreads();
 		if (warp == 0) {
-			Members all = {sets[0][0][part], sets[0][1][part], sets[0][2][part], sets[0][3][part], 0, 0};
+			Members all = {sums[0][part], squares[0][part], most[0][part], least[0][part], highest[0][part], lowest[0][part], 0, 0};
 			for (int w = 0; w < HEAVY_WARPS; w++) {
 				all.admitted += admitted[w];
 				all.empty += empty[w];

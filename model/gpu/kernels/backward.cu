@@ -1,44 +1,89 @@
-// The backward pass of a layer: gradients of states, of the linear map's output, of messages.
+// The backward pass of a layer: gradients of states, of the linear map's output, of messages and their relations.
+//
+// A message is the product of a state and a relation's embedding, so the messages that an entity sends along a relation are equal, and
+// the gradient of each is what its receiver gives: base + slope x message, and what the receiver's extremes add where it is the
+// first that attains one. Nothing is stored by message but in which dimensions it does.
 #include "model.cuh"
 
-// collect adds the gradients of the messages that an entity sends in layer t + 1, four dimensions a lane, over in-edges begin to
-// end: every edge has its inverse.
+// Sums are those over the messages of a run, four dimensions a lane.
+struct Sums {
+	float4 base, slope, extreme;
+};
+
+// end_run adds the gradients of a run's messages to that of the sender's state, x, and stores that of the relation's embedding.
+DEVICE void end_run(const Batch *p, const Row &row, int t, int run, int relation, float4 x, Sums &s, float4 &g) {
+	int part = threadIdx.x % LANES;
+	long long at = (long long)row.query * p->run_count + run;
+	float4 w = at4(embedding_of(p, row.query, t, relation), part), d = add4(fma4(mul4(x, w), s.slope, s.base), s.extreme);
+	g = fma4(d, w, g);
+	put4(p->run_sums, at * LANES + part, mul4(d, x));
+	if (part == 0) p->run_layers[at] = t;
+	s.base = s.slope = s.extreme = zero4();
+}
+
+// add_extremes adds the gradients of those of four dimensions that bits name.
+DEVICE void add_extremes(float4 &sum, unsigned bits, const float *gradients) {
+	if (bits == 0) return;
+	float4 g = at4(gradients, threadIdx.x % LANES);
+	if (bits & 1) sum.x += g.x;
+	if (bits & 2) sum.y += g.y;
+	if (bits & 4) sum.z += g.z;
+	if (bits & 8) sum.w += g.w;
+}
+
+// most_of_teams is the largest number of bits of a team's lanes.
+DEVICE int most_of_teams(unsigned bits) {
+	int most = 0;
+#pragma unroll
+	for (int team = 0; team < TEAMS; team++) most = max(most, __popc(bits >> team * LANES & ((1u << (LANES - 1) << 1) - 1)));
+	return most;
+}
+
+// collect adds the gradients of the messages that an entity sends in layer t, over in-edges begin to end: every edge has its
+// inverse. Of every 32 edges each team of a warp takes LANES, one after another. All lanes get the sum, four dimensions each.
 DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end) {
-	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations;
-	const byte *__restrict__ active = p->active + ((long long)(t + 1) * p->batch + row.query) * p->entities;
-	const float4 *__restrict__ messages = (const float4 *)p->messages + (long long)row.query * p->edges * LANES;
-	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t + 1, 0);
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
-	float4 sum = zero4();
+	const unsigned *__restrict__ extremes = p->extremes + (long long)row.query * p->edges * 2 * PER;
+	const float *__restrict__ gradients = p->feature_gradients;
+	long long of = ((long long)t * p->batch + row.query) * p->entities;
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4, word = PER == 1 ? 0 : part / 8;
+	float4 g = zero4(), x = at4(p->states, ((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
 	for (int first = begin; first < end; first += 32) {
-		int relation = 0, e = first + lane;
+		int from = 0, relation = 0, run = 0, edge = 0, e = first + lane;
 		bool sent = false;
-		if (e < end) {
-			int u = senders[e], r = relations[e];
-			sent = active[u] && !(row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity));
+		if (e < end) { // the pointers are read anew for every 32 edges: registers are scarce
+			int u = p->senders[e], r = p->relations[e];
+			sent = p->active[of + u] && !(row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity));
+			edge = p->reverse[e];
+			run = p->runs[e];
 			relation = inverse_of(r, p->relation_count);
+			if (sent) from = p->row_index[of + u] - p->row_begin[t];
 		}
-		unsigned bits = __ballot_sync(ALL, sent);
-		int count = __popc(bits);
-#pragma unroll
-		for (int i = 0; i < TEAMS - 1; i++)
-			if (i < team) bits &= bits - 1;
-		for (int k = 0; k < count; k += 2 * TEAMS) {
-			float4 x[2], w[2];
-#pragma unroll
-			for (int j = 0; j < 2; j++) {
-				int next = __ffs(bits) - 1;
-#pragma unroll
-				for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
-				int r = __shfl_sync(ALL, relation, max(next, 0));
-				x[j] = next < 0 ? zero4() : messages[(long long)(first + next) * LANES + part];
-				w[j] = next < 0 ? zero4() : embeddings[r * LANES + part];
+		unsigned all = __ballot_sync(ALL, sent), bits = all & ((1u << (LANES - 1) << 1) - 1) << team * LANES;
+		int current = -1, of_current = 0, steps = most_of_teams(all);
+		Sums s = {zero4(), zero4(), zero4()};
+#pragma unroll 1
+		for (int step = 0; step < steps; step++) {
+			int next = __ffs(bits) - 1, lane_of = max(next, 0);
+			bits &= bits - 1;
+			int row_of = __shfl_sync(ALL, from, lane_of), at = __shfl_sync(ALL, edge, lane_of);
+			int number = __shfl_sync(ALL, run, lane_of), r = __shfl_sync(ALL, relation, lane_of);
+			if (next < 0) continue;
+			const float *terms = gradients + (long long)row_of * WIDTH;
+			float4 base = at4(terms + DIM, part), slope = at4(terms + 4 * DIM, part);
+			unsigned most = extremes[(long long)at * 2 * PER + word] >> shift & 15, least = extremes[(long long)at * 2 * PER + PER + word] >> shift & 15;
+			if (number != current) {
+				if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
+				current = number;
+				of_current = r;
 			}
-#pragma unroll
-			for (int j = 0; j < 2; j++) sum = fma4(x[j], w[j], sum);
+			s.base = add4(s.base, base);
+			s.slope = add4(s.slope, slope);
+			add_extremes(s.extreme, most, terms + 2 * DIM);
+			add_extremes(s.extreme, least, terms + 3 * DIM);
 		}
+		if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
 	}
-	return sum_teams(sum);
+	return sum_teams(g);
 }
 
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
@@ -84,12 +129,12 @@ DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
 }
 
 // Gradients of the states of layer t, once those of layer t + 1 are there. Light entities, a warp each.
-SHARING(128, DIM == 32 ? 8 : 6) state_gradients(const Batch *p, int t) {
+SHARING(128, 6) state_gradients(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
 		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t, row.begin, row.end);
+		if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
 		settle(p, row, i, t, g);
 	}
 }
@@ -101,7 +146,7 @@ SHARING(32 * HEAVY_WARPS, 3) state_gradients_heavy(const Batch *p, int t) {
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
 		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t, share_begin(row, warp), share_begin(row, warp + 1));
+		if (t < p->layers) g = collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1));
 		if (lane < LANES) sums[warp][lane] = g;
 		__syncthreads();
 		if (warp == 0) {
@@ -119,40 +164,7 @@ struct Terms {
 	float base, slope, most, least, up, down;
 };
 
-// member is the gradient of a member that is not a message.
-DEVICE float member(Terms &s, float x) {
-	float gradient = fmaf(s.slope, x, s.base);
-	if (x == s.least) {
-		gradient += s.down;
-		s.down = 0;
-	}
-	if (x == s.most) {
-		gradient += s.up;
-		s.up = 0;
-	}
-	return gradient;
-}
-
-// message is the gradient of a message, of which each team of a warp has another one: of those that attain an extreme, the first
-// team's gets its gradient. sent is false where a team has none.
-DEVICE float message(Terms &s, float x, bool sent) {
-	int lane = threadIdx.x % 32;
-	unsigned same = (TEAMS == 4 ? 0x01010101u : 0x00010001u) << lane % LANES; // the lanes of this dimension
-	unsigned least = __ballot_sync(ALL, sent && x == s.least) & same, most = __ballot_sync(ALL, sent && x == s.most) & same;
-	float gradient = fmaf(s.slope, x, s.base);
-	if (least) {
-		if (__ffs(least) - 1 == lane) gradient += s.down;
-		s.down = 0;
-	}
-	if (most) {
-		if (__ffs(most) - 1 == lane) gradient += s.up;
-		s.up = 0;
-	}
-	return gradient;
-}
-
-DEVICE Terms terms(const Batch *p, const Row &row, int t, int i, int dim) {
-	const float *f = p->features + (long long)i * WIDTH + dim, *g = p->feature_gradients + (long long)(i - p->row_begin[t]) * WIDTH + dim;
+DEVICE Terms terms(const Batch *p, const Row &row, const float *f, const float *g) {
 	float divisor = p->scales[row.degree].divisor, mean = f[DIM], deviation = f[4 * DIM];
 	Terms s = {g[DIM], 0, f[2 * DIM], f[3 * DIM], g[2 * DIM], g[3 * DIM]};
 	if (p->reduction == PNA) {
@@ -170,18 +182,27 @@ DEVICE Terms terms(const Batch *p, const Row &row, int t, int i, int dim) {
 	return s;
 }
 
-// The members of a set that are no messages: the boundary, then the copies of the degree message. A dimension of one warp
-// writes what they give, where writes.
-DEVICE void others(const Batch *p, Terms &s, const Row &row, int i, int t, int dim, bool writes) {
-	float boundary = row.flags & SOURCE ? query_embedding(p, row.query)[dim] : 0.0f;
-	float gradient = member(s, boundary);
-	if (row.flags & SOURCE) {
-		if (p->row_admitted[i] > p->row_sent[i]) { // an empty message is a member too
-			if (s.most == 0) s.up = 0;
-			if (s.least == 0) s.down = 0;
-		}
-		if (writes) p->boundary[((long long)row.query * (p->layers + 1) + t) * DIM + dim] = gradient;
+// member is the gradient of a member that is no message. Where no message attains an extreme, the first of these does.
+DEVICE float member(Terms &s, float x) {
+	float gradient = fmaf(s.slope, x, s.base);
+	if (x == s.least) {
+		gradient += s.down;
+		s.down = 0;
 	}
+	if (x == s.most) {
+		gradient += s.up;
+		s.up = 0;
+	}
+	return gradient;
+}
+
+// others stores the gradients of the members of a set that are no messages: the boundary at the source, and the copies of the
+// degree message. highest and lowest are the edges that attain the extremes, or -1.
+DEVICE void others(const Batch *p, Terms s, const Row &row, int i, int t, int dim, int highest, int lowest) {
+	if (highest >= 0) s.up = 0;
+	if (lowest >= 0) s.down = 0;
+	float gradient = member(s, row.flags & SOURCE ? query_embedding(p, row.query)[dim] : 0.0f);
+	if (row.flags & SOURCE) p->boundary[((long long)row.query * (p->layers + 1) + t) * DIM + dim] = gradient;
 	if (!p->degree_messages) return;
 	float x = p->parameters[(long long)(t - 1) * p->layer_size + p->degree_at + dim];
 	int copies = row.degree - p->row_admitted[i];
@@ -190,116 +211,70 @@ DEVICE void others(const Batch *p, Terms &s, const Row &row, int i, int t, int d
 		gradient = fmaf(s.slope, x, s.base) * (copies - 1);
 		gradient += member(s, x);
 	}
-	if (writes) p->degree_gradients[(long long)(i - p->row_begin[t]) * DIM + dim] = gradient;
+	p->degree_gradients[(long long)(i - p->row_begin[t]) * DIM + dim] = gradient;
 }
 
-// end_run stores what the relation's embedding gets from the messages of a run in layer t.
-DEVICE void end_run(const Batch *p, int b, int run, int t, float4 sum) {
-	int part = threadIdx.x % LANES;
-	long long at = (long long)b * p->run_count + run;
-	put4(p->run_sums, at * LANES + part, sum);
-	if (part == 0) p->run_layers[at] = t;
-}
-
-// most_of_teams is the largest number of bits of a team's lanes.
-DEVICE int most_of_teams(unsigned bits) {
-	int most = 0;
-#pragma unroll
-	for (int team = 0; team < TEAMS; team++) most = max(most, __popc(bits >> team * LANES & ((1u << (LANES - 1) << 1) - 1)));
-	return most;
-}
-
-// tell writes the gradients of the messages along in-edges begin to end, and for every run what its relation's embedding gets of
-// them. Of every 32 edges each team of a warp takes LANES, one after another; an extreme goes to the first step that attains it.
-DEVICE void tell(const Batch *p, Terms *s, const Row &row, int t, int begin, int end) {
-	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations, *__restrict__ reverse = p->reverse, *__restrict__ runs = p->runs;
-	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
-	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0), *__restrict__ states = (const float4 *)p->states;
-	float *__restrict__ messages = p->messages + (long long)row.query * p->edges * DIM;
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
+// note_extremes stores for in-edges begin to end in which dimensions they attain an extreme. A lane has PER dimensions.
+DEVICE void note_extremes(const Batch *p, const Row &row, const int *highest, const int *lowest, int begin, int end) {
+	int lane = threadIdx.x % 32;
 	for (int first = begin; first < end; first += 32) {
-		int from = 0, relation = 0, to = 0, run = 0, e = first + lane;
-		bool sent = false;
-		if (e < end) {
-			int u = senders[e], far = distances[u];
-			relation = relations[e];
-			to = reverse[e];
-			run = runs[e];
-			sent = far < t && !(row.flags & TOUCHED && removed(p->queries[row.query], u, relation, row.entity));
-			from = ((t - 1 - far) * p->batch + row.query) * p->entities + u;
-		}
-		unsigned all = __ballot_sync(ALL, sent), bits = all & ((1u << (LANES - 1) << 1) - 1) << team * LANES;
-		int current = -1, steps = most_of_teams(all);
-		float4 sum = zero4();
-		for (int step = 0; step < steps; step += 2) {
-			int next[2];
-			float4 x[2], w[2];
+		unsigned bits[2 * PER];
 #pragma unroll
-			for (int k = 0; k < 2; k++) {
-				next[k] = __ffs(bits) - 1;
-				bits &= bits - 1;
-				int state = __shfl_sync(ALL, from, max(next[k], 0)), r = __shfl_sync(ALL, relation, max(next[k], 0));
-				x[k] = next[k] < 0 ? zero4() : states[(long long)state * LANES + part];
-				w[k] = next[k] < 0 ? zero4() : embeddings[r * LANES + part];
-			}
+		for (int j = 0; j < 2 * PER; j++) bits[j] = 0;
+		for (int k = 0; k < min(32, end - first); k++) {
 #pragma unroll
-			for (int k = 0; k < 2; k++) {
-				int r = __shfl_sync(ALL, run, max(next[k], 0)), at = __shfl_sync(ALL, to, max(next[k], 0));
-				bool here = next[k] >= 0;
-				float4 g = mul4(x[k], w[k]);
-				g.x = message(s[0], g.x, here);
-				g.y = message(s[1], g.y, here);
-				g.z = message(s[2], g.z, here);
-				g.w = message(s[3], g.w, here);
-				if (here && r != current) {
-					if (current >= 0) end_run(p, row.query, current, t, sum);
-					current = r;
-					sum = zero4();
+			for (int j = 0; j < PER; j++) {
+				unsigned most = __ballot_sync(ALL, highest[j] == first + k), least = __ballot_sync(ALL, lowest[j] == first + k);
+				if (lane == k) {
+					bits[j] = most;
+					bits[PER + j] = least;
 				}
-				if (here) put4(messages, (long long)at * LANES + part, g);
-				sum = fma4(g, x[k], sum); // x is 0 where nothing is sent
 			}
 		}
-		if (current >= 0) end_run(p, row.query, current, t, sum);
-	}
-}
-
-// load_terms sets the terms of four dimensions of row i, once what is no message has got its part.
-DEVICE void load_terms(const Batch *p, Terms *s, const Row &row, int t, int i, bool writes) {
-	int dim = threadIdx.x % LANES * 4;
+		if (first + lane >= end) continue;
 #pragma unroll
-	for (int j = 0; j < 4; j++) {
-		s[j] = terms(p, row, t, i, dim + j);
-		others(p, s[j], row, i, t, dim + j, writes && threadIdx.x % 32 < LANES);
+		for (int j = 0; j < 2 * PER; j++) p->extremes[((long long)row.query * p->edges + first + lane) * 2 * PER + j] = bits[j];
 	}
 }
 
-// The gradient of every message of layer t, by receiver: who attains an extreme first is known in the order of its edges
-// alone. Light entities, a warp each.
-SHARING(128, DIM == 32 ? 5 : 4) message_gradients(const Batch *p, int t) {
+// set_terms reads which edges attain the extremes of row i and, where writes, stores its terms and what the other members get.
+DEVICE void set_terms(const Batch *p, const Row &row, int i, int t, int *highest, int *lowest, bool writes) {
+	const int *attained = p->attained + (long long)i * 2 * DIM;
+#pragma unroll
+	for (int j = 0; j < PER; j++) {
+		int dim = threadIdx.x % 32 + 32 * j;
+		highest[j] = attained[dim];
+		lowest[j] = attained[DIM + dim];
+		if (!writes) continue;
+		float *g = p->feature_gradients + (long long)(i - p->row_begin[t]) * WIDTH + dim;
+		Terms s = terms(p, row, p->features + (long long)i * WIDTH + dim, g);
+		others(p, s, row, i, t, dim, highest[j], lowest[j]);
+		g[DIM] = s.base;
+		g[2 * DIM] = s.up;
+		g[3 * DIM] = s.down;
+		g[4 * DIM] = s.slope;
+	}
+}
+
+// What determines the gradients of the messages of layer t, in place of those of the features. Light entities, a warp each.
+KERNEL(128) message_terms(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
-		Terms s[4];
-		load_terms(p, s, row, t, i, true);
-		tell(p, s, row, t, row.begin, row.end);
+		int highest[PER], lowest[PER];
+		set_terms(p, row, i, t, highest, lowest, true);
+		note_extremes(p, row, highest, lowest, row.begin, row.end);
 	}
 }
 
-// Heavy entities, a block each, whose warps take equal parts of the edges: of an extreme, the one that read it first.
-SHARING(32 * HEAVY_WARPS, 2) message_gradients_heavy(const Batch *p, int t) {
-	int end = light_row(p, t), warp = threadIdx.x / 32, dim = threadIdx.x % LANES * 4;
+// Heavy entities, a block each, whose warps take equal parts of the edges.
+KERNEL(32 * HEAVY_WARPS) message_terms_heavy(const Batch *p, int t) {
+	int end = light_row(p, t), warp = threadIdx.x / 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		const byte *owners = p->owners + (long long)i * 2 * DIM + dim;
-		Terms s[4];
-		load_terms(p, s, row, t, i, warp == 0);
-#pragma unroll
-		for (int j = 0; j < 4; j++) {
-			if (owners[j] != warp) s[j].up = 0;
-			if (owners[DIM + j] != warp) s[j].down = 0;
-		}
-		tell(p, s, row, t, share_begin(row, warp), share_begin(row, warp + 1));
+		int highest[PER], lowest[PER];
+		set_terms(p, row, i, t, highest, lowest, warp == 0);
+		note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
 	}
 }
 

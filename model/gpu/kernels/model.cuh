@@ -74,7 +74,7 @@ struct Batch {
 	const int *offsets, *senders, *relations, *reverse;
 	const int *heavy; // entities of more than HEAVY edges, ascending
 	const Scale *scales;
-	// Runs are edges of one relation into one entity, at most LANES, numbered by relation. A piece is some runs of one relation.
+	// Runs are edges of one relation into one entity, at most LANES, numbered by the relation's inverse. A piece has runs of one relation.
 	const int *runs;           // [E]: the run of an edge
 	const int *piece_begin;    // [pieces + 1]
 	const int *relation_pieces; // [2R + 1]
@@ -123,13 +123,13 @@ struct Batch {
 	float *gradient;        // of states, by row
 	float *linear;          // gradient of the linear map's output, by row
 	float *affine;          // gradient of the layer norm's output, by row
-	float *feature_gradients; // [rows of a layer, WIDTH]
+	float *feature_gradients; // [rows of a layer, WIDTH]; after message_terms, of a message x: base, of its maximum, of its minimum, slope
 	float *degree_gradients;  // [rows of a layer, DIM]
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
-	float *messages;          // [B, E, DIM]: gradient of the messages of a layer, by the index of the edge's inverse
+	int *attained;            // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
+	unsigned *extremes;       // [B, E, 2, PER]: dimensions in which an edge's message is that
 	float *run_sums;          // [B, runs, DIM]: gradient of a layer's relation embeddings, of the messages of a run
 	byte *run_layers;         // [B, runs]: the layer that run_sums is of
-	byte *owners;             // by row of heavy entities, [2, DIM]: which warp read the first maximum, and minimum
 	float *relation_partial;  // [B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
