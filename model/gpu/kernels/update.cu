@@ -14,18 +14,16 @@ struct Target {
 	unsigned masks[PER];
 };
 
-// multiply adds the products of half a tile of features for the first scalers. The rows of the second half are swapped by eights, so
-// that a warp writes to all banks.
+// multiply adds the products of eight features for the first scalers. a and w are at the thread's rows and outputs.
 template <int scalers>
-DEVICE void multiply(float (&c)[3][8][4], const float4 (&a)[TILE][ROWS / 4 + 1], const float4 (&w)[TILE][COLUMNS / 4], int begin, int eight, int part) {
-	int at = 2 * eight ^ begin / 4;
+DEVICE void multiply(float (&c)[3][8][4], const float4 *a, const float4 *w) {
 #pragma unroll 1
-	for (int f = begin; f < begin + TILE / 2; f++) {
-		float4 low = a[f][at], high = a[f][at + 1];
+	for (const float4 *last = w + (TILE / 2) * (COLUMNS / 4); w != last; w += COLUMNS / 4, a += ROWS / 4 + 1) {
+		float4 low = a[0], high = a[1];
 		float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
 		for (int s = 0; s < scalers; s++) {
-			float4 ys = w[f][s * LANES + part];
+			float4 ys = w[s * LANES];
 			float y[4] = {ys.x, ys.y, ys.z, ys.w};
 #pragma unroll
 			for (int i = 0; i < 8; i++)
@@ -37,7 +35,8 @@ DEVICE void multiply(float (&c)[3][8][4], const float4 (&a)[TILE][ROWS / 4 + 1],
 
 // Three blocks of DIM 32 fill a multiprocessor's registers. While a block computes on a tile it reads the next one.
 SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
-	__shared__ float4 a[2][TILE][ROWS / 4 + 1]; // by feature: 128 rows
+	// By feature: 128 rows; those of the second eight features are swapped by eights, so that a warp writes to all banks.
+	__shared__ float4 a[2][TILE][ROWS / 4 + 1];
 	__shared__ float4 w[2][TILE][COLUMNS / 4];
 	__shared__ Target targets[ROWS];
 	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, eight = thread / LANES;
@@ -94,10 +93,10 @@ SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
 		for (int k = 0; k < DIM; k += TILE) {
 			int b = k / TILE % 2;
 			read_features(k + TILE);
-			multiply<1>(c, a[b], w[b], 0, eight, part);
+			multiply<1>(c, &a[b][0][2 * eight], &w[b][0][part]);
 			keep_features(1 - b);
 			read_maps(k + TILE);
-			multiply<1>(c, a[b], w[b], TILE / 2, eight, part);
+			multiply<1>(c, &a[b][TILE / 2][2 * eight ^ 2], &w[b][TILE / 2][part]);
 			keep_maps(1 - b);
 			if (k == 0 && thread < ROWS) {
 				targets[thread].up = scale.up;
@@ -112,12 +111,12 @@ SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
 		for (int k = DIM; k < WIDTH; k += TILE) {
 			int b = k / TILE % 2;
 			if (k + TILE < WIDTH) read_features(k + TILE);
-			multiply<3>(c, a[b], w[b], 0, eight, part);
+			multiply<3>(c, &a[b][0][2 * eight], &w[b][0][part]);
 			if (k + TILE < WIDTH) {
 				keep_features(1 - b);
 				read_maps(k + TILE);
 			}
-			multiply<3>(c, a[b], w[b], TILE / 2, eight, part);
+			multiply<3>(c, &a[b][TILE / 2][2 * eight ^ 2], &w[b][TILE / 2][part]);
 			if (k + TILE < WIDTH) keep_maps(1 - b);
 			__syncthreads();
 		}

@@ -9,16 +9,20 @@
 
 DEVICE float scaler(Scale scale, int s) { return s == 0 ? 1.0f : s == 1 ? scale.up : scale.down; }
 
-// multiply adds the products of a tile of outputs under a scaler, for features of the kinds from `kind`.
+// multiply adds the products of a tile of outputs for features of the kinds from `kind`. a and w are at the thread's rows and
+// dimensions; the first kind has the scaler 1 alone.
 template <int kind>
-DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 (&w)[TILE][WIDTH / 4], const float (&scale)[4], int part) {
+DEVICE void multiply(float (&c)[5][4][4], const float4 *a, const float4 *w, const float (&scale)[4]) {
 #pragma unroll 2
-	for (int n = 0; n < TILE; n++) {
-		float4 xs = a[n * (ROWS / 4 + 1)];
-		float x[4] = {xs.x * scale[0], xs.y * scale[1], xs.z * scale[2], xs.w * scale[3]};
+	for (int n = 0; n < TILE; n++, a += ROWS / 4 + 1, w += WIDTH / 4) {
+		float4 xs = a[0];
+		float x[4] = {xs.x, xs.y, xs.z, xs.w};
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			if (kind > 0) x[i] *= scale[i];
 #pragma unroll
 		for (int k = kind; k < 5; k++) {
-			float4 ys = w[n][k * LANES + part];
+			float4 ys = w[k * LANES];
 			float y[4] = {ys.x, ys.y, ys.z, ys.w};
 #pragma unroll
 			for (int i = 0; i < 4; i++)
@@ -82,11 +86,11 @@ SHARING(THREADS, PER == 1 ? 3 : 1) feature_gradients(const Batch *p, int t) {
 			const float4 *rows = &a[tile % (tiles / 3) * TILE][four];
 			if (tile + 1 < tiles) read(tile + 1);
 			if (s == 0) {
-				multiply<0>(c, rows, w[b], scale, part);
+				multiply<0>(c, rows, &w[b][0][part], scale);
 			} else { // the own state has the first scaler alone
 #pragma unroll
 				for (int i = 0; i < 4; i++) scale[i] = s == 1 ? ups[4 * four + i] : downs[4 * four + i];
-				multiply<1>(c, rows, w[b], scale, part);
+				multiply<1>(c, rows, &w[b][0][part], scale);
 			}
 			if (tile + 1 < tiles) keep(1 - b);
 			__syncthreads();
@@ -156,14 +160,16 @@ SHARING(128, 3) weight_partial(const Batch *p, int t) {
 			scale = scales[degree];
 			degree = degrees[min(first + 2 * step + row, last)];
 		}
+		const float4 *of = &x[b][0][8 + at], *along = &g[b][0][to];
+		const float2 *two = (const float2 *)&x[b][0][0] + at;
 #pragma unroll 1
-		for (int r = 0; r < GROUP; r++) {
-			float4 low = x[b][r][8 + at], high = x[b][r][24 + at];
-			float2 first_two = ((const float2 *)&x[b][r][0])[at];
+		for (int r = 0; r < GROUP; r++, of += 40, two += 80, along += 24) {
+			float4 low = of[0], high = of[16];
+			float2 first_two = two[0];
 			float v[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
 			for (int s = 0; s < 3; s++) {
-				float4 ys = g[b][r][8 * s + to];
+				float4 ys = along[8 * s];
 				float u[4] = {ys.x, ys.y, ys.z, ys.w};
 #pragma unroll
 				for (int j = 0; j < 4; j++) {
