@@ -198,7 +198,7 @@ func TestRefusedPTX(t *testing.T) {
 		}
 	}
 	if _, err := New().Load(faulty(""), "another"); !errors.Is(err, device.ErrRefused) {
-		t.Errorf("error %v of a kernel that is not there", err)
+		t.Errorf("error %v of an unknown kernel", err)
 	}
 }
 
