@@ -59,7 +59,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		buffer{&b.Attained, 8 * rows * d, 0}, buffer{&b.Extremes, edges * d / 4, 0}, buffer{&b.RunSums, 4 * int64(b.RunCount) * d, 0}, buffer{&b.RunLayers, int64(b.RunCount), 0},
 		buffer{&b.RelationPartial, 4 * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
 		buffer{&b.QueryGradients, 4 * d, 0},
-		buffer{&b.Partial, 4 * perQuery, 4 * maxParts * width * int64(e.columns())},
+		buffer{&b.Partial, 4 * perQuery, 4 * int64(e.parts(capacity)) * width * int64(e.columns())},
 	)
 }
 
@@ -88,7 +88,10 @@ func (e *engine) placeBuffers(stride, wanted int) error {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)
 	}
 	e.batch.CandidateStride = int32(stride)
-	e.batch.Parts = int32(min(maxParts, blocks(e.capacity*e.graph.Entities, 32)))
+	e.batch.Parts = int32(e.parts(e.capacity))
 	e.at = e.memory.allocate(int64(len(bytesOf([]batch{e.batch}))))
 	return e.memory.err
 }
+
+// parts returns the number of blocks that share a sum over the rows of a number of queries.
+func (e *engine) parts(queries int) int { return min(maxParts, blocks(queries*e.graph.Entities, 32)) }

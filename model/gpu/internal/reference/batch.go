@@ -10,19 +10,34 @@ type Query struct {
 }
 
 // Row is the kernels' struct Row: the update of an entity in a layer, for a query.
-type Row struct{ Query, Entity int32 }
+type Row struct {
+	Query, Entity    int32
+	Begin, End       int32 // in-edges
+	Degree, Distance int32
+	Flags, Slot      int32 // Slot: 1 + the index among the candidates, while training
+}
+
+// Flags of a row.
+const (
+	source  = 1 // the query's source
+	touched = 2 // an entity that removed edges may enter or leave
+)
+
+// Answer is the kernels' struct Answer: an entity to rank as the answer of a query.
+type Answer struct{ Query, Entity int32 }
 
 // Scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).
 type Scale struct{ Divisor, Up, Down, _ float32 }
 
-// Batch has the fields of the kernels' struct Batch, whose comments give the shapes, and the dimension that they are compiled for.
+// Batch has the fields of the kernels' struct Batch, whose comments give the shapes, and the dimension that they are compiled for. A tag
+// has the kernels' name of a field where that differs.
 type Batch struct {
 	Dim int
 
 	Offsets, Senders, Relations, Reverse []int32
 	Heavy                                []int32
 	Scales                               []Scale
-	RelationEdges, RelationReceivers     []int32
+	Runs                                 []int32
 	PieceBegin                           []int32
 	RelationPieces                       []int32
 	Queries                              []Query
@@ -49,14 +64,18 @@ type Batch struct {
 	Attention, Losses                            []float32
 	FinalGradients, Gradient, Linear, Affine     []float32
 	FeatureGradients, DegreeGradients            []float32
-	Boundary, Messages                           []float32
-	RelationPartial, RelationGradients           []float32
+	Boundary, RunSums                            []float32
+	RunLayers                                    []uint8
+	Attained                                     []int32
+	Extremes                                     []uint32
+	RelationPartials                             []float32 `kernels:"RelationPartial"`
+	RelationGradients                            []float32
 	QueryGradients, Partial                      []float32
 	Bad                                          []int32
 	Sent                                         []int64
 	Entities, Edges, RelationCount, Layers, Ages int
 	Delta, Batch, HeavyCount                     int
-	Pieces, CandidateStride, Reduction           int
+	Pieces, RunCount, CandidateStride, Reduction int
 	Specific, Training, DependentRelations       bool
 	Bias, DegreeMessages                         bool
 	LayerSize, LinearAt, LinearBiasAt            int
@@ -78,7 +97,7 @@ const (
 
 const (
 	unreached = 255
-	heavy     = 256 // entities of higher degree are computed by a block, others by a warp
+	heavy     = 512 // entities of higher degree are computed by a block, others by a warp
 )
 
 // lanes is the number of threads that hold a state, four dimensions each; a warp of 32 has as many teams of them as fit.

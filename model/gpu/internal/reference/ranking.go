@@ -4,7 +4,7 @@ import "math"
 
 // Rank sets five values for each answer: its score's bits, its distance, how many entities score not lower and how many higher, without
 // the query's known answers beside it, and the number of entities that were ranked. A NaN counts against the answer.
-func (p *Batch) Rank(answers []Row, knownBegin, known, out []int32) {
+func (p *Batch) Rank(answers []Answer, knownBegin, known, out []int32) {
 	for i, a := range answers {
 		scores := p.Scores[int(a.Query)*p.Entities:][:p.Entities]
 		own := scores[a.Entity]

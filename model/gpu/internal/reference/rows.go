@@ -119,18 +119,32 @@ func (p *Batch) RowsWrite() {
 				}
 				row := next[class]
 				next[class]++
-				degree := p.Offsets[v+1] - p.Offsets[v]
-				switch v {
-				case q.Source:
-					degree -= q.SourceDrop
-				case q.Answer:
-					degree -= q.AnswerDrop
-				}
-				p.Rows[row], p.RowDegree[row] = Row{int32(b), v}, degree
+				r := p.newRow(b, v, q)
+				p.Rows[row], p.RowDegree[row] = r, r.Degree
 				p.RowIndex[(t*p.Batch+b)*p.Entities+int(v)] = row
 			}
 		}
 	}
+}
+
+// newRow returns the row of an entity for query b.
+func (p *Batch) newRow(b int, v int32, q Query) Row {
+	begin, end := p.inEdges(v)
+	r := Row{Query: int32(b), Entity: v, Begin: int32(begin), End: int32(end), Degree: int32(end - begin), Distance: int32(p.distance(b, v))}
+	switch v {
+	case q.Source:
+		r.Degree -= q.SourceDrop
+		r.Flags |= source
+	case q.Answer:
+		r.Degree -= q.AnswerDrop
+	}
+	if q.Removal != 0 && (v == q.Source || v == q.Answer) {
+		r.Flags |= touched
+	}
+	if p.Training {
+		r.Slot = p.Slots[b*p.Entities+int(v)]
+	}
+	return r
 }
 
 func mix(x uint64) uint64 {

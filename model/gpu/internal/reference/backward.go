@@ -1,0 +1,332 @@
+package reference
+
+// collect returns the gradient of an entity's state from the messages that it sends in layer t, over in-edges from begin to end: every
+// edge has its inverse. Teams take as many successive edges as they have lanes, in turn.
+func (p *Batch) collect(row Row, t, begin, end int) []float32 {
+	sums := make([][]float32, p.teams())
+	for team := range sums {
+		sums[team] = make([]float32, p.Dim)
+	}
+	for team := 0; begin < end; team = (team + 1) % len(sums) {
+		p.collectRuns(row, t, begin, min(begin+p.lanes(), end), sums[team])
+		begin += p.lanes()
+	}
+	return sumTeams(sums)
+}
+
+// sumTeams adds the vectors of teams, neighbours first.
+func sumTeams(sums [][]float32) []float32 {
+	total := make([]float32, len(sums[0]))
+	for j := range total {
+		values := make([]float32, len(sums))
+		for team := range values {
+			values[team] = sums[team][j]
+		}
+		total[j] = sumPairs(values)
+	}
+	return total
+}
+
+// collectRuns adds to the gradient of an entity's state that of its messages along some edges. Messages of a run are equal: their gradients
+// are summed as base + slope x message, and what the receivers' extremes add.
+func (p *Batch) collectRuns(row Row, t, begin, end int, gradient []float32) {
+	b, d := int(row.Query), p.Dim
+	for begin < end {
+		run, sent := p.Runs[begin], false
+		base, slope, extreme := make([]float32, d), make([]float32, d), make([]float32, d)
+		relation := p.inverse(p.Relations[begin])
+		for ; begin < end && p.Runs[begin] == run; begin++ {
+			u := p.Senders[begin]
+			if !p.active(t, b, u) || p.Queries[b].removes(u, p.Relations[begin], row.Entity) {
+				continue
+			}
+			sent = true
+			receiver := int(p.RowIndex[(t*p.Batch+b)*p.Entities+int(u)]) - p.firstRow(t)
+			terms := p.FeatureGradients[receiver*p.width():][:p.width()]
+			for j := range d {
+				base[j] += terms[d+j]
+				slope[j] += terms[4*d+j]
+				most, least := p.attains(b, int(p.Reverse[begin]), j)
+				if most {
+					extreme[j] += terms[2*d+j]
+				}
+				if least {
+					extreme[j] += terms[3*d+j]
+				}
+			}
+		}
+		if sent {
+			p.endRun(row, t, int(run), p.embedding(b, t, relation), base, slope, extreme, gradient)
+		}
+	}
+}
+
+// extremes returns the bits of the dimensions in which an edge's message is the first maximum, and the first minimum.
+func (p *Batch) extremes(b, edge int) (most, least []uint32) {
+	words := p.Dim / 32
+	of := p.Extremes[2*words*(b*p.Edges+edge):]
+	return of[:words], of[words : 2*words]
+}
+
+func (p *Batch) attains(b, edge, j int) (most, least bool) {
+	highest, lowest := p.extremes(b, edge)
+	return highest[j/32]>>(j%32)&1 == 1, lowest[j/32]>>(j%32)&1 == 1
+}
+
+// endRun adds the gradients of a run's messages to that of the sender's state, and stores that of the relation's embedding.
+func (p *Batch) endRun(row Row, t, run int, embedding, base, slope, extreme, gradient []float32) {
+	b := int(row.Query)
+	at := b*p.RunCount + run
+	for j, x := range p.state(t-1-int(row.Distance), b, row.Entity) {
+		w := embedding[j]
+		g := fma(float32(x*w), slope[j], base[j]) + extreme[j]
+		gradient[j] = fma(g, w, gradient[j])
+		p.RunSums[at*p.Dim+j] = float32(g * x)
+	}
+	p.RunLayers[at] = uint8(t)
+}
+
+// settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
+// update to the linear map's output.
+func (p *Batch) settle(row Row, i, t int, g []float32) {
+	b, age := int(row.Query), t-int(row.Distance)
+	add := func(values []float32) {
+		for j := range g {
+			g[j] += values[j]
+		}
+	}
+	if row.Slot > 0 && (p.Specific || age == p.lastAge(int(row.Distance))) {
+		at := b*p.CandidateStride + int(row.Slot) - 1
+		if p.Specific {
+			at = at*p.Ages + age
+		}
+		add(p.FinalGradients[at*p.Dim:])
+	}
+	if t < p.Layers && p.active(t+1, b, row.Entity) {
+		next := int(p.RowIndex[((t+1)*p.Batch+b)*p.Entities+int(row.Entity)])
+		add(p.Gradient[next*p.Dim:])
+		add(p.FeatureGradients[(next-p.firstRow(t+1))*p.width():])
+	}
+	copy(p.Gradient[i*p.Dim:], g)
+	if t == 0 {
+		return
+	}
+	layer, normalized, linear := p.layer(t), p.Normalized[i*p.Dim:][:p.Dim], p.Linear[i*p.Dim:][:p.Dim]
+	scaled := make([]float32, p.Dim)
+	for j := range g {
+		z, scale, gradient := normalized[j], float32(1), float32(0)
+		if p.Bias {
+			scale = layer[p.ScaleAt+j]
+			z = fma(z, scale, layer[p.ShiftAt+j])
+		}
+		if z > 0 && p.kept(i, j) {
+			gradient = float32(g[j] * p.KeepScale)
+		}
+		if p.Bias {
+			p.Affine[i*p.Dim+j] = gradient
+		}
+		scaled[j] = float32(gradient * scale)
+	}
+	mean, along := sumDims(scaled)/float32(p.Live), dotDims(scaled, normalized)/float32(p.Live)
+	clear(linear)
+	for j := range p.Live {
+		linear[j] = fma(-normalized[j], along, scaled[j]-mean) * p.Deviations[i]
+	}
+}
+
+// kept reports whether dropout keeps a dimension of row i.
+func (p *Batch) kept(i, j int) bool {
+	return p.Threshold == 0 || p.Masks[i*p.Dim/32+j/32]>>(j%32)&1 != 0
+}
+
+// StateGradients sets the gradients of the states of layer t's light entities, once those of layer t+1 are there.
+func (p *Batch) StateGradients(t int) {
+	for i := p.lightRow(t); i < p.endRow(t); i++ {
+		row := p.Rows[i]
+		g := make([]float32, p.Dim)
+		if t < p.Layers {
+			g = p.collect(row, t+1, int(row.Begin), int(row.End))
+		}
+		p.settle(row, i, t, g)
+	}
+}
+
+// StateGradientsHeavy does so for heavy entities, and for the sources in layer 0.
+func (p *Batch) StateGradientsHeavy(t int) {
+	for i := p.firstRow(t); i < p.lightRow(t); i++ {
+		row := p.Rows[i]
+		g := make([]float32, p.Dim)
+		for warp := 0; warp < heavyWarps && t < p.Layers; warp++ {
+			begin, end := row.share(warp)
+			for j, x := range p.collect(row, t+1, begin, end) {
+				if warp == 0 {
+					g[j] = x
+				} else {
+					g[j] += x
+				}
+			}
+		}
+		p.settle(row, i, t, g)
+	}
+}
+
+// terms determine the gradient of a member x of a receiver's set in one dimension: base + slope x, and up or down for the first that
+// attains the maximum or the minimum.
+type terms struct{ base, slope, most, least, up, down float32 }
+
+// newTerms returns the terms of dimension j of a row with features f, whose gradients are g.
+func (p *Batch) newTerms(row Row, f, g []float32, j int) terms {
+	d, divisor := p.Dim, p.Scales[row.Degree].Divisor
+	mean, deviation := f[d+j], f[4*d+j]
+	switch p.Reduction {
+	case pna:
+		s := terms{most: f[2*d+j], least: f[3*d+j], up: g[2*d+j], down: g[3*d+j]}
+		if deviation > 1e-3 {
+			s.slope = float32(g[4*d+j]*divisor) / deviation
+		}
+		s.base = fma(-s.slope, mean, float32(g[d+j]*divisor))
+		return s
+	case meanOnly:
+		return terms{base: float32(g[d+j] * divisor)}
+	case maxOnly:
+		return terms{most: mean, up: g[d+j]}
+	}
+	return terms{base: g[d+j]}
+}
+
+// member returns the gradient of a member that is no message. Where no message attains an extreme, the first of these does.
+func (s *terms) member(x float32) float32 {
+	gradient := fma(s.slope, x, s.base)
+	if x == s.least {
+		gradient += s.down
+		s.down = 0
+	}
+	if x == s.most {
+		gradient += s.up
+		s.up = 0
+	}
+	return gradient
+}
+
+// others stores the gradients of the members that are no messages: the boundary at the source, and the copies of the degree message.
+func (p *Batch) others(s terms, row Row, i, t, j int) {
+	if p.Attained[2*i*p.Dim+j] >= 0 {
+		s.up = 0
+	}
+	if p.Attained[(2*i+1)*p.Dim+j] >= 0 {
+		s.down = 0
+	}
+	if row.Flags&source != 0 {
+		b := int(row.Query)
+		p.Boundary[(b*(p.Layers+1)+t)*p.Dim+j] = s.member(p.queryEmbedding(b)[j])
+	} else {
+		s.member(0)
+	}
+	if !p.DegreeMessages {
+		return
+	}
+	gradient := float32(0)
+	if copies := row.Degree - p.RowAdmitted[i]; copies > 0 {
+		x := p.layer(t)[p.DegreeAt+j]
+		gradient = float32(fma(s.slope, x, s.base) * float32(copies-1))
+		gradient += s.member(x)
+	}
+	p.DegreeGradients[(i-p.firstRow(t))*p.Dim+j] = gradient
+}
+
+// setTerms replaces the gradients of the features of row i, but for those of its own state, by the terms of its messages, and stores what
+// the other members get and which edges attain the extremes.
+func (p *Batch) setTerms(i, t int) {
+	row, d := p.Rows[i], p.Dim
+	f, g := p.features(t, i), p.FeatureGradients[(i-p.firstRow(t))*p.width():]
+	for e := int(row.Begin); e < int(row.End); e++ {
+		most, least := p.extremes(int(row.Query), e)
+		clear(most)
+		clear(least)
+		for j := range d {
+			if int(p.Attained[2*i*d+j]) == e {
+				most[j/32] |= 1 << (j % 32)
+			}
+			if int(p.Attained[(2*i+1)*d+j]) == e {
+				least[j/32] |= 1 << (j % 32)
+			}
+		}
+	}
+	for j := range d {
+		s := p.newTerms(row, f, g, j)
+		p.others(s, row, i, t, j)
+		g[d+j], g[2*d+j], g[3*d+j], g[4*d+j] = s.base, s.up, s.down, s.slope
+	}
+}
+
+// MessageTerms sets what determines the gradients of the messages of layer t to light entities, MessageTermsHeavy of those to heavy ones.
+func (p *Batch) MessageTerms(t int) {
+	for i := p.lightRow(t); i < p.endRow(t); i++ {
+		p.setTerms(i, t)
+	}
+}
+
+func (p *Batch) MessageTermsHeavy(t int) {
+	for i := p.firstRow(t); i < p.lightRow(t); i++ {
+		p.setTerms(i, t)
+	}
+}
+
+// RelationPartial sets the gradient of the relations' embeddings in layer t, by pieces of a relation's runs. Of those of a chunk that have
+// one, each team takes every teams-th, two at a time.
+func (p *Batch) RelationPartial(t int) {
+	for b := range p.Batch {
+		for piece := range p.Pieces {
+			sums := make([][]float32, p.teams())
+			for team := range sums {
+				sums[team] = make([]float32, p.Dim)
+			}
+			end := int(p.PieceBegin[piece+1])
+			for begin := int(p.PieceBegin[piece]); begin < end; begin += chunk {
+				vectors := p.runSums(b, t, begin, min(begin+chunk, end))
+				for i := 0; i < len(vectors); i += 2 * len(sums) {
+					for team, sum := range sums {
+						x, y := vectorAt(vectors, i+team, p.Dim), vectorAt(vectors, i+len(sums)+team, p.Dim)
+						for j := range sum {
+							sum[j] += x[j] + y[j]
+						}
+					}
+				}
+			}
+			copy(p.RelationPartials[(b*p.Pieces+piece)*p.Dim:], sumTeams(sums))
+		}
+	}
+}
+
+// runSums returns the gradients that some runs have in layer t.
+func (p *Batch) runSums(b, t, begin, end int) (vectors [][]float32) {
+	for run := b*p.RunCount + begin; run < b*p.RunCount+end; run++ {
+		if int(p.RunLayers[run]) == t {
+			vectors = append(vectors, p.RunSums[run*p.Dim:][:p.Dim])
+		}
+	}
+	return vectors
+}
+
+// vectorAt returns a vector, or zeros behind the last one.
+func vectorAt(vectors [][]float32, i, dim int) []float32 {
+	if i < len(vectors) {
+		return vectors[i]
+	}
+	return make([]float32, dim)
+}
+
+// RelationSum sets the sums of the relations' pieces.
+func (p *Batch) RelationSum(t int) {
+	for b := range p.Batch {
+		for r := range p.RelationCount {
+			for j := range p.Dim {
+				sum := float32(0)
+				for piece := p.RelationPieces[r]; piece < p.RelationPieces[r+1]; piece++ {
+					sum += p.RelationPartials[(b*p.Pieces+int(piece))*p.Dim+j]
+				}
+				p.RelationGradients[((b*p.Layers+t-1)*p.RelationCount+r)*p.Dim+j] = sum
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package reference
+
+// linear returns the output of layer t's linear map for the features of a row: under each scaler a sum over the features in order.
+func (p *Batch) linear(t, i int) []float32 {
+	columns := p.columns()
+	maps, scale := p.Maps[(t-1)*p.width()*columns:], p.Scales[p.RowDegree[i]]
+	sums := make([]float32, columns)
+	for f, x := range p.features(t, i) {
+		for column := range sums {
+			sums[column] = fma(x, maps[f*columns+column], sums[column])
+		}
+	}
+	y := sums[:p.Dim]
+	for j := range y {
+		y[j] = fma(sums[2*p.Dim+j], scale.Down, fma(sums[p.Dim+j], scale.Up, y[j]))
+		if p.Bias {
+			y[j] += p.layer(t)[p.LinearBiasAt+j]
+		}
+	}
+	return y
+}
+
+// Update sets the states of layer t: the linear map, layer norm, ReLU, dropout and the residual.
+func (p *Batch) Update(t int) {
+	layer, share := p.layer(t), 1/float32(p.Live)
+	for i := p.firstRow(t); i < p.endRow(t); i++ {
+		row, y := p.Rows[i], p.linear(t, i)
+		mean := float32(sumDims(y) * share)
+		for j := range y {
+			y[j] -= mean
+		}
+		clear(y[p.Live:])
+		deviation := 1 / root(float32(dotDims(y, y)*share)+1e-5)
+		state := p.state(t-int(row.Distance), int(row.Query), row.Entity)
+		for j, before := range p.features(t, i)[:p.Dim] {
+			y[j] = float32(y[j] * deviation)
+			z := y[j]
+			if p.Bias {
+				z = fma(z, layer[p.ScaleAt+j], layer[p.ShiftAt+j])
+			}
+			z = larger(z, 0)
+			if p.Training {
+				z = float32(z * p.KeepScale)
+				if !p.kept(i, j) {
+					z = 0
+				}
+			}
+			state[j] = before + z
+		}
+		if p.Training {
+			copy(p.Normalized[i*p.Dim:], y)
+			p.Deviations[i] = deviation
+		}
+	}
+}
+
+// StartStates sets the states of age 0 of the sources to the queries' embeddings.
+func (p *Batch) StartStates() {
+	for b, q := range p.Queries[:p.Batch] {
+		copy(p.state(0, b, q.Source), p.queryEmbedding(b))
+	}
+}

@@ -1,0 +1,213 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device/interpreter"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+)
+
+// scenario is a graph with a configuration and a batch of examples.
+type scenario struct {
+	name          string
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	examples      []optimizer.Example
+	capacity      int // queries that fit the device's memory, 0 for all
+}
+
+// small is a configuration whose steps the interpreter computes fast.
+func small() configuration.Configuration {
+	c := configuration.Default()
+	c.Layers, c.Negatives, c.StrictNegatives, c.Dropout = 3, 5, false, 0.2
+	return c
+}
+
+func newGraph(t testing.TB, entities, relations int, facts []graph.Fact) *graph.Graph {
+	t.Helper()
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// sparse returns a random graph with self-loops and parallel edges, whose last entities are isolated.
+func sparse(t testing.TB, draw *rand.Rand, entities, relations, facts int) *graph.Graph {
+	t.Helper()
+	var list []graph.Fact
+	for range facts {
+		list = append(list, graph.Fact{Head: int32(draw.IntN(entities - 2)), Relation: int32(draw.IntN(relations)), Tail: int32(draw.IntN(entities - 2))})
+	}
+	for v := range int32(3) {
+		list = append(list, graph.Fact{Head: v, Relation: 0, Tail: v}, graph.Fact{Head: v, Relation: 0, Tail: v + 1}, graph.Fact{Head: v, Relation: 1, Tail: v + 1})
+	}
+	return newGraph(t, entities, relations, list)
+}
+
+// withHubs returns a random graph in which entities 0 and 1 have so many edges that a block computes them.
+func withHubs(t testing.TB, draw *rand.Rand) *graph.Graph {
+	t.Helper()
+	const relations, entities = 4, heavyDegree/8 + 4
+	var list []graph.Fact
+	for v := range int32(entities - 2) {
+		for r := range int32(relations) {
+			for hub := range int32(2) {
+				list = append(list, graph.Fact{Head: hub, Relation: r, Tail: v}, graph.Fact{Head: v, Relation: r, Tail: hub})
+			}
+		}
+	}
+	for range 40 {
+		list = append(list, graph.Fact{Head: int32(draw.IntN(entities)), Relation: int32(draw.IntN(relations)), Tail: int32(draw.IntN(entities))})
+	}
+	g := newGraph(t, entities, relations, list)
+	if g.Degree(0) <= heavyDegree || g.Degree(1) <= heavyDegree || g.Degree(2) > heavyDegree {
+		t.Fatalf("entities 0, 1 and 2 have degrees %d, %d and %d", g.Degree(0), g.Degree(1), g.Degree(2))
+	}
+	return g
+}
+
+// draw draws n examples, of which facts of the graph have entity as an end, if there are any.
+func draw(random *rand.Rand, g *graph.Graph, n int) []optimizer.Example {
+	var examples []optimizer.Example
+	for len(examples) < n {
+		e := optimizer.Example{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities)), Key: random.Uint64()}
+		if from, to := g.Offsets[e.Source], g.Offsets[e.Source+1]; to > from && len(examples)%4 < 3 {
+			edge := from + int64(random.IntN(int(to-from)))
+			e.Answer, e.Relation = g.Senders[edge], g.Inverse(g.Relations[edge])
+		}
+		examples = append(examples, e)
+	}
+	return examples
+}
+
+// scenarios cover what a graph can be and what a configuration changes.
+func scenarios(t testing.TB) []scenario {
+	random := rand.New(rand.NewPCG(3, 4))
+	var all []scenario
+	add := func(name string, g *graph.Graph, n int, change func(*configuration.Configuration)) *scenario {
+		c := small()
+		if change != nil {
+			change(&c)
+		}
+		s := scenario{name: name, graph: g, configuration: c, examples: draw(random, g, n)}
+		s.configuration.BatchSize = n
+		all = append(all, s)
+		return &all[len(all)-1]
+	}
+	hubs := withHubs(t, random)
+	s := add("hubs", hubs, 4, nil)
+	s.examples[0].Source, s.examples[1].Answer = 0, 1
+	s = add("hubs, dim 64, degree messages", hubs, 3, func(c *configuration.Configuration) { c.Dim, c.DegreeMessages, c.Delta = 64, true, 1 })
+	s.examples[0].Source, s.examples[1].Answer = 1, 0
+	s = add("hubs, maximum, specific, one_hop", hubs, 3, func(c *configuration.Configuration) {
+		c.Aggregate, c.DeltaMode, c.Attention, c.Remove = "max", "specific", "own", "one_hop"
+	})
+	s.examples[0].Source, s.examples[0].Answer = 0, 1
+	add("mean", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Aggregate, c.Bias, c.Dropout = "mean", false, 0 })
+	add("sum, independent relations", sparse(t, random, 30, 4, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dependent, c.Remove = "sum", false, "none" })
+	add("dim 8", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Dim, c.DegreeMessages = 8, true })
+	add("dim 50", sparse(t, random, 20, 2, 25), 2, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Dependent = 50, 2, false })
+	add("specific, shared attention", sparse(t, random, 25, 3, 40), 3, func(c *configuration.Configuration) {
+		c.DeltaMode, c.Attention, c.AttentionTemperature, c.Delta = "specific", "shared", 0.7, 3
+	})
+	add("specific, dim 64", sparse(t, random, 15, 2, 20), 2, func(c *configuration.Configuration) {
+		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta = "specific", "own", 64, 2, 0
+	})
+	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
+	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
+	add("40 queries", sparse(t, random, 12, 2, 15), 40, func(c *configuration.Configuration) { c.Layers = 2 })
+	add("400 negatives", sparse(t, random, 300, 2, 250), 2, func(c *configuration.Configuration) { c.Layers, c.Negatives = 2, 400 })
+	s = add("chunks", sparse(t, random, 20, 2, 30), 7, func(c *configuration.Configuration) { c.Layers = 2 })
+	s.capacity = 3
+	add("one entity", newGraph(t, 1, 1, nil), 2, nil)
+	add("one entity, self-loop", newGraph(t, 1, 2, []graph.Fact{{Head: 0, Relation: 1, Tail: 0}}), 2, nil)
+	add("no edges", newGraph(t, 5, 2, nil), 3, func(c *configuration.Configuration) { c.DegreeMessages = true })
+	return all
+}
+
+func (s scenario) parameters() *parameters.Set[float32] {
+	return parameters.Initialize(s.layout(), 5)
+}
+
+func (s scenario) layout() []parameters.Shape {
+	return parameters.Layout(s.configuration, s.graph.RelationCount())
+}
+
+func (s scenario) solver() *optimizer.Adam {
+	return optimizer.NewAdam(s.layout(), s.configuration.LearningRate, s.configuration.WeightDecay, kernel.Available()[0])
+}
+
+// options returns those of an interpreter with as much memory as the scenario allows.
+func (s scenario) options(t testing.TB) []interpreter.Option {
+	t.Helper()
+	options := []interpreter.Option{interpreter.Seed(7), interpreter.Workers(1)}
+	if s.capacity == 0 {
+		return options
+	}
+	trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, s.parameters(), s.solver())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var each, once int64
+	for _, b := range trainer.buffers(1+s.configuration.Negatives, len(s.examples)) {
+		each, once = each+b.bytes, once+b.once
+	}
+	held := trainer.memory.bytes - each*int64(len(s.examples)) - once
+	return append(options, interpreter.Memory(held+(once+each*int64(s.capacity)+each/2)*8/7+64<<10)) // an eighth is left free
+}
+
+// TestLaunches compares every launch of a training step and of scoring with package reference, bit for bit.
+func TestLaunches(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			d := newCheckedDevice(s.configuration.Dim, s.options(t)...)
+			if err := s.train(d); err != nil {
+				t.Error(err)
+			}
+			if err := s.score(newCheckedDevice(s.configuration.Dim, s.options(t)...)); err != nil {
+				t.Error(err)
+			}
+			if chunks := (len(s.examples) + 2) / 3; s.capacity == 3 && d.launches["loss"] != 2*chunks {
+				t.Errorf("%d chunks in 2 steps, want %d", d.launches["loss"], 2*chunks)
+			}
+		})
+	}
+}
+
+// train makes two steps.
+func (s scenario) train(d *checkedDevice) error {
+	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+	if err != nil {
+		return err
+	}
+	for step := range uint64(2) {
+		if _, err := trainer.Step(s.examples, step); err != nil {
+			return fmt.Errorf("step %d: %w", step, err)
+		}
+	}
+	return trainer.Close()
+}
+
+// score scores the examples' queries.
+func (s scenario) score(d *checkedDevice) error {
+	scorer, err := NewScorer(d, s.graph, s.configuration, s.parameters())
+	if err != nil {
+		return err
+	}
+	var questions []Question
+	for _, e := range s.examples {
+		questions = append(questions, Question{Source: e.Source, Relation: e.Relation, Answers: []int32{e.Answer, e.Source}, Known: []int32{e.Answer}})
+	}
+	_, err = scorer.Score(questions, 4)
+	return errors.Join(err, scorer.Close())
+}
