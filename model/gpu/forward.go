@@ -74,7 +74,7 @@ func (e *engine) propagate(n int) {
 		heavy, light := e.layerBlocks(n)
 		e.launch("aggregate_heavy", heavy, heavyThreads, int32(t))
 		e.launch("aggregate", light, 128, int32(t))
-		e.launch("update", turns(n*e.graph.Entities, 128), 4*e.dim, int32(t))
+		e.launch("update", turns(n*e.graph.Entities, 64), 2*e.dim, int32(t))
 	}
 }
 

@@ -1,9 +1,9 @@
 // The node update: [n, WIDTH] x [WIDTH, COLUMNS], the scalers, layer norm, ReLU, dropout and the residual.
 #include "model.cuh"
 
-#define ROWS 128 // of a block; a thread computes 8 rows by 4 outputs under three scalers
-#define TILE 16  // features at a time
-#define THREADS (16 * LANES)
+#define ROWS 64 // of a block; a thread computes 8 rows by 4 outputs under three scalers
+#define TILE 8  // features at a time
+#define THREADS (8 * LANES)
 #define READ (ROWS * TILE / 4 / THREADS)      // features that a thread copies, four at a time
 #define MAPPED (TILE * COLUMNS / 4 / THREADS) // likewise weights
 
@@ -14,11 +14,11 @@ struct Target {
 	unsigned masks[PER];
 };
 
-// multiply adds the products of eight features for the first scalers. a and w are at the thread's rows and outputs.
+// multiply adds the products of a tile of features for the first scalers. a and w are at the thread's rows and outputs.
 template <int scalers>
 DEVICE void multiply(float (&c)[3][8][4], const float4 *a, const float4 *w) {
 #pragma unroll 1
-	for (const float4 *last = w + (TILE / 2) * (COLUMNS / 4); w != last; w += COLUMNS / 4, a += ROWS / 4 + 1) {
+	for (const float4 *last = w + TILE * (COLUMNS / 4); w != last; w += COLUMNS / 4, a += ROWS / 4 + 1) {
 		float4 low = a[0], high = a[1];
 		float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
@@ -33,10 +33,9 @@ DEVICE void multiply(float (&c)[3][8][4], const float4 *a, const float4 *w) {
 	}
 }
 
-// Three blocks of DIM 32 fill a multiprocessor's registers. While a block computes on a tile it reads the next one.
-SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
-	// By feature: 128 rows; those of the second eight features are swapped by eights, so that a warp writes to all banks.
-	__shared__ float4 a[2][TILE][ROWS / 4 + 1];
+// Twelve warps fill a multiprocessor's registers. While a block computes on a tile it reads the next one.
+SHARING(THREADS, 6 / PER) update(const Batch *p, int t) {
+	__shared__ float4 a[2][TILE][ROWS / 4 + 1]; // by feature: 64 rows
 	__shared__ float4 w[2][TILE][COLUMNS / 4];
 	__shared__ Target targets[ROWS];
 	int begin = first_row(p, t), end = end_row(p, t), thread = threadIdx.x, part = thread % LANES, eight = thread / LANES;
@@ -47,36 +46,33 @@ SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
 		const float *features = p->features + feature_row(p, t, first) * WIDTH;
 		int last = min(ROWS, end - first) - 1; // rows behind it are computed as it is, and not written
 		int from[READ];
-		// Half of the next tile is on its way in registers at a time: features, then weights.
 		float4 xs[READ], ys[MAPPED];
-		auto read_features = [&](int k) {
+		auto read = [&](int k) {
 #pragma unroll
 			for (int i = 0; i < READ; i++) xs[i] = at4(features, from[i] + k / 4);
-		};
-		auto read_maps = [&](int k) {
 #pragma unroll
 			for (int i = 0; i < MAPPED; i++) ys[i] = at4(maps, k * COLUMNS / 4 + thread + i * THREADS);
 		};
-		auto keep_features = [&](int b) {
+		auto keep = [&](int b) {
 #pragma unroll
 			for (int i = 0; i < READ; i++) {
-				float *to = (float *)&a[b][4 * four][0] + ((column + i * (4 * THREADS / TILE)) ^ (four & 2) * 4);
+				float *to = (float *)&a[b][4 * four][0] + column + i * (4 * THREADS / TILE);
 				to[0] = xs[i].x;
 				to[ROWS + 4] = xs[i].y;
 				to[2 * (ROWS + 4)] = xs[i].z;
 				to[3 * (ROWS + 4)] = xs[i].w;
 			}
-		};
-		auto keep_maps = [&](int b) {
 #pragma unroll
 			for (int i = 0; i < MAPPED; i++) (&w[b][0][0])[thread + i * THREADS] = ys[i];
 		};
 #pragma unroll
 		for (int i = 0; i < READ; i++) from[i] = min(column + i * (4 * THREADS / TILE), last) * (WIDTH / 4) + four;
-		read_features(0);
-		read_maps(0);
+		read(0);
 		int row = first + min(thread, last);
 		Row r = p->rows[row];
+		unsigned masks[PER];
+#pragma unroll
+		for (int j = 0; j < PER; j++) masks[j] = p->training && p->threshold ? p->masks[row * PER + j] : ALL;
 		float c[3][8][4];
 #pragma unroll
 		for (int s = 0; s < 3; s++)
@@ -84,40 +80,32 @@ SHARING(THREADS, PER == 1 ? 3 : 1) update(const Batch *p, int t) {
 			for (int i = 0; i < 8; i++)
 #pragma unroll
 				for (int j = 0; j < 4; j++) c[s][i][j] = 0;
-		keep_features(0);
-		keep_maps(0);
+		keep(0);
 		__syncthreads();
 		// The own state has the first scaler alone.
 		Scale scale = p->scales[r.degree];
 #pragma unroll 1
 		for (int k = 0; k < DIM; k += TILE) {
 			int b = k / TILE % 2;
-			read_features(k + TILE);
+			read(k + TILE);
 			multiply<1>(c, &a[b][0][2 * eight], &w[b][0][part]);
-			keep_features(1 - b);
-			read_maps(k + TILE);
-			multiply<1>(c, &a[b][TILE / 2][2 * eight ^ 2], &w[b][TILE / 2][part]);
-			keep_maps(1 - b);
+			keep(1 - b);
 			if (k == 0 && thread < ROWS) {
 				targets[thread].up = scale.up;
 				targets[thread].down = scale.down;
 				targets[thread].state = ((t - r.distance) * p->batch + r.query) * p->entities + r.entity;
 #pragma unroll
-				for (int j = 0; j < PER; j++) targets[thread].masks[j] = p->training && p->threshold ? p->masks[row * PER + j] : ALL;
+				for (int j = 0; j < PER; j++) targets[thread].masks[j] = masks[j];
 			}
 			__syncthreads();
 		}
 #pragma unroll 1
 		for (int k = DIM; k < WIDTH; k += TILE) {
 			int b = k / TILE % 2;
-			if (k + TILE < WIDTH) read_features(k + TILE);
+			bool more = k + TILE < WIDTH;
+			if (more) read(k + TILE);
 			multiply<3>(c, &a[b][0][2 * eight], &w[b][0][part]);
-			if (k + TILE < WIDTH) {
-				keep_features(1 - b);
-				read_maps(k + TILE);
-			}
-			multiply<3>(c, &a[b][TILE / 2][2 * eight ^ 2], &w[b][TILE / 2][part]);
-			if (k + TILE < WIDTH) keep_maps(1 - b);
+			if (more) keep(1 - b);
 			__syncthreads();
 		}
 		float y[8][4], bias[4];
