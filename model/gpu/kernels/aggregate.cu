@@ -44,11 +44,24 @@ DEVICE void extend(Members &m, float4 most, int4 highest, float4 least, int4 low
 	lower(m.least.w, m.lowest.w, least.w, lowest.w);
 }
 
+// later replaces an extreme by one of a later edge.
+DEVICE void later(float &extreme, int &edge, bool more, float x, int e) {
+	extreme = more ? x : extreme;
+	edge = more ? e : edge;
+}
+
+// add adds a message of a later edge than those before.
 DEVICE void add(Members &m, float4 x, int e) {
-	int4 edge = make_int4(e, e, e, e);
 	m.sum = add4(m.sum, x);
 	m.squares = fma4(x, x, m.squares);
-	extend(m, x, edge, x, edge);
+	later(m.most.x, m.highest.x, x.x > m.most.x, x.x, e);
+	later(m.most.y, m.highest.y, x.y > m.most.y, x.y, e);
+	later(m.most.z, m.highest.z, x.z > m.most.z, x.z, e);
+	later(m.most.w, m.highest.w, x.w > m.most.w, x.w, e);
+	later(m.least.x, m.lowest.x, x.x < m.least.x, x.x, e);
+	later(m.least.y, m.lowest.y, x.y < m.least.y, x.y, e);
+	later(m.least.z, m.lowest.z, x.z < m.least.z, x.z, e);
+	later(m.least.w, m.lowest.w, x.w < m.least.w, x.w, e);
 }
 
 DEVICE int4 across_int4(int4 a, int lanes) {

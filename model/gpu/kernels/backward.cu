@@ -22,13 +22,11 @@ DEVICE void end_run(const Batch *p, const Row &row, int t, int run, int relation
 }
 
 // add_extremes adds the gradients of those of four dimensions that bits name.
-DEVICE void add_extremes(float4 &sum, unsigned bits, const float *gradients) {
-	if (bits == 0) return;
-	float4 g = at4(gradients, threadIdx.x % LANES);
-	if (bits & 1) sum.x += g.x;
-	if (bits & 2) sum.y += g.y;
-	if (bits & 4) sum.z += g.z;
-	if (bits & 8) sum.w += g.w;
+DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
+	sum.x += bits & 1 ? g.x : 0.0f;
+	sum.y += bits & 2 ? g.y : 0.0f;
+	sum.z += bits & 4 ? g.z : 0.0f;
+	sum.w += bits & 8 ? g.w : 0.0f;
 }
 
 // most_of_teams is the largest number of bits of a team's lanes.
@@ -42,44 +40,69 @@ DEVICE int most_of_teams(unsigned bits) {
 // collect adds the gradients of the messages that an entity sends in layer t, over in-edges begin to end: every edge has its
 // inverse. Of every 32 edges each team of a warp takes LANES, one after another. All lanes get the sum, four dimensions each.
 DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end) {
-	const unsigned *__restrict__ extremes = p->extremes + (long long)row.query * p->edges * 2 * PER;
 	const float *__restrict__ gradients = p->feature_gradients;
 	long long of = ((long long)t * p->batch + row.query) * p->entities;
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4, word = PER == 1 ? 0 : part / 8;
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4;
 	float4 g = zero4(), x = at4(p->states, ((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
 	for (int first = begin; first < end; first += 32) {
-		int from = 0, relation = 0, run = 0, edge = 0, e = first + lane;
+		int from = 0, relation = 0, run = 0, e = first + lane;
+		unsigned extremes[2 * PER];
 		bool sent = false;
-		if (e < end) { // the pointers are read anew for every 32 edges: registers are scarce
+#pragma unroll
+		for (int j = 0; j < 2 * PER; j++) extremes[j] = 0;
+		if (e < end) { // the pointers are read again for every 32 edges: registers are scarce
 			int u = p->senders[e], r = p->relations[e];
 			sent = p->active[of + u] && !(row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity));
-			edge = p->reverse[e];
 			run = p->runs[e];
 			relation = inverse_of(r, p->relation_count);
-			if (sent) from = p->row_index[of + u] - p->row_begin[t];
+			if (sent) {
+				long long edge = (long long)row.query * p->edges + p->reverse[e];
+				from = p->row_index[of + u] - p->row_begin[t];
+#pragma unroll
+				for (int j = 0; j < 2 * PER; j++) extremes[j] = p->extremes[edge * 2 * PER + j];
+			}
 		}
 		unsigned all = __ballot_sync(ALL, sent), bits = all & ((1u << (LANES - 1) << 1) - 1) << team * LANES;
 		int current = -1, of_current = 0, steps = most_of_teams(all);
 		Sums s = {zero4(), zero4(), zero4()};
 #pragma unroll 1
-		for (int step = 0; step < steps; step++) {
-			int next = __ffs(bits) - 1, lane_of = max(next, 0);
-			bits &= bits - 1;
-			int row_of = __shfl_sync(ALL, from, lane_of), at = __shfl_sync(ALL, edge, lane_of);
-			int number = __shfl_sync(ALL, run, lane_of), r = __shfl_sync(ALL, relation, lane_of);
-			if (next < 0) continue;
-			const float *terms = gradients + (long long)row_of * WIDTH;
-			float4 base = at4(terms + DIM, part), slope = at4(terms + 4 * DIM, part);
-			unsigned most = extremes[(long long)at * 2 * PER + word] >> shift & 15, least = extremes[(long long)at * 2 * PER + PER + word] >> shift & 15;
-			if (number != current) {
-				if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
-				current = number;
-				of_current = r;
+		for (int step = 0; step < steps; step += 2) {
+			float4 base[2], slope[2], up[2], down[2];
+			int next[2];
+			unsigned most[2], least[2];
+#pragma unroll
+			for (int k = 0; k < 2; k++) {
+				next[k] = __ffs(bits) - 1;
+				bits &= bits - 1;
+				int lane_of = max(next[k], 0);
+				long long at = (long long)__shfl_sync(ALL, from, lane_of) * (WIDTH / 4) + part;
+				most[k] = least[k] = 0;
+#pragma unroll
+				for (int j = 0; j < PER; j++) {
+					unsigned high = __shfl_sync(ALL, extremes[j], lane_of), low = __shfl_sync(ALL, extremes[PER + j], lane_of);
+					if (part / 8 == j && next[k] >= 0) {
+						most[k] = high >> shift & 15;
+						least[k] = low >> shift & 15;
+					}
+				}
+				base[k] = next[k] < 0 ? zero4() : at4(gradients, at + LANES);
+				slope[k] = next[k] < 0 ? zero4() : at4(gradients, at + 4 * LANES);
+				up[k] = most[k] == 0 ? zero4() : at4(gradients, at + 2 * LANES);
+				down[k] = least[k] == 0 ? zero4() : at4(gradients, at + 3 * LANES);
 			}
-			s.base = add4(s.base, base);
-			s.slope = add4(s.slope, slope);
-			add_extremes(s.extreme, most, terms + 2 * DIM);
-			add_extremes(s.extreme, least, terms + 3 * DIM);
+#pragma unroll
+			for (int k = 0; k < 2; k++) {
+				int number = __shfl_sync(ALL, run, max(next[k], 0)), r = __shfl_sync(ALL, relation, max(next[k], 0));
+				if (next[k] >= 0 && number != current) {
+					if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
+					current = number;
+					of_current = r;
+				}
+				s.base = add4(s.base, base[k]);
+				s.slope = add4(s.slope, slope[k]);
+				add_extremes(s.extreme, most[k], up[k]);
+				add_extremes(s.extreme, least[k], down[k]);
+			}
 		}
 		if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
 	}
@@ -129,7 +152,7 @@ DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
 }
 
 // Gradients of the states of layer t, once those of layer t + 1 are there. Light entities, a warp each.
-SHARING(128, 6) state_gradients(const Batch *p, int t) {
+SHARING(128, 4) state_gradients(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
@@ -140,7 +163,7 @@ SHARING(128, 6) state_gradients(const Batch *p, int t) {
 }
 
 // Heavy entities, and in layer 0 the sources: a block each.
-SHARING(32 * HEAVY_WARPS, 3) state_gradients_heavy(const Batch *p, int t) {
+SHARING(32 * HEAVY_WARPS, 2) state_gradients_heavy(const Batch *p, int t) {
 	__shared__ float4 sums[HEAVY_WARPS][LANES];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
@@ -214,6 +237,9 @@ DEVICE void others(const Batch *p, Terms s, const Row &row, int i, int t, int di
 	p->degree_gradients[(long long)(i - p->row_begin[t]) * DIM + dim] = gradient;
 }
 
+// bit_of is the bit of one of 32 edges, 0 for others.
+DEVICE unsigned bit_of(int edge) { return edge >= 0 && edge < 32 ? 1u << edge : 0; }
+
 // note_extremes stores for in-edges begin to end in which dimensions they attain an extreme. A lane has PER dimensions.
 DEVICE void note_extremes(const Batch *p, const Row &row, const int *highest, const int *lowest, int begin, int end) {
 	int lane = threadIdx.x % 32;
@@ -221,7 +247,13 @@ DEVICE void note_extremes(const Batch *p, const Row &row, const int *highest, co
 		unsigned bits[2 * PER];
 #pragma unroll
 		for (int j = 0; j < 2 * PER; j++) bits[j] = 0;
-		for (int k = 0; k < min(32, end - first); k++) {
+		unsigned edges = 0; // that attain any
+#pragma unroll
+		for (int j = 0; j < PER; j++) edges |= bit_of(highest[j] - first) | bit_of(lowest[j] - first);
+#pragma unroll
+		for (int lanes = 1; lanes < 32; lanes *= 2) edges |= __shfl_xor_sync(ALL, edges, lanes);
+		for (; edges; edges &= edges - 1) {
+			int k = __ffs(edges) - 1;
 #pragma unroll
 			for (int j = 0; j < PER; j++) {
 				unsigned most = __ballot_sync(ALL, highest[j] == first + k), least = __ballot_sync(ALL, lowest[j] == first + k);
@@ -257,7 +289,7 @@ DEVICE void set_terms(const Batch *p, const Row &row, int i, int t, int *highest
 }
 
 // What determines the gradients of the messages of layer t, in place of those of the features. Light entities, a warp each.
-KERNEL(128) message_terms(const Batch *p, int t) {
+SHARING(128, 1) message_terms(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
@@ -268,7 +300,7 @@ KERNEL(128) message_terms(const Batch *p, int t) {
 }
 
 // Heavy entities, a block each, whose warps take equal parts of the edges.
-KERNEL(32 * HEAVY_WARPS) message_terms_heavy(const Batch *p, int t) {
+SHARING(32 * HEAVY_WARPS, 1) message_terms_heavy(const Batch *p, int t) {
 	int end = light_row(p, t), warp = threadIdx.x / 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
