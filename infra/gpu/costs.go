@@ -18,7 +18,6 @@ type costs map[string]cost
 type counts struct {
 	dim, layers, relations, entities, edges float64 // relations with inverses
 	queries, rows, messages                 float64
-	later                                   float64 // messages of the layers but the first
 	candidates                              float64 // scores
 	mlps                                    float64 // evaluations of an MLP for each of them
 	parameters                              float64
@@ -37,9 +36,6 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 	for t := range w.Rows {
 		n.rows += float64(w.Rows[t])
 		n.messages += float64(w.Messages[t])
-		if t > 0 {
-			n.later += float64(w.Messages[t])
-		}
 	}
 	for _, shape := range parameters.Layout(c, g.RelationCount()) {
 		n.parameters += float64(shape.Size())
@@ -49,18 +45,21 @@ func count(g *graph.Graph, c configuration.Configuration, w gpu.Work, candidates
 
 // Sizes in bytes.
 const (
-	value  = 4           // a number
-	edge   = 2 * value   // sender and relation
-	sender = edge + 1    // with its distance
-	member = 9 + 2*value // an edge in the backward pass: also the index of its inverse and its run
-	record = 8 * value   // a row
-	fused  = 2           // operations
-	reduce = 2 + 2*fused // of a message in each dimension: the product, the sum, the squares, the extremes
-	gather = fused       // of a message's gradient where it is added
-	divide = 3 + 2*fused // of a message's gradient: the product, base and slope, two comparisons, the sum of its relation
-	norm   = 20          // of a row in each dimension: scalers, layer norm, ReLU, residual
-	adam   = 12          // of a parameter
-	maps   = 15          // dim x dim blocks of a layer's linear maps: 5 features, 3 scalers
+	value    = 4         // a number
+	sender   = 9         // of an edge, with its relation and the sender's distance
+	receiver = 29        // of an edge in the backward pass: also its inverse, run and row, and which extremes it attains
+	record   = 8 * value // a row
+)
+
+// Operations.
+const (
+	fused     = 2
+	reduction = 2 + 2*fused // of a message in each dimension: the product, the sum, the squares, the extremes
+	spreading = 2           // of a message in each dimension in the backward pass
+	norm      = 20          // of a row in each dimension: scalers, layer norm, ReLU, residual
+	terms     = 10          // of a row in each dimension: what its messages' gradients are made of
+	adam      = 12          // of a parameter
+	maps      = 15          // blocks of dim x dim of a layer's linear maps: 5 features, 3 scalers
 )
 
 // phases returns the costs; see the README for the formulas.
@@ -69,10 +68,10 @@ func (n counts) phases() costs {
 	linear := fused * maps * n.dim * n.dim
 	weights := n.layers * maps * n.dim * n.dim * value
 	c := costs{
-		"search":      {(n.layers-1)*n.words()*n.edges*edge + n.queries*n.entities, 0},
+		"search":      {(n.layers-1)*n.words()*n.edges*2*value + n.queries*n.entities, 0},
 		"rows":        {6*(n.layers+1)*n.queries*n.entities + n.rows*record, 0},
 		"embeddings":  n.embeddings(),
-		"aggregation": {n.messages*(2*state+sender) + n.rows*(6*state+record), n.dim * (n.messages*reduce + n.rows*norm)},
+		"aggregation": {n.messages*(2*state+sender) + n.rows*(6*state+record), n.dim * (n.messages*reduction + n.rows*norm)},
 		"node update": {n.rows*6*state + weights, n.rows * (linear + norm*n.dim)},
 	}
 	mlp := fused * (2*n.dim*n.dim + 2*n.dim)
@@ -83,9 +82,10 @@ func (n counts) phases() costs {
 	}
 	c["node update"] = cost{n.rows*7*state + weights, c["node update"].operations}
 	c["head and loss"] = cost{n.candidates * n.mlps * 14 * state, n.candidates * n.mlps * 3 * mlp}
-	c["state gradients"] = cost{n.later*(2*state+member) + n.rows*(6*state+record), n.dim * (n.later*gather + n.rows*norm)}
+	c["aggregation"] = cost{c["aggregation"].bytes + n.rows*2*state, c["aggregation"].operations}
+	c["state gradients"] = cost{n.messages*(2*state+receiver) + n.rows*(7*state+record), n.dim * (n.messages*spreading + n.rows*norm)}
 	c["feature gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
-	c["message gradients"] = cost{n.messages*(3*state+member) + n.rows*(10*state+record), n.dim * n.messages * divide}
+	c["message gradients"] = cost{n.rows * (14*state + record), n.dim * n.rows * terms}
 	c["relation gradients"] = n.relationGradients()
 	c["weight gradients"] = cost{n.rows*6*state + weights, n.rows * linear}
 	c["optimizer"] = cost{8 * n.parameters * value, adam * n.parameters}

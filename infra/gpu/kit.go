@@ -40,9 +40,11 @@ type measured struct {
 
 // run verifies, measures, trains and scores.
 func (k *kit) run(ctx context.Context) (err error) {
-	if k.device, err = k.open(); err != nil {
+	opened, err := k.open()
+	if err != nil {
 		return err
 	}
+	k.device = cuda.CompileOnce(opened) // many trainers and scorers are made
 	defer func() { err = errors.Join(err, k.device.Close()) }()
 	k.measured.Card, k.measured.Preset = k.device.Properties(), k.preset
 	k.printCard()

@@ -31,8 +31,11 @@ func (d Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine{&compiled{opened, map[string][]device.Kernel{}}}, nil
+	return engine{CompileOnce(opened)}, nil
 }
+
+// CompileOnce returns a device that compiles each PTX once.
+func CompileOnce(d device.Device) device.Device { return &compiled{d, map[string][]device.Kernel{}} }
 
 // compiled is a device that compiles each PTX once: a training makes a trainer and a scorer in each epoch.
 type compiled struct {
