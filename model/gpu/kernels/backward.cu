@@ -5,52 +5,50 @@
 // first that attains one. Nothing is stored by message but in which dimensions it does.
 #include "model.cuh"
 
-// Sums are those over the messages of a run, four dimensions a lane.
+// Sums are those over the messages of a run, PER dimensions a lane.
 struct Sums {
-	float4 base, slope, extreme;
+	float base[PER], slope[PER], extreme[PER];
 };
 
-// end_run adds the gradients of a run's messages to that of the sender's state, x, and stores that of the relation's embedding.
-DEVICE void end_run(const Batch *p, const Row &row, int t, int run, int relation, float4 x, Sums &s, float4 &g) {
-	int part = threadIdx.x % LANES;
-	long long at = (long long)row.query * p->run_count + run;
-	float4 w = at4(embedding_of(p, row.query, t, relation), part), d = add4(fma4(mul4(x, w), s.slope, s.base), s.extreme);
-	g = fma4(d, w, g);
-	put4(p->run_sums, at * LANES + part, mul4(d, x));
-	if (part == 0) p->run_layers[at] = t;
-	s.base = s.slope = s.extreme = zero4();
-}
-
-// add_extremes adds the gradients of those of four dimensions that bits name.
-DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
-	sum.x += bits & 1 ? g.x : 0.0f;
-	sum.y += bits & 2 ? g.y : 0.0f;
-	sum.z += bits & 4 ? g.z : 0.0f;
-	sum.w += bits & 8 ? g.w : 0.0f;
-}
-
-// most_of_teams is the largest number of bits of a team's lanes.
-DEVICE int most_of_teams(unsigned bits) {
-	int most = 0;
+DEVICE void clear(Sums &s) {
 #pragma unroll
-	for (int team = 0; team < TEAMS; team++) most = max(most, __popc(bits >> team * LANES & ((1u << (LANES - 1) << 1) - 1)));
-	return most;
+	for (int j = 0; j < PER; j++) s.base[j] = s.slope[j] = s.extreme[j] = 0;
+}
+
+// end_run adds the gradients of a run's messages to that of the sender's state, x, and stores that of the relation's embedding.
+DEVICE void end_run(const Batch *p, const Row &row, int t, int run, int relation, const float *x, Sums &s, float *g) {
+	int lane = threadIdx.x % 32;
+	long long at = (long long)row.query * p->run_count + run;
+	const float *embedding = embedding_of(p, row.query, t, relation);
+#pragma unroll
+	for (int j = 0; j < PER; j++) {
+		float w = embedding[lane + 32 * j], d = fmaf(x[j] * w, s.slope[j], s.base[j]) + s.extreme[j];
+		g[j] = fmaf(d, w, g[j]);
+		p->run_sums[at * DIM + lane + 32 * j] = d * x[j];
+	}
+	if (lane == 0) p->run_layers[at] = t;
+	clear(s);
 }
 
 // collect adds the gradients of the messages that an entity sends in layer t, over in-edges begin to end: every edge has its
-// inverse. Of every 32 edges each team of a warp takes LANES, one after another. All lanes get the sum, four dimensions each.
-DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end) {
-	const float *__restrict__ gradients = p->feature_gradients;
+// inverse. Each lane reads an edge, then the warp takes four at a time of those that carry a message, in order.
+DEVICE void collect(const Batch *p, const Row &row, int t, int begin, int end, float *g) {
 	long long of = ((long long)t * p->batch + row.query) * p->entities;
-	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4;
-	float4 g = zero4(), x = at4(p->states, ((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
+	int lane = threadIdx.x % 32;
+	const float *__restrict__ gradients = p->feature_gradients + lane;
+	float x[PER];
+#pragma unroll
+	for (int j = 0; j < PER; j++) {
+		g[j] = 0;
+		x[j] = p->states[((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * DIM + lane + 32 * j];
+	}
 	for (int first = begin; first < end; first += 32) {
 		int from = 0, relation = 0, run = 0, e = first + lane;
 		unsigned extremes[2 * PER];
 		bool sent = false;
 #pragma unroll
 		for (int j = 0; j < 2 * PER; j++) extremes[j] = 0;
-		if (e < end) { // the pointers are read again for every 32 edges: registers are scarce
+		if (e < end) {
 			int u = p->senders[e], r = p->relations[e];
 			sent = p->active[of + u] && !(row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity));
 			run = p->runs[e];
@@ -62,119 +60,121 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 				for (int j = 0; j < 2 * PER; j++) extremes[j] = p->extremes[edge * 2 * PER + j];
 			}
 		}
-		unsigned all = __ballot_sync(ALL, sent), bits = all & ((1u << (LANES - 1) << 1) - 1) << team * LANES;
-		int current = -1, of_current = 0, steps = most_of_teams(all);
-		Sums s = {zero4(), zero4(), zero4()};
-#pragma unroll 1
-		for (int step = 0; step < steps; step += 2) {
-			float4 base[2], slope[2], up[2], down[2];
-			int next[2];
-			unsigned most[2], least[2];
+		unsigned bits = __ballot_sync(ALL, sent);
+		int current = -1, of_current = 0;
+		Sums s;
+		clear(s);
+		while (bits) {
+			int next[4];
+			float base[4][PER], slope[4][PER], up[4][PER], down[4][PER];
 #pragma unroll
-			for (int k = 0; k < 2; k++) {
+			for (int k = 0; k < 4; k++) {
 				next[k] = __ffs(bits) - 1;
 				bits &= bits - 1;
 				int lane_of = max(next[k], 0);
-				long long at = (long long)__shfl_sync(ALL, from, lane_of) * (WIDTH / 4) + part;
-				most[k] = least[k] = 0;
+				const float *terms = gradients + (long long)__shfl_sync(ALL, from, lane_of) * WIDTH;
 #pragma unroll
 				for (int j = 0; j < PER; j++) {
-					unsigned high = __shfl_sync(ALL, extremes[j], lane_of), low = __shfl_sync(ALL, extremes[PER + j], lane_of);
-					if (part / 8 == j && next[k] >= 0) {
-						most[k] = high >> shift & 15;
-						least[k] = low >> shift & 15;
-					}
+					bool here = next[k] >= 0;
+					unsigned most = __shfl_sync(ALL, extremes[j], lane_of), least = __shfl_sync(ALL, extremes[PER + j], lane_of);
+					base[k][j] = here ? terms[DIM + 32 * j] : 0.0f;
+					slope[k][j] = here ? terms[4 * DIM + 32 * j] : 0.0f;
+					up[k][j] = here && most >> lane & 1 ? terms[2 * DIM + 32 * j] : 0.0f;
+					down[k][j] = here && least >> lane & 1 ? terms[3 * DIM + 32 * j] : 0.0f;
 				}
-				base[k] = next[k] < 0 ? zero4() : at4(gradients, at + LANES);
-				slope[k] = next[k] < 0 ? zero4() : at4(gradients, at + 4 * LANES);
-				up[k] = most[k] == 0 ? zero4() : at4(gradients, at + 2 * LANES);
-				down[k] = least[k] == 0 ? zero4() : at4(gradients, at + 3 * LANES);
 			}
 #pragma unroll
-			for (int k = 0; k < 2; k++) {
-				int number = __shfl_sync(ALL, run, max(next[k], 0)), r = __shfl_sync(ALL, relation, max(next[k], 0));
-				if (next[k] >= 0 && number != current) {
-					if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
-					current = number;
-					of_current = r;
+			for (int k = 0; k < 4; k++) {
+				if (next[k] >= 0) {
+					int number = __shfl_sync(ALL, run, next[k]), r = __shfl_sync(ALL, relation, next[k]);
+					if (number != current) {
+						if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
+						current = number;
+						of_current = r;
+					}
+#pragma unroll
+					for (int j = 0; j < PER; j++) {
+						s.base[j] += base[k][j];
+						s.slope[j] += slope[k][j];
+						s.extreme[j] += up[k][j] + down[k][j];
+					}
 				}
-				s.base = add4(s.base, base[k]);
-				s.slope = add4(s.slope, slope[k]);
-				add_extremes(s.extreme, most[k], up[k]);
-				add_extremes(s.extreme, least[k], down[k]);
 			}
 		}
 		if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
 	}
-	return sum_teams(g);
 }
 
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
 // update to the linear map's output.
-DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
-	int lane = threadIdx.x % 32, part = lane % LANES;
+DEVICE void settle(const Batch *p, const Row &row, int i, int t, float *g) {
+	int lane = threadIdx.x % 32, age = t - row.distance;
 	long long of = (long long)row.query * p->entities + row.entity, count = (long long)p->batch * p->entities;
-	int age = t - row.distance;
-	if (row.slot > 0 && (p->specific || age == last_age(p, row.distance))) {
-		long long at = (long long)row.query * p->candidate_stride + row.slot - 1;
-		if (p->specific) at = at * p->ages + age;
-		g = add4(g, at4(p->final_gradients, at * LANES + part));
-	}
-	if (t < p->layers && p->active[(t + 1) * count + of]) {
-		int next = p->row_index[(t + 1) * count + of];
-		g = add4(g, at4(p->gradient, (long long)next * LANES + part));
-		g = add4(g, at4(p->feature_gradients + (long long)(next - p->row_begin[t + 1]) * WIDTH, part));
-	}
-	if (lane < LANES) put4(p->gradient, (long long)i * LANES + part, g);
-	if (t == 0) return;
+	long long slot = row.slot > 0 && (p->specific || age == last_age(p, row.distance)) ? (long long)row.query * p->candidate_stride + row.slot - 1 : -1;
+	if (p->specific && slot >= 0) slot = slot * p->ages + age;
+	int next = t < p->layers && p->active[(t + 1) * count + of] ? p->row_index[(t + 1) * count + of] : -1;
 	const float *layer = p->parameters + (long long)(t - 1) * p->layer_size;
-	float4 normalized = at4(p->normalized, (long long)i * LANES + part);
-	unsigned mask = p->threshold ? p->masks[i * PER + part / 8] >> (part % 8 * 4) : 15;
-	float n[4] = {normalized.x, normalized.y, normalized.z, normalized.w}, d[4] = {g.x, g.y, g.z, g.w}, a[4];
+	float n[PER], d[PER], mean = 0, along = 0;
 #pragma unroll
-	for (int j = 0; j < 4; j++) {
-		float z = n[j], scale = 1.0f;
+	for (int j = 0; j < PER; j++) {
+		int dim = lane + 32 * j;
+		if (slot >= 0) g[j] += p->final_gradients[slot * DIM + dim];
+		if (next >= 0) g[j] += p->gradient[(long long)next * DIM + dim] + p->feature_gradients[(long long)(next - p->row_begin[t + 1]) * WIDTH + dim];
+		p->gradient[(long long)i * DIM + dim] = g[j];
+		if (t == 0) continue;
+		float scale = 1, z = n[j] = p->normalized[(long long)i * DIM + dim];
 		if (p->bias) {
-			scale = layer[p->scale_at + 4 * part + j];
-			z = fmaf(z, scale, layer[p->shift_at + 4 * part + j]);
+			scale = layer[p->scale_at + dim];
+			z = fmaf(z, scale, layer[p->shift_at + dim]);
 		}
-		a[j] = z > 0 && mask >> j & 1 ? d[j] * p->keep_scale : 0.0f;
-		d[j] = a[j] * scale;
+		bool kept = p->threshold == 0 || p->masks[i * PER + j] >> lane & 1;
+		float a = z > 0 && kept ? g[j] * p->keep_scale : 0.0f;
+		if (p->bias) p->affine[(long long)i * DIM + dim] = a;
+		d[j] = a * scale;
+		mean += d[j];
+		along = fmaf(d[j], n[j], along);
 	}
-	float mean = sum_dims((d[0] + d[1]) + (d[2] + d[3])) / p->live;
-	float along = sum_dims(fmaf(d[0], n[0], d[1] * n[1]) + fmaf(d[2], n[2], d[3] * n[3])) / p->live, deviation = p->deviations[i];
+	if (t == 0) return;
+	mean = sum_warp(mean) / p->live;
+	along = sum_warp(along) / p->live;
+	float deviation = p->deviations[i];
 #pragma unroll
-	for (int j = 0; j < 4; j++) d[j] = 4 * part + j < p->live ? fmaf(-n[j], along, d[j] - mean) * deviation : 0.0f;
-	if (lane < LANES) {
-		put4(p->linear, (long long)i * LANES + part, make_float4(d[0], d[1], d[2], d[3]));
-		if (p->bias) put4(p->affine, (long long)i * LANES + part, make_float4(a[0], a[1], a[2], a[3]));
+	for (int j = 0; j < PER; j++) {
+		int dim = lane + 32 * j;
+		p->linear[(long long)i * DIM + dim] = dim < p->live ? fmaf(-n[j], along, d[j] - mean) * deviation : 0.0f;
 	}
 }
 
 // Gradients of the states of layer t, once those of layer t + 1 are there. Light entities, a warp each.
-SHARING(128, 4) state_gradients(const Batch *p, int t) {
+SHARING(128, DIM == 32 ? 7 : 5) state_gradients(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
-		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
+		float g[PER];
+#pragma unroll
+		for (int j = 0; j < PER; j++) g[j] = 0;
+		if (t < p->layers) collect(p, row, t + 1, row.begin, row.end, g);
 		settle(p, row, i, t, g);
 	}
 }
 
 // Heavy entities, and in layer 0 the sources: a block each.
-SHARING(32 * HEAVY_WARPS, 2) state_gradients_heavy(const Batch *p, int t) {
-	__shared__ float4 sums[HEAVY_WARPS][LANES];
+SHARING(32 * HEAVY_WARPS, DIM == 32 ? 3 : 2) state_gradients_heavy(const Batch *p, int t) {
+	__shared__ float sums[HEAVY_WARPS][DIM];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1));
-		if (lane < LANES) sums[warp][lane] = g;
+		float g[PER];
+#pragma unroll
+		for (int j = 0; j < PER; j++) g[j] = 0;
+		if (t < p->layers) collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1), g);
+#pragma unroll
+		for (int j = 0; j < PER; j++) sums[warp][lane + 32 * j] = g[j];
 		__syncthreads();
 		if (warp == 0) {
-#pragma unroll 1
-			for (int w = 1; w < HEAVY_WARPS; w++) g = add4(g, sums[w][lane % LANES]);
+#pragma unroll
+			for (int j = 0; j < PER; j++)
+				for (int w = 1; w < HEAVY_WARPS; w++) g[j] += sums[w][lane + 32 * j];
 			settle(p, row, i, t, g);
 		}
 		__syncthreads();
