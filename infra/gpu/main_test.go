@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// running runs the command on the ring, with a clock that goes on a second each time that it is read.
+// running runs the command on the ring, with a clock that advances by a second each time that it is read.
 func running(t *testing.T, arguments ...string) string {
 	t.Helper()
 	workspace, err := ring()

@@ -151,23 +151,23 @@ func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timin
 }
 
 func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, error) {
-	questions, err := k.questions(ctx)
+	queries, err := k.queries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(questions) == 0 {
+	if len(queries) == 0 {
 		return nil, errors.New("there are no validation queries to measure scoring with: use --skip_measure")
 	}
-	profiled := questions[:min(profiledQueries, len(questions))]
+	profiled := queries[:min(profiledQueries, len(queries))]
 	if _, err := scorer.Score(profiled, 10); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
-	answered, err := scorer.Score(questions, 10)
+	answered, err := scorer.Score(queries, 10)
 	if err != nil {
 		return nil, err
 	}
-	t := &timing{Microseconds: microseconds(time.Since(begun), len(questions))}
+	t := &timing{Microseconds: microseconds(time.Since(begun), len(queries))}
 	for _, a := range answered {
 		t.Messages += float64(a.Messages) / float64(len(answered))
 	}
@@ -191,22 +191,22 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 	return t, nil
 }
 
-// questions returns validation queries.
-func (k *kit) questions(ctx context.Context) ([]gpu.Question, error) {
+// queries returns validation queries.
+func (k *kit) queries(ctx context.Context) ([]gpu.Question, error) {
 	loaded, err := graph.Load(k.graph())
 	if err != nil {
 		return nil, err
 	}
-	queries, err := loaded.Queries(ctx, "valid")
+	table, err := loaded.Queries(ctx, "valid")
 	if err != nil {
 		return nil, err
 	}
-	facts := kg.Facts(queries)
-	var questions []gpu.Question
+	facts := kg.Facts(table)
+	var queries []gpu.Question
 	for _, f := range facts[:min(scoredQueries, len(facts))] {
-		questions = append(questions, gpu.Question{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
+		queries = append(queries, gpu.Question{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
 	}
-	return questions, nil
+	return queries, nil
 }
 
 // work is the work of some steps or queries, added up.

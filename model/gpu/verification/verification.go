@@ -118,11 +118,11 @@ func scores(d device.Device, c *golden.Case, p *parameters.Set[float32]) ([][]fl
 	if err != nil {
 		return nil, err
 	}
-	var questions []gpu.Question
+	var queries []gpu.Question
 	for _, q := range c.Queries {
-		questions = append(questions, gpu.Question{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
+		queries = append(queries, gpu.Question{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
 	}
-	answered, err := scorer.Score(questions, c.Graph.Entities)
+	answered, err := scorer.Score(queries, c.Graph.Entities)
 	if err := errors.Join(err, scorer.Close()); err != nil {
 		return nil, err
 	}
