@@ -25,8 +25,8 @@ const (
 	partPrefix  = "checkpoint-"
 )
 
-// largestPart is the size that a file may have to be brought back.
-const largestPart = 15 << 20
+// largestPart is a little less than 15 MiB, which a file may have to be brought back.
+const largestPart = 15<<20 - 1<<16
 
 // index describes a checkpoint whose files lie one behind the other in parts.
 type index struct {

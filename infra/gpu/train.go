@@ -20,7 +20,6 @@ import (
 
 // trained is what a run trained.
 type trained struct {
-	Steps    int64   `json:"steps"`
 	Seconds  float64 `json:"seconds"`
 	Complete bool    `json:"complete"`
 	// Epoch and Loss are the position at the end.
