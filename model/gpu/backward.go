@@ -5,7 +5,7 @@ import "tagnet/model/configuration"
 // backward computes the gradients of n queries' losses. stride is the number of candidates of a query.
 func (e *engine) backward(n, stride int, accumulate bool) {
 	e.headBackward(n, stride, accumulate)
-	e.memory.clear(e.batch.RunLayers, int64(n)*int64(e.batch.RunCount))
+	e.memory.clear(e.batch.RunLayers, int64(n)*e.graph.Edges())
 	heavy, light := e.layerBlocks(n)
 	for t := e.configuration.Layers; t >= 1; t-- {
 		layer := int32(t)

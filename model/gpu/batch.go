@@ -25,7 +25,7 @@ type batch struct {
 	Offsets, Senders, Relations, Reverse device.Pointer
 	Heavy                                device.Pointer
 	Scales                               device.Pointer
-	Runs                                 device.Pointer
+	SlotsByRelation                      device.Pointer
 	PieceBegin                           device.Pointer
 	RelationPieces                       device.Pointer
 	Queries                              device.Pointer
@@ -80,7 +80,7 @@ type batch struct {
 	Sent                                 device.Pointer
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32
-	Pieces, RunCount, CandidateStride, Reduction, Specific                                    int32
+	Pieces, CandidateStride, Reduction, Specific                                              int32
 	Training, DependentRelations, Bias, DegreeMessages                                        int32
 	LayerSize, LinearAt, LinearBiasAt, ScaleAt, ShiftAt, RelationAt, RelationBiasAt, DegreeAt int32
 	QueryAt, MLPAt, AttentionAt, Accumulate                                                   int32

@@ -14,7 +14,7 @@ import (
 // Sizes that the kernels declare too.
 const (
 	heavyDegree  = 512  // entities of higher degree are computed by a block
-	pieceRuns    = 128  // of a piece of a relation
+	pieceSlots   = 512  // of a piece of a relation
 	heavyThreads = 256  // of a block of a heavy entity
 	queryOutputs = 512  // outputs of a block of relation_query
 	maxParts     = 264  // blocks that share a sum over rows
@@ -137,9 +137,6 @@ func (e *engine) ages() int { return min(e.configuration.Delta, e.configuration.
 // width and columns are the kernels' WIDTH and COLUMNS.
 func (e *engine) width() int   { return 5 * e.dim }
 func (e *engine) columns() int { return 3 * e.dim }
-
-// runEdges is the largest number of edges of a run, the kernels' LANES.
-func (e *engine) runEdges() int64 { return int64(e.dim / 4) }
 
 // mlpSize is the number of an MLP's partial gradients, the kernels' MLP_SIZE.
 func (e *engine) mlpSize() int {

@@ -28,7 +28,7 @@ func (e *engine) placeGraph() {
 	b.Scales = place(m, e.scales())
 	if e.training {
 		b.Reverse = place(m, edges.reverse())
-		e.placeRuns(edges)
+		e.placeSlots(edges)
 	}
 }
 
@@ -86,43 +86,29 @@ func (a adjacency) reverse() []int32 {
 	return reverse
 }
 
-// placeRuns numbers the runs by the inverse of their relation, and cuts each relation's into pieces that a warp sums. A run ends with its relation, and
-// where another team of a warp reads the next edges of an entity.
-func (e *engine) placeRuns(a adjacency) {
-	runs := make([]int32, len(a.senders)) // first by receiver
-	var relations []int32                 // by run: the inverse
-	for o := range a.Entities {
-		for edge := a.Offsets[o]; edge < a.Offsets[o+1]; edge++ {
-			if (edge-a.Offsets[o])%e.runEdges() == 0 || a.relations[edge] != a.relations[edge-1] {
-				relations = append(relations, a.Inverse(a.relations[edge]))
-			}
-			runs[edge] = int32(len(relations) - 1)
-		}
-	}
+// placeSlots numbers the edges by the relation of their inverse, and cuts each relation's into pieces that a warp sums.
+func (e *engine) placeSlots(a adjacency) {
 	begin := make([]int32, a.RelationCount()+1)
-	for _, r := range relations {
-		begin[r+1]++
+	for _, r := range a.relations {
+		begin[a.Inverse(r)+1]++
 	}
 	var pieceBegin []int32
 	pieces := make([]int32, a.RelationCount()+1)
 	for r := range a.RelationCount() {
 		begin[r+1] += begin[r]
-		for from := begin[r]; from < begin[r+1]; from += pieceRuns {
+		for from := begin[r]; from < begin[r+1]; from += pieceSlots {
 			pieceBegin = append(pieceBegin, from)
 		}
 		pieces[r+1] = int32(len(pieceBegin))
 	}
-	numbers := make([]int32, len(relations))
-	for run, r := range relations {
-		numbers[run] = begin[r]
-		begin[r]++
-	}
-	for edge := range runs {
-		runs[edge] = numbers[runs[edge]]
+	slots := make([]int32, len(a.relations))
+	for edge, r := range a.relations {
+		slots[edge] = begin[a.Inverse(r)]
+		begin[a.Inverse(r)]++
 	}
 	b, m := &e.batch, &e.memory
-	b.RunCount, b.Pieces = int32(len(relations)), int32(len(pieceBegin))
-	b.Runs, b.PieceBegin, b.RelationPieces = place(m, runs), place(m, append(pieceBegin, b.RunCount)), place(m, pieces)
+	b.Pieces = int32(len(pieceBegin))
+	b.SlotsByRelation, b.PieceBegin, b.RelationPieces = place(m, slots), place(m, append(pieceBegin, int32(len(slots)))), place(m, pieces)
 }
 
 // bytesOf returns the memory of values without pointers.

@@ -1,44 +1,81 @@
-// What an updated entity hears in a layer: the reduction of its messages. A warp holds a set of messages, a lane PER of its
-// dimensions.
+// What an updated entity hears in a layer: the reduction of its messages.
 #include "model.cuh"
 
+// Members is a set of messages, four dimensions a lane.
 struct Members {
-	float sum[PER], squares[PER], most[PER], least[PER];
-	int highest[PER], lowest[PER]; // the edge of the first message that attains an extreme; -1: what is no message does
-	int admitted, empty;           // edges that the window admits, and those of them whose message is empty and not sent
+	float4 sum, squares, most, least;
+	int4 highest, lowest; // the edges of the first message that attains an extreme; -1: what is no message does
+	int admitted, empty; // edges that the window admits, and those of them whose message is empty and not sent
 };
 
 // start makes a set of the boundary: the query's embedding at the source, else 0. Of the sets that are merged, the first
 // alone counts it in its sums.
-DEVICE void start(const Batch *p, Members &m, const Row &row, bool first) {
-#pragma unroll
-	for (int j = 0; j < PER; j++) {
-		float boundary = row.flags & SOURCE ? query_embedding(p, row.query)[threadIdx.x % 32 + 32 * j] : 0.0f;
-		m.most[j] = m.least[j] = boundary;
-		m.sum[j] = first ? boundary : 0.0f;
-		m.squares[j] = m.sum[j] * m.sum[j];
-		m.highest[j] = m.lowest[j] = -1;
-	}
+DEVICE void start(Members &m, float4 boundary, bool first) {
+	m.most = m.least = boundary;
+	m.sum = first ? boundary : zero4();
+	m.squares = mul4(m.sum, m.sum);
+	m.highest = m.lowest = make_int4(-1, -1, -1, -1);
 	m.admitted = m.empty = 0;
 }
 
-// add adds a message of a later edge than those before.
-DEVICE void add(Members &m, int j, float x, int e) {
-	m.sum[j] += x;
-	m.squares[j] = fmaf(x, x, m.squares[j]);
-	m.highest[j] = x > m.most[j] ? e : m.highest[j];
-	m.most[j] = fmaxf(m.most[j], x);
-	m.lowest[j] = x < m.least[j] ? e : m.lowest[j];
-	m.least[j] = fminf(m.least[j], x);
+// raise and lower replace an extreme by a later one, and one by an equal one of a smaller edge.
+DEVICE void raise(float &extreme, int &edge, float x, int e) {
+	if (x > extreme || (x == extreme && e < edge)) {
+		extreme = x;
+		edge = e;
+	}
 }
 
-// hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then the warp takes four at a time of
-// those that carry a message, in order.
+DEVICE void lower(float &extreme, int &edge, float x, int e) {
+	if (x < extreme || (x == extreme && e < edge)) {
+		extreme = x;
+		edge = e;
+	}
+}
+
+DEVICE void extend(Members &m, float4 most, int4 highest, float4 least, int4 lowest) {
+	raise(m.most.x, m.highest.x, most.x, highest.x);
+	raise(m.most.y, m.highest.y, most.y, highest.y);
+	raise(m.most.z, m.highest.z, most.z, highest.z);
+	raise(m.most.w, m.highest.w, most.w, highest.w);
+	lower(m.least.x, m.lowest.x, least.x, lowest.x);
+	lower(m.least.y, m.lowest.y, least.y, lowest.y);
+	lower(m.least.z, m.lowest.z, least.z, lowest.z);
+	lower(m.least.w, m.lowest.w, least.w, lowest.w);
+}
+
+// later replaces an extreme by one of a later edge.
+DEVICE void later(float &extreme, int &edge, bool more, float x, int e) {
+	extreme = more ? x : extreme;
+	edge = more ? e : edge;
+}
+
+// add adds a message of a later edge than those before.
+DEVICE void add(Members &m, float4 x, int e) {
+	m.sum = add4(m.sum, x);
+	m.squares = fma4(x, x, m.squares);
+	later(m.most.x, m.highest.x, x.x > m.most.x, x.x, e);
+	later(m.most.y, m.highest.y, x.y > m.most.y, x.y, e);
+	later(m.most.z, m.highest.z, x.z > m.most.z, x.z, e);
+	later(m.most.w, m.highest.w, x.w > m.most.w, x.w, e);
+	later(m.least.x, m.lowest.x, x.x < m.least.x, x.x, e);
+	later(m.least.y, m.lowest.y, x.y < m.least.y, x.y, e);
+	later(m.least.z, m.lowest.z, x.z < m.least.z, x.z, e);
+	later(m.least.w, m.lowest.w, x.w < m.least.w, x.w, e);
+}
+
+DEVICE int4 across_int4(int4 a, int lanes) {
+	return make_int4(__shfl_xor_sync(ALL, a.x, lanes), __shfl_xor_sync(ALL, a.y, lanes), __shfl_xor_sync(ALL, a.z, lanes), __shfl_xor_sync(ALL, a.w, lanes));
+}
+
+// hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then each team takes every TEAMS-th of
+// those that carry a message, two at a time.
 DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, int end) {
 	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations;
 	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
-	const float *__restrict__ states = p->states + threadIdx.x % 32, *__restrict__ embeddings = embedding_of(p, row.query, t, 0) + threadIdx.x % 32;
-	int lane = threadIdx.x % 32, window = min(row.distance + p->delta, p->layers + 1);
+	const float4 *__restrict__ states = (const float4 *)p->states;
+	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0);
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, window = min(row.distance + p->delta, p->layers + 1);
 	for (int first = begin; first < end; first += 32) {
 		int from = 0, relation = 0, e = first + lane;
 		bool sent = false, admitted = false;
@@ -54,69 +91,81 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 		unsigned bits = __ballot_sync(ALL, sent);
 		m.admitted += __popc(__ballot_sync(ALL, admitted));
 		m.empty += __popc(__ballot_sync(ALL, admitted && !sent));
-		while (bits) {
-			int next[4];
-			float x[4][PER], w[4][PER];
+		int count = __popc(bits);
 #pragma unroll
-			for (int k = 0; k < 4; k++) {
-				next[k] = __ffs(bits) - 1;
-				bits &= bits - 1;
-				int state = __shfl_sync(ALL, from, max(next[k], 0)), r = __shfl_sync(ALL, relation, max(next[k], 0));
+		for (int i = 0; i < TEAMS - 1; i++)
+			if (i < team) bits &= bits - 1;
+		for (int k = 0; k < count; k += 2 * TEAMS) {
+			int next[2];
+			float4 x[2], w[2];
 #pragma unroll
-				for (int j = 0; j < PER; j++) {
-					x[k][j] = next[k] < 0 ? 0.0f : states[(long long)state * DIM + 32 * j];
-					w[k][j] = next[k] < 0 ? 0.0f : embeddings[r * DIM + 32 * j];
-				}
+			for (int j = 0; j < 2; j++) {
+				next[j] = __ffs(bits) - 1;
+#pragma unroll
+				for (int i = 0; i < TEAMS; i++) bits &= bits - 1;
+				int state = __shfl_sync(ALL, from, max(next[j], 0)), r = __shfl_sync(ALL, relation, max(next[j], 0));
+				x[j] = next[j] < 0 ? zero4() : states[(long long)state * LANES + part];
+				w[j] = next[j] < 0 ? zero4() : embeddings[r * LANES + part];
 			}
 #pragma unroll
-			for (int k = 0; k < 4; k++)
-				if (next[k] >= 0) {
-#pragma unroll
-					for (int j = 0; j < PER; j++) add(m, j, x[k][j] * w[k][j], first + next[k]);
-				}
+			for (int j = 0; j < 2; j++)
+				if (next[j] >= 0) add(m, mul4(x[j], w[j]), first + next[j]);
 		}
 	}
 }
 
-// include adds a value that is no message to the extremes.
-DEVICE void include(Members &m, int j, float x) {
-	if (x >= m.most[j]) {
-		m.most[j] = x;
-		m.highest[j] = -1;
-	}
-	if (x <= m.least[j]) {
-		m.least[j] = x;
-		m.lowest[j] = -1;
+// merge_teams adds the teams' sets; every lane gets the whole.
+DEVICE void merge_teams(Members &m) {
+#pragma unroll
+	for (int lanes = LANES; lanes < 32; lanes *= 2) {
+		m.sum = add4(m.sum, across4(m.sum, lanes));
+		m.squares = add4(m.squares, across4(m.squares, lanes));
+		extend(m, across4(m.most, lanes), across_int4(m.highest, lanes), across4(m.least, lanes), across_int4(m.lowest, lanes));
 	}
 }
 
-// finish adds what is not a message and writes the features of row i.
+DEVICE float deviation(float squares, float mean, float divisor) {
+	return sqrtf(fmaxf(fmaf(-mean, mean, squares * divisor), 1e-6f));
+}
+
+// finish adds what is not a message and writes the features. All lanes have the same set; team i writes feature i.
 DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
-	int lane = threadIdx.x % 32, copies = row.degree - m.admitted;
-	float divisor = p->scales[row.degree].divisor, *out = p->features + feature_row(p, t, i) * WIDTH;
-	const float *before = p->states + ((long long)((t - row.distance - 1) * p->batch + row.query) * p->entities + row.entity) * DIM;
-#pragma unroll
-	for (int j = 0; j < PER; j++) {
-		int dim = lane + 32 * j;
-		if (p->degree_messages && copies > 0) {
-			float x = p->parameters[(long long)(t - 1) * p->layer_size + p->degree_at + dim];
-			m.sum[j] = fmaf(x, copies, m.sum[j]);
-			m.squares[j] = fmaf(x * copies, x, m.squares[j]);
-			include(m, j, x);
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, age = t - row.distance;
+	int4 none = make_int4(-1, -1, -1, -1);
+	if (p->degree_messages) {
+		float4 x = at4(p->parameters + (long long)(t - 1) * p->layer_size + p->degree_at, part);
+		int count = row.degree - m.admitted;
+		if (count > 0) {
+			float copies = count;
+			m.sum = fma4(x, make_float4(copies, copies, copies, copies), m.sum);
+			m.squares = fma4(scale4(x, copies), x, m.squares);
+			extend(m, x, none, x, none);
 		}
-		if (row.flags & SOURCE && m.empty > 0) include(m, j, 0.0f); // an empty message is zero; elsewhere the boundary is
-		float mean = m.sum[j] * divisor, deviation = sqrtf(fmaxf(fmaf(-mean, mean, m.squares[j] * divisor), 1e-6f));
-		if (dim >= p->live) deviation = 0;
-		if (p->training) {
-			p->attained[(long long)i * 2 * DIM + dim] = m.highest[j];
-			p->attained[(long long)i * 2 * DIM + DIM + dim] = m.lowest[j];
-		}
-		bool pna = p->reduction == PNA;
-		out[dim] = t > row.distance ? before[dim] : 0.0f;
-		out[DIM + dim] = p->reduction == SUM ? m.sum[j] : p->reduction == MAX ? m.most[j] : mean;
-		out[2 * DIM + dim] = pna ? m.most[j] : 0.0f;
-		out[3 * DIM + dim] = pna ? m.least[j] : 0.0f;
-		out[4 * DIM + dim] = pna ? deviation : 0.0f;
+	}
+	if (row.flags & SOURCE && m.empty > 0) { // an empty message is zero; elsewhere the boundary is
+		extend(m, zero4(), none, zero4(), none);
+	}
+	float divisor = p->scales[row.degree].divisor;
+	float4 own = zero4(), mean = scale4(m.sum, divisor), deviations;
+	if (age > 0) own = at4(p->states, ((long long)((age - 1) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
+	deviations.x = deviation(m.squares.x, mean.x, divisor);
+	deviations.y = deviation(m.squares.y, mean.y, divisor);
+	deviations.z = deviation(m.squares.z, mean.z, divisor);
+	deviations.w = deviation(m.squares.w, mean.w, divisor);
+	if (4 * part >= p->live) deviations.x = 0;
+	if (4 * part + 1 >= p->live) deviations.y = 0;
+	if (4 * part + 2 >= p->live) deviations.z = 0;
+	if (4 * part + 3 >= p->live) deviations.w = 0;
+	if (p->reduction != PNA) {
+		if (p->reduction == SUM) mean = m.sum;
+		if (p->reduction == MAX) mean = m.most;
+		m.most = m.least = deviations = zero4();
+	}
+	float *out = p->features + feature_row(p, t, i) * WIDTH;
+	for (int f = team; f < 5; f += TEAMS) put4(out, f * LANES + part, f == 0 ? own : f == 1 ? mean : f == 2 ? m.most : f == 3 ? m.least : deviations);
+	if (p->training && lane < LANES) {
+		((int4 *)p->attained)[(long long)i * 2 * LANES + part] = m.highest;
+		((int4 *)p->attained)[(long long)i * 2 * LANES + LANES + part] = m.lowest;
 	}
 	if (lane == 0) {
 		p->row_admitted[i] = m.admitted;
@@ -125,45 +174,70 @@ DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 }
 
 // Light entities, a warp each.
-SHARING(128, DIM == 32 ? 8 : 6) aggregate(const Batch *p, int t) {
-	int end = end_row(p, t);
+SHARING(128, 6) aggregate(const Batch *p, int t) {
+	int end = end_row(p, t), team = threadIdx.x % 32 / LANES, part = threadIdx.x % LANES;
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
 		Members m;
-		start(p, m, row, true);
+		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
 		hear(p, m, row, t, row.begin, row.end);
+		merge_teams(m);
 		finish(p, m, row, i, t);
 	}
 }
 
-// Heavy entities, a block each, whose warps take equal parts of the edges. Then the first warp merges their sets, in order.
-SHARING(32 * HEAVY_WARPS, 3) aggregate_heavy(const Batch *p, int t) {
-	__shared__ Members sets[HEAVY_WARPS][32];
-	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+// Heavy entities, a block each, whose warps take equal parts of the edges. Then a thread merges one dimension of their sets.
+SHARING(32 * HEAVY_WARPS, 2) aggregate_heavy(const Batch *p, int t) {
+	__shared__ float4 sums[HEAVY_WARPS][LANES], squares[HEAVY_WARPS][LANES], most[HEAVY_WARPS][LANES], least[HEAVY_WARPS][LANES];
+	__shared__ int4 highest[HEAVY_WARPS][LANES], lowest[HEAVY_WARPS][LANES];
+	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
+	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
 		Members m;
-		start(p, m, row, warp == 0);
+		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && warp == 0);
 		hear(p, m, row, t, share_begin(row, warp), share_begin(row, warp + 1));
-		sets[warp][lane] = m;
+		merge_teams(m);
+		if (team == 0) {
+			sums[warp][part] = m.sum;
+			squares[warp][part] = m.squares;
+			most[warp][part] = m.most;
+			least[warp][part] = m.least;
+			highest[warp][part] = m.highest;
+			lowest[warp][part] = m.lowest;
+		}
+		if (lane == 0) {
+			admitted[warp] = m.admitted;
+			empty[warp] = m.empty;
+		}
+		__syncthreads();
+		int j = threadIdx.x % DIM;
+		if (threadIdx.x < DIM) {
+			for (int w = 1; w < HEAVY_WARPS; w++) {
+				((float *)sums)[j] += ((float *)sums[w])[j];
+				((float *)squares)[j] += ((float *)squares[w])[j];
+			}
+		} else if (threadIdx.x < 2 * DIM) {
+			float extreme = ((float *)most)[j];
+			int edge = ((int *)highest)[j];
+			for (int w = 1; w < HEAVY_WARPS; w++) raise(extreme, edge, ((float *)most[w])[j], ((int *)highest[w])[j]);
+			((float *)most)[j] = extreme;
+			((int *)highest)[j] = edge;
+		} else if (threadIdx.x < 3 * DIM) {
+			float extreme = ((float *)least)[j];
+			int edge = ((int *)lowest)[j];
+			for (int w = 1; w < HEAVY_WARPS; w++) lower(extreme, edge, ((float *)least[w])[j], ((int *)lowest[w])[j]);
+			((float *)least)[j] = extreme;
+			((int *)lowest)[j] = edge;
+		}
 		__syncthreads();
 		if (warp == 0) {
-#pragma unroll 1
-			for (int w = 1; w < HEAVY_WARPS; w++) {
-				const Members &other = sets[w][lane];
-#pragma unroll
-				for (int j = 0; j < PER; j++) {
-					m.sum[j] += other.sum[j];
-					m.squares[j] += other.squares[j];
-					m.highest[j] = other.most[j] > m.most[j] ? other.highest[j] : m.highest[j];
-					m.most[j] = fmaxf(m.most[j], other.most[j]);
-					m.lowest[j] = other.least[j] < m.least[j] ? other.lowest[j] : m.lowest[j];
-					m.least[j] = fminf(m.least[j], other.least[j]);
-				}
-				m.admitted += other.admitted;
-				m.empty += other.empty;
+			Members all = {sums[0][part], squares[0][part], most[0][part], least[0][part], highest[0][part], lowest[0][part], 0, 0};
+			for (int w = 0; w < HEAVY_WARPS; w++) {
+				all.admitted += admitted[w];
+				all.empty += empty[w];
 			}
-			finish(p, m, row, i, t);
+			finish(p, all, row, i, t);
 		}
 		__syncthreads();
 	}

@@ -5,176 +5,179 @@
 // first that attains one. Nothing is stored by message but in which dimensions it does.
 #include "model.cuh"
 
-// Sums are those over the messages of a run, PER dimensions a lane.
-struct Sums {
-	float base[PER], slope[PER], extreme[PER];
-};
-
-DEVICE void clear(Sums &s) {
-#pragma unroll
-	for (int j = 0; j < PER; j++) s.base[j] = s.slope[j] = s.extreme[j] = 0;
+// end_run stores what a relation's embedding gets of messages of x, whose gradients add up to sum, in the slot of the last edge.
+DEVICE void end_run(const Batch *p, int query, int t, int slot, float4 x, float4 sum) {
+	long long at = (long long)query * p->edges + slot;
+	put4(p->run_sums, at * LANES + threadIdx.x % LANES, mul4(sum, x));
+	if (threadIdx.x % LANES == 0) p->run_layers[at] = t;
 }
 
-// end_run adds the gradients of a run's messages to that of the sender's state, x, and stores that of the relation's embedding.
-DEVICE void end_run(const Batch *p, const Row &row, int t, int run, int relation, const float *x, Sums &s, float *g) {
-	int lane = threadIdx.x % 32;
-	long long at = (long long)row.query * p->run_count + run;
-	const float *embedding = embedding_of(p, row.query, t, relation);
+// add_extremes adds the gradients of those of four dimensions that bits name.
+DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
+	sum.x += bits & 1 ? g.x : 0.0f;
+	sum.y += bits & 2 ? g.y : 0.0f;
+	sum.z += bits & 4 ? g.z : 0.0f;
+	sum.w += bits & 8 ? g.w : 0.0f;
+}
+
+// place_of is the index of the set bit with a number of set bits below it, 31 at most.
+DEVICE int place_of(unsigned bits, int number) {
+	int place = 0;
 #pragma unroll
-	for (int j = 0; j < PER; j++) {
-		float w = embedding[lane + 32 * j], d = fmaf(x[j] * w, s.slope[j], s.base[j]) + s.extreme[j];
-		g[j] = fmaf(d, w, g[j]);
-		p->run_sums[at * DIM + lane + 32 * j] = d * x[j];
-	}
-	if (lane == 0) p->run_layers[at] = t;
-	clear(s);
+	for (int half = 16; half > 0; half /= 2)
+		if (__popc(bits & ((1u << (place + half)) - 1)) <= number) place += half;
+	return place;
+}
+
+// Edge is what a lane knows of an in-edge, whose inverse carries a message.
+struct Edge {
+	int from, relation, slot;  // the receiver's row in its layer, the message's relation, and the slot of its run
+	unsigned extremes[2 * PER]; // dimensions in which it attains the maximum, then the minimum
+};
+
+DEVICE bool read_edge(const Batch *p, const Row &row, int t, int e, Edge &edge) {
+	long long of = ((long long)t * p->batch + row.query) * p->entities;
+	int u = p->senders[e], r = p->relations[e], reverse = p->reverse[e];
+	edge.slot = p->slots_by_relation[e];
+	edge.relation = inverse_of(r, p->relation_count);
+	if (!p->active[of + u] || (row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity))) return false;
+	edge.from = p->row_index[of + u] - p->row_begin[t];
+#pragma unroll
+	for (int j = 0; j < 2 * PER; j++) edge.extremes[j] = p->extremes[((long long)row.query * p->edges + reverse) * 2 * PER + j];
+	return true;
 }
 
 // collect adds the gradients of the messages that an entity sends in layer t, over in-edges begin to end: every edge has its
-// inverse. Each lane reads an edge, then the warp takes four at a time of those that carry a message, in order.
-DEVICE void collect(const Batch *p, const Row &row, int t, int begin, int end, float *g) {
-	long long of = ((long long)t * p->batch + row.query) * p->entities;
-	int lane = threadIdx.x % 32;
-	const float *__restrict__ gradients = p->feature_gradients + lane;
-	float x[PER];
-#pragma unroll
-	for (int j = 0; j < PER; j++) {
-		g[j] = 0;
-		x[j] = p->states[((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * DIM + lane + 32 * j];
-	}
+// inverse. Each lane reads an edge; those that carry a message are shared out among the teams, in order. All lanes get the sum, four
+// dimensions each.
+DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end) {
+	const float *__restrict__ gradients = p->feature_gradients;
+	const float *__restrict__ embeddings = embedding_of(p, row.query, t, 0);
+	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, shift = part % 8 * 4;
+	float4 g = zero4(), x = at4(p->states, ((long long)((t - 1 - row.distance) * p->batch + row.query) * p->entities + row.entity) * LANES + part);
 	for (int first = begin; first < end; first += 32) {
-		int from = 0, relation = 0, run = 0, e = first + lane;
-		unsigned extremes[2 * PER];
-		bool sent = false;
-#pragma unroll
-		for (int j = 0; j < 2 * PER; j++) extremes[j] = 0;
-		if (e < end) {
-			int u = p->senders[e], r = p->relations[e];
-			sent = p->active[of + u] && !(row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity));
-			run = p->runs[e];
-			relation = inverse_of(r, p->relation_count);
-			if (sent) {
-				long long edge = (long long)row.query * p->edges + p->reverse[e];
-				from = p->row_index[of + u] - p->row_begin[t];
-#pragma unroll
-				for (int j = 0; j < 2 * PER; j++) extremes[j] = p->extremes[edge * 2 * PER + j];
-			}
-		}
+		Edge edge = {0, 0, 0, {}};
+		bool sent = first + lane < end && read_edge(p, row, t, first + lane, edge);
 		unsigned bits = __ballot_sync(ALL, sent);
-		int current = -1, of_current = 0;
-		Sums s;
-		clear(s);
-		while (bits) {
-			int next[4];
-			float base[4][PER], slope[4][PER], up[4][PER], down[4][PER];
+		int count = __popc(bits), each = (count + TEAMS - 1) / TEAMS, place = place_of(bits, lane);
+		int next = team * each, stop = min(next + each, count), current = -1, last = 0;
+		float4 sum = zero4();
+#pragma unroll 1
+		for (int step = 0; step < each; step += 2) {
+			float4 base[2], slope[2], up[2], down[2], w[2];
+			int relation[2], slot[2];
+			unsigned most[2], least[2];
 #pragma unroll
-			for (int k = 0; k < 4; k++) {
-				next[k] = __ffs(bits) - 1;
-				bits &= bits - 1;
-				int lane_of = max(next[k], 0);
-				const float *terms = gradients + (long long)__shfl_sync(ALL, from, lane_of) * WIDTH;
+			for (int k = 0; k < 2; k++, next++) {
+				int of = __shfl_sync(ALL, place, min(next, 31));
+				bool here = next < stop;
+				long long at = (long long)__shfl_sync(ALL, edge.from, of) * (WIDTH / 4) + part;
+				relation[k] = __shfl_sync(ALL, edge.relation, of);
+				slot[k] = __shfl_sync(ALL, edge.slot, of);
+				most[k] = least[k] = 0;
 #pragma unroll
 				for (int j = 0; j < PER; j++) {
-					bool here = next[k] >= 0;
-					unsigned most = __shfl_sync(ALL, extremes[j], lane_of), least = __shfl_sync(ALL, extremes[PER + j], lane_of);
-					base[k][j] = here ? terms[DIM + 32 * j] : 0.0f;
-					slope[k][j] = here ? terms[4 * DIM + 32 * j] : 0.0f;
-					up[k][j] = here && most >> lane & 1 ? terms[2 * DIM + 32 * j] : 0.0f;
-					down[k][j] = here && least >> lane & 1 ? terms[3 * DIM + 32 * j] : 0.0f;
+					unsigned high = __shfl_sync(ALL, edge.extremes[j], of), low = __shfl_sync(ALL, edge.extremes[PER + j], of);
+					if (part / 8 == j && here) {
+						most[k] = high >> shift & 15;
+						least[k] = low >> shift & 15;
+					}
 				}
+				if (!here) relation[k] = -1;
+				base[k] = here ? at4(gradients, at + LANES) : zero4();
+				slope[k] = here ? at4(gradients, at + 4 * LANES) : zero4();
+				w[k] = here ? at4(embeddings, relation[k] * LANES + part) : zero4();
+				up[k] = most[k] == 0 ? zero4() : at4(gradients, at + 2 * LANES);
+				down[k] = least[k] == 0 ? zero4() : at4(gradients, at + 3 * LANES);
 			}
 #pragma unroll
-			for (int k = 0; k < 4; k++) {
-				if (next[k] >= 0) {
-					int number = __shfl_sync(ALL, run, next[k]), r = __shfl_sync(ALL, relation, next[k]);
-					if (number != current) {
-						if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
-						current = number;
-						of_current = r;
+			for (int k = 0; k < 2; k++) {
+				if (relation[k] >= 0) {
+					float4 d = fma4(mul4(x, w[k]), slope[k], base[k]);
+					add_extremes(d, most[k], up[k]);
+					add_extremes(d, least[k], down[k]);
+					g = fma4(d, w[k], g);
+					if (relation[k] != current) {
+						if (current >= 0) end_run(p, row.query, t, last, x, sum);
+						current = relation[k];
+						sum = zero4();
 					}
-#pragma unroll
-					for (int j = 0; j < PER; j++) {
-						s.base[j] += base[k][j];
-						s.slope[j] += slope[k][j];
-						s.extreme[j] += up[k][j] + down[k][j];
-					}
+					last = slot[k];
+					sum = add4(sum, d);
 				}
 			}
 		}
-		if (current >= 0) end_run(p, row, t, current, of_current, x, s, g);
+		if (current >= 0) end_run(p, row.query, t, last, x, sum);
 	}
+	return sum_teams(g);
 }
 
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
 // update to the linear map's output.
-DEVICE void settle(const Batch *p, const Row &row, int i, int t, float *g) {
-	int lane = threadIdx.x % 32, age = t - row.distance;
+DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
+	int lane = threadIdx.x % 32, part = lane % LANES;
 	long long of = (long long)row.query * p->entities + row.entity, count = (long long)p->batch * p->entities;
-	long long slot = row.slot > 0 && (p->specific || age == last_age(p, row.distance)) ? (long long)row.query * p->candidate_stride + row.slot - 1 : -1;
-	if (p->specific && slot >= 0) slot = slot * p->ages + age;
-	int next = t < p->layers && p->active[(t + 1) * count + of] ? p->row_index[(t + 1) * count + of] : -1;
-	const float *layer = p->parameters + (long long)(t - 1) * p->layer_size;
-	float n[PER], d[PER], mean = 0, along = 0;
-#pragma unroll
-	for (int j = 0; j < PER; j++) {
-		int dim = lane + 32 * j;
-		if (slot >= 0) g[j] += p->final_gradients[slot * DIM + dim];
-		if (next >= 0) g[j] += p->gradient[(long long)next * DIM + dim] + p->feature_gradients[(long long)(next - p->row_begin[t + 1]) * WIDTH + dim];
-		p->gradient[(long long)i * DIM + dim] = g[j];
-		if (t == 0) continue;
-		float scale = 1, z = n[j] = p->normalized[(long long)i * DIM + dim];
-		if (p->bias) {
-			scale = layer[p->scale_at + dim];
-			z = fmaf(z, scale, layer[p->shift_at + dim]);
-		}
-		bool kept = p->threshold == 0 || p->masks[i * PER + j] >> lane & 1;
-		float a = z > 0 && kept ? g[j] * p->keep_scale : 0.0f;
-		if (p->bias) p->affine[(long long)i * DIM + dim] = a;
-		d[j] = a * scale;
-		mean += d[j];
-		along = fmaf(d[j], n[j], along);
+	int age = t - row.distance;
+	if (row.slot > 0 && (p->specific || age == last_age(p, row.distance))) {
+		long long at = (long long)row.query * p->candidate_stride + row.slot - 1;
+		if (p->specific) at = at * p->ages + age;
+		g = add4(g, at4(p->final_gradients, at * LANES + part));
 	}
+	if (t < p->layers && p->active[(t + 1) * count + of]) {
+		int next = p->row_index[(t + 1) * count + of];
+		g = add4(g, at4(p->gradient, (long long)next * LANES + part));
+		g = add4(g, at4(p->feature_gradients + (long long)(next - p->row_begin[t + 1]) * WIDTH, part));
+	}
+	if (lane < LANES) put4(p->gradient, (long long)i * LANES + part, g);
 	if (t == 0) return;
-	mean = sum_warp(mean) / p->live;
-	along = sum_warp(along) / p->live;
-	float deviation = p->deviations[i];
+	const float *layer = p->parameters + (long long)(t - 1) * p->layer_size;
+	float4 normalized = at4(p->normalized, (long long)i * LANES + part);
+	unsigned mask = p->threshold ? p->masks[i * PER + part / 8] >> (part % 8 * 4) : 15;
+	float n[4] = {normalized.x, normalized.y, normalized.z, normalized.w}, d[4] = {g.x, g.y, g.z, g.w}, a[4];
 #pragma unroll
-	for (int j = 0; j < PER; j++) {
-		int dim = lane + 32 * j;
-		p->linear[(long long)i * DIM + dim] = dim < p->live ? fmaf(-n[j], along, d[j] - mean) * deviation : 0.0f;
+	for (int j = 0; j < 4; j++) {
+		float z = n[j], scale = 1.0f;
+		if (p->bias) {
+			scale = layer[p->scale_at + 4 * part + j];
+			z = fmaf(z, scale, layer[p->shift_at + 4 * part + j]);
+		}
+		a[j] = z > 0 && mask >> j & 1 ? d[j] * p->keep_scale : 0.0f;
+		d[j] = a[j] * scale;
+	}
+	float mean = sum_dims((d[0] + d[1]) + (d[2] + d[3])) / p->live;
+	float along = sum_dims(fmaf(d[0], n[0], d[1] * n[1]) + fmaf(d[2], n[2], d[3] * n[3])) / p->live, deviation = p->deviations[i];
+#pragma unroll
+	for (int j = 0; j < 4; j++) d[j] = 4 * part + j < p->live ? fmaf(-n[j], along, d[j] - mean) * deviation : 0.0f;
+	if (lane < LANES) {
+		put4(p->linear, (long long)i * LANES + part, make_float4(d[0], d[1], d[2], d[3]));
+		if (p->bias) put4(p->affine, (long long)i * LANES + part, make_float4(a[0], a[1], a[2], a[3]));
 	}
 }
 
 // Gradients of the states of layer t, once those of layer t + 1 are there. Light entities, a warp each.
-SHARING(128, DIM == 32 ? 7 : 5) state_gradients(const Batch *p, int t) {
+SHARING(128, 4) state_gradients(const Batch *p, int t) {
 	int end = end_row(p, t);
 	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
 		Row row = p->rows[i];
-		float g[PER];
-#pragma unroll
-		for (int j = 0; j < PER; j++) g[j] = 0;
-		if (t < p->layers) collect(p, row, t + 1, row.begin, row.end, g);
+		float4 g = zero4();
+		if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
 		settle(p, row, i, t, g);
 	}
 }
 
 // Heavy entities, and in layer 0 the sources: a block each.
-SHARING(32 * HEAVY_WARPS, DIM == 32 ? 3 : 2) state_gradients_heavy(const Batch *p, int t) {
-	__shared__ float sums[HEAVY_WARPS][DIM];
+SHARING(32 * HEAVY_WARPS, 2) state_gradients_heavy(const Batch *p, int t) {
+	__shared__ float4 sums[HEAVY_WARPS][LANES];
 	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
 		Row row = p->rows[i];
-		float g[PER];
-#pragma unroll
-		for (int j = 0; j < PER; j++) g[j] = 0;
-		if (t < p->layers) collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1), g);
-#pragma unroll
-		for (int j = 0; j < PER; j++) sums[warp][lane + 32 * j] = g[j];
+		float4 g = zero4();
+		if (t < p->layers) g = collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1));
+		if (lane < LANES) sums[warp][lane] = g;
 		__syncthreads();
 		if (warp == 0) {
-#pragma unroll
-			for (int j = 0; j < PER; j++)
-				for (int w = 1; w < HEAVY_WARPS; w++) g[j] += sums[w][lane + 32 * j];
+#pragma unroll 1
+			for (int w = 1; w < HEAVY_WARPS; w++) g = add4(g, sums[w][lane % LANES]);
 			settle(p, row, i, t, g);
 		}
 		__syncthreads();
@@ -310,13 +313,13 @@ SHARING(32 * HEAVY_WARPS, 1) message_terms_heavy(const Batch *p, int t) {
 	}
 }
 
-// The gradient of the relations' embeddings in layer t, a piece of a relation's runs and a query at a time, a warp each.
+// The gradient of the relations' embeddings in layer t, a piece of a relation's slots and a query at a time, a warp each.
 KERNEL(128) relation_partial(const Batch *p, int t) {
 	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
 	for (int i = blockIdx.x * 4 + threadIdx.x / 32; i < p->batch * p->pieces; i += gridDim.x * 4) {
 		int b = i / p->pieces, piece = i % p->pieces, end = p->piece_begin[piece + 1];
-		const byte *__restrict__ layers = p->run_layers + (long long)b * p->run_count;
-		const float4 *__restrict__ sums = (const float4 *)p->run_sums + (long long)b * p->run_count * LANES;
+		const byte *__restrict__ layers = p->run_layers + (long long)b * p->edges;
+		const float4 *__restrict__ sums = (const float4 *)p->run_sums + (long long)b * p->edges * LANES;
 		float4 sum = zero4();
 		for (int first = p->piece_begin[piece]; first < end; first += 32) {
 			unsigned bits = __ballot_sync(ALL, first + lane < end && layers[min(first + lane, end - 1)] == t);

@@ -74,10 +74,10 @@ struct Batch {
 	const int *offsets, *senders, *relations, *reverse;
 	const int *heavy; // entities of more than HEAVY edges, ascending
 	const Scale *scales;
-	// Runs are edges of one relation into one entity, at most LANES, numbered by the relation's inverse. A piece has runs of one relation.
-	const int *runs;           // [E]: the run of an edge
-	const int *piece_begin;    // [pieces + 1]
-	const int *relation_pieces; // [2R + 1]
+	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
+	const int *slots_by_relation; // [E]
+	const int *piece_begin;       // [pieces + 1]
+	const int *relation_pieces;   // [2R + 1]
 
 	const Query *queries;                 // [B]
 	const int *candidates, *multiplicity; // [B, candidate_stride]; the answer first
@@ -128,8 +128,8 @@ struct Batch {
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
 	int *attained;            // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
 	unsigned *extremes;       // [B, E, 2, PER]: dimensions in which an edge's message is that
-	float *run_sums;          // [B, runs, DIM]: gradient of a layer's relation embeddings, of the messages of a run
-	byte *run_layers;         // [B, runs]: the layer that run_sums is of
+	float *run_sums;          // [B, E, DIM], by slot: gradient of a layer's relation embeddings, of some messages of one entity
+	byte *run_layers;         // [B, E]: the layer that run_sums is of
 	float *relation_partial;  // [B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
@@ -139,7 +139,7 @@ struct Batch {
 	long long *sent;  // [T, B] messages
 
 	int entities, edges, relation_count, layers, ages, delta, batch, heavy_count;
-	int pieces, run_count, candidate_stride, reduction, specific;
+	int pieces, candidate_stride, reduction, specific;
 	int training, dependent_relations, bias, degree_messages;
 	int layer_size, linear_at, linear_bias_at, scale_at, shift_at, relation_at, relation_bias_at, degree_at;
 	int query_at, mlp_at, attention_at, accumulate;
