@@ -6,21 +6,18 @@ import "tagnet/model/configuration"
 func (e *engine) backward(n, stride int, accumulate bool) {
 	e.headBackward(n, stride, accumulate)
 	e.memory.clear(e.batch.RunLayers, int64(n)*e.graph.Edges())
-	heavy, light := e.layerBlocks(n)
 	for t := e.configuration.Layers; t >= 1; t-- {
 		layer := int32(t)
-		e.launch("state_gradients_heavy", heavy, heavyThreads, layer)
-		e.launch("state_gradients", light, 128, layer)
+		e.launchRows("state_gradients", n, t)
 		e.relationBackward(n, t+1)
 		e.linearBackward(n, layer)
-		e.launch("message_terms_heavy", heavy, heavyThreads, layer)
-		e.launch("message_terms", light, 128, layer)
+		e.launchRows("message_terms", n, t)
 		if e.configuration.Bias || e.configuration.DegreeMessages {
 			e.launch("vector_partial", int(e.batch.Parts), 32, layer)
 			e.launch("vector_sum", 1, 4*e.dim, layer)
 		}
 	}
-	e.launch("state_gradients_heavy", n, heavyThreads, int32(0)) // the sources
+	e.launchRows("state_gradients", n, 0)
 	e.relationBackward(n, 1)
 	e.embeddingBackward(n)
 }

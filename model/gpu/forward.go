@@ -71,16 +71,19 @@ func (e *engine) arrange() {
 func (e *engine) propagate(n int) {
 	e.launch("start_states", n, 32)
 	for t := 1; t <= e.configuration.Layers; t++ {
-		heavy, light := e.layerBlocks(n)
-		e.launch("aggregate_heavy", heavy, heavyThreads, int32(t))
-		e.launch("aggregate", light, 128, int32(t))
+		e.launchRows("aggregate", n, t)
 		e.launch("update", turns(n*e.graph.Entities, 64), 2*e.dim, int32(t))
 	}
 }
 
-// layerBlocks returns the blocks for the heavy and the light entities of a layer of n queries.
-func (e *engine) layerBlocks(n int) (heavy, light int) {
-	return min(n*int(e.batch.HeavyCount), maxBlocks), turns(n*e.graph.Entities, 4)
+// launchRows starts a kernel for the rows of a layer of n queries: its first blocks take those of heavy entities.
+func (e *engine) launchRows(name string, n, layer int) {
+	heavy := n * int(e.batch.HeavyCount)
+	if layer == 0 {
+		heavy = n // the sources
+	}
+	heavy = min(heavy, maxBlocks)
+	e.launch(name, heavy+min(blocks(n*e.graph.Entities, 8), maxBlocks), heavyThreads, int32(layer), int32(heavy))
 }
 
 // countSent counts the messages of n queries by layer and query.

@@ -71,8 +71,6 @@ DEVICE int4 across_int4(int4 a, int lanes) {
 // hear adds the messages along in-edges begin to end of an entity: each lane reads an edge, then each team takes every TEAMS-th of
 // those that carry a message, two at a time.
 DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, int end) {
-	const int *__restrict__ senders = p->senders, *__restrict__ relations = p->relations;
-	const byte *__restrict__ distances = p->distances + (long long)row.query * p->entities;
 	const float4 *__restrict__ states = (const float4 *)p->states;
 	const float4 *__restrict__ embeddings = (const float4 *)embedding_of(p, row.query, t, 0);
 	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, window = min(row.distance + p->delta, p->layers + 1);
@@ -80,8 +78,8 @@ DEVICE void hear(const Batch *p, Members &m, const Row &row, int t, int begin, i
 		int from = 0, relation = 0, e = first + lane;
 		bool sent = false, admitted = false;
 		if (e < end) {
-			int u = senders[e], far = distances[u];
-			relation = relations[e];
+			int u = p->senders[e], far = p->distances[(long long)row.query * p->entities + u];
+			relation = p->relations[e];
 			if (!(row.flags & TOUCHED) || !removed(p->queries[row.query], u, relation, row.entity)) {
 				admitted = far < window;
 				sent = far < t;
@@ -129,7 +127,8 @@ DEVICE float deviation(float squares, float mean, float divisor) {
 }
 
 // finish adds what is not a message and writes the features. All lanes have the same set; team i writes feature i.
-DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
+DEVICE void finish(const Batch *p, Members &m, int i, int t) {
+	const Row row = p->rows[i]; // again: registers are scarce while messages are read
 	int lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES, age = t - row.distance;
 	int4 none = make_int4(-1, -1, -1, -1);
 	if (p->degree_messages) {
@@ -173,26 +172,27 @@ DEVICE void finish(const Batch *p, Members &m, const Row &row, int i, int t) {
 	}
 }
 
-// Light entities, a warp each.
-SHARING(128, 6) aggregate(const Batch *p, int t) {
-	int end = end_row(p, t), team = threadIdx.x % 32 / LANES, part = threadIdx.x % LANES;
-	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
-		Row row = p->rows[i];
-		Members m;
-		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
-		hear(p, m, row, t, row.begin, row.end);
-		merge_teams(m);
-		finish(p, m, row, i, t);
-	}
-}
-
-// Heavy entities, a block each, whose warps take equal parts of the edges. Then a thread merges one dimension of their sets.
-SHARING(32 * HEAVY_WARPS, 2) aggregate_heavy(const Batch *p, int t) {
+// The first blocks take heavy entities, whose edges their warps share before a thread merges one dimension of their sets; the others
+// take light ones, a warp each.
+SHARING(32 * HEAVY_WARPS, 3) aggregate(const Batch *p, int t, int heavy) {
 	__shared__ float4 sums[HEAVY_WARPS][LANES], squares[HEAVY_WARPS][LANES], most[HEAVY_WARPS][LANES], least[HEAVY_WARPS][LANES];
 	__shared__ int4 highest[HEAVY_WARPS][LANES], lowest[HEAVY_WARPS][LANES];
 	__shared__ int admitted[HEAVY_WARPS], empty[HEAVY_WARPS];
-	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = lane / LANES, part = lane % LANES;
+	if (blockIdx.x >= heavy) {
+		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
+		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
+			Row row = p->rows[i];
+			Members m;
+			start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0);
+			hear(p, m, row, t, row.begin, row.end);
+			merge_teams(m);
+			finish(p, m, i, t);
+		}
+		return;
+	}
+	int end = light_row(p, t);
+	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
 		Row row = p->rows[i];
 		Members m;
 		start(m, row.flags & SOURCE ? at4(query_embedding(p, row.query), part) : zero4(), team == 0 && warp == 0);
@@ -237,7 +237,7 @@ SHARING(32 * HEAVY_WARPS, 2) aggregate_heavy(const Batch *p, int t) {
 				all.admitted += admitted[w];
 				all.empty += empty[w];
 			}
-			finish(p, all, row, i, t);
+			finish(p, all, i, t);
 		}
 		__syncthreads();
 	}

@@ -20,6 +20,8 @@ DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
 	sum.w += bits & 8 ? g.w : 0.0f;
 }
 
+#define DEPTH 1 // messages of a team that are under way together
+
 // place_of is the index of the set bit with a number of set bits below it, 31 at most.
 DEVICE int place_of(unsigned bits, int number) {
 	int place = 0;
@@ -63,12 +65,12 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 		int next = team * each, stop = min(next + each, count), current = -1, last = 0;
 		float4 sum = zero4();
 #pragma unroll 1
-		for (int step = 0; step < each; step += 2) {
-			float4 base[2], slope[2], up[2], down[2], w[2];
-			int relation[2], slot[2];
-			unsigned most[2], least[2];
+		for (int step = 0; step < each; step += DEPTH) {
+			float4 base[DEPTH], slope[DEPTH], up[DEPTH], down[DEPTH], w[DEPTH];
+			int relation[DEPTH], slot[DEPTH];
+			unsigned most[DEPTH], least[DEPTH];
 #pragma unroll
-			for (int k = 0; k < 2; k++, next++) {
+			for (int k = 0; k < DEPTH; k++, next++) {
 				int of = __shfl_sync(ALL, place, min(next, 31));
 				bool here = next < stop;
 				long long at = (long long)__shfl_sync(ALL, edge.from, of) * (WIDTH / 4) + part;
@@ -91,7 +93,7 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 				down[k] = least[k] == 0 ? zero4() : at4(gradients, at + 3 * LANES);
 			}
 #pragma unroll
-			for (int k = 0; k < 2; k++) {
+			for (int k = 0; k < DEPTH; k++) {
 				if (relation[k] >= 0) {
 					float4 d = fma4(mul4(x, w[k]), slope[k], base[k]);
 					add_extremes(d, most[k], up[k]);
@@ -114,7 +116,8 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
 // update to the linear map's output.
-DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
+DEVICE void settle(const Batch *p, int i, int t, float4 g) {
+	const Row row = p->rows[i]; // again: registers are scarce while messages are read
 	int lane = threadIdx.x % 32, part = lane % LANES;
 	long long of = (long long)row.query * p->entities + row.entity, count = (long long)p->batch * p->entities;
 	int age = t - row.distance;
@@ -154,22 +157,23 @@ DEVICE void settle(const Batch *p, const Row &row, int i, int t, float4 g) {
 	}
 }
 
-// Gradients of the states of layer t, once those of layer t + 1 are there. Light entities, a warp each.
-SHARING(128, 4) state_gradients(const Batch *p, int t) {
-	int end = end_row(p, t);
-	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
-		Row row = p->rows[i];
-		float4 g = zero4();
-		if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
-		settle(p, row, i, t, g);
-	}
-}
-
-// Heavy entities, and in layer 0 the sources: a block each.
-SHARING(32 * HEAVY_WARPS, 2) state_gradients_heavy(const Batch *p, int t) {
+// Gradients of the states of layer t, once those of layer t + 1 are there. The first blocks take heavy entities, in layer 0 the
+// sources, the others light ones, a warp each.
+SHARING(32 * HEAVY_WARPS, 3) state_gradients(const Batch *p, int t, int heavy) {
 	__shared__ float4 sums[HEAVY_WARPS][LANES];
-	int end = light_row(p, t), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	if (blockIdx.x >= heavy) {
+		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
+		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
+			Row row = p->rows[i];
+			float4 g = zero4();
+			if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
+			settle(p, i, t, g);
+		}
+		return;
+	}
+	int end = light_row(p, t);
+	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
 		Row row = p->rows[i];
 		float4 g = zero4();
 		if (t < p->layers) g = collect(p, row, t + 1, share_begin(row, warp), share_begin(row, warp + 1));
@@ -178,7 +182,7 @@ SHARING(32 * HEAVY_WARPS, 2) state_gradients_heavy(const Batch *p, int t) {
 		if (warp == 0) {
 #pragma unroll 1
 			for (int w = 1; w < HEAVY_WARPS; w++) g = add4(g, sums[w][lane % LANES]);
-			settle(p, row, i, t, g);
+			settle(p, i, t, g);
 		}
 		__syncthreads();
 	}
@@ -291,23 +295,22 @@ DEVICE void set_terms(const Batch *p, const Row &row, int i, int t, int *highest
 	}
 }
 
-// What determines the gradients of the messages of layer t, in place of those of the features. Light entities, a warp each.
-SHARING(128, 1) message_terms(const Batch *p, int t) {
-	int end = end_row(p, t);
-	for (int i = light_row(p, t) + blockIdx.x * 4 + threadIdx.x / 32; i < end; i += gridDim.x * 4) {
-		Row row = p->rows[i];
-		int highest[PER], lowest[PER];
-		set_terms(p, row, i, t, highest, lowest, true);
-		note_extremes(p, row, highest, lowest, row.begin, row.end);
+// What determines the gradients of the messages of layer t, in place of those of the features. The first blocks take heavy
+// entities, whose edges their warps share, the others light ones, a warp each.
+SHARING(32 * HEAVY_WARPS, 1) message_terms(const Batch *p, int t, int heavy) {
+	int warp = threadIdx.x / 32, highest[PER], lowest[PER];
+	if (blockIdx.x >= heavy) {
+		int end = end_row(p, t), warps = (gridDim.x - heavy) * HEAVY_WARPS;
+		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
+			Row row = p->rows[i];
+			set_terms(p, row, i, t, highest, lowest, true);
+			note_extremes(p, row, highest, lowest, row.begin, row.end);
+		}
+		return;
 	}
-}
-
-// Heavy entities, a block each, whose warps take equal parts of the edges.
-SHARING(32 * HEAVY_WARPS, 1) message_terms_heavy(const Batch *p, int t) {
-	int end = light_row(p, t), warp = threadIdx.x / 32;
-	for (int i = first_row(p, t) + blockIdx.x; i < end; i += gridDim.x) {
+	int end = light_row(p, t);
+	for (int i = first_row(p, t) + blockIdx.x; i < end; i += heavy) {
 		Row row = p->rows[i];
-		int highest[PER], lowest[PER];
 		set_terms(p, row, i, t, highest, lowest, warp == 0);
 		note_extremes(p, row, highest, lowest, share_begin(row, warp), share_begin(row, warp + 1));
 	}
