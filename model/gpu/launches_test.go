@@ -19,7 +19,8 @@ type checkedDevice struct {
 	names    map[device.Kernel]string
 	buffers  []buffered
 	launches map[string]int // by kernel
-	before   func(l launch) // if not nil, called before each launch
+	faults   []*fault       // tried at the launches of their kernels
+	blocks   int            // the most of a kernel that takes its elements in turn, 0 for as many as the engine starts
 }
 
 // buffered is a buffer as the functions of package reference have it.
@@ -101,14 +102,18 @@ func (d *checkedDevice) Clear(at device.Pointer, size int64) error {
 // Launch runs a kernel, and its function, and returns an error that names the first value that differs.
 func (d *checkedDevice) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
 	l := launch{d, d.names[k], k, blocks, threads, arguments}
-	if d.before != nil {
-		d.before(l)
+	if d.blocks > 0 && inTurn[l.name] {
+		l.blocks = min(l.blocks, d.blocks)
 	}
 	d.launches[l.name]++
-	if err := d.Device.Launch(k, blocks, threads, arguments...); err != nil {
+	trials := l.trials()
+	if err := d.Device.Launch(k, l.blocks, threads, arguments...); err != nil {
 		return err
 	}
 	l.compute()
+	for _, t := range trials {
+		t.run()
+	}
 	return d.compare(l, d.Device)
 }
 
@@ -204,6 +209,15 @@ func (d *checkedDevice) difference(l launch, want buffered, got []byte) error {
 		}
 	}
 	return fmt.Errorf("%s%v: the buffer at %#x differs", l.name, l.arguments[1:], uint64(want.at))
+}
+
+// inTurn has the kernels whose blocks take elements in turn: results do not depend on the number of blocks.
+var inTurn = map[string]bool{
+	"search_next": true, "activate_senders": true, "draw_masks": true, "embed": true, "arrange": true,
+	"aggregate": true, "aggregate_heavy": true, "update": true, "attend": true, "score": true,
+	"score_backward": true, "attend_backward": true, "state_gradients": true, "state_gradients_heavy": true,
+	"message_terms": true, "message_terms_heavy": true, "relation_partial": true, "relation_sum": true,
+	"feature_gradients": true, "relation_map": true, "check_finite": true, "adam": true,
 }
 
 // functions are those of package reference, by kernel.
