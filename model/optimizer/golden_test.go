@@ -49,7 +49,7 @@ func goldenTrainer(t *testing.T, c *golden.Case, k kernel.Kernel, replicas int) 
 		t.Fatal(err)
 	}
 	for i, q := range c.Queries {
-		if got := trainer.workers[0].removal(examples[i]); fmt.Sprint(got) != fmt.Sprint(q.Removal) {
+		if got := Removal(examples[i], c.Graph, conf); fmt.Sprint(got) != fmt.Sprint(q.Removal) {
 			t.Fatalf("query %d: removal %+v, want %+v", i, got, q.Removal)
 		}
 	}

@@ -76,7 +76,7 @@ func TestStepAgreesWithReference(t *testing.T) {
 				if err := w.sampler.Draw(5, e.Key, e.Answer, e.Known, w.entities[1:]); err != nil {
 					t.Fatal(err)
 				}
-				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: w.removal(e), Training: true})
+				pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: Removal(e, g, c), Training: true})
 				loss, gradient := reference.Loss(pass.Scores, e.Answer, w.entities[1:], c.AdversarialTemperature)
 				want += loss / float64(len(batch))
 				for o := range gradient {
