@@ -3,4 +3,7 @@
 // import it, those of the float64 specification and of the float32 packages, which compare with the
 // same numbers by the same rules, and model/gpu/verification, which does so on a machine without the
 // repository.
+//
+// Where several messages attain an extreme of an aggregation, a case's gradients go to the first by sender, then relation. In
+// cases that a device computes too, whose order is another (see package gpu), no messages of different relations do so.
 package golden
