@@ -14,6 +14,9 @@ type query struct {
 // scale is the kernels' struct Scale: 1 / (degree + 1) and the scalers c and 1 / max(c, 0.01).
 type scale struct{ Divisor, Up, Down, _ float32 }
 
+// link is the kernels' struct Link.
+type link struct{ Sender, Inverse, Reverse, Slot int32 }
+
 // answer is the kernels' struct Answer.
 type answer struct{ Query, Entity int32 }
 
@@ -22,62 +25,62 @@ const rowSize = 32
 
 // batch is the kernels' struct Batch, field by field; model.cuh explains them.
 type batch struct {
-	Offsets, Senders, Relations, Reverse device.Pointer
-	Heavy                                device.Pointer
-	Scales                               device.Pointer
-	SlotsByRelation                      device.Pointer
-	PieceBegin                           device.Pointer
-	RelationPieces                       device.Pointer
-	Queries                              device.Pointer
-	CandidateEntities, Multiplicity      device.Pointer
-	Parameters                           device.Pointer
-	Gradients                            device.Pointer
-	Distances                            device.Pointer
-	Frontier, Found                      device.Pointer
-	Seen                                 device.Pointer
-	Active                               device.Pointer
-	Slots                                device.Pointer
-	Counts                               device.Pointer
-	Starts                               device.Pointer
-	RowBegin                             device.Pointer
-	HeavyEnd                             device.Pointer
-	Rows                                 device.Pointer
-	RowIndex                             device.Pointer
-	RowDegree                            device.Pointer
-	RowAdmitted, RowSent                 device.Pointer
-	Masks                                device.Pointer
-	Dependent                            device.Pointer
-	Maps                                 device.Pointer
-	Transposed                           device.Pointer
-	States                               device.Pointer
-	Features                             device.Pointer
-	Normalized                           device.Pointer
-	Deviations                           device.Pointer
-	Shift                                device.Pointer
-	Final                                device.Pointer
-	Hidden                               device.Pointer
-	Scores                               device.Pointer
-	ScoreGradients                       device.Pointer
-	HiddenGradients                      device.Pointer
-	Attention                            device.Pointer
-	Losses                               device.Pointer
-	FinalGradients                       device.Pointer
-	Gradient                             device.Pointer
-	Linear                               device.Pointer
-	Affine                               device.Pointer
-	FeatureGradients                     device.Pointer
-	DegreeGradients                      device.Pointer
-	Boundary                             device.Pointer
-	Attained                             device.Pointer
-	Extremes                             device.Pointer
-	RunSums                              device.Pointer
-	RunLayers                            device.Pointer
-	RelationPartial                      device.Pointer
-	RelationGradients                    device.Pointer
-	QueryGradients                       device.Pointer
-	Partial                              device.Pointer
-	Bad                                  device.Pointer
-	Sent                                 device.Pointer
+	Offsets, Senders, Relations     device.Pointer
+	Links                           device.Pointer
+	Heavy                           device.Pointer
+	Scales                          device.Pointer
+	PieceBegin                      device.Pointer
+	RelationPieces                  device.Pointer
+	Queries                         device.Pointer
+	CandidateEntities, Multiplicity device.Pointer
+	Parameters                      device.Pointer
+	Gradients                       device.Pointer
+	Distances                       device.Pointer
+	Frontier, Found                 device.Pointer
+	Seen                            device.Pointer
+	Active                          device.Pointer
+	Slots                           device.Pointer
+	Counts                          device.Pointer
+	Starts                          device.Pointer
+	RowBegin                        device.Pointer
+	HeavyEnd                        device.Pointer
+	Rows                            device.Pointer
+	RowNumbers                      device.Pointer
+	RowDegree                       device.Pointer
+	RowAdmitted, RowSent            device.Pointer
+	Masks                           device.Pointer
+	Dependent                       device.Pointer
+	Maps                            device.Pointer
+	Transposed                      device.Pointer
+	States                          device.Pointer
+	Features                        device.Pointer
+	Normalized                      device.Pointer
+	Deviations                      device.Pointer
+	Shift                           device.Pointer
+	Final                           device.Pointer
+	Hidden                          device.Pointer
+	Scores                          device.Pointer
+	ScoreGradients                  device.Pointer
+	HiddenGradients                 device.Pointer
+	Attention                       device.Pointer
+	Losses                          device.Pointer
+	FinalGradients                  device.Pointer
+	Gradient                        device.Pointer
+	Linear                          device.Pointer
+	Affine                          device.Pointer
+	FeatureGradients                device.Pointer
+	DegreeGradients                 device.Pointer
+	Boundary                        device.Pointer
+	Attained                        device.Pointer
+	Extremes                        device.Pointer
+	RunSums                         device.Pointer
+	RunLayers                       device.Pointer
+	RelationPartial                 device.Pointer
+	RelationGradients               device.Pointer
+	QueryGradients                  device.Pointer
+	Partial                         device.Pointer
+	Bad                             device.Pointer
+	Sent                            device.Pointer
 
 	Entities, Edges, RelationCount, Layers, Ages, Delta, Batch, HeavyCount                    int32
 	Pieces, CandidateStride, Reduction, Specific                                              int32

@@ -29,7 +29,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	all := []buffer{
 		{&b.Queries, 40, 0}, {&b.Distances, v, 0}, {&b.Frontier, words, 4 * v}, {&b.Found, words, 4 * v}, {&b.Seen, words, 4 * v},
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
-		{&b.Rows, rowSize * rows, 0}, {&b.RowIndex, 4 * (t + 1) * v, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
+		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
 		{&b.Maps, 0, 4 * t * width * int64(e.columns())}, {&b.Transposed, 0, 4 * t * width * int64(e.columns())},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0}, {&b.Sent, 8 * t, 0}, {&b.Bad, 0, 4},
 	}
@@ -49,7 +49,7 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	}
 	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
 	return append(all,
-		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0},
+		buffer{&b.CandidateEntities, 4 * candidates, 0}, buffer{&b.Multiplicity, 4 * candidates, 0}, buffer{&b.Slots, 4 * v, 0}, buffer{&b.RowNumbers, 4 * (t + 1) * v, 0},
 		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0}, buffer{&b.Deviations, 4 * rows, 0},
 		buffer{&b.Final, 4 * mlpRows * d, 0}, buffer{&b.Hidden, 4 * mlpRows * hidden, 0}, buffer{&b.ScoreGradients, 4 * mlpRows, 0},
 		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0}, buffer{&b.Losses, 4, 0},

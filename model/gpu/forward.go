@@ -33,6 +33,7 @@ func (e *engine) findRows(n int) {
 	if e.training {
 		e.memory.clear(e.batch.Active, int64((layers+1)*n*v))
 		e.memory.clear(e.batch.Slots, int64(4*n*v))
+		e.memory.clear(e.batch.RowNumbers, int64(4*(layers+1)*n*v))
 		e.launch("activate_candidates", n, 128)
 		for t := layers; t >= 2; t-- {
 			e.launch("activate_senders", turns(n*v, 4), 128, int32(t))

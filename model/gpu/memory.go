@@ -44,7 +44,7 @@ func (m *memory) clear(at device.Pointer, bytes int64) {
 }
 
 // place allocates memory with the given content.
-func place[T device.Value | scale | answer](m *memory, values []T) device.Pointer {
+func place[T device.Value | scale | link | answer](m *memory, values []T) device.Pointer {
 	content := bytesOf(values)
 	p := m.allocate(int64(len(content)))
 	m.copyIn(p, content)

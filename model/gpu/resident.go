@@ -27,8 +27,7 @@ func (e *engine) placeGraph() {
 	b.Heavy, b.HeavyCount = place(m, heavy), int32(len(heavy))
 	b.Scales = place(m, e.scales())
 	if e.training {
-		b.Reverse = place(m, edges.reverse())
-		e.placeSlots(edges)
+		e.placeLinks(edges)
 	}
 }
 
@@ -86,8 +85,9 @@ func (a adjacency) reverse() []int32 {
 	return reverse
 }
 
-// placeSlots numbers the edges by the relation of their inverse, and cuts each relation's into pieces that a warp sums.
-func (e *engine) placeSlots(a adjacency) {
+// placeLinks puts what training reads of an edge on the device. It numbers the edges by the relation of their inverse, and cuts each
+// relation's into pieces that a warp sums.
+func (e *engine) placeLinks(a adjacency) {
 	begin := make([]int32, a.RelationCount()+1)
 	for _, r := range a.relations {
 		begin[a.Inverse(r)+1]++
@@ -101,14 +101,15 @@ func (e *engine) placeSlots(a adjacency) {
 		}
 		pieces[r+1] = int32(len(pieceBegin))
 	}
-	slots := make([]int32, len(a.relations))
+	links, reverse := make([]link, len(a.relations)), a.reverse()
 	for edge, r := range a.relations {
-		slots[edge] = begin[a.Inverse(r)]
-		begin[a.Inverse(r)]++
+		inverse := a.Inverse(r)
+		links[edge] = link{a.senders[edge], inverse, reverse[edge], begin[inverse]}
+		begin[inverse]++
 	}
 	b, m := &e.batch, &e.memory
 	b.Pieces = int32(len(pieceBegin))
-	b.SlotsByRelation, b.PieceBegin, b.RelationPieces = place(m, slots), place(m, append(pieceBegin, int32(len(slots)))), place(m, pieces)
+	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
 }
 
 // bytesOf returns the memory of values without pointers.

@@ -37,16 +37,18 @@ struct Edge {
 	unsigned extremes[2 * PER]; // dimensions in which it attains the maximum, then the minimum
 };
 
+// read_edge reports whether the inverse of an in-edge carries a message in layer t.
 DEVICE bool read_edge(const Batch *p, const Row &row, int t, int e, Edge &edge) {
-	long long of = ((long long)t * p->batch + row.query) * p->entities;
-	int u = p->senders[e], r = p->relations[e], reverse = p->reverse[e];
-	edge.slot = p->slots_by_relation[e];
-	edge.relation = inverse_of(r, p->relation_count);
-	if (!p->active[of + u] || (row.flags & TOUCHED && removed(p->queries[row.query], u, r, row.entity))) return false;
-	edge.from = p->row_index[of + u] - p->row_begin[t];
+	Link link = p->links[e];
+	long long at = (long long)row.query * p->edges + link.reverse;
+	int number = p->row_numbers[((long long)t * p->batch + row.query) * p->entities + link.sender];
+	edge.from = number - 1;
+	edge.relation = link.inverse;
+	edge.slot = link.slot;
+	if (number == 0) return false;
 #pragma unroll
-	for (int j = 0; j < 2 * PER; j++) edge.extremes[j] = p->extremes[((long long)row.query * p->edges + reverse) * 2 * PER + j];
-	return true;
+	for (int j = 0; j < 2 * PER; j++) edge.extremes[j] = p->extremes[at * 2 * PER + j];
+	return !(row.flags & TOUCHED && removed(p->queries[row.query], link.sender, inverse_of(link.inverse, p->relation_count), row.entity));
 }
 
 // collect adds the gradients of the messages that an entity sends in layer t, over in-edges begin to end: every edge has its
@@ -114,22 +116,25 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 	return sum_teams(g);
 }
 
+// next_row is 1 + the entity's row in the layer behind t, or 0.
+DEVICE int next_row(const Batch *p, const Row &row, int t) {
+	return t < p->layers ? p->row_numbers[((long long)(t + 1) * p->batch + row.query) * p->entities + row.entity] : 0;
+}
+
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
 // update to the linear map's output.
-DEVICE void settle(const Batch *p, int i, int t, float4 g) {
+DEVICE void settle(const Batch *p, int i, int t, int next, float4 g) {
 	const Row row = p->rows[i]; // again: registers are scarce while messages are read
 	int lane = threadIdx.x % 32, part = lane % LANES;
-	long long of = (long long)row.query * p->entities + row.entity, count = (long long)p->batch * p->entities;
 	int age = t - row.distance;
 	if (row.slot > 0 && (p->specific || age == last_age(p, row.distance))) {
 		long long at = (long long)row.query * p->candidate_stride + row.slot - 1;
 		if (p->specific) at = at * p->ages + age;
 		g = add4(g, at4(p->final_gradients, at * LANES + part));
 	}
-	if (t < p->layers && p->active[(t + 1) * count + of]) {
-		int next = p->row_index[(t + 1) * count + of];
-		g = add4(g, at4(p->gradient, (long long)next * LANES + part));
-		g = add4(g, at4(p->feature_gradients + (long long)(next - p->row_begin[t + 1]) * WIDTH, part));
+	if (next) { // the entity's row in layer t + 1, from 1
+		g = add4(g, at4(p->gradient, (long long)(p->row_begin[t + 1] + next - 1) * LANES + part));
+		g = add4(g, at4(p->feature_gradients + (long long)(next - 1) * WIDTH, part));
 	}
 	if (lane < LANES) put4(p->gradient, (long long)i * LANES + part, g);
 	if (t == 0) return;
@@ -167,8 +172,9 @@ SHARING(32 * HEAVY_WARPS, 3) state_gradients(const Batch *p, int t, int heavy) {
 		for (int i = light_row(p, t) + (blockIdx.x - heavy) * HEAVY_WARPS + warp; i < end; i += warps) {
 			Row row = p->rows[i];
 			float4 g = zero4();
+			int next = next_row(p, row, t);
 			if (t < p->layers) g = collect(p, row, t + 1, row.begin, row.end);
-			settle(p, i, t, g);
+			settle(p, i, t, next, g);
 		}
 		return;
 	}
@@ -182,7 +188,7 @@ SHARING(32 * HEAVY_WARPS, 3) state_gradients(const Batch *p, int t, int heavy) {
 		if (warp == 0) {
 #pragma unroll 1
 			for (int w = 1; w < HEAVY_WARPS; w++) g = add4(g, sums[w][lane % LANES]);
-			settle(p, i, t, g);
+			settle(p, i, t, next_row(p, row, t), g);
 		}
 		__syncthreads();
 	}
@@ -270,9 +276,11 @@ DEVICE void note_extremes(const Batch *p, const Row &row, const int *highest, co
 				}
 			}
 		}
-		if (first + lane >= end) continue;
+		if (first + lane < end) {
+			long long at = (long long)row.query * p->edges + first + lane;
 #pragma unroll
-		for (int j = 0; j < 2 * PER; j++) p->extremes[((long long)row.query * p->edges + first + lane) * 2 * PER + j] = bits[j];
+			for (int j = 0; j < 2 * PER; j++) p->extremes[at * 2 * PER + j] = bits[j];
+		}
 	}
 }
 
@@ -324,22 +332,28 @@ KERNEL(128) relation_partial(const Batch *p, int t) {
 		const byte *__restrict__ layers = p->run_layers + (long long)b * p->edges;
 		const float4 *__restrict__ sums = (const float4 *)p->run_sums + (long long)b * p->edges * LANES;
 		float4 sum = zero4();
-		for (int first = p->piece_begin[piece]; first < end; first += 32) {
-			unsigned bits = __ballot_sync(ALL, first + lane < end && layers[min(first + lane, end - 1)] == t);
-			int count = __popc(bits);
+		for (int first = p->piece_begin[piece]; first < end; first += 128) {
+			bool there[4];
 #pragma unroll
-			for (int k = 0; k < TEAMS - 1; k++)
-				if (k < team) bits &= bits - 1;
-			for (int k = 0; k < count; k += 2 * TEAMS) {
-				float4 x[2];
+			for (int j = 0; j < 4; j++) there[j] = first + 32 * j + lane < end && layers[first + 32 * j + lane] == t;
 #pragma unroll
-				for (int j = 0; j < 2; j++) {
-					int next = __ffs(bits) - 1;
+			for (int j = 0; j < 4; j++) {
+				unsigned bits = __ballot_sync(ALL, there[j]);
+				int count = __popc(bits);
 #pragma unroll
-					for (int l = 0; l < TEAMS; l++) bits &= bits - 1;
-					x[j] = next < 0 ? zero4() : sums[(long long)(first + next) * LANES + part];
+				for (int k = 0; k < TEAMS - 1; k++)
+					if (k < team) bits &= bits - 1;
+				for (int k = 0; k < count; k += 2 * TEAMS) {
+					float4 x[2];
+#pragma unroll
+					for (int l = 0; l < 2; l++) {
+						int next = __ffs(bits) - 1;
+#pragma unroll
+						for (int m = 0; m < TEAMS; m++) bits &= bits - 1;
+						x[l] = next < 0 ? zero4() : sums[(long long)(first + 32 * j + next) * LANES + part];
+					}
+					sum = add4(sum, add4(x[0], x[1]));
 				}
-				sum = add4(sum, add4(x[0], x[1]));
 			}
 		}
 		sum = sum_teams(sum);

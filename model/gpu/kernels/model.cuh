@@ -57,6 +57,11 @@ struct __align__(16) Row {
 	int slot; // 1 + the index among the candidates, while training
 };
 
+// Link is an edge: its sender, its relation's inverse, the index of its inverse, and its slot.
+struct __align__(16) Link {
+	int sender, inverse, reverse, slot;
+};
+
 // Answer is an entity to rank as the answer of a query of the batch.
 struct Answer {
 	int query, entity;
@@ -70,14 +75,14 @@ struct Scale {
 // Batch is everything that kernels read and write. Rows of all layers are numbered through; layer 0 has the
 // sources. B queries, V entities, E edges, T layers, A ages.
 struct Batch {
-	// The graph: edges by receiver, then relation, then sender; reverse is the index of an edge's inverse.
-	const int *offsets, *senders, *relations, *reverse;
+	// The graph: edges by receiver, then relation, then sender.
+	const int *offsets, *senders, *relations;
+	const Link *links; // [E]: the same, and more that training reads of an edge
 	const int *heavy; // entities of more than HEAVY edges, ascending
 	const Scale *scales;
 	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
-	const int *slots_by_relation; // [E]
-	const int *piece_begin;       // [pieces + 1]
-	const int *relation_pieces;   // [2R + 1]
+	const int *piece_begin;     // [pieces + 1]
+	const int *relation_pieces; // [2R + 1]
 
 	const Query *queries;                 // [B]
 	const int *candidates, *multiplicity; // [B, candidate_stride]; the answer first
@@ -95,7 +100,7 @@ struct Batch {
 	int *row_begin; // [T + 2]
 	int *heavy_end; // [T + 1]
 	Row *rows;
-	int *row_index;  // [T + 1, B, V]
+	int *row_numbers; // [T + 1, B, V]: 1 + the row of an update in its layer; 0: none. While training
 	int *row_degree; // by row
 	int *row_admitted, *row_sent; // by row: edges that the window admits, and messages that are not empty
 	unsigned *masks; // of dropout, by row, [PER]
