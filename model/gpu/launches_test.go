@@ -105,9 +105,14 @@ func (d *checkedDevice) Launch(k device.Kernel, blocks, threads int, arguments .
 	if d.blocks > 0 && inTurn[l.name] {
 		l.blocks = min(l.blocks, d.blocks)
 	}
+	if d.blocks > 0 && forRows[l.name] {
+		heavy := min(l.integer(2), d.blocks)
+		l.arguments = []any{arguments[0], arguments[1], int32(heavy)}
+		l.blocks = heavy + min(blocks-int(arguments[2].(int32)), d.blocks)
+	}
 	d.launches[l.name]++
 	trials := l.trials()
-	if err := d.Device.Launch(k, l.blocks, threads, arguments...); err != nil {
+	if err := d.Device.Launch(k, l.blocks, threads, l.arguments...); err != nil {
 		return err
 	}
 	l.compute()
@@ -214,59 +219,58 @@ func (d *checkedDevice) difference(l launch, want buffered, got []byte) error {
 // inTurn has the kernels whose blocks take elements in turn: results do not depend on the number of blocks.
 var inTurn = map[string]bool{
 	"search_next": true, "activate_senders": true, "draw_masks": true, "embed": true, "arrange": true,
-	"aggregate": true, "aggregate_heavy": true, "update": true, "attend": true, "score": true,
-	"score_backward": true, "attend_backward": true, "state_gradients": true, "state_gradients_heavy": true,
-	"message_terms": true, "message_terms_heavy": true, "relation_partial": true, "relation_sum": true,
+	"update": true, "attend": true, "score": true,
+	"score_backward": true, "attend_backward": true, "relation_partial": true, "relation_sum": true,
 	"feature_gradients": true, "relation_map": true, "check_finite": true, "adam": true,
 }
 
+// forRows has the kernels whose first blocks take the rows of heavy entities in turn, and the others those of light ones.
+var forRows = map[string]bool{"aggregate": true, "state_gradients": true, "message_terms": true}
+
 // functions are those of package reference, by kernel.
 var functions = map[string]func(b *reference.Batch, l launch){
-	"search_start":          func(b *reference.Batch, l launch) { b.SearchStart() },
-	"search_first":          func(b *reference.Batch, l launch) { b.SearchFirst() },
-	"search_pack":           func(b *reference.Batch, l launch) { b.SearchPack() },
-	"search_next":           func(b *reference.Batch, l launch) { b.SearchNext(l.integer(1)) },
-	"activate_all":          func(b *reference.Batch, l launch) { b.ActivateAll() },
-	"activate_candidates":   func(b *reference.Batch, l launch) { b.ActivateCandidates() },
-	"activate_senders":      func(b *reference.Batch, l launch) { b.ActivateSenders(l.integer(1)) },
-	"rows_count":            func(b *reference.Batch, l launch) { b.RowsCount() },
-	"rows_start":            func(b *reference.Batch, l launch) { b.RowsStart() },
-	"rows_write":            func(b *reference.Batch, l launch) { b.RowsWrite() },
-	"draw_masks":            func(b *reference.Batch, l launch) { b.DrawMasks() },
-	"embed":                 func(b *reference.Batch, l launch) { b.Embed() },
-	"arrange":               func(b *reference.Batch, l launch) { b.Arrange() },
-	"mlp_shift":             func(b *reference.Batch, l launch) { b.MLPShift(l.blocks / b.Batch) },
-	"aggregate":             func(b *reference.Batch, l launch) { b.Aggregate(l.integer(1)) },
-	"aggregate_heavy":       func(b *reference.Batch, l launch) { b.AggregateHeavy(l.integer(1)) },
-	"count_sent":            func(b *reference.Batch, l launch) { b.CountSent() },
-	"score":                 func(b *reference.Batch, l launch) { b.Score() },
-	"attend":                func(b *reference.Batch, l launch) { b.Attend() },
-	"loss":                  func(b *reference.Batch, l launch) { b.Loss() },
-	"score_backward":        func(b *reference.Batch, l launch) { b.ScoreBackward() },
-	"attend_backward":       func(b *reference.Batch, l launch) { b.AttendBackward() },
-	"mlp_partial":           func(b *reference.Batch, l launch) { b.MLPPartial(l.integer(1) != 0) },
-	"mlp_query":             func(b *reference.Batch, l launch) { b.MLPQuery(l.integer(1) != 0) },
-	"mlp_sum":               func(b *reference.Batch, l launch) { b.MLPSum(l.integer(1) != 0, l.integer(2) != 0) },
-	"mlp_embedding":         func(b *reference.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
-	"state_gradients":       func(b *reference.Batch, l launch) { b.StateGradients(l.integer(1)) },
-	"state_gradients_heavy": func(b *reference.Batch, l launch) { b.StateGradientsHeavy(l.integer(1)) },
-	"message_terms":         func(b *reference.Batch, l launch) { b.MessageTerms(l.integer(1)) },
-	"message_terms_heavy":   func(b *reference.Batch, l launch) { b.MessageTermsHeavy(l.integer(1)) },
-	"relation_partial":      func(b *reference.Batch, l launch) { b.RelationPartial(l.integer(1)) },
-	"relation_sum":          func(b *reference.Batch, l launch) { b.RelationSum(l.integer(1)) },
-	"update":                func(b *reference.Batch, l launch) { b.Update(l.integer(1)) },
-	"start_states":          func(b *reference.Batch, l launch) { b.StartStates() },
-	"feature_gradients":     func(b *reference.Batch, l launch) { b.SetFeatureGradients(l.integer(1)) },
-	"weight_partial":        func(b *reference.Batch, l launch) { b.WeightPartial(l.integer(1)) },
-	"weight_sum":            func(b *reference.Batch, l launch) { b.WeightSum(l.integer(1)) },
-	"vector_partial":        func(b *reference.Batch, l launch) { b.VectorPartial(l.integer(1)) },
-	"vector_sum":            func(b *reference.Batch, l launch) { b.VectorSum(l.integer(1)) },
-	"relation_parameters":   func(b *reference.Batch, l launch) { b.RelationParameters() },
-	"relation_map":          func(b *reference.Batch, l launch) { b.RelationMap() },
-	"relation_query":        func(b *reference.Batch, l launch) { b.RelationQuery() },
-	"query_gradients":       func(b *reference.Batch, l launch) { b.AddQueryGradients() },
-	"query_parameters":      func(b *reference.Batch, l launch) { b.QueryParameters() },
-	"check_finite":          func(b *reference.Batch, l launch) { b.CheckFinite(l.integer(1)) },
+	"search_start":        func(b *reference.Batch, l launch) { b.SearchStart() },
+	"search_first":        func(b *reference.Batch, l launch) { b.SearchFirst() },
+	"search_pack":         func(b *reference.Batch, l launch) { b.SearchPack() },
+	"search_next":         func(b *reference.Batch, l launch) { b.SearchNext(l.integer(1)) },
+	"activate_all":        func(b *reference.Batch, l launch) { b.ActivateAll() },
+	"activate_candidates": func(b *reference.Batch, l launch) { b.ActivateCandidates() },
+	"activate_senders":    func(b *reference.Batch, l launch) { b.ActivateSenders(l.integer(1)) },
+	"rows_count":          func(b *reference.Batch, l launch) { b.RowsCount() },
+	"rows_start":          func(b *reference.Batch, l launch) { b.RowsStart() },
+	"rows_write":          func(b *reference.Batch, l launch) { b.RowsWrite() },
+	"draw_masks":          func(b *reference.Batch, l launch) { b.DrawMasks() },
+	"embed":               func(b *reference.Batch, l launch) { b.Embed() },
+	"arrange":             func(b *reference.Batch, l launch) { b.Arrange() },
+	"mlp_shift":           func(b *reference.Batch, l launch) { b.MLPShift(l.blocks / b.Batch) },
+	"aggregate":           func(b *reference.Batch, l launch) { b.Aggregate(l.integer(1)) },
+	"count_sent":          func(b *reference.Batch, l launch) { b.CountSent() },
+	"score":               func(b *reference.Batch, l launch) { b.Score() },
+	"attend":              func(b *reference.Batch, l launch) { b.Attend() },
+	"loss":                func(b *reference.Batch, l launch) { b.Loss() },
+	"score_backward":      func(b *reference.Batch, l launch) { b.ScoreBackward() },
+	"attend_backward":     func(b *reference.Batch, l launch) { b.AttendBackward() },
+	"mlp_partial":         func(b *reference.Batch, l launch) { b.MLPPartial(l.integer(1) != 0) },
+	"mlp_query":           func(b *reference.Batch, l launch) { b.MLPQuery(l.integer(1) != 0) },
+	"mlp_sum":             func(b *reference.Batch, l launch) { b.MLPSum(l.integer(1) != 0, l.integer(2) != 0) },
+	"mlp_embedding":       func(b *reference.Batch, l launch) { b.MLPEmbedding(l.integer(1) != 0) },
+	"state_gradients":     func(b *reference.Batch, l launch) { b.StateGradients(l.integer(1)) },
+	"message_terms":       func(b *reference.Batch, l launch) { b.MessageTerms(l.integer(1)) },
+	"relation_partial":    func(b *reference.Batch, l launch) { b.RelationPartial(l.integer(1)) },
+	"relation_sum":        func(b *reference.Batch, l launch) { b.RelationSum(l.integer(1)) },
+	"update":              func(b *reference.Batch, l launch) { b.Update(l.integer(1)) },
+	"start_states":        func(b *reference.Batch, l launch) { b.StartStates() },
+	"feature_gradients":   func(b *reference.Batch, l launch) { b.SetFeatureGradients(l.integer(1)) },
+	"weight_partial":      func(b *reference.Batch, l launch) { b.WeightPartial(l.integer(1)) },
+	"weight_sum":          func(b *reference.Batch, l launch) { b.WeightSum(l.integer(1)) },
+	"vector_partial":      func(b *reference.Batch, l launch) { b.VectorPartial(l.integer(1)) },
+	"vector_sum":          func(b *reference.Batch, l launch) { b.VectorSum(l.integer(1)) },
+	"relation_parameters": func(b *reference.Batch, l launch) { b.RelationParameters() },
+	"relation_map":        func(b *reference.Batch, l launch) { b.RelationMap() },
+	"relation_query":      func(b *reference.Batch, l launch) { b.RelationQuery() },
+	"query_gradients":     func(b *reference.Batch, l launch) { b.AddQueryGradients() },
+	"query_parameters":    func(b *reference.Batch, l launch) { b.QueryParameters() },
+	"check_finite":        func(b *reference.Batch, l launch) { b.CheckFinite(l.integer(1)) },
 	"adam": func(b *reference.Batch, l launch) {
 		n, scalar := l.integer(1), func(i int) float32 { return l.arguments[i].(float32) }
 		b.Adam(argument[float32](l, 2)[:n], argument[float32](l, 3)[:n], argument[float32](l, 4)[:n],

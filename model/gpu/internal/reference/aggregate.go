@@ -160,14 +160,6 @@ func (p *Batch) finish(m members, row Row, i, t int) {
 	}
 }
 
-// Aggregate sets the features of a layer's light entities.
-func (p *Batch) Aggregate(t int) {
-	for i := p.lightRow(t); i < p.endRow(t); i++ {
-		row := p.Rows[i]
-		p.finish(p.receive(row, t, int(row.Begin), int(row.End), true), row, i, t)
-	}
-}
-
 // heavyWarps is the number of warps that share the edges of a heavy entity.
 const heavyWarps = 8
 
@@ -177,10 +169,14 @@ func (r Row) share(warp int) (begin, end int) {
 	return min(int(r.Begin)+each*warp, int(r.End)), min(int(r.Begin)+each*(warp+1), int(r.End))
 }
 
-// AggregateHeavy sets the features of a layer's heavy entities: the sets of the warps' shares, one after another.
-func (p *Batch) AggregateHeavy(t int) {
-	for i := p.firstRow(t); i < p.lightRow(t); i++ {
+// Aggregate sets the features of a layer's rows. The edges of a heavy entity are shared by warps, whose sets are merged one after another.
+func (p *Batch) Aggregate(t int) {
+	for i := p.firstRow(t); i < p.endRow(t); i++ {
 		row := p.Rows[i]
+		if i >= p.lightRow(t) {
+			p.finish(p.receive(row, t, int(row.Begin), int(row.End), true), row, i, t)
+			continue
+		}
 		var m members
 		for warp := range heavyWarps {
 			begin, end := row.share(warp)

@@ -1,17 +1,36 @@
 package reference
 
 // collect returns the gradient of an entity's state from the messages that it sends in layer t, over in-edges from begin to end: every
-// edge has its inverse. Teams take as many successive edges as they have lanes, in turn.
+// edge has its inverse. Teams share the messages of each chunk in their order.
 func (p *Batch) collect(row Row, t, begin, end int) []float32 {
 	sums := make([][]float32, p.teams())
 	for team := range sums {
 		sums[team] = make([]float32, p.Dim)
 	}
-	for team := 0; begin < end; team = (team + 1) % len(sums) {
-		p.collectRuns(row, t, begin, min(begin+p.lanes(), end), sums[team])
-		begin += p.lanes()
+	for ; begin < end; begin += chunk {
+		sent := p.sentAlong(row, t, begin, min(begin+chunk, end))
+		each := blocks(len(sent), len(sums))
+		for team, sum := range sums {
+			p.collectRuns(row, t, sent[min(team*each, len(sent)):min((team+1)*each, len(sent))], sum)
+		}
 	}
 	return sumTeams(sums)
+}
+
+// sentAlong returns those of some in-edges whose inverses carry a message in layer t.
+func (p *Batch) sentAlong(row Row, t, begin, end int) (sent []Link) {
+	b := int(row.Query)
+	for _, link := range p.Links[begin:end] {
+		if p.rowNumber(t, b, link.Sender) > 0 && !p.Queries[b].removes(link.Sender, p.inverse(link.Inverse), row.Entity) {
+			sent = append(sent, link)
+		}
+	}
+	return sent
+}
+
+// rowNumber returns 1 + the number of an entity's row in layer t, or 0 where the layer does not update it.
+func (p *Batch) rowNumber(t, b int, entity int32) int {
+	return int(p.RowNumbers[(t*p.Batch+b)*p.Entities+int(entity)])
 }
 
 // sumTeams adds the vectors of teams, neighbours first.
@@ -27,38 +46,40 @@ func sumTeams(sums [][]float32) []float32 {
 	return total
 }
 
-// collectRuns adds to the gradient of an entity's state that of its messages along some edges. Messages of a run are equal: their gradients
-// are summed as base + slope x message, and what the receivers' extremes add.
-func (p *Batch) collectRuns(row Row, t, begin, end int, gradient []float32) {
+// collectRuns adds to the gradient of an entity's state that of its messages along some edges, and stores what the embeddings of runs
+// of equal relations get, in the slot of the last edge of each.
+func (p *Batch) collectRuns(row Row, t int, sent []Link, gradient []float32) {
 	b, d := int(row.Query), p.Dim
-	for begin < end {
-		run, sent := p.Runs[begin], false
-		base, slope, extreme := make([]float32, d), make([]float32, d), make([]float32, d)
-		relation := p.inverse(p.Relations[begin])
-		for ; begin < end && p.Runs[begin] == run; begin++ {
-			u := p.Senders[begin]
-			if !p.active(t, b, u) || p.Queries[b].removes(u, p.Relations[begin], row.Entity) {
-				continue
-			}
-			sent = true
-			receiver := int(p.RowIndex[(t*p.Batch+b)*p.Entities+int(u)]) - p.firstRow(t)
-			terms := p.FeatureGradients[receiver*p.width():][:p.width()]
-			for j := range d {
-				base[j] += terms[d+j]
-				slope[j] += terms[4*d+j]
-				most, least := p.attains(b, int(p.Reverse[begin]), j)
-				if most {
-					extreme[j] += terms[2*d+j]
-				}
-				if least {
-					extreme[j] += terms[3*d+j]
-				}
-			}
+	x, sum := p.state(t-1-int(row.Distance), b, row.Entity), make([]float32, d)
+	for i, link := range sent {
+		w := p.embedding(b, t, link.Inverse)
+		terms := p.FeatureGradients[(p.rowNumber(t, b, link.Sender)-1)*p.width():]
+		for j := range d {
+			g := fma(float32(x[j]*w[j]), terms[4*d+j], terms[d+j])
+			most, least := p.attains(b, int(link.Reverse), j)
+			g += chosen(most, terms[2*d+j])
+			g += chosen(least, terms[3*d+j])
+			gradient[j] = fma(g, w[j], gradient[j])
+			sum[j] += g
 		}
-		if sent {
-			p.endRun(row, t, int(run), p.embedding(b, t, relation), base, slope, extreme, gradient)
+		if i+1 < len(sent) && sent[i+1].Inverse == link.Inverse {
+			continue
 		}
+		at := b*p.Edges + int(link.Slot)
+		for j := range d {
+			p.RunSums[at*d+j] = float32(sum[j] * x[j])
+		}
+		p.RunLayers[at] = uint8(t)
+		clear(sum)
 	}
+}
+
+// chosen returns a value where it is wanted, else 0.
+func chosen(wanted bool, value float32) float32 {
+	if wanted {
+		return value
+	}
+	return 0
 }
 
 // extremes returns the bits of the dimensions in which an edge's message is the first maximum, and the first minimum.
@@ -71,19 +92,6 @@ func (p *Batch) extremes(b, edge int) (most, least []uint32) {
 func (p *Batch) attains(b, edge, j int) (most, least bool) {
 	highest, lowest := p.extremes(b, edge)
 	return highest[j/32]>>(j%32)&1 == 1, lowest[j/32]>>(j%32)&1 == 1
-}
-
-// endRun adds the gradients of a run's messages to that of the sender's state, and stores that of the relation's embedding.
-func (p *Batch) endRun(row Row, t, run int, embedding, base, slope, extreme, gradient []float32) {
-	b := int(row.Query)
-	at := b*p.RunCount + run
-	for j, x := range p.state(t-1-int(row.Distance), b, row.Entity) {
-		w := embedding[j]
-		g := fma(float32(x*w), slope[j], base[j]) + extreme[j]
-		gradient[j] = fma(g, w, gradient[j])
-		p.RunSums[at*p.Dim+j] = float32(g * x)
-	}
-	p.RunLayers[at] = uint8(t)
 }
 
 // settle completes the gradient of row i's state after layer t, and, but for the sources in layer 0, takes it through the residual
@@ -102,10 +110,11 @@ func (p *Batch) settle(row Row, i, t int, g []float32) {
 		}
 		add(p.FinalGradients[at*p.Dim:])
 	}
-	if t < p.Layers && p.active(t+1, b, row.Entity) {
-		next := int(p.RowIndex[((t+1)*p.Batch+b)*p.Entities+int(row.Entity)])
-		add(p.Gradient[next*p.Dim:])
-		add(p.FeatureGradients[(next-p.firstRow(t+1))*p.width():])
+	if t < p.Layers {
+		if next := p.rowNumber(t+1, b, row.Entity); next > 0 {
+			add(p.Gradient[(p.firstRow(t+1)+next-1)*p.Dim:])
+			add(p.FeatureGradients[(next-1)*p.width():])
+		}
 	}
 	copy(p.Gradient[i*p.Dim:], g)
 	if t == 0 {
@@ -139,29 +148,20 @@ func (p *Batch) kept(i, j int) bool {
 	return p.Threshold == 0 || p.Masks[i*p.Dim/32+j/32]>>(j%32)&1 != 0
 }
 
-// StateGradients sets the gradients of the states of layer t's light entities, once those of layer t+1 are there.
+// StateGradients sets the gradients of the states of layer t, once those of layer t+1 are there. The edges of heavy entities, in layer 0
+// of the sources, are shared by warps, whose sums are added one after another.
 func (p *Batch) StateGradients(t int) {
-	for i := p.lightRow(t); i < p.endRow(t); i++ {
+	for i := p.firstRow(t); i < p.endRow(t); i++ {
 		row := p.Rows[i]
 		g := make([]float32, p.Dim)
-		if t < p.Layers {
+		switch {
+		case t == p.Layers:
+		case i >= p.lightRow(t):
 			g = p.collect(row, t+1, int(row.Begin), int(row.End))
-		}
-		p.settle(row, i, t, g)
-	}
-}
-
-// StateGradientsHeavy does so for heavy entities, and for the sources in layer 0.
-func (p *Batch) StateGradientsHeavy(t int) {
-	for i := p.firstRow(t); i < p.lightRow(t); i++ {
-		row := p.Rows[i]
-		g := make([]float32, p.Dim)
-		for warp := 0; warp < heavyWarps && t < p.Layers; warp++ {
-			begin, end := row.share(warp)
-			for j, x := range p.collect(row, t+1, begin, end) {
-				if warp == 0 {
-					g[j] = x
-				} else {
+		default:
+			for warp := range heavyWarps {
+				begin, end := row.share(warp)
+				for j, x := range p.collect(row, t+1, begin, end) {
 					g[j] += x
 				}
 			}
@@ -259,20 +259,14 @@ func (p *Batch) setTerms(i, t int) {
 	}
 }
 
-// MessageTerms sets what determines the gradients of the messages of layer t to light entities, MessageTermsHeavy of those to heavy ones.
+// MessageTerms sets what determines the gradients of the messages of layer t.
 func (p *Batch) MessageTerms(t int) {
-	for i := p.lightRow(t); i < p.endRow(t); i++ {
+	for i := p.firstRow(t); i < p.endRow(t); i++ {
 		p.setTerms(i, t)
 	}
 }
 
-func (p *Batch) MessageTermsHeavy(t int) {
-	for i := p.firstRow(t); i < p.lightRow(t); i++ {
-		p.setTerms(i, t)
-	}
-}
-
-// RelationPartial sets the gradient of the relations' embeddings in layer t, by pieces of a relation's runs. Of those of a chunk that have
+// RelationPartial sets the gradient of the relations' embeddings in layer t, by pieces of a relation's slots. Of those of a chunk that have
 // one, each team takes every teams-th, two at a time.
 func (p *Batch) RelationPartial(t int) {
 	for b := range p.Batch {
@@ -298,11 +292,11 @@ func (p *Batch) RelationPartial(t int) {
 	}
 }
 
-// runSums returns the gradients that some runs have in layer t.
+// runSums returns the gradients that some slots have of layer t.
 func (p *Batch) runSums(b, t, begin, end int) (vectors [][]float32) {
-	for run := b*p.RunCount + begin; run < b*p.RunCount+end; run++ {
-		if int(p.RunLayers[run]) == t {
-			vectors = append(vectors, p.RunSums[run*p.Dim:][:p.Dim])
+	for slot := b*p.Edges + begin; slot < b*p.Edges+end; slot++ {
+		if int(p.RunLayers[slot]) == t {
+			vectors = append(vectors, p.RunSums[slot*p.Dim:][:p.Dim])
 		}
 	}
 	return vectors

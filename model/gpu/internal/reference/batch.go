@@ -23,6 +23,9 @@ const (
 	touched = 2 // an entity that removed edges may enter or leave
 )
 
+// Link is the kernels' struct Link: an edge's sender, its relation's inverse, the index of its inverse, and its slot.
+type Link struct{ Sender, Inverse, Reverse, Slot int32 }
+
 // Answer is the kernels' struct Answer: an entity to rank as the answer of a query.
 type Answer struct{ Query, Entity int32 }
 
@@ -34,15 +37,15 @@ type Scale struct{ Divisor, Up, Down, _ float32 }
 type Batch struct {
 	Dim int
 
-	Offsets, Senders, Relations, Reverse []int32
-	Heavy                                []int32
-	Scales                               []Scale
-	Runs                                 []int32
-	PieceBegin                           []int32
-	RelationPieces                       []int32
-	Queries                              []Query
-	CandidateEntities, Multiplicity      []int32
-	Parameters, Gradients                []float32
+	Offsets, Senders, Relations     []int32
+	Links                           []Link
+	Heavy                           []int32
+	Scales                          []Scale
+	PieceBegin                      []int32
+	RelationPieces                  []int32
+	Queries                         []Query
+	CandidateEntities, Multiplicity []int32
+	Parameters, Gradients           []float32
 
 	Distances              []uint8
 	Frontier, Found, Seen  []uint32
@@ -51,7 +54,7 @@ type Batch struct {
 	Counts, Starts         []int32
 	RowBegin, HeavyEnd     []int32
 	Rows                   []Row
-	RowIndex, RowDegree    []int32
+	RowNumbers, RowDegree  []int32
 	RowAdmitted, RowSent   []int32
 	Masks                  []uint32
 	Dependent              []float32
@@ -75,7 +78,7 @@ type Batch struct {
 	Sent                                         []int64
 	Entities, Edges, RelationCount, Layers, Ages int
 	Delta, Batch, HeavyCount                     int
-	Pieces, RunCount, CandidateStride, Reduction int
+	Pieces, CandidateStride, Reduction           int
 	Specific, Training, DependentRelations       bool
 	Bias, DegreeMessages                         bool
 	LayerSize, LinearAt, LinearBiasAt            int

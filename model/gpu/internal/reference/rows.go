@@ -121,7 +121,9 @@ func (p *Batch) RowsWrite() {
 				next[class]++
 				r := p.newRow(b, v, q)
 				p.Rows[row], p.RowDegree[row] = r, r.Degree
-				p.RowIndex[(t*p.Batch+b)*p.Entities+int(v)] = row
+				if p.Training {
+					p.RowNumbers[(t*p.Batch+b)*p.Entities+int(v)] = 1 + row - p.Starts[2*t*p.Batch]
+				}
 			}
 		}
 	}
