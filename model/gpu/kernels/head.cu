@@ -24,7 +24,7 @@ DEVICE float evaluate(const Batch *p, int at, const float *w, const float *shift
 	float sum = 0;
 #pragma unroll
 	for (int k = 0; k < UNITS; k++) {
-		h[k] = fmaxf(h[k], 0.0f);
+		h[k] = relu(h[k]);
 		sum = fmaf(h[k], p->parameters[at + HIDDEN * HIDDEN + HIDDEN + lane + 32 * k], sum);
 	}
 	return sum_warp(sum) + p->parameters[at + HIDDEN * HIDDEN + 2 * HIDDEN];

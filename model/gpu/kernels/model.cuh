@@ -241,9 +241,12 @@ DEVICE float max_warp(float x) {
 	return x;
 }
 
+// relu keeps a NaN, which fmaxf would lose: a model that is not finite must not look as if it were.
+DEVICE float relu(float x) { return x < 0.0f ? 0.0f : x; }
+
 // exponential and logarithm1p use fused additions alone: expf and logf would be approximations that only a card computes.
 DEVICE float exponential(float x) {
-	x = fminf(fmaxf(x, -87.0f), 88.0f);
+	x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x; // fminf and fmaxf would lose a NaN
 	float n = rintf(x * 1.44269504f);
 	float r = fmaf(n, -0.693145752f, x);
 	r = fmaf(n, -1.42860677e-6f, r);
@@ -270,7 +273,7 @@ DEVICE float logarithm1p(float y) {
 	return 2.0f * s * e;
 }
 
-DEVICE float softplus(float x) { return fmaxf(x, 0.0f) + logarithm1p(exponential(-fabsf(x))); }
+DEVICE float softplus(float x) { return relu(x) + logarithm1p(exponential(-fabsf(x))); }
 
 DEVICE float sigmoid(float x) {
 	float e = exponential(-fabsf(x));

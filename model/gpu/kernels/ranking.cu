@@ -46,8 +46,13 @@ KERNEL(256) rank(const Batch *p, const Answer *answers, const int *known_begin, 
 	}
 }
 
-// The candidates of highest score, ties by smaller id, each found behind the one before. NaN is never among them unless nothing
-// else is left. A block a query. out: entity, score as bits, distance.
+// ahead reports whether entity v, of score s, comes before entity w, of score t: higher scores first, equal ones by smaller id, NaN last.
+DEVICE bool ahead(float s, int v, float t, int w) {
+	if (s == t || (s != s && t != t)) return v < w;
+	return s > t || t != t;
+}
+
+// The candidates of highest score, each found behind the one before. A block a query. out: entity, score as bits, distance.
 KERNEL(256) best(const Batch *p, int k, int *out) {
 	__shared__ float space[8];
 	__shared__ int places[8];
@@ -59,8 +64,8 @@ KERNEL(256) best(const Batch *p, int k, int *out) {
 		int place = -1;
 		for (int v = threadIdx.x; v < p->entities; v += 256) {
 			float s = scores[v];
-			if (before >= 0 && !(s < limit || (s == limit && v > before))) continue;
-			if (place < 0 || s > highest) {
+			if (before >= 0 && !ahead(limit, before, s, v)) continue;
+			if (place < 0 || ahead(s, v, highest, place)) {
 				highest = s;
 				place = v;
 			}
@@ -69,7 +74,7 @@ KERNEL(256) best(const Batch *p, int k, int *out) {
 		for (int lanes = 1; lanes < 32; lanes *= 2) {
 			float s = __shfl_xor_sync(ALL, highest, lanes);
 			int v = __shfl_xor_sync(ALL, place, lanes);
-			if (v >= 0 && (place < 0 || s > highest || (s == highest && v < place))) {
+			if (v >= 0 && (place < 0 || ahead(s, v, highest, place))) {
 				highest = s;
 				place = v;
 			}
@@ -82,7 +87,7 @@ KERNEL(256) best(const Batch *p, int k, int *out) {
 		highest = space[0];
 		place = places[0];
 		for (int w = 1; w < 8; w++)
-			if (places[w] >= 0 && (place < 0 || space[w] > highest || (space[w] == highest && places[w] < place))) {
+			if (places[w] >= 0 && (place < 0 || ahead(space[w], places[w], highest, place))) {
 				highest = space[w];
 				place = places[w];
 			}
@@ -93,7 +98,7 @@ KERNEL(256) best(const Batch *p, int k, int *out) {
 			int *to = out + ((long long)b * k + i) * 3;
 			to[0] = place;
 			to[1] = __float_as_int(highest);
-			to[2] = place < 0 ? UNREACHED : p->distances[(long long)b * p->entities + place];
+			to[2] = p->distances[(long long)b * p->entities + place];
 		}
 	}
 }

@@ -141,7 +141,7 @@ SHARING(THREADS, 6 / PER) update(const Batch *p, int t) {
 #pragma unroll
 			for (int j = 0; j < 4; j++) {
 				y[i][j] *= deviation;
-				float z = fmaxf(fmaf(y[i][j], scales[j], shifts[j]), 0.0f);
+				float z = relu(fmaf(y[i][j], scales[j], shifts[j]));
 				after[j] = before[j] + (mask >> j & 1 ? z * keep_scale : 0.0f);
 			}
 			if (row >= end) continue; // the lanes of a row agree, but those of a warp need not

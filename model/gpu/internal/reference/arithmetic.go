@@ -19,7 +19,7 @@ func fma(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// larger and smaller are fmaxf and fminf: of a NaN and a number they return the number.
+// larger is fmaxf: of a NaN and a number it returns the number.
 func larger(x, y float32) float32 {
 	switch {
 	case x != x:
@@ -30,14 +30,12 @@ func larger(x, y float32) float32 {
 	return max(x, y)
 }
 
-func smaller(x, y float32) float32 {
-	switch {
-	case x != x:
-		return y
-	case y != y:
-		return x
+// relu keeps a NaN.
+func relu(x float32) float32 {
+	if x < 0 {
+		return 0
 	}
-	return min(x, y)
+	return x
 }
 
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
@@ -95,7 +93,7 @@ func reduceBlock(values []float32, join func(x, y float32) float32) float32 {
 }
 
 func exponential(x float32) float32 {
-	x = smaller(larger(x, -87), 88)
+	x = max(-87, min(x, 88)) // a NaN stays
 	n := float32(math.RoundToEven(float64(float32(x * 1.44269504))))
 	r := fma(n, -0.693145752, x)
 	r = fma(n, -1.42860677e-6, r)
@@ -117,7 +115,7 @@ func logarithm1p(y float32) float32 {
 	return float32(2 * s * e)
 }
 
-func softplus(x float32) float32 { return larger(x, 0) + logarithm1p(exponential(-absolute(x))) }
+func softplus(x float32) float32 { return relu(x) + logarithm1p(exponential(-absolute(x))) }
 
 func sigmoid(x float32) float32 {
 	e := exponential(-absolute(x))

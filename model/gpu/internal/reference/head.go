@@ -10,7 +10,7 @@ func (p *Batch) evaluate(at int, shift, x, h []float32) float32 {
 		for j, v := range x {
 			h[unit] = fma(v, weights[unit*hidden+j], h[unit])
 		}
-		h[unit] = larger(h[unit], 0)
+		h[unit] = relu(h[unit])
 		sums[unit%32] = fma(h[unit], output[unit], sums[unit%32])
 	}
 	return sumPairs(sums[:]) + output[hidden]

@@ -38,7 +38,7 @@ func (p *Batch) Update(t int) {
 			if p.Bias {
 				z = fma(z, layer[p.ScaleAt+j], layer[p.ShiftAt+j])
 			}
-			z = larger(z, 0)
+			z = relu(z)
 			if p.Training {
 				z = float32(z * p.KeepScale)
 				if !p.kept(i, j) {
