@@ -1,12 +1,14 @@
 package gpu
 
 import (
-	"fmt"
+	"errors"
 	"testing"
 
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/device/interpreter"
+	"tagnet/model/graph"
 	"tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
@@ -15,14 +17,18 @@ import (
 
 func TestGoldenCasesOnTheInterpreter(t *testing.T) {
 	t.Parallel()
+	computed := 0
 	for _, c := range golden.Cases(t) {
+		if Supports(c.Configuration) == nil {
+			computed++
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			if err := Supports(c.Configuration); err != nil {
-				t.Skip(err)
-			}
 			checkGolden(t, interpreter.New(interpreter.Seed(1)), c)
 		})
+	}
+	if computed < 4 {
+		t.Errorf("a device computes %d golden cases, want 4 or more", computed)
 	}
 }
 
@@ -34,24 +40,59 @@ func TestGoldenCasesOnAGPU(t *testing.T) {
 	defer d.Close()
 	t.Log(d.Properties().Name)
 	for _, c := range golden.Cases(t) {
-		t.Run(c.Name, func(t *testing.T) {
-			if err := Supports(c.Configuration); err != nil {
-				t.Skip(err)
-			}
-			checkGolden(t, d, c)
-		})
+		t.Run(c.Name, func(t *testing.T) { checkGolden(t, d, c) })
 	}
 }
 
+// checkGolden compares a case with what a device computes, or checks that devices refuse it.
 func checkGolden(t *testing.T, d device.Device, c *golden.Case) {
 	t.Helper()
-	configuration := c.Configuration
-	configuration.BatchSize, configuration.Negatives = len(c.Queries), len(c.Queries[0].Negatives)
-	p := c.Parameters32()
-	trainer, err := NewTrainer(d, c.Graph, configuration, p, optimizer.NewAdam(parameters.Layout(configuration, c.Graph.RelationCount()), .1, 0, kernel.Available()[0]))
+	if err := refused(c.Configuration); err != nil {
+		checkRefusal(t, d, c, *err)
+		return
+	}
+	checkTraining(t, d, c)
+	checkScoring(t, d, c)
+}
+
+// refused returns the error for what devices do not compute, or nil.
+func refused(c configuration.Configuration) *UnsupportedError {
+	switch {
+	case c.Policy != configuration.PolicyWindow:
+		return &UnsupportedError{Field: "policy", Value: c.Policy, Want: configuration.PolicyWindow}
+	case c.Message != configuration.MessageDistMult:
+		return &UnsupportedError{Field: "message", Value: c.Message, Want: configuration.MessageDistMult}
+	}
+	return nil
+}
+
+// checkRefusal checks that neither a trainer nor a scorer is made for a case.
+func checkRefusal(t *testing.T, d device.Device, c *golden.Case, want UnsupportedError) {
+	t.Helper()
+	_, training := NewTrainer(d, c.Graph, c.Configuration, c.Parameters32(), goldenSolver(c))
+	_, scoring := NewScorer(d, c.Graph, c.Configuration, c.Parameters32())
+	for _, err := range []error{Supports(c.Configuration), training, scoring} {
+		var got *UnsupportedError
+		if !errors.As(err, &got) || *got != want {
+			t.Errorf("error %v, want %v", err, &want)
+		}
+	}
+}
+
+func goldenSolver(c *golden.Case) *optimizer.Adam {
+	return optimizer.NewAdam(parameters.Layout(c.Configuration, c.Graph.RelationCount()), .1, 0, kernel.Available()[0])
+}
+
+// checkTraining compares the loss, the messages and the gradients of a step with all queries of a case.
+func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
+	t.Helper()
+	settings := c.Configuration
+	settings.BatchSize, settings.Negatives = len(c.Queries), len(c.Queries[0].Negatives)
+	trainer, err := NewTrainer(d, c.Graph, settings, c.Parameters32(), goldenSolver(c))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer trainer.Close()
 	var examples []optimizer.Example
 	for _, q := range c.Queries {
 		examples = append(examples, optimizer.Example{Source: q.Source, Relation: q.Relation, Answer: q.Answer, Negatives: q.Negatives})
@@ -70,5 +111,60 @@ func checkGolden(t *testing.T, d device.Device, c *golden.Case) {
 	if err := golden.CompareSets(gradients, c.Gradients, golden.Tolerance32); err != nil {
 		t.Error(err)
 	}
-	fmt.Println(c.Name, result)
+}
+
+// checkScoring compares the scores and distances of all entities, and the messages, of each query of a case. Its numbers are of the
+// graph without the query's own fact, which a scorer does not remove: it gets that graph.
+func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
+	t.Helper()
+	for i, q := range c.Queries {
+		scorer, err := NewScorer(d, without(t, c.Graph, q.Removal), c.Configuration, c.Parameters32())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []int32
+		for v := range int32(c.Graph.Entities) {
+			all = append(all, v)
+		}
+		answered, err := scorer.Score([]Question{{Source: q.Source, Relation: q.Relation, Answers: all}}, 0)
+		if err := errors.Join(err, scorer.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got := answered[0]
+		if err := golden.Compare("scores", got.Scores, q.Score, golden.Tolerance32); err != nil {
+			t.Errorf("query %d: %v", i, err)
+		}
+		for v, want := range q.Distances {
+			if got.Distances[v] != distance(int32(want)) {
+				t.Errorf("query %d: entity %d has distance %d, want %d", i, v, got.Distances[v], want)
+			}
+		}
+		messages := int64(0)
+		for _, layer := range q.Layers {
+			messages += layer.Kept - layer.KeptEmpty
+		}
+		if got.Messages != messages {
+			t.Errorf("query %d: %d messages, want %d", i, got.Messages, messages)
+		}
+		if rank := got.Ranks[q.Answer].Pessimistic; rank != q.RawRankPessimistic {
+			t.Errorf("query %d: the answer has rank %d, want %d", i, rank, q.RawRankPessimistic)
+		}
+	}
+}
+
+// without returns a graph without the edges that a removal takes from it. The mean degree stays that of the whole graph.
+func without(t *testing.T, g *graph.Graph, r graph.Removal) *graph.Graph {
+	t.Helper()
+	var facts []graph.Fact
+	for o := range int32(g.Entities) {
+		for e := g.Offsets[o]; e < g.Offsets[o+1]; e++ {
+			u, relation := g.Senders[e], g.Relations[e]
+			if int(relation) < g.BaseRelations && !r.Removes(u, relation, o) {
+				facts = append(facts, graph.Fact{Head: u, Relation: relation, Tail: o})
+			}
+		}
+	}
+	rest := newGraph(t, g.Entities, g.BaseRelations, facts)
+	rest.MeanLogDegree = g.MeanLogDegree
+	return rest
 }

@@ -1,0 +1,159 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device/interpreter"
+	"tagnet/model/inference"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+)
+
+// questions returns all queries of a graph with two entities as answers, of which some are known.
+func (s scenario) questions() (all []Question) {
+	v := int32(s.graph.Entities)
+	for source := range v {
+		for relation := range int32(s.graph.RelationCount()) {
+			known := []int32{source / 2, source / 2, v - 1}
+			all = append(all, Question{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known})
+		}
+	}
+	return all
+}
+
+// answerOnTheCPU answers questions with packages inference and ranking.
+func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], questions []Question, best int) []Answered {
+	t.Helper()
+	scorer, err := inference.New(s.graph, s.configuration, p, kernel.Available()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, out := scorer.Worker(), make([]Answered, len(questions))
+	for i, q := range questions {
+		scores := make([]float32, s.graph.Entities)
+		if err := worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+			t.Fatal(err)
+		}
+		distance := func(entity int32) int32 {
+			if hops, reached := worker.Distance(entity); reached {
+				return int32(hops)
+			}
+			return Unreached
+		}
+		for _, answer := range q.Answers {
+			out[i].Scores = append(out[i].Scores, scores[answer])
+			out[i].Ranks = append(out[i].Ranks, ranking.Filtered(scores, answer, q.Known))
+			out[i].Distances = append(out[i].Distances, distance(answer))
+		}
+		for _, c := range ranking.Top(scores, best, nil) {
+			out[i].Best = append(out[i].Best, Candidate{c.Entity, c.Score, distance(c.Entity)})
+		}
+		out[i].Messages = worker.Sent()
+	}
+	return out
+}
+
+// near compares scores, of which a device adds the terms in another order.
+var near = cmp.Comparer(func(x, y float32) bool {
+	return x == y || math.Abs(float64(x-y)) <= 1e-4*max(1, math.Abs(float64(y)))
+})
+
+// TestScoringMatchesTheCPU compares ranks, best candidates, distances and messages of all queries of a graph. Entities that are not
+// reached are tied.
+func TestScoringMatchesTheCPU(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*configuration.Configuration){
+		"default":  nil,
+		"specific": func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "shared", 8 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := smallScenario(t, change)
+			questions, p := s.questions(), s.parameters()
+			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, s.configuration, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := scorer.Score(questions, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := s.answerOnTheCPU(t, p, questions, 5)
+			if diff := cmp.Diff(want, got, near); diff != "" {
+				t.Errorf("answers (-CPU +device):\n%s", diff)
+			}
+			tied := slices.ContainsFunc(got, func(a Answered) bool { return slices.ContainsFunc(a.Ranks, ranking.Rank.Tied) })
+			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, Unreached) })
+			if !tied || !unreached {
+				t.Errorf("ties: %t, entities that are not reached: %t; want both", tied, unreached)
+			}
+		})
+	}
+}
+
+// TestScoresThatAreNotNumbers checks that NaN is ranked as ranking.Filtered does, and comes last among the best candidates.
+func TestScoresThatAreNotNumbers(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	for _, name := range []string{"mlp.2.bias", "layers.1.linear.weight"} { // of all entities, and of those that are reached
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := s.parameters()
+			data := p.Data(name)
+			for i := range data {
+				data[i] = float32(math.NaN())
+			}
+			scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			questions := s.questions()[:12]
+			got, err := scorer.Score(questions, s.graph.Entities)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range s.answerOnTheCPU(t, p, questions, 0) {
+				if diff := cmp.Diff(want.Ranks, got[i].Ranks); diff != "" {
+					t.Errorf("ranks of %+v (-CPU +device):\n%s", questions[i], diff)
+				}
+				scores := make([]float32, s.graph.Entities)
+				last := Candidate{Score: float32(math.Inf(1))}
+				for _, c := range got[i].Best {
+					scores[c.Entity]++
+					if c.Score > last.Score || c.Score == c.Score && last.Score != last.Score {
+						t.Errorf("%+v: candidate %+v comes behind %+v", questions[i], c, last)
+					}
+					last = c
+				}
+				if slices.Contains(scores, 0) {
+					t.Errorf("%+v: not all entities are among the best: %v", questions[i], got[i].Best)
+				}
+			}
+		})
+	}
+}
+
+// TestQuestionsOutsideTheGraph checks the errors.
+func TestQuestionsOutsideTheGraph(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, s.parameters())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, relations := int32(s.graph.Entities), int32(s.graph.RelationCount())
+	for _, q := range []Question{
+		{Source: -1}, {Source: v}, {Relation: -1}, {Relation: relations}, {Answers: []int32{v}}, {Known: []int32{-1}},
+	} {
+		if _, err := scorer.Score([]Question{q}, 1); err == nil {
+			t.Errorf("no error for %s", fmt.Sprintf("%+v", q))
+		}
+	}
+}

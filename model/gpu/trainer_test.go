@@ -1,0 +1,193 @@
+package gpu
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/model/configuration"
+	"tagnet/model/device"
+	"tagnet/model/device/interpreter"
+	"tagnet/model/kernel"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+)
+
+// smallScenario has a graph of which a training step takes little time.
+func smallScenario(t testing.TB, change func(*configuration.Configuration)) scenario {
+	t.Helper()
+	random := rand.New(rand.NewPCG(8, 9))
+	s := scenario{graph: sparse(t, random, 18, 2, 25), configuration: small()}
+	s.configuration.Layers, s.configuration.StrictNegatives, s.configuration.BatchSize = 2, true, 5
+	if change != nil {
+		change(&s.configuration)
+	}
+	s.examples = draw(random, s.graph, s.configuration.BatchSize)
+	return s
+}
+
+// stepper is a trainer on the CPU or on a device.
+type stepper interface {
+	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
+}
+
+// learn makes steps, each with other examples, and returns the results.
+func (s scenario) learn(t *testing.T, steps int, make func(*parameters.Set[float32], *optimizer.Adam) (stepper, error)) []optimizer.Result {
+	t.Helper()
+	trainer, err := make(s.parameters(), s.solver())
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 5))
+	var results []optimizer.Result
+	for step := range steps {
+		result, err := trainer.Step(draw(random, s.graph, s.configuration.BatchSize), uint64(step))
+		if err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// on returns what learn makes a trainer on a device with.
+func (s scenario) on(d device.Device) func(*parameters.Set[float32], *optimizer.Adam) (stepper, error) {
+	return func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
+		return NewTrainer(d, s.graph, s.configuration, p, solver)
+	}
+}
+
+// TestTrainingMatchesTheCPU checks that a device learns what the CPU learns, from the same negatives and dropout masks, and the same
+// bits when blocks run in another order. Each loss depends on all steps before it.
+func TestTrainingMatchesTheCPU(t *testing.T) {
+	t.Parallel()
+	const steps = 20
+	for name, change := range map[string]func(*configuration.Configuration){
+		"default":  nil,
+		"specific": func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := smallScenario(t, change)
+			want := s.learn(t, steps, func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
+				return optimizer.New(s.graph, s.configuration, p, solver, 1, kernel.Available()[0])
+			})
+			got := s.learn(t, steps, s.on(interpreter.New(interpreter.Seed(1))))
+			for i := range want {
+				if got[i].Messages != want[i].Messages || !(math.Abs(got[i].Loss-want[i].Loss) <= 1e-4*math.Abs(want[i].Loss)) {
+					t.Errorf("step %d: loss %g and %d messages, the CPU's are %g and %d", i, got[i].Loss, got[i].Messages, want[i].Loss, want[i].Messages)
+				}
+			}
+			if again := s.learn(t, 5, s.on(interpreter.New(interpreter.Seed(2)))); !slices.Equal(again, got[:5]) {
+				t.Errorf("losses and messages of a second run are %v, of the first %v", again, got[:5])
+			}
+		})
+	}
+}
+
+// TestStore checks that a trainer made from what another stored goes on with the same bits.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })
+	whole, parts := s.parameters(), s.parameters()
+	train := func(p *parameters.Set[float32], solver *optimizer.Adam, steps ...uint64) {
+		trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, solver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range steps {
+			if _, err := trainer.Step(s.examples, step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(trainer.Store(), trainer.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	train(whole, s.solver(), 1, 2)
+	solver := s.solver()
+	train(parts, solver, 1)
+	train(parts, solver, 2)
+	for i, tensor := range whole.Tensors {
+		for j, w := range tensor.Data {
+			if g := parts.Tensors[i].Data[j]; math.Float32bits(g) != math.Float32bits(w) {
+				t.Errorf("%s[%d] is %g, without a break %g", tensor.Name, j, g, w)
+				break
+			}
+		}
+	}
+}
+
+// TestChunks checks that a batch which the device computes in chunks has the same loss and gradients.
+func TestChunks(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	s.configuration.BatchSize = 7
+	s.examples = draw(rand.New(rand.NewPCG(1, 1)), s.graph, 7)
+	step := func(s scenario) (optimizer.Result, *parameters.Set[float32]) {
+		d := interpreter.New(s.options(t)...)
+		trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.capacity > 0 && trainer.capacity != s.capacity {
+			t.Fatalf("%d queries fit, want %d", trainer.capacity, s.capacity)
+		}
+		result, err := trainer.Step(s.examples, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gradients, err := trainer.Gradients()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, gradients
+	}
+	want, wantGradients := step(s)
+	s.capacity = 3
+	got, gradients := step(s)
+	if got.Messages != want.Messages || !(math.Abs(got.Loss-want.Loss) <= 1e-6*want.Loss) {
+		t.Errorf("loss %g and %d messages in chunks, want %g and %d", got.Loss, got.Messages, want.Loss, want.Messages)
+	}
+	for i, tensor := range wantGradients.Tensors {
+		largest := 1e-6
+		for _, w := range tensor.Data {
+			largest = max(largest, math.Abs(float64(w)))
+		}
+		for j, w := range tensor.Data {
+			if g := gradients.Tensors[i].Data[j]; !(math.Abs(float64(g-w)) <= 1e-5*largest) {
+				t.Errorf("the gradient of %s[%d] is %g in chunks, want %g", tensor.Name, j, g, w)
+				break
+			}
+		}
+	}
+}
+
+// TestWeightsThatAreNotFinite checks that a NaN is not lost on its way to the loss.
+func TestWeightsThatAreNotFinite(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, nil)
+	for _, tensor := range s.parameters().Tensors {
+		if strings.HasSuffix(tensor.Name, "relation_linear.weight") || strings.HasSuffix(tensor.Name, "relation_linear.bias") {
+			continue // of relations that a query need not meet
+		}
+		t.Run(tensor.Name, func(t *testing.T) {
+			t.Parallel()
+			p := s.parameters()
+			data := p.Data(tensor.Name)
+			for i := range data {
+				data[i] = float32(math.NaN())
+			}
+			trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, p, s.solver())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) {
+				t.Errorf("error %v, want %v", err, optimizer.ErrNotFinite)
+			}
+		})
+	}
+}
