@@ -192,7 +192,7 @@ func (k *kit) measureScoring(ctx context.Context, scorer *gpu.Scorer) (*timing, 
 }
 
 // queries returns validation queries.
-func (k *kit) queries(ctx context.Context) ([]gpu.Question, error) {
+func (k *kit) queries(ctx context.Context) ([]gpu.Query, error) {
 	loaded, err := graph.Load(k.graph())
 	if err != nil {
 		return nil, err
@@ -202,9 +202,9 @@ func (k *kit) queries(ctx context.Context) ([]gpu.Question, error) {
 		return nil, err
 	}
 	facts := kg.Facts(table)
-	var queries []gpu.Question
+	var queries []gpu.Query
 	for _, f := range facts[:min(scoredQueries, len(facts))] {
-		queries = append(queries, gpu.Question{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
+		queries = append(queries, gpu.Query{Source: f.Head, Relation: f.Relation, Answers: []int32{f.Tail}})
 	}
 	return queries, nil
 }

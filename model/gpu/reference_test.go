@@ -204,10 +204,10 @@ func (s scenario) score(d *checkedDevice) error {
 	if err != nil {
 		return err
 	}
-	var questions []Question
+	var queries []Query
 	for _, e := range s.examples {
-		questions = append(questions, Question{Source: e.Source, Relation: e.Relation, Answers: []int32{e.Answer, e.Source}, Known: []int32{e.Answer}})
+		queries = append(queries, Query{Source: e.Source, Relation: e.Relation, Answers: []int32{e.Answer, e.Source}, Known: []int32{e.Answer}})
 	}
-	_, err = scorer.Score(questions, 4)
+	_, err = scorer.Score(queries, 4)
 	return errors.Join(err, scorer.Close())
 }

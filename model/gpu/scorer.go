@@ -17,8 +17,8 @@ const Unreached = -1
 // scoringQueries is the largest number of queries that a Scorer computes together.
 const scoringQueries = 64
 
-// Question is a query (Source, Relation, ?) with answers to rank.
-type Question struct {
+// Query is a query (Source, Relation, ?) with answers to rank.
+type Query struct {
 	Source, Relation int32
 	// Answers are ranked among all entities but the other Known ones, which are ascending.
 	Answers, Known []int32
@@ -31,7 +31,7 @@ type Candidate struct {
 	Distance int32 // from the source, or Unreached
 }
 
-// Answered is the result of a Question, by answer.
+// Answered is the result of a Query, by answer.
 type Answered struct {
 	Scores    []float32
 	Ranks     []ranking.Rank
@@ -60,17 +60,17 @@ func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p
 	return &Scorer{e}, nil
 }
 
-// Score answers questions, and finds for each the given number of best candidates.
-func (s *Scorer) Score(questions []Question, best int) ([]Answered, error) {
+// Score answers queries, and finds for each the given number of best candidates.
+func (s *Scorer) Score(queries []Query, best int) ([]Answered, error) {
 	best = min(best, s.graph.Entities)
-	out := make([]Answered, 0, len(questions))
-	for len(questions) > 0 {
-		n := min(s.capacity, len(questions))
-		answered, err := s.chunk(questions[:n], best)
+	out := make([]Answered, 0, len(queries))
+	for len(queries) > 0 {
+		n := min(s.capacity, len(queries))
+		answered, err := s.chunk(queries[:n], best)
 		if err != nil {
 			return nil, err
 		}
-		out, questions = append(out, answered...), questions[n:]
+		out, queries = append(out, answered...), queries[n:]
 	}
 	return out, nil
 }
@@ -78,17 +78,17 @@ func (s *Scorer) Score(questions []Question, best int) ([]Answered, error) {
 // Close gives the device's memory back. The device stays open.
 func (s *Scorer) Close() error { return s.close() }
 
-// chunk answers questions together.
-func (s *Scorer) chunk(questions []Question, best int) ([]Answered, error) {
-	n := len(questions)
-	queries := make([]query, n)
-	for i, q := range questions {
+// chunk answers queries together.
+func (s *Scorer) chunk(queries []Query, best int) ([]Answered, error) {
+	n := len(queries)
+	encoded := make([]query, n)
+	for i, q := range queries {
 		if err := s.check(q); err != nil {
 			return nil, err
 		}
-		queries[i] = query{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
+		encoded[i] = query{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
 	}
-	s.start(queries, nil)
+	s.start(encoded, nil)
 	s.search(n)
 	s.findRows(n)
 	s.embed(n)
@@ -96,14 +96,14 @@ func (s *Scorer) chunk(questions []Question, best int) ([]Answered, error) {
 	s.score(n, s.graph.Entities)
 	s.countSent(n)
 	out := make([]Answered, n)
-	if err := s.rank(questions, out); err != nil {
+	if err := s.rank(queries, out); err != nil {
 		return nil, err
 	}
 	return out, s.best(n, best, out)
 }
 
 // check returns an error for what the graph does not have.
-func (s *Scorer) check(q Question) error {
+func (s *Scorer) check(q Query) error {
 	inside := func(entity int32) bool { return entity >= 0 && int(entity) < s.graph.Entities }
 	ok := inside(q.Source) && q.Relation >= 0 && int(q.Relation) < s.graph.RelationCount()
 	for _, list := range [][]int32{q.Answers, q.Known} {
@@ -118,12 +118,12 @@ func (s *Scorer) check(q Question) error {
 	return nil
 }
 
-// rank ranks the answers of questions that were scored, and sets everything but the best candidates.
-func (s *Scorer) rank(questions []Question, out []Answered) error {
+// rank ranks the answers of queries that were scored, and sets everything but the best candidates.
+func (s *Scorer) rank(queries []Query, out []Answered) error {
 	var answers []answer
 	var known []int32
 	begin := []int32{0}
-	for i, q := range questions {
+	for i, q := range queries {
 		for _, entity := range q.Answers {
 			answers = append(answers, answer{int32(i), entity})
 		}
@@ -142,7 +142,7 @@ func (s *Scorer) rank(questions []Question, out []Answered) error {
 	}
 	s.launch("rank", len(answers), 256, at, of, list, to)
 	results := values(s.engine, to, make([]int32, fields*len(answers)))
-	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(questions)))
+	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(queries)))
 	if err := m.free(); err != nil && s.memory.err == nil {
 		s.memory.err = err
 	}
@@ -160,7 +160,7 @@ func (s *Scorer) rank(questions []Question, out []Answered) error {
 		a.Distances = append(a.Distances, distance(result[1]))
 	}
 	for i, count := range sent {
-		out[i%len(questions)].Messages += count
+		out[i%len(queries)].Messages += count
 	}
 	return nil
 }

@@ -16,27 +16,27 @@ import (
 	"tagnet/model/ranking"
 )
 
-// questions returns all queries of a graph with two entities as answers, of which some are known.
-func (s scenario) questions() (all []Question) {
+// queries returns all queries of a graph with two entities as answers, of which some are known.
+func (s scenario) queries() (all []Query) {
 	v := int32(s.graph.Entities)
 	for source := range v {
 		for relation := range int32(s.graph.RelationCount()) {
 			known := []int32{source / 2, source / 2, v - 1}
-			all = append(all, Question{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known})
+			all = append(all, Query{Source: source, Relation: relation, Answers: []int32{(source + relation) % v, v - 1}, Known: known})
 		}
 	}
 	return all
 }
 
-// answerOnTheCPU answers questions with packages inference and ranking.
-func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], questions []Question, best int) []Answered {
+// answerOnTheCPU answers queries with packages inference and ranking.
+func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queries []Query, best int) []Answered {
 	t.Helper()
 	scorer, err := inference.New(s.graph, s.configuration, p, kernel.Available()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, out := scorer.Worker(), make([]Answered, len(questions))
-	for i, q := range questions {
+	worker, out := scorer.Worker(), make([]Answered, len(queries))
+	for i, q := range queries {
 		scores := make([]float32, s.graph.Entities)
 		if err := worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
 			t.Fatal(err)
@@ -76,16 +76,16 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := smallScenario(t, change)
-			questions, p := s.questions(), s.parameters()
+			queries, p := s.queries(), s.parameters()
 			scorer, err := NewScorer(interpreter.New(interpreter.Seed(3)), s.graph, s.configuration, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scorer.Score(questions, 5)
+			got, err := scorer.Score(queries, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := s.answerOnTheCPU(t, p, questions, 5)
+			want := s.answerOnTheCPU(t, p, queries, 5)
 			if diff := cmp.Diff(want, got, near); diff != "" {
 				t.Errorf("answers (-CPU +device):\n%s", diff)
 			}
@@ -114,34 +114,34 @@ func TestScoresThatAreNotNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			questions := s.questions()[:12]
-			got, err := scorer.Score(questions, s.graph.Entities)
+			queries := s.queries()[:12]
+			got, err := scorer.Score(queries, s.graph.Entities)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range s.answerOnTheCPU(t, p, questions, 0) {
+			for i, want := range s.answerOnTheCPU(t, p, queries, 0) {
 				if diff := cmp.Diff(want.Ranks, got[i].Ranks); diff != "" {
-					t.Errorf("ranks of %+v (-CPU +device):\n%s", questions[i], diff)
+					t.Errorf("ranks of %+v (-CPU +device):\n%s", queries[i], diff)
 				}
 				scores := make([]float32, s.graph.Entities)
 				last := Candidate{Score: float32(math.Inf(1))}
 				for _, c := range got[i].Best {
 					scores[c.Entity]++
 					if c.Score > last.Score || c.Score == c.Score && last.Score != last.Score {
-						t.Errorf("%+v: candidate %+v comes behind %+v", questions[i], c, last)
+						t.Errorf("%+v: candidate %+v comes behind %+v", queries[i], c, last)
 					}
 					last = c
 				}
 				if slices.Contains(scores, 0) {
-					t.Errorf("%+v: not all entities are among the best: %v", questions[i], got[i].Best)
+					t.Errorf("%+v: not all entities are among the best: %v", queries[i], got[i].Best)
 				}
 			}
 		})
 	}
 }
 
-// TestQuestionsOutsideTheGraph checks the errors.
-func TestQuestionsOutsideTheGraph(t *testing.T) {
+// TestQueriesOutsideTheGraph checks the errors.
+func TestQueriesOutsideTheGraph(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
 	scorer, err := NewScorer(interpreter.New(), s.graph, s.configuration, s.parameters())
@@ -149,10 +149,10 @@ func TestQuestionsOutsideTheGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, relations := int32(s.graph.Entities), int32(s.graph.RelationCount())
-	for _, q := range []Question{
+	for _, q := range []Query{
 		{Source: -1}, {Source: v}, {Relation: -1}, {Relation: relations}, {Answers: []int32{v}}, {Known: []int32{-1}},
 	} {
-		if _, err := scorer.Score([]Question{q}, 1); err == nil {
+		if _, err := scorer.Score([]Query{q}, 1); err == nil {
 			t.Errorf("no error for %s", fmt.Sprintf("%+v", q))
 		}
 	}

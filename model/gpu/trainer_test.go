@@ -88,7 +88,7 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 	}
 }
 
-// TestStore checks that a trainer made from what another stored goes on with the same bits.
+// TestStore checks that a trainer made from what another stored continues with the same bits.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })

@@ -118,9 +118,9 @@ func scores(d device.Device, c *golden.Case, p *parameters.Set[float32]) ([][]fl
 	if err != nil {
 		return nil, err
 	}
-	var queries []gpu.Question
+	var queries []gpu.Query
 	for _, q := range c.Queries {
-		queries = append(queries, gpu.Question{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
+		queries = append(queries, gpu.Query{Source: q.Source, Relation: q.Relation, Answers: []int32{q.Answer}})
 	}
 	answered, err := scorer.Score(queries, c.Graph.Entities)
 	if err := errors.Join(err, scorer.Close()); err != nil {

@@ -88,9 +88,9 @@ func (e engine) Close() error { return e.device.Close() }
 type scorer struct{ *gpu.Scorer }
 
 func (s scorer) Score(queries []accelerator.Query, best int) ([]accelerator.Answered, error) {
-	list := make([]gpu.Question, len(queries))
+	list := make([]gpu.Query, len(queries))
 	for i, q := range queries {
-		list[i] = gpu.Question(q)
+		list[i] = gpu.Query(q)
 	}
 	answered, err := s.Scorer.Score(list, best)
 	if err != nil {
