@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tagnet/model/configuration"
+	"tagnet/model/device/cuda"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -16,9 +17,10 @@ import (
 	"tagnet/model/parameters"
 	"tagnet/model/propagation"
 	"tagnet/stages/accelerator"
-	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	stage "tagnet/stages/graph"
 )
+
+func init() { accelerator.Register(cuda.Open) } // the devices of --device
 
 // bench has everything that is prepared before the clock starts.
 type bench struct {

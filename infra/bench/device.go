@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tagnet/model/gpu"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
 	"tagnet/stages/accelerator"
@@ -47,10 +48,10 @@ func (b *bench) measureSteps(ctx context.Context, a accelerator.Accelerator) (r 
 // measureScoring times the scoring of many queries at a time, after as many that are not timed.
 func (b *bench) measureScoring(ctx context.Context, a accelerator.Accelerator) (r result, err error) {
 	drawn, _ := b.drawQueries()
-	var queries []accelerator.Query
+	var queries []gpu.Query
 	for _, q := range drawn {
 		for _, relation := range q.relations {
-			queries = append(queries, accelerator.Query{Source: q.source, Relation: relation, Answers: []int32{q.source}})
+			queries = append(queries, gpu.Query{Source: q.source, Relation: relation, Answers: []int32{q.source}})
 		}
 	}
 	scorer, err := a.NewScorer(b.graph, b.configuration, b.parameters)

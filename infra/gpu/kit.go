@@ -9,7 +9,7 @@ import (
 	"tagnet/model/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/verification"
-	"tagnet/stages/accelerator/cuda"
+	"tagnet/stages/accelerator"
 	"tagnet/stages/learn"
 )
 
@@ -40,11 +40,9 @@ type measured struct {
 
 // run verifies, measures, trains and scores.
 func (k *kit) run(ctx context.Context) (err error) {
-	opened, err := k.open()
-	if err != nil {
+	if k.device, err = k.open(); err != nil {
 		return err
 	}
-	k.device = cuda.CompileOnce(opened) // many trainers and scorers are made
 	defer func() { err = errors.Join(err, k.device.Close()) }()
 	k.measured.Card, k.measured.Preset = k.device.Properties(), k.preset
 	k.printCard()
@@ -129,7 +127,7 @@ func (k *kit) read(ctx context.Context) error {
 	if k.data, err = learn.ReadData(ctx, k.graph(), 0); err != nil {
 		return err
 	}
-	k.data.Devices = cuda.Devices{Driver: func(int) (device.Device, error) { return k.device, nil }}
+	k.data.Devices = accelerator.New(func(int) (device.Device, error) { return k.device, nil })
 	g := k.data.Graph
 	k.print("graph: %d entities, %d edges, %d relations with inverses, %d training facts, read after %.1fs",
 		g.Entities, g.Edges(), g.RelationCount(), len(k.data.Train.Facts), k.clock.spent().Seconds())

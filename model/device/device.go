@@ -56,7 +56,7 @@ type Properties struct {
 	Ordinal int
 	// Driver is the version of the driver, as in 12.4; empty for the interpreter.
 	Driver string
-	// Memory is the size of the memory in bytes, Free what was left of it when the device was opened.
+	// Memory is the size of the memory in bytes, Free what is left of it at the moment.
 	Memory, Free int64
 	// Processors is the number of multiprocessors. No result depends on it.
 	Processors int

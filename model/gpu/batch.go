@@ -2,8 +2,8 @@ package gpu
 
 import "tagnet/model/device"
 
-// query is the kernels' struct Query.
-type query struct {
+// encodedQuery is the kernels' struct Query.
+type encodedQuery struct {
 	Source, Relation, Inverse, Answer int32
 	Removal                           int32 // 0: nothing, 1: the fact's two edges, 2: all edges between source and answer
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose

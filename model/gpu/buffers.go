@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"math"
 
 	"tagnet/model/device"
 )
@@ -71,18 +72,21 @@ func (e *engine) placeBuffers(stride, wanted int) error {
 	if e.memory.err != nil {
 		return e.memory.err
 	}
-	free := e.device.Properties().Free - e.memory.bytes
+	free := e.device.Properties().Free
 	free -= min(reserve, free/8)
 	var each, once int64
 	for _, buffer := range e.buffers(stride, wanted) {
 		each, once = each+buffer.bytes+256, once+buffer.once+256
 	}
-	// Indices of rows and of states are 32 bits.
-	indexed := (1<<31 - 1) / (int64(e.ages()+1) * int64(e.graph.Entities+1))
+	indexed := math.MaxInt32 / (int64(e.ages()+1) * int64(e.graph.Entities+1)) // rows and states have 32-bit indices
+	if indexed < 1 {
+		return fmt.Errorf("%d entities with %d states each are too many for a device: at most %d; use --device cpu",
+			e.graph.Entities, e.ages(), math.MaxInt32/(e.ages()+1)-1)
+	}
 	e.capacity = int(min(int64(wanted), (free-once)/each, indexed))
 	if e.capacity < 1 {
-		return fmt.Errorf("one query takes %d MiB of device memory beside %d MiB for the graph and the weights, and %d MiB are free: %w",
-			each>>20, (once+e.memory.bytes)>>20, free>>20, device.ErrMemory)
+		return fmt.Errorf("%w: one query takes %d MiB, and all queries %d MiB beside the graph and the weights, of %d MiB; end other processes on the GPU or use --device cpu",
+			device.ErrMemory, each>>20, once>>20, max(free, 0)>>20)
 	}
 	for _, buffer := range e.buffers(stride, e.capacity) {
 		*buffer.at = e.memory.allocate(buffer.bytes*int64(e.capacity) + buffer.once)

@@ -47,7 +47,7 @@ func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p
 		return nil, err
 	}
 	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
-		return nil, fmt.Errorf("a graph of %d edges and %d entities is too large for a device", g.Edges(), g.Entities)
+		return nil, fmt.Errorf("a graph of %d edges and %d entities is too large for a device; use --device cpu", g.Edges(), g.Entities)
 	}
 	e := &engine{device: d, graph: g, configuration: c, dim: paddedDim(c.Dim), training: training, kernels: map[string]device.Kernel{}, memory: memory{device: d}}
 	if err := e.prepare(p); err != nil {

@@ -171,7 +171,7 @@ var bounds = map[string]enlarge{
 	},
 	"candidates": func(l *launch, d *interpreter.Device) func() {
 		b := view[batch](l.pointer(0), d)[0]
-		queries := view[query](b.Queries, d)[:b.Batch]
+		queries := view[encodedQuery](b.Queries, d)[:b.Batch]
 		by := func(n int32) {
 			for i := range queries {
 				queries[i].Candidates += n

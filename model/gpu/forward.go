@@ -3,7 +3,7 @@ package gpu
 import "tagnet/model/device"
 
 // start copies the queries of a chunk to the device, with the batch that describes it.
-func (e *engine) start(queries []query, change func(*batch)) batch {
+func (e *engine) start(queries []encodedQuery, change func(*batch)) batch {
 	b := e.batch
 	b.Batch = int32(len(queries))
 	e.current = len(queries)

@@ -81,12 +81,12 @@ func (s *Scorer) Close() error { return s.close() }
 // chunk answers queries together.
 func (s *Scorer) chunk(queries []Query, best int) ([]Answered, error) {
 	n := len(queries)
-	encoded := make([]query, n)
+	encoded := make([]encodedQuery, n)
 	for i, q := range queries {
 		if err := s.check(q); err != nil {
 			return nil, err
 		}
-		encoded[i] = query{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
+		encoded[i] = encodedQuery{Source: q.Source, Relation: q.Relation, Inverse: s.graph.Inverse(q.Relation), Answer: -1}
 	}
 	s.start(encoded, nil)
 	s.search(n)

@@ -28,7 +28,7 @@ type Trainer struct {
 	sent          device.Pointer
 
 	// Of a step's queries.
-	queries                  []query
+	queries                  []encodedQuery
 	candidates, multiplicity []int32
 	failures                 []error
 	lossesOut                []float32
@@ -186,7 +186,7 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	}
 	n, stride := len(examples), 1+t.configuration.Negatives
 	if len(t.queries) < n {
-		t.queries, t.failures = make([]query, n), make([]error, n)
+		t.queries, t.failures = make([]encodedQuery, n), make([]error, n)
 		t.candidates, t.multiplicity = make([]int32, n*stride), make([]int32, n*stride)
 		t.lossesOut, t.sentOut = make([]float32, n), make([]int64, n*t.configuration.Layers)
 	}
@@ -204,7 +204,7 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 
 // prepare encodes an example. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
 // candidates have equal scores, and each state's gradient has one source.
-func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *query, candidates, multiplicity []int32) error {
+func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
 	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (w *worker) prepare(t *Trainer, e optimizer.Example, seed uint64, q *query,
 		}
 	}
 	r := optimizer.Removal(e, t.graph, t.configuration)
-	*q = query{Source: e.Source, Relation: e.Relation, Inverse: t.graph.Inverse(e.Relation), Answer: e.Answer, Seed: random.Seed(seed, e.Key, 2)}
+	*q = encodedQuery{Source: e.Source, Relation: e.Relation, Inverse: t.graph.Inverse(e.Relation), Answer: e.Answer, Seed: random.Seed(seed, e.Key, 2)}
 	if r.Active {
 		q.Removal = 1 + flag(r.OneHop)
 		q.SourceDrop = int32(t.graph.Degree(e.Source) - t.graph.DegreeWithout(e.Source, r))

@@ -2,11 +2,19 @@ package accelerator
 
 import (
 	"tagnet/model/configuration"
+	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
-	"tagnet/model/ranking"
 )
+
+// Devices opens the devices of a machine.
+type Devices interface {
+	// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
+	Supports(c configuration.Configuration) error
+	// Open returns the device of that number. The error wraps one of package device.
+	Open(ordinal int) (Accelerator, error)
+}
 
 // Accelerator trains and scores on an open device, for one goroutine at a time. Its errors wrap those of package device.
 type Accelerator interface {
@@ -21,7 +29,7 @@ type Accelerator interface {
 	Close() error
 }
 
-// Trainer makes the steps of a training. optimizer.Trainer is one, which works on the weights and the solver in place.
+// Trainer makes the steps of a training: optimizer.Trainer, which works on the weights and the solver in place, or gpu.Trainer.
 type Trainer interface {
 	// Step changes the weights by the mean gradient of a batch; see optimizer.Trainer.Step.
 	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
@@ -31,36 +39,10 @@ type Trainer interface {
 	Close() error
 }
 
-// Scorer scores all entities for queries and keeps what is of interest.
+// Scorer scores all entities for queries and keeps what is of interest, as gpu.Scorer does.
 type Scorer interface {
-	// Score answers any number of queries, in their order, each with its best candidates, highest score first. Queries
-	// that are ordered by source are cheaper.
-	Score(queries []Query, best int) ([]Answered, error)
+	// Score answers any number of queries, in their order, each with its best candidates, highest score first.
+	Score(queries []gpu.Query, best int) ([]gpu.Answered, error)
 	// Close frees what the scorer holds.
 	Close() error
-}
-
-// Query is a query (Source, Relation, ?).
-type Query struct {
-	Source, Relation int32
-	// Answers are ranked among all entities but Known, which is ascending.
-	Answers, Known []int32
-}
-
-// Answered holds the results of a query. Scores, Ranks and Distances have an entry per answer.
-type Answered struct {
-	Scores []float32
-	Ranks  []ranking.Rank
-	// Distances are hops from the source, -1 where the answer is farther away than the model has layers.
-	Distances []int32
-	Best      []Candidate
-	// Messages is the number of messages sent.
-	Messages int64
-}
-
-// Candidate is an entity with its score and its distance, which is -1 where it was not reached.
-type Candidate struct {
-	Entity   int32
-	Score    float32
-	Distance int32
 }

@@ -6,71 +6,100 @@ import (
 
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	"tagnet/model/gpu"
+	"tagnet/model/graph"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
 )
+
+// Driver opens a device by its number, as cuda.Open does.
+type Driver func(ordinal int) (device.Device, error)
 
 // Process are the devices of this machine, each opened at most once by this process.
 var Process Devices = process
 
-var process = &opened{Devices: None{}}
+var process = &opener{driver: none}
 
-// Register makes a kind of devices that of Process, which forgets those that are open. Packages call it when they are
-// initialized.
-func Register(devices Devices) {
+// Register makes the devices of a driver those of Process. Programs that train or score do so when they are initialized:
+// the others do not link the driver, which would make them dynamic.
+func Register(d Driver) {
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	process.Devices, process.open = devices, nil
+	process.driver, process.open = d, nil
 }
 
-// None are the devices of a program that offers none.
-type None struct{}
+// New returns the devices of a driver. Each is opened at most once at a time.
+func New(d Driver) Devices { return &opener{driver: d} }
 
-// Supports returns nil.
-func (None) Supports(configuration.Configuration) error { return nil }
-
-// Open returns an error that wraps device.ErrNoDriver.
-func (None) Open(int) (Accelerator, error) {
+// none is the driver of a program that offers no devices.
+func none(int) (device.Device, error) {
 	return nil, fmt.Errorf("%w: this program offers no devices; use --device cpu", device.ErrNoDriver)
 }
 
-// opened keeps open devices by their number.
-type opened struct {
-	Devices
-
-	mu   sync.Mutex
-	open map[int]*shared
+// opener opens devices, which compute with package gpu, and keeps those that are open by their number.
+type opener struct {
+	mu     sync.Mutex
+	driver Driver
+	open   map[int]*engine
 }
 
-// shared is an open device that Close removes from those that are open.
-type shared struct {
-	Accelerator
-	close func() error
-}
+func (o *opener) Supports(c configuration.Configuration) error { return gpu.Supports(c) }
 
-func (s *shared) Close() error { return s.close() }
-
-func (o *opened) Open(ordinal int) (Accelerator, error) {
+func (o *opener) Open(ordinal int) (Accelerator, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := o.open[ordinal]; s != nil {
-		return s, nil
+	if e := o.open[ordinal]; e != nil {
+		return e, nil
 	}
-	a, err := o.Devices.Open(ordinal)
+	d, err := o.driver(ordinal)
 	if err != nil {
 		return nil, err
 	}
 	if o.open == nil {
-		o.open = map[int]*shared{}
+		o.open = map[int]*engine{}
 	}
-	s := &shared{Accelerator: a}
-	s.close = func() error {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.open[ordinal] != s {
-			return nil // closed already
-		}
-		delete(o.open, ordinal)
-		return a.Close()
+	e := &engine{device: d, opener: o, ordinal: ordinal}
+	o.open[ordinal] = e
+	return e, nil
+}
+
+// engine is an open device.
+type engine struct {
+	device  device.Device
+	opener  *opener
+	ordinal int
+}
+
+func (e *engine) Name() string { return "cuda" }
+
+func (e *engine) String() string {
+	return fmt.Sprintf("cuda:%d (%s)", e.ordinal, e.device.Properties().Name)
+}
+
+func (e *engine) NewTrainer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (Trainer, error) {
+	t, err := gpu.NewTrainer(e.device, g, c, p, solver)
+	if err != nil {
+		return nil, err
 	}
-	o.open[ordinal] = s
+	return t, nil
+}
+
+func (e *engine) NewScorer(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error) {
+	s, err := gpu.NewScorer(e.device, g, c, p)
+	if err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// Close closes the device, which a later Open opens again. Closing it twice does nothing.
+func (e *engine) Close() error {
+	o := e.opener
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.open[e.ordinal] != e {
+		return nil
+	}
+	delete(o.open, e.ordinal)
+	return e.device.Close()
 }

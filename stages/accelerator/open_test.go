@@ -8,37 +8,32 @@ import (
 	"tagnet/model/device"
 )
 
+// some is a device that counts how often it is closed.
 type some struct {
-	Accelerator
+	device.Device
 	closed int
 }
 
 func (s *some) Close() error { s.closed++; return nil }
 
-// opening are devices that a function opens.
-type opening func() (Accelerator, error)
-
-func (opening) Supports(configuration.Configuration) error { return nil }
-func (o opening) Open(int) (Accelerator, error)            { return o() }
-
-func TestProcessOpensADeviceOnce(t *testing.T) {
+func TestDevicesAreOpenedOnce(t *testing.T) {
 	t.Parallel()
 	var all []*some
 	failure := device.ErrNoDevice
-	o := &opened{Devices: opening(func() (Accelerator, error) {
+	devices := New(func(int) (device.Device, error) {
 		if failure != nil {
 			return nil, failure
 		}
 		all = append(all, &some{})
 		return all[len(all)-1], nil
-	})}
-	if _, err := o.Open(0); !errors.Is(err, device.ErrNoDevice) {
-		t.Fatalf("error %v, want that of the device", err)
+	})
+	if a, err := devices.Open(0); a != nil || !errors.Is(err, device.ErrNoDevice) {
+		t.Fatalf("%v, error %v, want that of the device", a, err)
 	}
 	failure = nil
 	open := func(ordinal, want int) Accelerator {
 		t.Helper()
-		a, err := o.Open(ordinal)
+		a, err := devices.Open(ordinal)
 		if err != nil || len(all) != want {
 			t.Fatalf("%v, opened %d times, want %d", err, len(all), want)
 		}
@@ -57,5 +52,17 @@ func TestProcessOpensADeviceOnce(t *testing.T) {
 	again := open(0, 3)
 	if err := first.Close(); err != nil || all[2].closed != 0 || open(0, 3) != again {
 		t.Error("closing the first one again has an effect on the next one")
+	}
+}
+
+func TestSupports(t *testing.T) {
+	t.Parallel()
+	c := configuration.Default()
+	if err := New(none).Supports(c); err != nil {
+		t.Error(err)
+	}
+	c.Policy = configuration.PolicyFull
+	if err := New(none).Supports(c); err == nil {
+		t.Error("full propagation: no error")
 	}
 }

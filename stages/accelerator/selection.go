@@ -9,14 +9,6 @@ import (
 	"tagnet/model/device"
 )
 
-// Devices opens the devices of a machine.
-type Devices interface {
-	// Supports returns an error that says what of a configuration devices do not compute, nil where they compute it.
-	Supports(c configuration.Configuration) error
-	// Open returns the device of that number. The error wraps one of package device.
-	Open(ordinal int) (Accelerator, error)
-}
-
 // Selection is what a training or a scoring computes on. The zero Selection is the processor.
 type Selection struct {
 	accelerator Accelerator

@@ -8,14 +8,14 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/stages/accelerator/cuda"
+	"tagnet/stages/accelerator"
 )
 
 // TestTrainingOnTheInterpreter trains with the kernels of a CUDA device: they learn what the CPU learns, and an interrupted
 // training ends in the same bytes.
 func TestTrainingOnTheInterpreter(t *testing.T) {
 	t.Parallel()
-	devices := cuda.Devices{Driver: func(int) (device.Device, error) { return interpreter.New(), nil }}
+	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })
 	small := func(name string) Run {
 		run := toyRun(inMemory(t, name))
 		run.Configuration.Epochs, run.Configuration.Layers = 2, 2

@@ -8,7 +8,7 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
-	"tagnet/stages/accelerator/cuda"
+	"tagnet/stages/accelerator"
 )
 
 // TestScoringOnTheInterpreter ranks with the kernels of a CUDA device and compares with the CPU: all but the last bits of the
@@ -22,7 +22,7 @@ func TestScoringOnTheInterpreter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := cuda.Devices{Driver: func(int) (device.Device, error) { return interpreter.New(), nil }}
+	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })
 	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, 5)
 	if err != nil || int64(done) != b.Rows() {
 		t.Fatalf("%d rows, %v", done, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/gpu"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
@@ -75,10 +76,10 @@ func (r *deviceRanker) Close() error {
 }
 
 // score scores queries with their labelled answers.
-func (r *deviceRanker) score(queries []bundle.Query) ([]accelerator.Answered, error) {
-	list := make([]accelerator.Query, len(queries))
+func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
+	list := make([]gpu.Query, len(queries))
 	for i, q := range queries {
-		list[i] = accelerator.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
+		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
 		for _, answer := range q.Answers {
 			if answer != bundle.None {
 				list[i].Answers = append(list[i].Answers, answer)
@@ -94,7 +95,7 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]accelerator.Answered, er
 }
 
 // results adds rows and known answers to the results of a query.
-func (r *deviceRanker) results(q bundle.Query, a accelerator.Answered) (Query, error) {
+func (r *deviceRanker) results(q bundle.Query, a gpu.Answered) (Query, error) {
 	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
 		if answer == bundle.None {

@@ -39,6 +39,7 @@ type gpu struct {
 	parameters *parameters
 	launch     [11]uintptr // the arguments of cuLaunchKernel
 	modules    []uintptr
+	loaded     map[string][]device.Kernel // by PTX and names: compiling takes seconds, and each epoch of a training loads again
 	kernels    []kernel
 	memory     map[device.Pointer]int64 // bytes of each allocation
 	events     []uintptr                // of marks, as a ring
@@ -91,7 +92,7 @@ func open(library string, ordinal int) (*gpu, error) {
 	case ordinal < 0 || ordinal >= n:
 		return fail(fmt.Errorf("%w: out of range, this machine has %d, numbered from 0; use --device cuda:0", device.ErrNoDevice, n))
 	}
-	g := &gpu{driver: d, driverVersion: d.driverVersion(), memory: map[device.Pointer]int64{}}
+	g := &gpu{driver: d, driverVersion: d.driverVersion(), memory: map[device.Pointer]int64{}, loaded: map[string][]device.Kernel{}}
 	if err := g.start(ordinal); err != nil {
 		g.release()
 		return fail(err)
@@ -137,10 +138,8 @@ func (g *gpu) start(ordinal int) error {
 
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
-		Ordinal: ordinal,
-		Driver:  fmt.Sprintf("%d.%d", g.driverVersion/1000, g.driverVersion%1000/10),
-		Free:    g.freeMemory(),
-
+		Ordinal:     ordinal,
+		Driver:      fmt.Sprintf("%d.%d", g.driverVersion/1000, g.driverVersion%1000/10),
 		Processors:  g.attribute(multiprocessorCount),
 		Clock:       g.attribute(clockRate),
 		MemoryClock: g.attribute(memoryClockRate),
@@ -193,8 +192,14 @@ func (g *gpu) usable() error {
 	return nil
 }
 
-// Properties describes the GPU.
-func (g *gpu) Properties() device.Properties { return g.properties }
+// Properties describes the GPU. It asks the driver how much memory is free now.
+func (g *gpu) Properties() device.Properties {
+	p := g.properties
+	if g.usable() == nil {
+		p.Free = g.freeMemory()
+	}
+	return p
+}
 
 // Synchronize waits for all earlier work.
 func (g *gpu) Synchronize() error {
@@ -262,6 +267,6 @@ func (g *gpu) release() error {
 			first = err
 		}
 	}
-	g.memory, g.events, g.modules, g.kernels, g.stream, g.context, g.page, g.parameters = nil, nil, nil, nil, 0, nil, nil, nil
+	g.memory, g.events, g.modules, g.loaded, g.kernels, g.stream, g.context, g.page, g.parameters = nil, nil, nil, nil, nil, 0, nil, nil, nil
 	return first
 }

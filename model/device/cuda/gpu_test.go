@@ -418,6 +418,37 @@ func TestLoadErrors(t *testing.T) {
 	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.2 and returned CUDA_ERROR_INVALID_PTX (218)"+old)
 }
 
+// TestLoadCompilesOnce loads as the trainers and scorers of a training do.
+func TestLoadCompilesOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	g := f.open(t)
+	first, err := g.Load(source, "record", "scale")
+	must(t, err)
+	again, err := g.Load(source, "record", "scale")
+	must(t, err)
+	other, err := g.Load(source, "scale")
+	must(t, err)
+	if n := f.calls("cuModuleLoadDataEx"); n != 2 || !slices.Equal(again, first) || slices.Contains(first, other[0]) {
+		t.Errorf("compiled %d times, kernels %d, %d and %d, want 2, two equal ones and another", n, first, again, other)
+	}
+}
+
+// TestFreeMemory holds that what is free is what is left at the moment.
+func TestFreeMemory(t *testing.T) {
+	t.Parallel()
+	g := newFake(t).open(t)
+	before := g.Properties().Free
+	p := allocate(t, g, 1<<18)
+	if got := g.Properties().Free; got != before-1<<18 {
+		t.Errorf("%d bytes free, want %d less than %d", got, 1<<18, before)
+	}
+	must(t, g.Free(p))
+	if got := g.Properties().Free; got != before {
+		t.Errorf("%d bytes free after all was freed, want %d", got, before)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

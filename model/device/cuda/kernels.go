@@ -63,12 +63,16 @@ func (p *parameters) initialize() {
 	}
 }
 
-// Load has the driver compile PTX and returns the kernels with the given names. The error wraps device.ErrOldDriver if
-// the driver does not know the version of the PTX, and device.ErrRefused with the first line of the compiler's log
-// otherwise.
+// Load has the driver compile PTX and returns the kernels with the given names; a second time it returns the same ones.
+// The error wraps device.ErrOldDriver if the driver does not know the version of the PTX, and device.ErrRefused with the
+// first line of the compiler's log otherwise.
 func (g *gpu) Load(ptx string, names ...string) ([]device.Kernel, error) {
 	if err := g.usable(); err != nil {
 		return nil, err
+	}
+	key := strings.Join(names, " ") + "\n" + ptx
+	if kernels, ok := g.loaded[key]; ok {
+		return kernels, nil
 	}
 	module, err := g.compile(ptx)
 	if err != nil {
@@ -87,6 +91,7 @@ func (g *gpu) Load(ptx string, names ...string) ([]device.Kernel, error) {
 		g.kernels = append(g.kernels, k)
 		kernels[i] = device.Kernel(len(g.kernels)) // from 1: 0 is no kernel
 	}
+	g.loaded[key] = kernels
 	return kernels, nil
 }
 

@@ -44,7 +44,7 @@ func New(options ...Option) *Device {
 
 // Properties describes the interpreter.
 func (d *Device) Properties() device.Properties {
-	return device.Properties{Name: "PTX interpreter", Memory: d.memory.limit, Free: d.memory.limit, Processors: d.workers}
+	return device.Properties{Name: "PTX interpreter", Memory: d.memory.limit, Free: d.memory.limit - d.memory.used, Processors: d.workers}
 }
 
 // Load compiles PTX. An error wraps device.ErrRefused and names the line.

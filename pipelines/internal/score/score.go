@@ -10,17 +10,19 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/device"
+	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
-	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
 	"tagnet/stages/worker"
 )
+
+func init() { accelerator.Register(cuda.Open) } // the devices of --device
 
 type flags struct {
 	split, checkpoint, queries, kernel string

@@ -20,15 +20,17 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
+	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
-	_ "tagnet/stages/accelerator/cuda" // devices of --device
 	"tagnet/stages/graph"
 	"tagnet/stages/learn"
 )
+
+func init() { accelerator.Register(cuda.Open) } // the devices of --device
 
 type flags struct {
 	preset     string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tagnet/model/configuration"
+	"tagnet/model/gpu"
 	"tagnet/model/graph"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
@@ -125,11 +126,11 @@ func (o *opened) NewScorer(g *graph.Graph, c configuration.Configuration, p *par
 	return &scorer{o.Devices, g.Entities, s.Worker()}, nil
 }
 
-func (s *scorer) Score(queries []accelerator.Query, best int) ([]accelerator.Answered, error) {
+func (s *scorer) Score(queries []gpu.Query, best int) ([]gpu.Answered, error) {
 	if err := s.devices.do("score"); err != nil {
 		return nil, err
 	}
-	out := make([]accelerator.Answered, len(queries))
+	out := make([]gpu.Answered, len(queries))
 	scores := make([]float32, s.entities)
 	for i, q := range queries {
 		if err := s.worker.Scores(q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
@@ -143,7 +144,7 @@ func (s *scorer) Score(queries []accelerator.Query, best int) ([]accelerator.Ans
 			a.Distances = append(a.Distances, s.distance(answer))
 		}
 		for _, c := range ranking.Top(scores, best, nil) {
-			a.Best = append(a.Best, accelerator.Candidate{Entity: c.Entity, Score: c.Score, Distance: s.distance(c.Entity)})
+			a.Best = append(a.Best, gpu.Candidate{Entity: c.Entity, Score: c.Score, Distance: s.distance(c.Entity)})
 		}
 	}
 	return out, nil
