@@ -3,11 +3,16 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
 	"tagnet/model/device/interpreter"
+	"tagnet/model/gpu/kernels"
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
@@ -164,10 +169,35 @@ func (s scenario) options(t testing.TB) []interpreter.Option {
 	return append(options, interpreter.Memory(held+(once+each*int64(s.capacity)+each/2)*8/7+64<<10)) // an eighth is left free
 }
 
+// anyScenario returns a random graph with a random configuration.
+func anyScenario(t testing.TB, seed uint64) scenario {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0))
+	c, chance := small(), func() bool { return random.IntN(2) == 0 }
+	choose := func(names ...string) string { return names[random.IntN(len(names))] }
+	c.Dim, c.Layers, c.Delta = 1+random.IntN(32), 1+random.IntN(4), random.IntN(4)
+	if random.IntN(4) == 0 {
+		c.Dim = 33 + random.IntN(32)
+	}
+	c.Aggregate, c.Remove = choose("pna", "pna", "sum", "mean", "max"), choose("triple", "one_hop", "none")
+	c.Bias, c.Dependent, c.DegreeMessages, c.Dropout = chance(), chance(), chance(), float64(random.IntN(3))/4
+	c.Negatives, c.BatchSize, c.AdversarialTemperature = 1+random.IntN(20), 1+random.IntN(4), float64(random.IntN(2))
+	if chance() {
+		c.DeltaMode, c.Attention, c.AttentionTemperature = "specific", choose("own", "shared"), 0.5+random.Float64()
+	}
+	entities := 4 + random.IntN(30)
+	g := sparse(t, random, entities, 2+random.IntN(3), random.IntN(4*entities))
+	return scenario{name: fmt.Sprintf("random %d", seed), graph: g, configuration: c, examples: draw(random, g, c.BatchSize)}
+}
+
 // TestLaunches compares every launch of a training step and of scoring with package reference, bit for bit.
 func TestLaunches(t *testing.T) {
 	t.Parallel()
-	for _, s := range scenarios(t) {
+	all := scenarios(t)
+	for seed := range uint64(5) {
+		all = append(all, anyScenario(t, seed))
+	}
+	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			d := newCheckedDevice(s.configuration.Dim, s.options(t)...)
@@ -181,6 +211,25 @@ func TestLaunches(t *testing.T) {
 				t.Errorf("%d chunks in 2 steps of %d queries, want %d of each", d.launches["loss"], len(s.examples), s.capacity)
 			}
 		})
+	}
+}
+
+// TestFunctions checks that package reference has the kernels of all sources, and no others.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	for _, dim := range []int{32, 64} {
+		var names []string
+		for _, source := range kernels.Sources {
+			ptx, err := kernels.Source(source, dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, kernels.Entries(ptx)...)
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff(names, slices.Sorted(maps.Keys(functions))); diff != "" {
+			t.Errorf("kernels of dimension %d (-compiled +reference):\n%s", dim, diff)
+		}
 	}
 }
 

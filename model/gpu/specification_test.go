@@ -1,0 +1,76 @@
+package gpu
+
+import (
+	"strings"
+	"testing"
+
+	"tagnet/model/device/interpreter"
+	"tagnet/model/internal/golden"
+	"tagnet/model/internal/reference"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+)
+
+// TestHubsMatchTheSpecification compares a step on graphs with entities of many edges, which golden cases do not have, with the float64
+// specification.
+func TestHubsMatchTheSpecification(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios(t) {
+		if !strings.HasPrefix(s.name, "hubs") {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.configuration.Dropout = 0
+			trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, s.parameters(), s.solver())
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := trainer.Step(s.examples, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := trainer.Gradients()
+			if err != nil {
+				t.Fatal(err)
+			}
+			loss, want := s.differentiate(t, 5)
+			if err := golden.Compare("loss", []float64{result.Loss}, []float64{loss}, golden.Tolerance32); err != nil {
+				t.Error(err)
+			}
+			if err := golden.CompareSets(got, want, golden.Tolerance32); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// differentiate returns the specification's mean loss of the examples, and its gradient.
+func (s scenario) differentiate(t *testing.T, seed uint64) (loss float64, gradients *parameters.Set[float64]) {
+	t.Helper()
+	wide := parameters.NewSet[float64](s.layout())
+	for i, tensor := range s.parameters().Tensors {
+		for j, v := range tensor.Data {
+			wide.Tensors[i].Data[j] = float64(v)
+		}
+	}
+	m, err := reference.New(s.graph, s.configuration, wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradients = parameters.NewSet[float64](s.layout())
+	sampler, negatives := optimizer.NewSampler(s.graph.Entities, s.configuration.StrictNegatives), make([]int32, s.configuration.Negatives)
+	for _, e := range s.examples {
+		if err := sampler.Draw(seed, e.Key, e.Answer, e.Known, negatives); err != nil {
+			t.Fatal(err)
+		}
+		pass := m.Forward(reference.Query{Source: e.Source, Relation: e.Relation, Removal: optimizer.Removal(e, s.graph, s.configuration), Training: true})
+		one, gradient := reference.Loss(pass.Scores, e.Answer, negatives, s.configuration.AdversarialTemperature)
+		loss += one / float64(len(s.examples))
+		for o := range gradient {
+			gradient[o] /= float64(len(s.examples))
+		}
+		pass.Backward(gradient, gradients)
+	}
+	return loss, gradients
+}
