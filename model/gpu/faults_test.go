@@ -257,10 +257,22 @@ var needless = map[string]bool{
 // Blocks take all of their elements in turn, so that barriers between the turns matter.
 func TestPlantedFaults(t *testing.T) {
 	t.Parallel()
-	all := append(withoutBarriers(t, 32), withLargerBounds()...)
+	t.Run("dim 32", func(t *testing.T) {
+		t.Parallel()
+		plantFaults(t, 32, append(withoutBarriers(t, 32), withLargerBounds()...))
+	})
+	t.Run("dim 64", func(t *testing.T) { // bounds are the same
+		t.Parallel()
+		plantFaults(t, 64, withoutBarriers(t, 64))
+	})
+}
+
+// plantFaults tries faults in the scenarios of a dimension, until all but the needless barriers are found.
+func plantFaults(t *testing.T, dim int, all []*fault) {
+	t.Helper()
 	for _, s := range scenarios(t) {
 		left := slices.DeleteFunc(slices.Clone(all), func(f *fault) bool { return f.found != "" })
-		if s.configuration.Dim > 32 || len(left) == len(needless) {
+		if paddedDim(s.configuration.Dim) != dim || len(left) == len(needless) {
 			continue
 		}
 		for _, f := range left {

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,14 +12,15 @@ import (
 	"tagnet/model/parameters"
 )
 
-// TestHubsMatchTheSpecification compares a step on graphs with entities of many edges, which golden cases do not have, with the float64
-// specification.
-func TestHubsMatchTheSpecification(t *testing.T) {
+// TestStepsMatchTheSpecification compares steps with the float64 specification: on graphs with entities of many edges, which golden cases
+// do not have, and of random configurations.
+func TestStepsMatchTheSpecification(t *testing.T) {
 	t.Parallel()
-	for _, s := range scenarios(t) {
-		if !strings.HasPrefix(s.name, "hubs") {
-			continue
-		}
+	all := slices.DeleteFunc(scenarios(t), func(s scenario) bool { return !strings.HasPrefix(s.name, "hubs") })
+	for seed := range uint64(5) {
+		all = append(all, anyScenario(t, 100+seed))
+	}
+	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.configuration.Dropout = 0
