@@ -78,7 +78,7 @@ func (e *engine) load() error {
 		names := kernels.Entries(ptx)
 		loaded, err := e.device.Load(ptx, names...)
 		if err != nil {
-			return fmt.Errorf("loading the kernels of %s: %w", source, err)
+			return fmt.Errorf("%s.cu: %w", source, err)
 		}
 		for i, name := range names {
 			e.kernels[name] = loaded[i]

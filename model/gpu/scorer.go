@@ -49,11 +49,11 @@ type Scorer struct{ *engine }
 func NewScorer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
 	e, err := newEngine(d, g, c, p, false)
 	if err != nil {
-		return nil, fmt.Errorf("making a scorer: %w", err)
+		return nil, err
 	}
 	if err := e.placeBuffers(g.Entities, scoringQueries); err != nil {
 		e.memory.free()
-		return nil, fmt.Errorf("making a scorer: %w", err)
+		return nil, err
 	}
 	e.start(nil, nil)
 	e.arrange()

@@ -46,13 +46,13 @@ type worker struct {
 func NewTrainer(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
 	e, err := newEngine(d, g, c, p, true)
 	if err != nil {
-		return nil, fmt.Errorf("making a trainer: %w", err)
+		return nil, err
 	}
 	t := &Trainer{engine: e, parameters: p, solver: solver, size: e.padding.size}
 	t.place()
 	if err := e.placeBuffers(1+c.Negatives, c.BatchSize); err != nil {
 		e.memory.free()
-		return nil, fmt.Errorf("making a trainer: %w", err)
+		return nil, err
 	}
 	for range runtime.GOMAXPROCS(0) {
 		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})

@@ -73,10 +73,19 @@ func (s *Selection) FallBack(err error) bool {
 }
 
 // withoutRemedy returns the text of an error up to what to do, which the CPU does already.
-func withoutRemedy(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "; ")
+func withoutRemedy(err error) string { return WithoutRemedy(err).Error() }
+
+// WithoutRemedy returns an error that wraps that of a device and whose text ends before what to do about it.
+func WithoutRemedy(err error) error { return brief{err} }
+
+type brief struct{ err error }
+
+func (b brief) Error() string {
+	text, _, _ := strings.Cut(b.err.Error(), "; ")
 	return text
 }
+
+func (b brief) Unwrap() error { return b.err }
 
 // Discard closes a device that failed, so that a later Select opens it again. It does nothing after other errors.
 func (s *Selection) Discard(err error) {

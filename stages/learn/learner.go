@@ -252,7 +252,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 			err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
 		}
 		if err != nil {
-			return fmt.Errorf("epoch %d, step %d of %d: %w; %s", l.epoch, l.partial.Step+1, len(batches), err, l.remedy(err))
+			return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, l.partial.Step+1, len(batches), l.explain(err))
 		}
 		l.partial.Step++
 		l.partial.Loss += result.Loss * float64(len(batch))
@@ -284,19 +284,24 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// remedy returns what may help against a failed step or validation, and which checkpoint is left.
-func (l *learner) remedy(err error) string {
-	remedy := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate())
+// explain adds to the error of a step or of a validation what may help against it, and which checkpoint is left.
+func (l *learner) explain(err error) error {
+	remedy := fmt.Sprintf("; try a lower --learning_rate: that of this epoch is %g", l.learningRate())
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
-		remedy = "use --strict_negatives=false to draw known answers too, or leave the fact out"
-	case l.device.Accelerator() != nil && !notFinite(err):
-		remedy = "continue with --resume, or on the CPU with --resume --device cpu"
+		remedy = "; use --strict_negatives=false to draw known answers too, or leave the fact out"
+	case l.device.Accelerator() == nil || notFinite(err):
+	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
+		remedy = "" // the error says it
+	case errors.Is(err, device.ErrMemory):
+		err, remedy = accelerator.WithoutRemedy(err), "; end other processes on the GPU, or continue on the CPU with --resume --device cpu"
+	default:
+		err, remedy = accelerator.WithoutRemedy(err), "; continue with --resume, or on the CPU with --resume --device cpu"
 	}
 	if l.record.Epoch == 0 {
-		return remedy + "; there is no checkpoint yet"
+		return fmt.Errorf("%w%s; there is no checkpoint yet", err, remedy)
 	}
-	return fmt.Sprintf("%s; the last checkpoint, %s, is kept", remedy, l.record.Name())
+	return fmt.Errorf("%w%s; the last checkpoint, %s, is kept", err, remedy, l.record.Name())
 }
 
 // notFinite reports whether an error is that of numbers, not of what computes them.
@@ -406,7 +411,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	}
 	scored, err := l.rank(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("validating epoch %d: %w; %s", l.epoch, err, l.remedy(err))
+		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
 	}
 	gatherer := evaluate.NewGatherer(l.Vocabulary.Relations)
 	gatherer.Add(scored)

@@ -20,7 +20,7 @@ func (l *learner) makeTrainer() error {
 		}
 		l.trainer = nil
 		if !l.device.FallBack(err) {
-			return fmt.Errorf("preparing to train: %w; %s", err, l.remedy(err))
+			return fmt.Errorf("preparing to train: %w", l.explain(err))
 		}
 		l.announce()
 	}
@@ -51,7 +51,7 @@ func (l *learner) store() error {
 		return nil
 	}
 	if err := l.trainer.Store(); err != nil {
-		return fmt.Errorf("copying the weights from %v: %w; %s", l.device.Accelerator(), err, l.remedy(err))
+		return fmt.Errorf("copying the weights from %v: %w", l.device.Accelerator(), l.explain(err))
 	}
 	l.ahead = false
 	return nil

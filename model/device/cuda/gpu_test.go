@@ -393,13 +393,13 @@ func TestLoadErrors(t *testing.T) {
 	f := newFake(t)
 	g := f.open(t)
 	_, err := g.Load("nonsense", "scale")
-	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_INVALID_PTX (218): ptxas application ptx input, line 3; error   : no version")
+	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_INVALID_PTX (218): ptxas application ptx input, line 3; error   : no version; use --device cpu")
 	_, err = g.Load(".version 9.9", "scale")
 	const old = "; CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
 	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.4 and returned CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"+old)
 	f.fail("cuModuleLoadDataEx", 1, 209)
 	_, err = g.Load(source, "scale")
-	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_NO_BINARY_FOR_GPU (209): the driver gave no reason")
+	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_NO_BINARY_FOR_GPU (209): the driver gave no reason; use --device cpu")
 	_, err = g.Load(source, "scale", "absent")
 	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0: the driver refused the kernels: the PTX has no kernel absent")
 	f.fail("cuModuleGetFunction", 1, 1)
@@ -407,7 +407,7 @@ func TestLoadErrors(t *testing.T) {
 	wantError(t, err, nil, "loading kernel scale on CUDA device 0: the driver returned CUDA_ERROR_INVALID_VALUE (1)")
 	f.fail("cuModuleLoadDataEx", 1, outOfMemory)
 	_, err = g.Load(source, "scale")
-	wantError(t, err, device.ErrMemory, "loading kernels on CUDA device 0: out of device memory: 1.0 MiB free")
+	wantError(t, err, device.ErrMemory, "loading kernels on CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use --device cpu")
 	if n := f.control("held"); n != 2 {
 		t.Errorf("%d things are held, want the context and the stream", n)
 	}
@@ -580,7 +580,7 @@ func TestMarkWithoutAnEvent(t *testing.T) {
 	g := f.open(t)
 	f.fail("cuEventCreate", 1, outOfMemory)
 	_, err := g.Mark()
-	wantError(t, err, device.ErrMemory, "marking the work of CUDA device 0: out of device memory: 1.0 MiB free")
+	wantError(t, err, device.ErrMemory, "marking the work of CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use --device cpu")
 }
 
 // every is all methods but Properties and Close.

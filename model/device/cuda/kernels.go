@@ -119,7 +119,7 @@ func (g *gpu) compile(ptx string) (module uintptr, err error) {
 	if line = strings.TrimSpace(line); line == "" {
 		line = "the driver gave no reason"
 	}
-	return 0, fmt.Errorf("loading kernels on CUDA device %d (%s): %w: %s: %s",
+	return 0, fmt.Errorf("loading kernels on CUDA device %d (%s): %w: %s: %s; use --device cpu",
 		g.properties.Ordinal, g.properties.Name, device.ErrRefused, g.driver.describe(r), line)
 }
 

@@ -63,7 +63,7 @@ func (g *gpu) fail(action string, r result) error {
 			action, g.properties.Ordinal, device.ErrLost, g.driver.describe(r))
 		return g.lost
 	case r == outOfMemory:
-		return fmt.Errorf("%s CUDA device %d: %w: %s free", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
+		return fmt.Errorf("%s CUDA device %d: %w: %s free; end other processes on the GPU or use --device cpu", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
 	}
 	return fmt.Errorf("%s CUDA device %d: the driver returned %s", action, g.properties.Ordinal, g.driver.describe(r))
 }

@@ -36,3 +36,76 @@ func UseDriver(t testing.TB, driver accelerator.Driver) {
 	t.Cleanup(func() { accelerator.Register(noDriver) })
 	accelerator.Register(driver)
 }
+
+// Fault is how a device fails: with the error of Open, or of an operation, which is load, allocate or launch, after a number of
+// calls that succeed.
+type Fault struct {
+	Open      error
+	Operation string
+	After     int
+	Err       error
+}
+
+// Faults returns the ways in which a device fails, with errors as package cuda words them; launches is the number of launches
+// before it is lost.
+func Faults(launches int) map[string]Fault {
+	const old = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
+	const full = "end other processes on the GPU or use --device cpu"
+	return map[string]Fault{
+		"no driver":       {Open: fmt.Errorf("opening CUDA device 0: %w: libcuda.so.1 is not found; install NVIDIA's driver or use --device cpu", device.ErrNoDriver)},
+		"no device":       {Open: fmt.Errorf("opening CUDA device 0: %w: the driver finds no GPU; use --device cpu", device.ErrNoDevice)},
+		"driver too old":  {Operation: "load", Err: fmt.Errorf("loading kernels on CUDA device 0: %w: it is for CUDA 12.2; %s", device.ErrOldDriver, old)},
+		"kernels refused": {Operation: "load", Err: fmt.Errorf("loading kernels on CUDA device 0 (GPU): %w: line 3; use --device cpu", device.ErrRefused)},
+		"no memory":       {Operation: "allocate", Err: fmt.Errorf("allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free; %s", device.ErrMemory, full)},
+		"lost":            {Operation: "launch", After: launches, Err: fmt.Errorf("launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work; run the command again or use --device cpu", device.ErrLost)},
+	}
+}
+
+// UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in parallel with others.
+func UseFaulty(t testing.TB, f Fault) {
+	UseDriver(t, func(int) (device.Device, error) {
+		if f.Open != nil {
+			return nil, f.Open
+		}
+		return &faulty{Device: interpreter.New(), Fault: f}, nil
+	})
+}
+
+// faulty is the interpreter with a fault.
+type faulty struct {
+	device.Device
+	Fault
+	calls int
+}
+
+// fails returns the error of an operation, nil where it succeeds.
+func (f *faulty) fails(operation string) error {
+	if operation != f.Operation {
+		return nil
+	}
+	if f.calls++; f.calls > f.After {
+		return f.Err
+	}
+	return nil
+}
+
+func (f *faulty) Load(ptx string, names ...string) ([]device.Kernel, error) {
+	if err := f.fails("load"); err != nil {
+		return nil, err
+	}
+	return f.Device.Load(ptx, names...)
+}
+
+func (f *faulty) Allocate(bytes int64) (device.Pointer, error) {
+	if err := f.fails("allocate"); err != nil {
+		return 0, err
+	}
+	return f.Device.Allocate(bytes)
+}
+
+func (f *faulty) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
+	if err := f.fails("launch"); err != nil {
+		return err
+	}
+	return f.Device.Launch(k, blocks, threads, arguments...)
+}

@@ -3,6 +3,7 @@ package score
 import (
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,4 +32,40 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "evaluation")), before)
+}
+
+// TestDeviceFails scores on devices that fail: the error is a line that says what to do, and auto scores on the CPU unless the
+// device is lost in the middle, after which another run is complete.
+func TestDeviceFails(t *testing.T) {
+	best := 10
+	for name, fault := range pipelinetest.Faults(40) {
+		t.Run(name, func(t *testing.T) {
+			w := trained(t, "inductive")
+			pipelinetest.UseFaulty(t, fault)
+			wanted := fault.Open
+			if wanted == nil {
+				wanted = fault.Err
+			}
+			best++ // the process keeps the ranker of the test before, but not for other flags
+			flags := []string{"--workspace", w, "--top_k", strconv.Itoa(best)}
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--device", "cuda")...)
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			if last := lines[len(lines)-1]; code != 1 || !strings.HasSuffix(last, wanted.Error()) || strings.Contains(stderr, "goroutine") {
+				t.Errorf("cuda: %d, %s, want a line that ends in %q", code, stderr, wanted)
+			}
+			code, _, stderr = pipelinetest.Run(t, Pipeline(), flags...)
+			switch {
+			case name != "lost":
+				if code != 0 || !strings.Contains(stderr, "computing on the CPU: ") || strings.Contains(stderr, "use --device cpu") {
+					t.Errorf("auto: %d, %s, want that the CPU takes over", code, stderr)
+				}
+			case code != 1 || !strings.Contains(stderr, "the device was lost"):
+				t.Errorf("auto: %d, %s, want that the device was lost", code, stderr)
+			default:
+				pipelinetest.Interpret(t)
+				pipelinetest.Succeed(t, Pipeline(), flags...)
+			}
+			metricsOf(t, w, "test")
+		})
+	}
 }

@@ -1,9 +1,12 @@
 package train
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/learn"
@@ -41,4 +44,67 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
+}
+
+// TestDeviceFails trains on devices that fail: the error is a line that says what to do, auto trains on the CPU where the device
+// is of no use from the beginning, and a training whose device is lost resumes with the same weights as one without a failure.
+func TestDeviceFails(t *testing.T) {
+	short := []string{"--batch_size", "64", "--epochs", "1", "--layers", "2"}
+	for name, fault := range pipelinetest.Faults(70) {
+		t.Run(name, func(t *testing.T) {
+			w := ring(t, 40)
+			pipelinetest.UseFaulty(t, fault)
+			wanted := fault.Open
+			if wanted == nil {
+				wanted = fault.Err
+			}
+			what, remedy, _ := strings.Cut(wanted.Error(), "; ")
+			switch name {
+			case "lost":
+				remedy = "continue with --resume, or on the CPU with --resume --device cpu; there is no checkpoint yet"
+			case "no memory":
+				remedy = "end other processes on the GPU, or continue on the CPU with --resume --device cpu; there is no checkpoint yet"
+			}
+			code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(short, "--device", "cuda")...)...)
+			if last := lastLine(stderr); code != 1 || !strings.Contains(last, what+"; "+remedy) || strings.Contains(stderr, "goroutine") {
+				t.Errorf("cuda: %d, %s, want a line with %q and %q", code, stderr, what, remedy)
+			}
+			code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, append(short, "--resume")...)...)
+			if name != "lost" {
+				if code != 0 || !strings.Contains(stderr, "computing on the CPU: ") || strings.Contains(stderr, "use --device cpu") {
+					t.Errorf("auto: %d, %s, want that the CPU takes over", code, stderr)
+				}
+				return
+			}
+			if last := lastLine(stderr); code != 1 || !strings.Contains(last, what) {
+				t.Errorf("auto: %d, %s, want that the device was lost", code, stderr)
+			}
+			pipelinetest.Interpret(t)
+			code, _, stderr = pipelinetest.Run(t, Pipeline(), small(w, append(short, "--resume")...)...)
+			if code != 0 {
+				t.Errorf("resuming: %d, %s", code, stderr)
+			}
+			whole := ring(t, 40)
+			pipelinetest.Succeed(t, Pipeline(), small(whole, short...)...)
+			if diff := cmp.Diff(weights(t, whole), weights(t, w)); diff != "" {
+				t.Error("the weights after a lost device are others than without")
+			}
+		})
+	}
+}
+
+// lastLine returns the last line of what a command printed.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// weights returns the content of the checkpoint of the first epoch.
+func weights(t *testing.T, workspace string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(workspace, "checkpoints", "epoch-001.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
