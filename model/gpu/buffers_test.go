@@ -22,8 +22,8 @@ func TestPlaceBuffersErrors(t *testing.T) {
 		memory   bool // whether the error is that of memory
 		says     string
 	}{
-		{entities: 1 << 29, free: 1 << 60, says: "536870912 entities with 3 states each are too many for a device: at most 536870910; use --device cpu"},
-		{entities: 1<<29 - 2, free: 1 << 40, memory: true, says: "one query takes "},
+		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities with 3 states each are too many for a device: at most 536870910; use --device cpu"},
+		{entities: 1<<29 - 2, free: 1 << 30, memory: true, says: "one query takes "},
 		{entities: 1000, free: 1 << 20, memory: true, says: "of 0 MiB; end other processes on the GPU or use --device cpu"},
 	} {
 		d := interpreter.New(interpreter.Memory(test.free))
