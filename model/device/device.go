@@ -65,13 +65,8 @@ type Properties struct {
 	Clock, MemoryClock, BusWidth int
 }
 
-// Value is what device memory is made of in the model: 4-byte values, or bytes.
-type Value interface {
-	~int32 | ~uint32 | ~float32 | ~uint8 | ~uint64
-}
-
-// Bytes returns the memory of values.
-func Bytes[T Value](values []T) []byte {
+// Bytes returns the memory of values without pointers.
+func Bytes[T any](values []T) []byte {
 	if len(values) == 0 {
 		return nil
 	}

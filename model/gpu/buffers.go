@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"tagnet/model/device"
 )
@@ -93,7 +94,7 @@ func (e *engine) placeBuffers(stride, wanted int) error {
 	}
 	e.batch.CandidateStride = int32(stride)
 	e.batch.Parts = int32(e.parts(e.capacity))
-	e.at = e.memory.allocate(int64(len(bytesOf([]batch{e.batch}))))
+	e.at = e.memory.allocate(int64(unsafe.Sizeof(e.batch)))
 	return e.memory.err
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	heavyDegree  = 512  // entities of higher degree are computed by a block
 	pieceSlots   = 512  // of a piece of a relation
-	heavyThreads = 256  // of a block of a heavy entity
+	heavyThreads = 256  // of a block that takes a heavy entity, or a light one a warp
 	queryOutputs = 512  // outputs of a block of relation_query
 	maxParts     = 264  // blocks that share a sum over rows
 	maxBlocks    = 2112 // of a kernel in which a block takes many rows in turn
@@ -38,7 +38,7 @@ type engine struct {
 	profile       *profile // nil unless launches are measured
 }
 
-// newEngine puts the graph on a device, and loads the kernels. values are the parameters.
+// newEngine loads the kernels, and puts the graph and the parameters on a device.
 func newEngine(d device.Device, g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (e *engine) mlpSize() int {
 // mlpRows is the number of rows of a block of mlp_partial.
 func (e *engine) mlpRows() int { return 2048 / e.dim }
 
-// placeParameters copies the parameters, which lie one behind the other in the order of their layout.
+// placeParameters copies the parameters, one tensor behind the other in the order of the layout.
 func (e *engine) placeParameters(p *parameters.Set[float32]) {
 	e.batch.Parameters = e.memory.allocate(4 * int64(e.padding.size))
 	e.memory.copyIn(e.batch.Parameters, device.Bytes(e.padding.pad(p.Tensors)))

@@ -2,17 +2,16 @@ package gpu
 
 import "tagnet/model/device"
 
-// start copies the queries of a chunk to the device, with the batch that describes it.
-func (e *engine) start(queries []encodedQuery, change func(*batch)) batch {
+// start copies the queries of a chunk to the device, with the batch that describes it; change, which may be nil, completes that.
+func (e *engine) start(queries []encodedQuery, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
 	e.current = len(queries)
 	if change != nil {
 		change(&b)
 	}
-	e.memory.copyIn(e.at, bytesOf([]batch{b}))
-	e.memory.copyIn(b.Queries, bytesOf(queries))
-	return b
+	e.memory.copyIn(e.at, device.Bytes([]batch{b}))
+	e.memory.copyIn(b.Queries, device.Bytes(queries))
 }
 
 // search finds the distances from the sources of n queries.
@@ -99,7 +98,7 @@ func (e *engine) score(n, stride int) {
 }
 
 // values copies values from the device, waiting for all work before.
-func values[T device.Value | ~int64](e *engine, from device.Pointer, into []T) []T {
-	e.memory.copyOut(bytesOf(into), from)
+func values[T any](e *engine, from device.Pointer, into []T) []T {
+	e.memory.copyOut(device.Bytes(into), from)
 	return into
 }

@@ -44,8 +44,8 @@ func (m *memory) clear(at device.Pointer, bytes int64) {
 }
 
 // place allocates memory with the given content.
-func place[T device.Value | scale | link | answer](m *memory, values []T) device.Pointer {
-	content := bytesOf(values)
+func place[T any](m *memory, values []T) device.Pointer {
+	content := device.Bytes(values)
 	p := m.allocate(int64(len(content)))
 	m.copyIn(p, content)
 	return p

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"unsafe"
 
 	"tagnet/model/graph"
 )
@@ -110,12 +109,4 @@ func (e *engine) placeLinks(a adjacency) {
 	b, m := &e.batch, &e.memory
 	b.Pieces = int32(len(pieceBegin))
 	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
-}
-
-// bytesOf returns the memory of values without pointers.
-func bytesOf[T any](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }

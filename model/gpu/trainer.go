@@ -24,8 +24,6 @@ type Trainer struct {
 	first, second device.Pointer // Adam's moments, as the parameters
 	size          int
 	workers       []worker
-	losses        device.Pointer
-	sent          device.Pointer
 
 	// Of a step's queries.
 	queries                  []encodedQuery
@@ -96,7 +94,7 @@ func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 	return result, t.apply()
 }
 
-// differentiate queues the forward and backward pass of n queries from a place in the step's.
+// differentiate queues the forward and backward pass of n of the step's queries.
 func (t *Trainer) differentiate(from, n, stride int, share float32) {
 	m := &t.memory
 	t.start(t.queries[from:from+n], func(b *batch) { b.Share, b.Accumulate = share, flag(from > 0) })

@@ -19,9 +19,9 @@ type deviceRanker struct {
 	scorer              accelerator.Scorer // nil once closed
 }
 
-// NewDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
+// newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
 // the given number of best candidates per query. Its Close closes the scorer.
-func NewDeviceRanker(entities, relations, best int, scorer accelerator.Scorer) Ranker {
+func newDeviceRanker(entities, relations, best int, scorer accelerator.Scorer) Ranker {
 	return &deviceRanker{entities: entities, relations: relations, best: min(best, entities), scorer: scorer}
 }
 

@@ -207,11 +207,11 @@ func TestDeviceRankFails(t *testing.T) {
 		t.Errorf("not a number: %v on a device, %v on the CPU", onDevice, onCPU)
 	}
 
-	r := NewDeviceRanker(60, 6, 3, nil)
+	r := newDeviceRanker(60, 6, 3, nil)
 	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
-	if _, err := NewDeviceRanker(20, 6, 3, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+	if _, err := newDeviceRanker(20, 6, 3, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
 		t.Errorf("a bundle of a larger graph: %v", err)
 	}
 }

@@ -61,7 +61,7 @@ func (r *ranker) open() error {
 	if a := r.with.Device.Accelerator(); a != nil {
 		scorer, err := a.NewScorer(m.Graph, m.Configuration, m.Parameters)
 		if err == nil {
-			r.current = NewDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, scorer)
+			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, scorer)
 			return nil
 		}
 		if !r.fallBack(err) {

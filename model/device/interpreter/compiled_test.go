@@ -32,7 +32,7 @@ func cleared(t testing.TB, d *Device, bytes int) device.Pointer {
 	return p
 }
 
-func download[T device.Value](t testing.TB, d *Device, p device.Pointer, n int) []T {
+func download[T any](t testing.TB, d *Device, p device.Pointer, n int) []T {
 	t.Helper()
 	values := make([]T, n)
 	if err := d.CopyOut(device.Bytes(values), p); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // upload copies values to a new buffer.
-func upload[T device.Value](t testing.TB, d *Device, values []T) device.Pointer {
+func upload[T any](t testing.TB, d *Device, values []T) device.Pointer {
 	t.Helper()
 	p, err := d.Allocate(int64(len(device.Bytes(values))))
 	if err != nil {

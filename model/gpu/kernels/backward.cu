@@ -2,7 +2,7 @@
 //
 // A message is the product of a state and a relation's embedding, so the messages that an entity sends along a relation are equal, and
 // the gradient of each is what its receiver gives: base + slope x message, and what the receiver's extremes add where it is the
-// first that attains one. Nothing is stored by message but in which dimensions it does.
+// first that attains one. All that is stored of a message is in which dimensions it does.
 #include "model.cuh"
 
 // end_run stores what a relation's embedding gets of messages of x, whose gradients add up to sum, in the slot of the last edge.
@@ -20,7 +20,7 @@ DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
 	sum.w += bits & 8 ? g.w : 0.0f;
 }
 
-#define DEPTH 1 // messages of a team that are under way together
+#define DEPTH 1 // messages that a team reads at a time
 
 // place_of is the index of the set bit with a number of set bits below it, 31 at most.
 DEVICE int place_of(unsigned bits, int number) {

@@ -5,15 +5,14 @@
 // give the same bits on any device.
 
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
-// SHARING limits the registers of a kernel so that a multiprocessor holds a number of its blocks; with 1 it lets threads hold as many
-// values as the block's size allows.
+// SHARING declares a kernel whose registers are limited so that a multiprocessor holds a number of its blocks. With 1, threads have all
+// the registers that the block's size allows.
 #define SHARING(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define DEVICE static __device__ __forceinline__
 
 #define ALL 0xffffffffu // all lanes of a warp
 #define UNREACHED 255
-#define HEAVY 512 // entities of higher degree are computed by a block, others by a warp
-
+#define HEAVY 512     // entities of higher degree are computed by a block, others by a warp
 #define HEAVY_WARPS 8 // of that block
 
 #ifndef DIM
@@ -47,17 +46,17 @@ struct Query {
 #define SOURCE 1  // flags of a row: the query's source,
 #define TOUCHED 2 // an entity that removed edges may enter or leave
 
-// Row is the update of an entity in a layer, for a query of the batch, with what else is known of them: one read gets all.
+// Row is the update of an entity in a layer, for a query of the batch. What kernels need of both is beside it, so that one read gets all.
 struct __align__(16) Row {
 	int query, entity;
 	int begin, end; // in-edges
 	int degree;     // in the query's graph
 	int distance;
 	int flags;
-	int slot; // 1 + the index among the candidates, while training
+	int slot; // 1 + the index among the candidates, while training; 0: none
 };
 
-// Link is an edge: its sender, its relation's inverse, the index of its inverse, and its slot.
+// Link is an edge while training: its sender, its relation's inverse, the index of its inverse edge, and its slot.
 struct __align__(16) Link {
 	int sender, inverse, reverse, slot;
 };
@@ -72,13 +71,13 @@ struct Scale {
 	float divisor, up, down, unused;
 };
 
-// Batch is everything that kernels read and write. Rows of all layers are numbered through; layer 0 has the
-// sources. B queries, V entities, E edges, T layers, A ages.
+// Batch is everything that kernels read and write. The rows of all layers are numbered consecutively; layer 0 has the
+// sources. B queries, V entities, E edges, T layers, A ages: the states of an entity, from that of age 0, when the search reaches it.
 struct Batch {
 	// The graph: edges by receiver, then relation, then sender.
 	const int *offsets, *senders, *relations;
-	const Link *links; // [E]: the same, and more that training reads of an edge
-	const int *heavy; // entities of more than HEAVY edges, ascending
+	const Link *links; // [E]
+	const int *heavy;  // entities of more than HEAVY edges, ascending
 	const Scale *scales;
 	// Every edge has a slot; slots are numbered by the relation of the edge's inverse. A piece has slots of one relation.
 	const int *piece_begin;     // [pieces + 1]
@@ -115,7 +114,7 @@ struct Batch {
 	float *deviations; // [rows]: 1 / standard deviation
 
 	float *shift;     // [2, B, HIDDEN]: the MLPs' part of the query's embedding
-	// MLP rows: for every query its candidates, then, for the attention, every age of each of them.
+	// The MLPs' rows: B x candidate_stride of the score MLP, and behind them, where delta is specific, as many x A of the attention's.
 	float *final;            // [MLP rows, DIM]: inputs
 	float *hidden;           // [MLP rows, HIDDEN]
 	float *scores;           // [MLP rows]: outputs
@@ -128,13 +127,13 @@ struct Batch {
 	float *gradient;        // of states, by row
 	float *linear;          // gradient of the linear map's output, by row
 	float *affine;          // gradient of the layer norm's output, by row
-	float *feature_gradients; // [rows of a layer, WIDTH]; after message_terms, of a message x: base, of its maximum, of its minimum, slope
+	float *feature_gradients; // [rows of a layer, WIDTH]; message_terms replaces those of the reductions by base, up, down and slope, see Terms
 	float *degree_gradients;  // [rows of a layer, DIM]
 	float *boundary;          // [B, T + 1, DIM]: gradient of the sources' boundary
 	int *attained;            // by row, [2, DIM]: the edge whose message is the first maximum, and minimum, or -1
 	unsigned *extremes;       // [B, E, 2, PER]: dimensions in which an edge's message is that
-	float *run_sums;          // [B, E, DIM], by slot: gradient of a layer's relation embeddings, of some messages of one entity
-	byte *run_layers;         // [B, E]: the layer that run_sums is of
+	float *run_sums;          // [B, E, DIM], by slot: what messages of an entity along a relation add to the gradient of its embedding
+	byte *run_layers;         // [B, E], by slot: the layer that this is of; 0: none
 	float *relation_partial;  // [B, pieces, DIM]
 	float *relation_gradients; // [B, T, 2R, DIM]
 	float *query_gradients;   // [B, DIM]
@@ -152,7 +151,7 @@ struct Batch {
 	float keep_scale, temperature, attention_temperature, share;
 };
 
-// The place of feature f under scaler s in the stored linear map's row, or -1 where it has none: the own state has one
+// The index of feature f under scaler s in a row of the stored linear map, or -1 where it has none: the own state has one
 // scaler, and so have reductions other than PNA, which fill the features of the mean alone.
 DEVICE int stored(int reduction, int f, int s) {
 	if (f < DIM) return s == 0 ? f : -1;
@@ -207,8 +206,6 @@ DEVICE float4 mul4(float4 a, float4 b) { return make_float4(a.x * b.x, a.y * b.y
 DEVICE float4 fma4(float4 a, float4 b, float4 c) {
 	return make_float4(fmaf(a.x, b.x, c.x), fmaf(a.y, b.y, c.y), fmaf(a.z, b.z, c.z), fmaf(a.w, b.w, c.w));
 }
-DEVICE float4 max4(float4 a, float4 b) { return make_float4(fmaxf(a.x, b.x), fmaxf(a.y, b.y), fmaxf(a.z, b.z), fmaxf(a.w, b.w)); }
-DEVICE float4 min4(float4 a, float4 b) { return make_float4(fminf(a.x, b.x), fminf(a.y, b.y), fminf(a.z, b.z), fminf(a.w, b.w)); }
 DEVICE float4 scale4(float4 a, float s) { return make_float4(a.x * s, a.y * s, a.z * s, a.w * s); }
 DEVICE float4 across4(float4 a, int lanes) {
 	return make_float4(__shfl_xor_sync(ALL, a.x, lanes), __shfl_xor_sync(ALL, a.y, lanes), __shfl_xor_sync(ALL, a.z, lanes),
