@@ -111,3 +111,24 @@ func TestLayersStaySeparate(t *testing.T) {
 		}
 	}
 }
+
+// driverUsers are the programs that load libraries at run time: the CUDA driver, or NVIDIA's compiler.
+var driverUsers = []string{
+	"pipelines/train", "pipelines/score", "pipelines/quickstart", "infra/bench", "infra/gpu", "infra/ptx",
+}
+
+// TestDriversAreLinkedWhereNeeded holds that purego, which makes a program dynamic, is not part of the others.
+func TestDriversAreLinkedWhereNeeded(t *testing.T) {
+	found := 0
+	for _, p := range packages(t) {
+		if p.Name != "main" || !slices.Contains(p.Deps, "github.com/ebitengine/purego") {
+			continue
+		}
+		if found++; !slices.Contains(driverUsers, p.below()) {
+			t.Errorf("%s depends on purego: only %s do", p.below(), strings.Join(driverUsers, ", "))
+		}
+	}
+	if found != len(driverUsers) {
+		t.Errorf("%d programs depend on purego, want %d", found, len(driverUsers))
+	}
+}
