@@ -133,8 +133,8 @@ func holder(content []byte) *Owner {
 	return &owner
 }
 
-// Check returns a *Lost error if another run has taken the lock over. A run of hours calls it before
-// each file it writes. The zero Lock is never lost.
+// Check returns a *Lost error if another run has taken the lock over. The zero Lock is
+// never lost.
 func (l Lock) Check(ctx context.Context) error {
 	if l.URL == "" {
 		return nil
@@ -144,6 +144,15 @@ func (l Lock) Check(ctx context.Context) error {
 		err = &Lost{URL: l.URL}
 	}
 	return err
+}
+
+// Guard returns a context in which storage changes files only while the lock is held: it calls Check
+// before each change. Every step of a run writes the files of the locked folder in such a context.
+func (l Lock) Guard(ctx context.Context) context.Context {
+	if l.URL == "" {
+		return ctx
+	}
+	return storage.WithGuard(ctx, l.Check)
 }
 
 // Release removes the lock file. It returns a *Lost error if another run has taken it over.

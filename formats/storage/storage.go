@@ -91,6 +91,15 @@ func resolve(ctx context.Context, url string) (FileSystem, string, error) {
 	return system, path, nil
 }
 
+// resolveChange is resolve for a call that changes files, which the guard of the context must allow.
+func resolveChange(ctx context.Context, url string) (FileSystem, string, error) {
+	system, path, err := resolve(ctx, url)
+	if err == nil {
+		err = guarded(ctx)
+	}
+	return system, path, err
+}
+
 // schemes lists what is registered, for messages. The caller holds the lock.
 func schemes() string {
 	known := []string{"plain paths"}
@@ -142,11 +151,15 @@ func ReadFile(ctx context.Context, url string) ([]byte, error) {
 // Create begins to write a file, making the folders that lead to it, and removes what a
 // killed process may have left of the same file. The context must live until Commit.
 func Create(ctx context.Context, url string) (Writer, error) {
-	system, path, err := resolve(ctx, url)
+	system, path, err := resolveChange(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	return system.Create(ctx, path)
+	w, err := system.Create(ctx, path)
+	if err != nil || ctx.Value(guardKey{}) == nil {
+		return w, err
+	}
+	return guardedWriter{w, ctx}, nil
 }
 
 // WriteFile writes a file that appears whole or not at all.
@@ -173,7 +186,7 @@ func Exists(ctx context.Context, url string) (bool, error) {
 
 // Remove removes one file. An absent file is no error.
 func Remove(ctx context.Context, url string) error {
-	system, path, err := resolve(ctx, url)
+	system, path, err := resolveChange(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -184,7 +197,7 @@ func Remove(ctx context.Context, url string) error {
 // removed, such as a mount point, is emptied. An absent folder is no error. RemoveAll refuses to
 // remove a root or a whole bucket.
 func RemoveAll(ctx context.Context, url string) error {
-	system, path, err := resolve(ctx, url)
+	system, path, err := resolveChange(ctx, url)
 	if err != nil {
 		return err
 	}

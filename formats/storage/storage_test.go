@@ -1,6 +1,8 @@
 package storage_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,5 +80,35 @@ func TestFolderThatIsALink(t *testing.T) {
 	}
 	if got, err := storage.List(t.Context(), link); err != nil || !slices.Equal(got, []string{filepath.Join(link, "f")}) {
 		t.Errorf("listed %q, error %v", got, err)
+	}
+}
+
+// TestGuard holds that a context's guard is called before every change and before a file appears.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	folder := storage.Join("mem://", t.Name())
+	kept := storage.Join(folder, "kept")
+	if err := storage.WriteFile(t.Context(), kept, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	refusal := errors.New("refused")
+	var answer error
+	ctx := storage.WithGuard(t.Context(), func(context.Context) error { return answer })
+	w, err := storage.Create(ctx, storage.Join(folder, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer = refusal
+	_, create := storage.Create(ctx, kept)
+	for what, err := range map[string]error{
+		"Commit": w.Commit(), "Create": create, "Remove": storage.Remove(ctx, kept), "RemoveAll": storage.RemoveAll(ctx, folder),
+		"Clear": storage.Clear(ctx, folder, ""), "WriteFile": storage.WriteFile(ctx, kept, nil),
+	} {
+		if !errors.Is(err, refusal) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	if left, err := storage.List(ctx, folder); err != nil || !slices.Equal(left, []string{kept}) {
+		t.Errorf("left %q, error %v", left, err)
 	}
 }

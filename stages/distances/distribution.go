@@ -37,6 +37,7 @@ type distributionFn struct{ Params SearchParams }
 
 // ProcessElement receives all tables at once.
 func (f *distributionFn) ProcessElement(ctx context.Context, _ int, written func(*WrittenTable) bool, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	d := Distribution{Split: f.Params.Split, ByDistance: map[string]int64{}}
 	var table WrittenTable
 	sum := make([]int64, f.Params.Hops+2)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
@@ -37,6 +38,8 @@ type SearchParams struct {
 	Memory int64
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
 	Kernel string
 }
@@ -86,6 +89,7 @@ func (f *searchFn) Setup(ctx context.Context) error {
 
 // ProcessElement searches from the sources of a shard and writes their table.
 func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(WrittenTable)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	written := WrittenTable{File: shard.File(), Rows: int64(len(shard.Sources)), ByDistance: make([]int64, f.Params.Hops+2)}
 	w, err := tables.CreateDistances(ctx, storage.Join(f.Params.Folder, shard.File()), f.view.Graph.Entities, f.Params.Hops)
 	if err != nil {

@@ -100,6 +100,7 @@ type assembleFn struct{ Params JoinParams }
 
 // ProcessElement writes the span that begins at a position, and emits the number of its rows.
 func (f *assembleFn) ProcessElement(ctx context.Context, from int, sources func(*Shard) bool, ranges func(*RangeRows) bool, emit func(int)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	defer acquire(f.Params.Threads)()
 	url := f.Params.spillFile(from)
 	var shard Shard
@@ -161,6 +162,7 @@ func (f *tableFn) Setup(ctx context.Context) (err error) {
 
 // ProcessElement writes one table.
 func (f *tableFn) ProcessElement(ctx context.Context, shard Shard, emit func(WrittenTable)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	defer acquire(f.Params.Threads)()
 	written := WrittenTable{File: shard.File(), ByDistance: make([]int64, f.Params.Hops+2)}
 	w, err := tables.CreateDistances(ctx, storage.Join(f.Params.Folder, shard.File()), f.Params.Entities, f.Params.Hops)

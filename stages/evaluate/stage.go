@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/stages/graph"
@@ -23,6 +24,8 @@ type Params struct {
 	Graph, Split string
 	// Folder is the URL of the output folder. Required.
 	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Checkpoint is the name of the checkpoint, for metrics.json.
 	Checkpoint string
 	// UserQueries selects queries of a user, whose answers are not known: Write writes answers.tsv
@@ -42,6 +45,7 @@ type writeFn struct{ Params Params }
 
 // ProcessElement receives all bundles.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, scored func(**score.Scored) bool, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func (f *encodeFn) load(ctx context.Context, written []vocabulary.Written) (name
 
 // ProcessElement encodes a chunk.
 func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, TableInput)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	n, plan, err := f.load(ctx, task.Vocabulary)
 	if err != nil {
 		return err

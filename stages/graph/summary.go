@@ -57,6 +57,7 @@ type summarizeFn struct{ Params WriteParams }
 
 // ProcessElement receives the counts of all tables at once.
 func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*TableCounts) bool, written func(*vocabulary.Written) bool, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	ctx, leave, err := worker.Enter(ctx, 1)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ type writeFn struct{ Params WriteParams }
 
 // ProcessElement writes one table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err

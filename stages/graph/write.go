@@ -6,6 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/externalsort"
+	"tagnet/formats/lock"
 	"tagnet/model/kg"
 	"tagnet/stages/triples"
 	"tagnet/stages/vocabulary"
@@ -16,6 +17,8 @@ type WriteParams struct {
 	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
 	// files, which Write removes in the end.
 	Folder, Spill string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Chunks are the chunks of all texts.
 	Chunks []triples.Chunk
 	// Inductive says that there are facts of an inference graph, to which the test queries belong.

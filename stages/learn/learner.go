@@ -28,8 +28,8 @@ import (
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
 	Checkpoints, History string
-	// Lock is that of the folder. It is checked before anything is written there, so that two
-	// trainings never mix their checkpoints. The zero Lock is never checked.
+	// Lock is that of the folder. All files are written in the context of its Guard, so that two
+	// trainings never mix their checkpoints. The zero Lock is never lost.
 	Lock          lock.Lock
 	Configuration configuration.Configuration
 	Seed          int64
@@ -107,6 +107,7 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 
 // train is Train, without closing what it opened.
 func (l *learner) train(ctx context.Context) error {
+	ctx = l.Lock.Guard(ctx)
 	if err := l.prepare(ctx); err != nil {
 		return err
 	}
@@ -336,9 +337,6 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		Queries: l.partial.Queries, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(),
 	}
 	l.history = append(l.history, line)
-	if err := l.Lock.Check(ctx); err != nil {
-		return err
-	}
 	if err := writeHistory(ctx, l.History, l.history); err != nil {
 		return err
 	}
@@ -389,9 +387,6 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 }
 
 func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
-	if err := l.Lock.Check(ctx); err != nil {
-		return err
-	}
 	optimizer, _ := l.solver.State()
 	if err := l.folder.Save(ctx, r, checkpoint.Tensors(l.parameters.Tensors), checkpoint.Tensors(optimizer)); err != nil {
 		return fmt.Errorf("saving a checkpoint: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -36,6 +37,8 @@ type CountParams struct {
 	Remove string
 	// Folder is the URL of the output folder.
 	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Model, if not nil, is the model whose choices are counted too.
 	Model *Model
 	// Kernel names the variant of the kernels; see kernel.Named. It does not change the counts of the

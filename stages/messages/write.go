@@ -35,6 +35,7 @@ func (f *writeFn) Setup(context.Context) error {
 
 // ProcessElement receives the counts of all shards and emits the URL of the summary.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*shardCounts) bool, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	var all, shard shardCounts
 	for shards(&shard) {
 		all.Sources, all.Choices = append(all.Sources, shard.Sources...), append(all.Choices, shard.Choices...)

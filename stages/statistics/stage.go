@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/tables"
 	"tagnet/stages/worker"
 )
@@ -30,6 +31,8 @@ type Params struct {
 	Layers, Deltas []int
 	// Folder is the URL of the output folder.
 	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 }
 
 // Counted is a split and the folders with its counts.

@@ -17,6 +17,7 @@ type writeFn struct{ Params Params }
 
 // ProcessElement receives the degrees of all shards.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*Degrees) bool, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	all := map[string]*Degrees{Training: {Graph: Training}, Inference: {Graph: Inference}}
 	var d Degrees
 	for shards(&d) {

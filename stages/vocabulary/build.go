@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/externalsort"
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -36,6 +37,8 @@ type BuildParams struct {
 	// Folder is the URL of the folder that takes the files, Spill that of the folder for spill
 	// files.
 	Folder, Spill string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Strict makes the first line that is not a fact an error, a triples.BadLine. Otherwise such
 	// lines are rejected.
 	Strict bool
@@ -91,6 +94,7 @@ type namesFn struct{ Params BuildParams }
 
 // ProcessElement reads one chunk.
 func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
@@ -188,6 +192,7 @@ type writeFn struct{ Params BuildParams }
 
 // ProcessElement writes one file.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Written)) error {
+	ctx = f.Params.Lock.Guard(ctx)
 	plan, err := budget.Preprocess(0).Plan(f.Params.Memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err

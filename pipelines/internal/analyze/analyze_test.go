@@ -324,3 +324,12 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("a relation that no training fact has: exit %d, %s%s", code, out, stderr)
 	}
 }
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	workspace := t.TempDir()
+	arguments := []string{"--layers", "2", "--deltas", "1", "--splits", "test"}
+	pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 40))}, arguments...)...)
+	pipelinetest.Remove(t, workspace, "analysis")
+	pipelinetest.TakenOver(t, Pipeline(), workspace, "analysis", arguments...)
+}

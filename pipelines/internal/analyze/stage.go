@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
@@ -35,13 +36,13 @@ func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, erro
 		e.Say("%s is complete with the same configuration; --force overwrites all of it", w.Analysis())
 		return false, nil
 	}
-	if err := f.write(ctx, e, m); err != nil {
+	if err := f.write(ctx, e, m, stage.Lock()); err != nil {
 		stage.Abandon(!command.Local())
 		return false, err
 	}
 	// Remove the page of the earlier analysis before Publish: after an interrupt the next run then makes
 	// the page.
-	if err := storage.Remove(ctx, pageURL(w)); err != nil {
+	if err := storage.Remove(stage.Lock().Guard(ctx), pageURL(w)); err != nil {
 		return false, err
 	}
 	return true, stage.Publish(ctx, map[string]int64{"splits": int64(len(f.splitList))})
@@ -62,9 +63,9 @@ func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Man
 }
 
 // write runs the Beam pipeline.
-func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Manifest) error {
+func (f *flags) write(ctx context.Context, e *command.Environment, m manifest.Manifest, held lock.Lock) error {
 	shards := Shards(e.Workspace.Graph(), m)
-	params := statistics.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis()}
+	params := statistics.Params{Graph: e.Workspace.Graph(), Layers: f.layerList, Deltas: f.deltaList, Folder: e.Workspace.Analysis(), Lock: held}
 	for _, split := range f.splitList {
 		params.Splits = append(params.Splits, statistics.Counted{Split: split, Distances: e.Workspace.Distances(split), Messages: e.Workspace.Messages(split)})
 	}

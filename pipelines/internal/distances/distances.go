@@ -117,6 +117,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same configuration; --force overwrites it", w.Distances(f.split))
 		return f.finish(ctx, e, false)
 	}
+	c.params.Lock = stage.Lock()
 	if err := f.search(ctx, e, sources, c); err != nil {
 		stage.Abandon(!command.Local())
 		return err

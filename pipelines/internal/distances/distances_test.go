@@ -215,3 +215,13 @@ func TestSameBytesInAnyRun(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	workspace := prepared(t, 1, false)
+	for _, method := range []string{"worker", "join"} {
+		t.Run(method, func(t *testing.T) {
+			pipelinetest.TakenOver(t, Pipeline(), workspace, "distances/test", "--split", "test", "--method", method)
+		})
+	}
+}

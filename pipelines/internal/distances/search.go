@@ -62,7 +62,7 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 		return err
 	}
 	bar.Set(int64(len(sources)) * rounds)
-	return storage.RemoveAll(ctx, storage.Join(params.Folder, distances.SpillFolder))
+	return storage.RemoveAll(params.Lock.Guard(ctx), storage.Join(params.Folder, distances.SpillFolder))
 }
 
 // errNoSources is the error of Build and BuildTables for an empty list of sources.

@@ -134,6 +134,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same configuration; --force overwrites it", w.Messages(f.split))
 		return f.finish(ctx, e, false)
 	}
+	params.Lock = stage.Lock()
 	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, params); err != nil {
 		stage.Abandon(!command.Local())
 		return err

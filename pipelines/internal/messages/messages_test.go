@@ -271,3 +271,8 @@ func TestTrainingOfThePaper(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	pipelinetest.TakenOver(t, Pipeline(), prepared(t, false), "messages/test", "--split", "test")
+}

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/stages/graph"
@@ -20,6 +21,8 @@ type BuildParams struct {
 	Strict bool
 	// Folder is the URL of the folder that takes the tables.
 	Folder string
+	// Lock is that of Folder; the zero Lock is never lost.
+	Lock lock.Lock
 	// Inductive says that there are texts of an inference graph.
 	Inductive bool
 	// Dataset and InferenceDataset are names for people; they go into the summary.
@@ -46,10 +49,10 @@ func Build(p BuildParams) *beam.Pipeline {
 	spill := storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
 	written, rejects := vocabulary.Build(s, beam.CreateList(s, p.Chunks), vocabulary.BuildParams{
-		Folder: p.Folder, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, BufferBytes: p.BufferBytes,
+		Folder: p.Folder, Lock: p.Lock, Spill: spill, Strict: p.Strict, Memory: p.Memory * budget.MiB, BufferBytes: p.BufferBytes,
 	})
 	graph.Write(s, rejects, written, graph.WriteParams{
-		Folder: p.Folder, Spill: spill, Chunks: p.Chunks, Strict: p.Strict, Inductive: p.Inductive,
+		Folder: p.Folder, Lock: p.Lock, Spill: spill, Chunks: p.Chunks, Strict: p.Strict, Inductive: p.Inductive,
 		Dataset: p.Dataset, InferenceDataset: p.InferenceDataset, EdgeShards: p.EdgeShards, Memory: p.Memory * budget.MiB, BufferBytes: p.BufferBytes,
 	})
 	return pipeline

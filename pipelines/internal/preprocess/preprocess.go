@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tagnet/formats/externalsort"
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/model/budget"
@@ -88,7 +89,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return finish(ctx, e, source, false)
 	}
-	if err := f.write(ctx, e, source); err != nil {
+	if err := f.write(ctx, e, source, stage.Lock()); err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}
@@ -152,7 +153,8 @@ func resolve(ctx context.Context, flag, name string) (string, error) {
 }
 
 // write runs the Beam pipeline.
-func (f *flags) write(ctx context.Context, e *command.Environment, source dataset) error {
+func (f *flags) write(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
+	ctx = held.Guard(ctx)
 	defer vocabulary.Forget()
 	defer externalsort.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
@@ -164,7 +166,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	}
 	p := Build(BuildParams{
 		Chunks: source.chunks(), Strict: f.onBadLine == fail,
-		Folder: e.Workspace.Graph(), Inductive: source.inference != "",
+		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory,
 	})

@@ -338,3 +338,8 @@ func TestDamagedFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	pipelinetest.TakenOver(t, Pipeline(), t.TempDir(), "graph", "--dataset", pipelinetest.Dataset(t, small()))
+}

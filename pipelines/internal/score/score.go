@@ -191,7 +191,7 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 			Device: a.device, Announce: announce,
 		},
 		evaluate.Params{
-			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Checkpoint: a.model.Record.Name(), UserQueries: table != "",
+			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Lock: stage.Lock(), Checkpoint: a.model.Record.Name(), UserQueries: table != "",
 		})
 	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
 		stage.Abandon(!command.Local())

@@ -399,3 +399,14 @@ func other(t *testing.T, w, prefix, relation string) []string {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder, "--force")
 	return nil
 }
+
+// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+func TestTakenOver(t *testing.T) {
+	workspace := trained(t, "plain")
+	t.Run("split", func(t *testing.T) {
+		pipelinetest.TakenOver(t, Pipeline(), workspace, "evaluation/test", "--device", "cpu")
+	})
+	t.Run("queries", func(t *testing.T) {
+		pipelinetest.TakenOver(t, Pipeline(), workspace, "evaluation/queries", "--device", "cpu", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+	})
+}

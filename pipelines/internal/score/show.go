@@ -59,7 +59,7 @@ func (a *scoring) answer(ctx context.Context) error {
 	}
 	if !done {
 		table := storage.Join(w.Path(queriesFolder), "questions.arrow")
-		if err := tables.WriteQueries(ctx, table, a.own.distinct); err != nil {
+		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.distinct); err != nil {
 			return err
 		}
 		if err := a.score(ctx, &stage, table, count); err != nil {

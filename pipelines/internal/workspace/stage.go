@@ -97,9 +97,10 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 		return true, s.lock.Release(context.WithoutCancel(ctx))
 	}
 	// Without its manifest the folder counts as leftovers, wherever this is interrupted.
-	err = storage.Remove(ctx, s.index())
+	guarded := s.lock.Guard(ctx)
+	err = storage.Remove(guarded, s.index())
 	if err == nil {
-		err = storage.Clear(ctx, s.url(), s.lockFile())
+		err = storage.Clear(guarded, s.url(), s.lockFile())
 	}
 	if err != nil {
 		s.Pause()
@@ -143,7 +144,7 @@ func (s *Stage) Resume(ctx context.Context, force bool) error {
 	if err := s.acquire(ctx, force); err != nil {
 		return err
 	}
-	if err := storage.RemoveTemporary(ctx, s.url()); err != nil {
+	if err := storage.RemoveTemporary(s.lock.Guard(ctx), s.url()); err != nil {
 		s.Pause()
 		return fmt.Errorf("clearing %s: %w", s.url(), err)
 	}
@@ -153,8 +154,8 @@ func (s *Stage) Resume(ctx context.Context, force bool) error {
 // CheckFree returns a *lock.Held if another run is writing the folder.
 func (s *Stage) CheckFree(ctx context.Context) error { return lock.CheckFree(ctx, s.url()) }
 
-// Lock returns the folder's lock after Begin or Resume. Workers that write for hours check it
-// before each file.
+// Lock returns the folder's lock after Begin or Resume. All that writes into the folder does so in
+// the context of its Guard.
 func (s *Stage) Lock() lock.Lock { return s.lock }
 
 // Pause ends a run that leaves its files for the next one to resume or to remove.
@@ -300,10 +301,8 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
 	}
-	if err := s.lock.Check(ctx); err != nil { // another run may have completed the folder meanwhile
-		return err
-	}
-	return manifest.Write(ctx, s.url(), manifest.Manifest{
+	// Another run may have completed the folder meanwhile.
+	return manifest.Write(s.lock.Guard(ctx), s.url(), manifest.Manifest{
 		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
