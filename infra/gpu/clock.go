@@ -9,9 +9,6 @@ type clock struct {
 	limit time.Duration
 }
 
-// newClock returns a clock that begins now.
-func newClock(now func() time.Time, limit time.Duration) clock { return clock{now, now(), limit} }
-
 // spent returns the time since the start.
 func (c clock) spent() time.Duration { return c.now().Sub(c.start) }
 

@@ -8,7 +8,7 @@ import (
 func TestClock(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1000, 0)
-	c := newClock(func() time.Time { return at }, time.Minute)
+	c := clock{func() time.Time { return at }, at, time.Minute}
 	for _, test := range []struct {
 		after   time.Duration
 		reserve time.Duration

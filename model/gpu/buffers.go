@@ -86,7 +86,7 @@ func (e *engine) placeBuffers(stride, wanted int) error {
 	}
 	e.capacity = int(min(int64(wanted), (free-once)/each, indexed))
 	if e.capacity < 1 {
-		return fmt.Errorf("%w: one query takes %d MiB, and all queries %d MiB beside the graph and the weights, of %d MiB; end other processes on the GPU or use --device cpu",
+		return fmt.Errorf("%w: one query takes %d MiB, and all queries %d MiB beside the graph and the weights, of %d MiB free; end other processes on the GPU or use --device cpu",
 			device.ErrMemory, each>>20, once>>20, max(free, 0)>>20)
 	}
 	for _, buffer := range e.buffers(stride, e.capacity) {

@@ -24,7 +24,7 @@ func TestPlaceBuffersErrors(t *testing.T) {
 	}{
 		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities with 3 states each are too many for a device: at most 536870910; use --device cpu"},
 		{entities: 1<<29 - 2, free: 1 << 30, memory: true, says: "one query takes "},
-		{entities: 1000, free: 1 << 20, memory: true, says: "of 0 MiB; end other processes on the GPU or use --device cpu"},
+		{entities: 1000, free: 1 << 20, memory: true, says: "of 0 MiB free; end other processes on the GPU or use --device cpu"},
 	} {
 		d := interpreter.New(interpreter.Memory(test.free))
 		e := &engine{device: d, graph: &graph.Graph{Entities: test.entities, Offsets: []int64{0}}, configuration: c, dim: 32, memory: memory{device: d}}

@@ -6,7 +6,6 @@ import "tagnet/model/device"
 type memory struct {
 	device device.Device
 	held   []device.Pointer
-	bytes  int64 // of all that is held
 	err    error
 }
 
@@ -21,7 +20,6 @@ func (m *memory) allocate(bytes int64) device.Pointer {
 		return 0
 	}
 	m.held = append(m.held, p)
-	m.bytes += (bytes + 255) &^ 255
 	return p
 }
 
@@ -51,14 +49,28 @@ func place[T any](m *memory, values []T) device.Pointer {
 	return p
 }
 
-// free gives everything back.
-func (m *memory) free() error {
+// release gives back all but the first n allocations, and returns the first error so far.
+func (m *memory) release(n int) error {
 	var first error
-	for _, p := range m.held {
+	for _, p := range m.held[n:] {
 		if err := m.device.Free(p); err != nil && first == nil {
 			first = err
 		}
 	}
-	m.held = nil
-	return first
+	m.held = m.held[:n]
+	if m.err == nil {
+		m.err = first
+	}
+	return m.err
+}
+
+// free gives everything back. Its error is that of giving back.
+func (m *memory) free() error {
+	before := m.err
+	m.err = nil
+	err := m.release(0)
+	if before != nil {
+		m.err = before
+	}
+	return err
 }

@@ -160,7 +160,8 @@ func (s scenario) options(t testing.TB) []interpreter.Option {
 	if s.capacity == 0 {
 		return options
 	}
-	trainer, err := NewTrainer(interpreter.New(), s.graph, s.configuration, s.parameters(), s.solver())
+	d := interpreter.New()
+	trainer, err := NewTrainer(d, s.graph, s.configuration, s.parameters(), s.solver())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func (s scenario) options(t testing.TB) []interpreter.Option {
 	for _, b := range trainer.buffers(1+s.configuration.Negatives, len(s.examples)) {
 		each, once = each+b.bytes, once+b.once
 	}
-	held := trainer.memory.bytes - each*int64(len(s.examples)) - once
+	held := d.Properties().Memory - d.Properties().Free - each*int64(len(s.examples)) - once
 	return append(options, interpreter.Memory(held+(once+each*int64(s.capacity)+each/2)*8/7+64<<10)) // an eighth is left free
 }
 

@@ -135,19 +135,13 @@ func (s *Scorer) rank(queries []Query, out []Answered) error {
 		begin = append(begin, int32(len(known)))
 	}
 	const fields = 5 // that the kernel writes of an answer
-	m := memory{device: s.device, err: s.memory.err}
-	at, of, list, to := place(&m, answers), place(&m, begin), place(&m, known), m.allocate(int64(4*fields*len(answers)))
-	if s.memory.err == nil {
-		s.memory.err = m.err
-	}
+	m, held := &s.memory, len(s.memory.held)
+	at, of, list, to := place(m, answers), place(m, begin), place(m, known), m.allocate(int64(4*fields*len(answers)))
 	s.launch("rank", len(answers), 256, at, of, list, to)
 	results := values(s.engine, to, make([]int32, fields*len(answers)))
 	sent := values(s.engine, s.engine.batch.Sent, make([]int64, s.configuration.Layers*len(queries)))
-	if err := m.free(); err != nil && s.memory.err == nil {
-		s.memory.err = err
-	}
-	if s.memory.err != nil {
-		return s.memory.err
+	if err := m.release(held); err != nil {
+		return err
 	}
 	for i, r := range answers {
 		a, result := &out[r.Query], results[fields*i:][:fields]
@@ -179,18 +173,12 @@ func (s *Scorer) best(n, k int, out []Answered) error {
 		return s.memory.err
 	}
 	const fields = 3
-	m := memory{device: s.device, err: s.memory.err}
-	to := m.allocate(int64(4 * fields * n * k))
-	if s.memory.err == nil {
-		s.memory.err = m.err
-	}
+	held := len(s.memory.held)
+	to := s.memory.allocate(int64(4 * fields * n * k))
 	s.launch("best", n, 256, int32(k), to)
 	results := values(s.engine, to, make([]int32, fields*n*k))
-	if err := m.free(); err != nil && s.memory.err == nil {
-		s.memory.err = err
-	}
-	if s.memory.err != nil {
-		return s.memory.err
+	if err := s.memory.release(held); err != nil {
+		return err
 	}
 	for i := range out {
 		out[i].Best = make([]Candidate, k)
