@@ -66,11 +66,19 @@ type TooSmall struct {
 	Rows []Row
 }
 
-// Error names the least budget in MiB and its rows.
+// Error names the least budget in MiB and its rows. They are rounded so that they add up to it: each
+// is the difference of two rounded sums, and the last is the rest.
 func (e *TooSmall) Error() string {
 	rows := make([]string, len(e.Rows))
+	sum, shown := int64(0), int64(0)
 	for i, r := range e.Rows {
-		rows[i] = fmt.Sprintf("%s %d", r.Name, (r.Bytes+MiB-1)/MiB)
+		sum += r.Bytes
+		to := (sum + MiB/2) / MiB
+		if i == len(e.Rows)-1 {
+			to = e.Least / MiB
+		}
+		rows[i] = fmt.Sprintf("%s %d", r.Name, to-shown)
+		shown = to
 	}
 	return fmt.Sprintf("%s with %s takes at least %d MiB (%s)", e.Task, count(e.Threads), e.Least/MiB, strings.Join(rows, ", "))
 }

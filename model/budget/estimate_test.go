@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,40 @@ func TestLeastIsEnough(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRowsOfErrorAddUp adds the numbers in the parentheses of an error.
+func TestRowsOfErrorAddUp(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []int64{1, 300_000, 700_000, 1_500_000, MiB} {
+		e := Estimate{Task: "scoring", Rows: []Row{{"graph", 7 * unit}, {"queries", unit}, {"parameters", unit}, {"rankings", 3 * unit}}, Thread: unit}
+		_, err := e.Plan(MiB, 3, 1)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		total, rows, _ := strings.Cut(err.Error(), " MiB (")
+		want, sum := last(t, total), int64(0)
+		for row := range strings.SplitSeq(strings.TrimSuffix(rows, ")"), ", ") {
+			n := last(t, row)
+			if n < 0 {
+				t.Errorf("%d: a negative row in %q", unit, err)
+			}
+			sum += n
+		}
+		if sum != want {
+			t.Errorf("%d: the rows add up to %d in %q", unit, sum, err)
+		}
+	}
+}
+
+// last returns the number that a text ends in.
+func last(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text[strings.LastIndexByte(text, ' ')+1:], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestWidest expects the most sources at once with which every core has a thread.
