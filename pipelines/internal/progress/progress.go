@@ -67,11 +67,13 @@ func (b *Bar) Set(done int64) {
 	b.draw()
 }
 
-// Resume sets the number of units that an earlier run completed, which the rate leaves out.
+// Resume sets the number of units that an earlier run completed. The rate, the time left and the
+// line of End leave them out, and the time before the call.
 func (b *Bar) Resume(done int64) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	b.done, b.first = done, done
+	b.begun = b.d.now()
 }
 
 // Note shows a text after the numbers, for example the loss.
@@ -98,7 +100,7 @@ func (b *Bar) End() {
 	if took < silentBelow {
 		return
 	}
-	text := fmt.Sprintf("%s: %s %s in %s", b.label, Count(b.done), b.unit, Duration(took))
+	text := fmt.Sprintf("%s: %s %s in %s", b.label, Count(b.done-b.first), b.unit, Duration(took))
 	if b.note != "" {
 		text += ", " + b.note
 	}
