@@ -95,7 +95,10 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 
 // wrongCount words the commonest mistake, spaces for tabs, in its own way.
 func wrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
-	remedy = fmt.Sprintf("separate %s by one tab each", fields)
+	remedy = fmt.Sprintf("separate %s by single tabs", fields)
+	if want == 2 {
+		remedy = fmt.Sprintf("separate %s by a tab", fields)
+	}
 	switch words := len(bytes.Fields(line)); {
 	case len(bytes.TrimSpace(line)) == 0 && found == 1:
 		return "blank line", "remove it"

@@ -57,11 +57,11 @@ func TestReadAcceptsEveryLineEndAndMark(t *testing.T) {
 
 func TestReadSaysWhatIsWrongWithALine(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
-		{"two fields", "a\tr", "2 fields instead of 3; separate head, relation and tail by one tab each"},
+		{"two fields", "a\tr", "2 fields instead of 3; separate head, relation and tail by single tabs"},
 		{"four fields", "a\tr\tb\tc", "4 fields instead of 3; separate"},
 		{"one field", "a", "1 field instead of 3; separate"},
 		{"trailing tab", "a\tr\tb\t", "4 fields instead of 3"},
-		{"spaces for tabs", "a r b", "spaces where tabs belong; separate head, relation and tail by one tab each"},
+		{"spaces for tabs", "a r b", "spaces where tabs belong; separate head, relation and tail by single tabs"},
 		{"spaces for one tab", "a r\tb", "spaces where tabs belong"},
 		{"more words", "a long name r b", "spaces where tabs belong"},
 		{"empty head", "\tr\tb", "field 1 of 3 is empty; give"},
@@ -229,7 +229,7 @@ func TestReadQueries(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by one tab each"},
+		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by a tab"},
 		{"a r\n", "q.txt:1: spaces where tabs belong"},
 		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
 		{"\tr\n", "q.txt:1: field 1 of 2 is empty"},

@@ -159,10 +159,10 @@ func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple)
 	b := formattriples.BadLine{
 		File: e.chunk.URL, Line: line, Text: t.Line(),
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
-		Remedy: "add training facts with it, or leave the line out",
+		Remedy: "add training facts with it",
 	}
 	if e.params.Strict {
-		return b
+		return triples.Refuse(b)
 	}
 	linesRejected.Inc(ctx, 1)
 	return e.rejects.Write(ctx, b)

@@ -89,7 +89,7 @@ func TestUnknownRelationsAreRejected(t *testing.T) {
 		strict  string   // what the error says
 	}{
 		"none":            {"anna\tlikes\tbert\n", []externalsort.Row{likes, liked}, nil, ""},
-		"one":             {"anna\tlikes\tbert\nbert\town\tanna\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	bert\town\tanna`}, `URL:2: relation "own" ` + reason + "; add training facts with it, or leave the line out"},
+		"one":             {"anna\tlikes\tbert\nbert\town\tanna\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	bert\town\tanna`}, `URL:2: relation "own" ` + reason + "; add training facts with it, or skip such lines with --on_bad_line reject"},
 		"all":             {"anna\town\tbert\nanna\thate\tbert\n", nil, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`, "URL\t2\trelation \"hate\" " + reason + `	anna\thate\tbert`}, `URL:1: relation "own"`},
 		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:1: relation "own"`},
 		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"Ä \" " + reason + `	anna\tÄ \tbert`}, `URL:2: relation "Ä "`},

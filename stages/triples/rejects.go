@@ -29,6 +29,12 @@ type RejectsWriter struct {
 	text    *bufio.Writer
 }
 
+// Refuse returns the error of a line that is not to be rejected, with the flag that would reject it.
+func Refuse(b triples.BadLine) error {
+	b.Remedy += ", or skip such lines with --on_bad_line reject"
+	return b
+}
+
 // NewRejectsWriter returns a writer of the rejects of a chunk to a URL.
 func NewRejectsWriter(url string, chunk Chunk) *RejectsWriter {
 	return &RejectsWriter{rejects: Rejects{URL: url, Text: chunk.URL, Line: chunk.Line}}

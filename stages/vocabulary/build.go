@@ -118,7 +118,7 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		return c.add(ctx, t)
 	}, func(b formattriples.BadLine) error {
 		if f.Params.Strict {
-			return b
+			return triples.Refuse(b)
 		}
 		linesRejected.Inc(ctx, 1)
 		return rejects.Write(ctx, b)

@@ -163,7 +163,7 @@ func TestBadInputs(t *testing.T) {
 		begin string // DIR stands for the dataset's folder
 		says  string
 	}{
-		"four fields":      {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:", "4 fields"},
+		"four fields":      {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:", "4 fields instead of 3; separate head, relation and tail by single tabs, or skip such lines with --on_bad_line reject"},
 		"two fields":       {change("valid.txt", "anna\tlikes\n"), "DIR/valid.txt:1:", "2 fields"},
 		"spaces":           {change("test.txt", "anna likes bert\n"), "DIR/test.txt:1:", "space"},
 		"empty field":      {change("train.txt", "a\t\tb\n"), "DIR/train.txt:1:", "empty"},

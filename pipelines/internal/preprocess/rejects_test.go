@@ -37,7 +37,7 @@ func TestUnknownRelations(t *testing.T) {
 			map[string]string{"test.txt": "dora\tlikes\temil\r\nbert\thates\tanna\r\nbert\tlikes\tanna\r\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`},
 			"left out: 1 rejected line (rejects.tsv has the reasons);", "10 2 4 5",
-			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or leave the line out`,
+			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or skip such lines with --on_bad_line reject`,
 		},
 		"the same in valid and test": {
 			map[string]string{"valid.txt": "anna\thates\tcora\nanna\tlikes\tcora\n", "test.txt": "dora\tlikes\temil\nbert\thates\tanna\n"}, nil,
