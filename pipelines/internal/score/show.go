@@ -58,7 +58,7 @@ func (a *scoring) answer(ctx context.Context) error {
 		return err
 	}
 	if !done {
-		table := storage.Join(w.Path(queriesFolder), "questions.arrow")
+		table := storage.Join(w.Path(queriesFolder), "queries.arrow")
 		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.distinct); err != nil {
 			return err
 		}
