@@ -157,9 +157,9 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	e.Outputs(made, folder, storage.Join(folder, distances.DistributionFile))
 	switch f.split {
 	case "train":
-		e.Next(e.Workspace.Command("train"))
+		e.NextSteps(ctx, e.TrainStep())
 	default:
-		e.Next(e.Workspace.Command("messages", "--split", f.split), e.Workspace.Command("train"))
+		e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("messages", "--split", f.split), Folder: workspace.MessagesFolder(f.split)}, e.TrainStep())
 	}
 	return nil
 }

@@ -229,6 +229,6 @@ func finish(ctx context.Context, e *command.Environment, source dataset, made bo
 			e.Say("%s is made for the inductive setting; --inference %s adds its inference graph", source.name, datasets.Catalogue()[at].Inference)
 		}
 	}
-	e.Next(e.Workspace.Command("distances", "--split", "test"), e.Workspace.Command("train"))
+	e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("distances", "--split", "test"), Folder: workspace.DistancesFolder("test")}, e.TrainStep())
 	return nil
 }

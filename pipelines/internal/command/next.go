@@ -1,0 +1,38 @@
+package command
+
+import (
+	"context"
+
+	"tagnet/pipelines/internal/workspace"
+)
+
+// Step is a command that can follow a run, and the folder below the workspace that it makes.
+type Step struct {
+	Command workspace.Command
+	Folder  string
+}
+
+// NextSteps prints a line for each step whose folder is not complete. If all are, the next step is
+// score, or report once the test split is scored.
+func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
+	w := e.Workspace
+	var left []workspace.Command
+	for _, s := range steps {
+		if !w.Complete(ctx, s.Folder) {
+			left = append(left, s.Command)
+		}
+	}
+	switch {
+	case len(left) > 0:
+	case w.Complete(ctx, workspace.EvaluationFolder("test")):
+		left = append(left, w.Command("report"))
+	default:
+		left = append(left, w.Command("score"))
+	}
+	e.Next(left...)
+}
+
+// TrainStep is the training.
+func (e *Environment) TrainStep() Step {
+	return Step{e.Workspace.Command("train"), "checkpoints"}
+}
