@@ -83,7 +83,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
-		return err
+		return f.explain(ctx, e, source, err)
 	}
 	if done {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())

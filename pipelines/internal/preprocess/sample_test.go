@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
@@ -27,7 +28,7 @@ func TestSample(t *testing.T) {
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "1"); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration (it is not the built-in sample of this --seed)") {
 		t.Errorf("another seed: exit %d, %s", code, stderr)
 	}
 }
@@ -37,8 +38,9 @@ func TestSample(t *testing.T) {
 func TestSampleBesideAnotherGraph(t *testing.T) {
 	w := t.TempDir()
 	sample := filepath.Join(w, "sample", "train.txt")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, small()))
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"files.train differs", w + " --force"}}, "--workspace", w)
+	dataset := pipelinetest.Dataset(t, small())
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", dataset)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"(--dataset is " + filepath.Base(dataset) + " there, not given (the built-in sample) here)", w + " --force"}}, "--workspace", w)
 	if _, err := os.Stat(sample); err == nil {
 		t.Error("the sample was made all the same")
 	}
@@ -58,5 +60,48 @@ func TestSampleBesideAnotherGraph(t *testing.T) {
 	pipelinetest.Remove(t, filepath.Dir(sample))
 	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w); code != 0 || !strings.Contains(out, "is complete with the same data") {
 		t.Errorf("without its texts: exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// TestDifferencesNameFlags changes what --dataset and --inference name since the graph was made.
+func TestDifferencesNameFlags(t *testing.T) {
+	dataset := pipelinetest.Dataset(t, small())
+	inference := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tparent\ty\n", "test.txt": "x\tparent\ty\n"})
+	w := t.TempDir()
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", dataset, "--inference", inference)
+	for _, c := range []struct {
+		change func()
+		flags  []string
+		says   string
+	}{
+		{func() {}, []string{"--dataset", dataset}, "(--inference is " + filepath.Base(inference) + " there, not given here)"},
+		{func() { pipelinetest.Write(t, filepath.Join(dataset, "valid.txt"), "anna\tlikes\tbert\n") }, []string{"--dataset", dataset, "--inference", inference}, "(valid.txt of --dataset differs)"},
+		{func() { pipelinetest.Write(t, filepath.Join(inference, "test.txt"), "y\tparent\tx\n") }, []string{"--dataset", dataset, "--inference", inference, "--on_bad_line", "reject"},
+			"(test.txt of --inference differs; valid.txt of --dataset differs; on_bad_line is "},
+	} {
+		c.change()
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}}, append(c.flags, "--workspace", w)...)
+	}
+}
+
+// TestNextLeavesOutWhatExists runs again beside outputs of the commands that it would name.
+func TestNextLeavesOutWhatExists(t *testing.T) {
+	w := t.TempDir()
+	flags := []string{"--workspace", w, "--dataset", pipelinetest.Dataset(t, small())}
+	for _, c := range []struct{ folder, next string }{
+		{"graph", "next: go run ./pipelines/distances --workspace " + w + " --split test\nnext: go run ./pipelines/train --workspace " + w + "\n"},
+		{"distances/test", "next: go run ./pipelines/train --workspace " + w + "\n"},
+		{"checkpoints", "next: go run ./pipelines/score --workspace " + w + "\n"},
+		{"evaluation/test", "next: go run ./pipelines/report --workspace " + w + "\n"},
+	} {
+		if c.folder != "graph" {
+			if err := manifest.Write(t.Context(), filepath.Join(w, c.folder), manifest.Manifest{Stage: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := pipelinetest.Succeed(t, Pipeline(), flags...)
+		if _, next, _ := strings.Cut(out, "summary.json\n"); next != c.next {
+			t.Errorf("with %s: %q, want %q", c.folder, next, c.next)
+		}
 	}
 }
