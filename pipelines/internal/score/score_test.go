@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -267,6 +268,18 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	}
 }
 
+// TestRunningTraining scores with a finished epoch of a training that is running.
+func TestRunningTraining(t *testing.T) {
+	w := trained(t, "plain")
+	folder := filepath.Join(w, "checkpoints")
+	pipelinetest.Remove(t, folder, "manifest.json")
+	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", "2")
+	if !strings.Contains(out, "the training is still running; using epoch-002\n") {
+		t.Errorf("score says\n%s", out)
+	}
+}
+
 // TestModelOfAnotherGraph holds that it is said if the graph is no longer that of the training.
 func TestModelOfAnotherGraph(t *testing.T) {
 	w := trained(t, "plain")
@@ -301,6 +314,11 @@ func TestMistakes(t *testing.T) {
 			pipelinetest.Remove(t, w, "checkpoints")
 			return nil
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
+		"first epoch": {func(t *testing.T, w string) []string {
+			pipelinetest.Remove(t, w, "checkpoints")
+			pipelinetest.Write(t, filepath.Join(w, "checkpoints", lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
+			return nil
+		}, 1, []string{"no checkpoint", "a training is running, process 7 on host elsewhere", "wait for its first epoch"}},
 		"no such epoch":      {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
 		"no such split":      {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
 		"no memory":          {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},

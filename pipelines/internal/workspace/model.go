@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
@@ -36,7 +38,11 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	var damaged *checkpoint.DamagedError
 	switch {
 	case errors.Is(err, checkpoint.ErrNone):
-		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume and the flags it had", err, w.Command("train"))
+		if held := new(lock.Held); errors.As(lock.CheckFree(ctx, string(folder)), &held) {
+			o := held.Owner
+			return Model{}, fmt.Errorf("%w yet: a training is running, process %d on host %s since %s: wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
+		}
+		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume", err, w.Command("train"))
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
 	case err != nil:
@@ -49,8 +55,10 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	switch {
 	case record.Vocabulary.Graph != loaded.Manifest.Checksum:
 		m.Warning = fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force"))
+	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
+		m.Warning = fmt.Sprintf("the training is still running; using %s", record.Name())
 	case !finished:
-		m.Warning = fmt.Sprintf("training incomplete; using %s. Resume: %s with the flags it had", record.Name(), w.Command("train", "--resume"))
+		m.Warning = fmt.Sprintf("training incomplete; using %s. Resume: %s", record.Name(), w.Command("train", "--resume"))
 	}
 	return m, nil
 }
