@@ -100,16 +100,8 @@ func (f *field) Set(text string) error {
 // IsBoolFlag lets a flag stand without a value.
 func (f *field) IsBoolFlag() bool { return f.kind == reflect.Bool }
 
-// configure is the configuration of a preset, or the default without one, with the fields that
-// were given.
-func configure(preset string, fields []*field) (configuration.Configuration, error) {
-	c := configuration.Default()
-	if preset != "" {
-		var err error
-		if c, err = configuration.Preset(preset); err != nil {
-			return c, command.Usage("--preset: %v", err)
-		}
-	}
+// configure returns a configuration with the fields that were given.
+func configure(c configuration.Configuration, fields []*field) (configuration.Configuration, error) {
 	for _, f := range fields {
 		if f.given == "" {
 			continue

@@ -59,7 +59,7 @@ func Pipeline() command.Pipeline {
 				field.register(set)
 			}
 			set.IntVar(&f.replicas, "replicas", 0, "threads; 0 is one per core, fewer if --memory is too small for them; changes no result")
-			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint")
+			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; at most 10")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
@@ -71,11 +71,8 @@ func Pipeline() command.Pipeline {
 	}
 }
 
+// check validates the flags, except the hyperparameters, which --resume may complete.
 func (f *flags) check() error {
-	var err error
-	if f.configuration, err = configure(f.preset, f.fields); err != nil {
-		return err
-	}
 	if err := command.CheckKernel(f.kernel); err != nil {
 		return err
 	}
@@ -112,6 +109,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := e.NotEmpty("one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
+		return err
+	}
+	if err := f.configure(ctx, e); err != nil {
 		return err
 	}
 	t, err := f.open(ctx, e)
@@ -210,7 +210,14 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 		return 0, err
 	}
 	if finished {
-		if n := len(records); !t.resume || n == 0 || t.configuration.Epochs <= records[n-1].Epoch {
+		n := len(records)
+		more := n > 0 && t.configuration.Epochs > records[n-1].Epoch
+		if more && !t.resume && t.sameRun(records) == nil {
+			again := t.stage.Command
+			return 0, fmt.Errorf("%s is complete with %d epochs: %s trains %d more, %s trains all %d again", t.folder, records[n-1].Epoch,
+				again.With("--resume"), t.configuration.Epochs-records[n-1].Epoch, again.With("--force"), t.configuration.Epochs)
+		}
+		if !more || !t.resume {
 			done, err := t.stage.Begin(ctx, false)
 			if done {
 				return complete, err
@@ -277,12 +284,14 @@ func (t *training) sameRun(records []checkpoint.Record) error {
 		if r.Seed != t.e.Seed {
 			different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, t.e.Seed))
 		}
+		remedy := fmt.Sprintf("%s continues it, another --workspace or %s starts over",
+			t.e.Workspace.Command("train", "--resume"), t.stage.Command.With("--force"))
 		if r.Vocabulary.Graph != t.loaded.Manifest.Checksum {
 			different = append(different, "the graph is another")
+			remedy = fmt.Sprintf("use another --workspace, or %s to start over", t.stage.Command.With("--force"))
 		}
 		if len(different) > 0 {
-			return fmt.Errorf("%s of %s was written with another configuration (%s): use the same flags, another --workspace, or %s --force to start over",
-				r.Name(), t.folder, strings.Join(different, "; "), t.e.Again("resume"))
+			return fmt.Errorf("%s of %s was written with another configuration (%s): %s", r.Name(), t.folder, strings.Join(different, "; "), remedy)
 		}
 	}
 	return nil
@@ -402,10 +411,10 @@ func (t *training) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog())
-	score := w.Command("score")
 	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
-		score = score.With("--force") // the evaluation is of another checkpoint
+		e.Next(w.Command("score", "--force")) // the evaluation is of another checkpoint
+		return nil
 	}
-	e.Next(score)
+	e.NextSteps(ctx)
 	return nil
 }

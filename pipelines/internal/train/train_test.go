@@ -69,7 +69,9 @@ func TestResume(t *testing.T) {
 		want  []string
 	}{
 		"no flag":             {nil, []string{"unfinished", "--resume", "--force"}},
-		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "--force"}},
+		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "train --workspace " + w + " --resume continues it", "--force"}},
+		"fewer epochs":        {[]string{"--resume", "--epochs", "2"}, []string{"epochs is 3 there, 2 here"}},
+		"a preset":            {[]string{"--resume", "--preset", "wn-v2"}, []string{"learning_rate_decay is "}},
 		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
 		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
 	} {
@@ -191,6 +193,46 @@ func TestMoreEpochs(t *testing.T) {
 		delete(b, early)
 	}
 	pipelinetest.Same(t, b, a)
+}
+
+// TestResumeTakesTheCheckpointsFlags resumes without the flags of the training, which are not the
+// defaults, and again with --epochs.
+func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
+	w := ring(t, 40)
+	folder := filepath.Join(w, "checkpoints")
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "3", "--seed", "5", "--validate_every", "2", "--valid_limit", "3")...)
+	want := pipelinetest.Files(t, folder)
+	for name := range want {
+		if name == "manifest.json" || strings.HasPrefix(name, "epoch-003") {
+			pipelinetest.Remove(t, filepath.Join(folder, name))
+		}
+	}
+	for _, said := range []string{"resuming from epoch-002", "is complete"} {
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
+		if code != 0 || !strings.Contains(out+stderr, said) {
+			t.Errorf("%d, no %q in %s%s", code, said, out, stderr)
+		}
+		pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+	}
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4")
+	if code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+// TestMoreEpochsNameResume checks the error of a larger --epochs without --resume, and runs what it
+// proposes.
+func TestMoreEpochsNameResume(t *testing.T) {
+	w := finished(t)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "6")...)
+	_, line, _ := strings.Cut(stderr, "complete with 4 epochs: go run ./pipelines/train ")
+	resume, rest, found := strings.Cut(line, " trains 2 more, ")
+	if code != 1 || !found || !strings.Contains(rest, "--force trains all 6 again") {
+		t.Fatalf("%d, %s", code, stderr)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), strings.Fields(resume)...); code != 0 || !strings.Contains(stderr, "epoch 6 of 6") || strings.Contains(stderr, "epoch 4 of") {
+		t.Errorf("%d, %s", code, stderr)
+	}
 }
 
 func TestAnotherGraphIsNotResumedOn(t *testing.T) {
@@ -385,11 +427,11 @@ func TestConfigure(t *testing.T) {
 	set("bias", "false")
 	set("aggregate", "sum")
 	set("dropout", "0.25")
-	got, err := configure("wn-v1", list)
+	want, err := configuration.Preset("wn-v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := configuration.Preset("wn-v1")
+	got, err := configure(want, list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +441,7 @@ func TestConfigure(t *testing.T) {
 		b, _ := json.Marshal(want)
 		t.Errorf("%s, want %s", a, b)
 	}
-	if got, err := configure("", fields()); err != nil || got != configuration.Default() {
+	if got, err := configure(configuration.Default(), fields()); err != nil || got != configuration.Default() {
 		t.Errorf("nothing given: %v, %v", got, err)
 	}
 }

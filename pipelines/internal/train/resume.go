@@ -1,0 +1,56 @@
+package train
+
+import (
+	"context"
+	"flag"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+)
+
+// configure decides the hyperparameters: those of the preset with the flags that were given. With
+// --resume, the newest checkpoint stands for a preset that is not given, and it decides the epochs,
+// the seed and the validation unless their flags are given.
+func (f *flags) configure(ctx context.Context, e *command.Environment) error {
+	c := configuration.Default()
+	if f.preset != "" {
+		var err error
+		if c, err = configuration.Preset(f.preset); err != nil {
+			return command.Usage("--preset: %v", err)
+		}
+	}
+	if f.resume {
+		records, _, err := checkpoint.Folder(e.Workspace.Checkpoints()).Records(ctx)
+		if err != nil {
+			return err
+		}
+		if n := len(records); n > 0 {
+			c = f.continued(e, c, records[n-1])
+		}
+	}
+	var err error
+	f.configuration, err = configure(c, f.fields)
+	return err
+}
+
+// continued returns the configuration with which a training resumes from a record, before the flags
+// of hyperparameters. It sets the seed and the validation of the run.
+func (f *flags) continued(e *command.Environment, preset configuration.Configuration, r checkpoint.Record) configuration.Configuration {
+	given := map[string]bool{}
+	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["seed"] {
+		e.Seed = r.Seed
+	}
+	if !given["validate_every"] {
+		f.validation.Every = r.Validation.Every
+	}
+	if !given["valid_limit"] {
+		f.validation.Limit = r.Validation.Limit
+	}
+	if f.preset == "" {
+		return r.Configuration
+	}
+	preset.Epochs = r.Configuration.Epochs
+	return preset
+}
