@@ -148,6 +148,39 @@ func eightTerms(into *[8]float32, a, b []float32, m int) {
 	into[0], into[1], into[2], into[3], into[4], into[5], into[6], into[7] = s0, s1, s2, s3, s4, s5, s6, s7
 }
 
+// packed holds up to twelve adjacent columns of a matrix, row by row: they are contiguous, while the
+// rows of a wide matrix are far apart.
+type packed [12 * portableTerms]float32
+
+// multiplyPacked computes the columns of c += a b from j on, for some of the terms and for n rows
+// of a that are stride entries apart.
+func multiplyPacked(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
+	var columns packed
+	for takesTwelve(m - j) {
+		columns.pack(b[j:], m, terms, 12)
+		for i := range n {
+			twelveTerms((*[12]float32)(c[i*m+j:]), a[i*stride:][:terms], columns[:], 12)
+		}
+		j += 12
+	}
+	for ; j+8 <= m; j += 8 {
+		columns.pack(b[j:], m, terms, 8)
+		for i := range n {
+			eightTerms((*[8]float32)(c[i*m+j:]), a[i*stride:][:terms], columns[:], 8)
+		}
+	}
+	for i := 0; i < n && j < m; i++ {
+		multiplyRest(c[i*m:(i+1)*m], a[i*stride:][:terms], b, j)
+	}
+}
+
+// pack copies the first columns of a matrix with rows of m.
+func (c *packed) pack(b []float32, m, terms, columns int) {
+	for p := range terms {
+		copy(c[p*columns:(p+1)*columns], b[p*m:])
+	}
+}
+
 // multiplyRest computes the last columns of a row, from j on, fewer than eight.
 func multiplyRest(c, a, b []float32, j int) {
 	m := len(c)
