@@ -132,18 +132,3 @@ func (b *boundedMemory) take(size int) {
 	}
 	b.left -= size
 }
-
-// decodeTable decodes an element of a known table and hands its rows on.
-func decodeTable(data []byte, schema *arrow.Schema, each func(rows arrow.Record)) error {
-	rows, err := DecodeBatch(data)
-	if err != nil {
-		return err
-	}
-	if err := sameTable(rows.Schema(), schema); err != nil {
-		return fmt.Errorf("decoding a batch: %w", err)
-	}
-	return guard(func() error {
-		each(rows)
-		return nil
-	})
-}

@@ -17,7 +17,7 @@ type DistanceRow struct {
 }
 
 // bytesPerDistanceBatch bounds the batches of a distance table by their packed size: large
-// enough to compress well, small enough that reading one row decodes little else.
+// enough to compress well, small enough to hold while the next one is decoded.
 const bytesPerDistanceBatch = 1 << 20
 
 const (
@@ -35,26 +35,13 @@ func distancesSchema(entities, hops int) *arrow.Schema {
 	}, entitiesKey, strconv.Itoa(entities), hopsKey, strconv.Itoa(hops))
 }
 
-// distanceRows collects rows of distances as two columns.
-type distanceRows struct {
-	sources []int32
-	packed  []byte
-}
-
-func (d *distanceRows) record(schema *arrow.Schema) arrow.Record {
-	width := schema.Field(1).Type
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(d.packed)}
-	packed := array.NewFixedSizeBinaryData(array.NewData(width, len(d.sources), buffers, nil, 0, 0))
-	return record(schema, []arrow.Array{int32s(d.sources), packed})
-}
-
 // DistanceWriter writes a table of distances row by row. It holds about 2 MiB, or two rows
 // where these are larger.
 type DistanceWriter struct {
-	table    *tableWriter
-	schema   *arrow.Schema
+	*rowsWriter
 	entities int
-	waiting  distanceRows
+	sources  []int32 // of the current batch, as packed
+	packed   []byte
 	last     int64 // source of the last row, -1 before the first
 }
 
@@ -67,88 +54,133 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	if entities < 1 || entities > maxEntities {
 		return nil, fmt.Errorf("writing %s: rows of %d entities are not possible; 1 to %d are", url, entities, maxEntities)
 	}
+	w := &DistanceWriter{entities: entities, last: -1}
 	schema := distancesSchema(entities, hops)
-	table, err := createTable(ctx, url, schema)
-	if err != nil {
-		return nil, err
-	}
-	return &DistanceWriter{table: table, schema: schema, entities: entities, last: -1}, nil
+	var err error
+	w.rowsWriter, err = createRows(ctx, url, schema, func() []arrow.Array {
+		columns := distanceColumns(schema, w.sources, w.packed)
+		w.sources, w.packed = w.sources[:0], w.packed[:0]
+		return columns
+	})
+	return w, err
 }
 
 // Write appends the distances of a source to all entities; 255 is unreached. Sources come in
 // increasing order.
 func (w *DistanceWriter) Write(source int32, distances []uint8) error {
 	if len(distances) != w.entities {
-		return fmt.Errorf("writing %s: source %d has %d distances instead of %d", w.table.url, source, len(distances), w.entities)
+		return w.refuse("source %d has %d distances instead of %d", source, len(distances), w.entities)
 	}
-	at := len(w.waiting.packed)
-	w.waiting.packed = append(w.waiting.packed, make([]byte, PackedLen(w.entities))...)
-	PackInto(w.waiting.packed[at:], distances)
+	w.packed = append(w.packed, make([]byte, PackedLen(w.entities))...)
+	PackInto(w.packed[len(w.packed)-PackedLen(w.entities):], distances)
 	return w.add(source)
 }
 
 // WriteRow appends a row that is packed already.
 func (w *DistanceWriter) WriteRow(row DistanceRow) error {
 	if len(row.Packed) != PackedLen(w.entities) {
-		return fmt.Errorf("writing %s: source %d has %d bytes of distances instead of %d", w.table.url, row.Source, len(row.Packed), PackedLen(w.entities))
+		return w.refuse("source %d has %d bytes of distances instead of %d", row.Source, len(row.Packed), PackedLen(w.entities))
 	}
-	w.waiting.packed = append(w.waiting.packed, row.Packed...)
+	w.packed = append(w.packed, row.Packed...)
 	return w.add(row.Source)
 }
 
 // add enters the source of the row just packed.
 func (w *DistanceWriter) add(source int32) error {
 	if int64(source) <= w.last || int(source) >= w.entities {
-		return fmt.Errorf("writing %s: source %d comes after source %d, of %d entities; rows go by increasing source", w.table.url, source, w.last, w.entities)
+		return w.refuse("source %d comes after source %d, of %d entities; rows go by increasing source", source, w.last, w.entities)
 	}
 	w.last = int64(source)
-	w.waiting.sources = append(w.waiting.sources, source)
-	if len(w.waiting.packed)+PackedLen(w.entities) > bytesPerDistanceBatch {
+	if len(w.sources) == 0 {
+		w.key = w.last
+	}
+	w.sources = append(w.sources, source)
+	w.rows++
+	if len(w.packed)+PackedLen(w.entities) > bytesPerDistanceBatch {
 		return w.flush()
 	}
 	return nil
 }
 
-func (w *DistanceWriter) flush() error {
-	if len(w.waiting.sources) == 0 {
+// distanceColumns returns the columns of a batch. They are views.
+func distanceColumns(schema *arrow.Schema, sources []int32, packed []byte) []arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(packed)}
+	return []arrow.Array{int32s(sources), array.NewFixedSizeBinaryData(array.NewData(schema.Field(1).Type, len(sources), buffers, nil, 0, 0))}
+}
+
+// EachDistances calls each for every row of a table, by increasing source, until it returns an error.
+// Packed stays valid.
+func EachDistances(ctx context.Context, url string, each func(DistanceRow) error) error {
+	entities, last := 0, int32(-1)
+	check := func(schema *arrow.Schema) (err error) {
+		hops := 0
+		if entities, hops, err = distanceSize(schema); err != nil {
+			return err
+		}
+		return sameTable(schema, distancesSchema(entities, hops))
+	}
+	return eachBatch(ctx, url, check, nil, func(rows arrow.Record) error {
+		packed := rows.Column(1).(*array.FixedSizeBinary)
+		for i, source := range int32Values(rows, 0) {
+			if source <= last || int(source) >= entities {
+				return damaged("source %d comes after source %d, of %d entities", source, last, entities)
+			}
+			last = source
+			if err := each(DistanceRow{source, packed.Value(i)}); err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	err := w.table.write(w.waiting.record(w.schema), int64(w.waiting.sources[0]))
-	w.waiting = distanceRows{w.waiting.sources[:0], w.waiting.packed[:0]}
-	return err
+	})
 }
 
-// Commit writes what is left and makes the file appear.
-func (w *DistanceWriter) Commit() error {
-	if err := w.flush(); err != nil {
-		return err
+// distanceSize reads from a table's metadata what its columns depend on.
+func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
+	metadata := schema.Metadata()
+	if name, _ := metadata.GetValue(schemaKey); name != distancesName {
+		return 0, 0, fmt.Errorf("it holds a table of %q, not of %q", name, distancesName)
 	}
-	return w.table.commit()
+	text, _ := metadata.GetValue(entitiesKey)
+	if entities, err = strconv.Atoi(text); err != nil || entities < 1 || entities > maxEntities {
+		return 0, 0, damaged("it is about %q entities", text)
+	}
+	text, _ = metadata.GetValue(hopsKey)
+	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > MaxHops {
+		return 0, 0, damaged("it was searched up to %q hops", text)
+	}
+	return entities, hops, nil
 }
-
-// Abort drops the file; after Commit it does nothing.
-func (w *DistanceWriter) Abort() error { return w.table.abort() }
 
 // EncodeDistances makes an element for Beam of rows over a number of entities, in any order.
 func EncodeDistances(entities int, rows []DistanceRow) ([]byte, error) {
-	var d distanceRows
+	var sources []int32
+	var packed []byte
 	for _, row := range rows {
 		if len(row.Packed) != PackedLen(entities) {
 			return nil, fmt.Errorf("encoding distances: source %d has %d bytes instead of %d", row.Source, len(row.Packed), PackedLen(entities))
 		}
-		d.sources = append(d.sources, row.Source)
-		d.packed = append(d.packed, row.Packed...)
+		sources = append(sources, row.Source)
+		packed = append(packed, row.Packed...)
 	}
-	return EncodeBatch(d.record(distancesSchema(entities, MaxHops)))
+	schema := distancesSchema(entities, MaxHops)
+	return EncodeBatch(record(schema, distanceColumns(schema, sources, packed)))
 }
 
 // DecodeDistances is the inverse of EncodeDistances. The rows are views of one array.
 func DecodeDistances(data []byte, entities int) (rows []DistanceRow, err error) {
-	err = decodeTable(data, distancesSchema(entities, MaxHops), func(batch arrow.Record) {
+	batch, err := DecodeBatch(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameTable(batch.Schema(), distancesSchema(entities, MaxHops)); err != nil {
+		return nil, fmt.Errorf("decoding a batch: %w", err)
+	}
+	err = guard(func() error {
 		packed := batch.Column(1).(*array.FixedSizeBinary)
 		for i, source := range int32Values(batch, 0) {
 			rows = append(rows, DistanceRow{source, packed.Value(i)})
 		}
+		return nil
 	})
 	return rows, err
 }

@@ -3,8 +3,10 @@ package tables
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
@@ -44,7 +46,7 @@ func TestUnpackInvertsPack(t *testing.T) {
 	}
 }
 
-func TestDistanceReaderFindsRows(t *testing.T) {
+func TestEachDistances(t *testing.T) {
 	ctx := t.Context()
 	for _, entities := range []int{1, 2, 1001, 300_001} {
 		url := fmt.Sprintf("mem://%s/%d.arrow", t.Name(), entities)
@@ -64,87 +66,59 @@ func TestDistanceReaderFindsRows(t *testing.T) {
 		if err := w.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenDistances(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		if r.Entities() != entities || r.Hops() != 4 || r.Rows() != len(sources) {
-			t.Errorf("%d entities, %d hops, %d rows", r.Entities(), r.Hops(), r.Rows())
-		}
-		got := make([]uint8, entities)
-		for i := len(sources) - 1; i >= 0; i-- {
-			if found, err := r.Row(sources[i], got); err != nil || !found || !bytes.Equal(got, want(sources[i])) {
-				t.Errorf("source %d of %d: found %v, error %v, or other distances", sources[i], entities, found, err)
+		var got []int32
+		distances := make([]uint8, entities)
+		err = EachDistances(ctx, url, func(row DistanceRow) error {
+			got = append(got, row.Source)
+			if Unpack(row.Packed, distances); !bytes.Equal(distances, want(row.Source)) {
+				t.Errorf("source %d of %d has other distances", row.Source, entities)
 			}
-			absent := sources[i] + 1
-			if i+1 < len(sources) && sources[i+1] == absent {
-				continue
-			}
-			if found, err := r.Row(absent, got); found || err != nil {
-				t.Errorf("absent source %d of %d: found %v, error %v", absent, entities, found, err)
-			}
-		}
-		if found, err := r.Row(-1, got); found || err != nil {
-			t.Errorf("source -1: found %v, error %v", found, err)
+			return nil
+		})
+		if err != nil || !gocmp.Equal(got, sources) {
+			t.Errorf("%d entities: sources %v, want %v; error %v", entities, got, sources, err)
 		}
 	}
 }
 
-// TestDistanceReaderReadsOnlyRequestedBatches damages one batch: rows of others can still be read,
-// and those of this one cannot.
-func TestDistanceReaderReadsOnlyRequestedBatches(t *testing.T) {
+// TestEachDistancesStopsAtDamage damages the second batch: the rows before it are read, then the error names
+// the file.
+func TestEachDistancesStopsAtDamage(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://" + t.Name() + "/d.arrow"
-	rows := sampleDistances(2500)
-	if err := writeDistances(ctx, url, 5001, rows); err != nil {
+	if err := writeDistances(ctx, url, 5001, sampleDistances(2500)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenDistances(ctx, url)
+	r, err := openTable(ctx, url, func(*arrow.Schema) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := r.table.frame.blocks
-	if len(blocks) < 3 {
-		t.Fatalf("only %d batches", len(blocks))
+	blocks := r.frame.blocks
+	if len(blocks) < 3 || blocks[1].key != 2*int64(blocks[0].rows) {
+		t.Fatalf("batches %v, want several, with the keys of their first sources", blocks)
 	}
 	data, _ := storage.ReadFile(ctx, url)
 	data[blocks[1].offset+blocks[1].length/2] ^= 1
 	if err := storage.WriteFile(ctx, url, data); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = OpenDistances(ctx, url); err != nil {
-		t.Fatal(err)
-	}
-	for i, wantError := range []bool{false, true, false} {
-		if _, _, err := r.Packed(int32(blocks[i].key)); (err != nil) != wantError {
-			t.Errorf("row of batch %d: error %v", i, err)
-		}
+	rows := uint32(0)
+	err = EachDistances(ctx, url, func(DistanceRow) error { rows++; return nil })
+	if rows != blocks[0].rows || err == nil || !strings.Contains(err.Error(), url) {
+		t.Errorf("%d rows before error %v, want %d and one that names the file", rows, err, blocks[0].rows)
 	}
 }
 
 func TestElements(t *testing.T) {
-	edges := Edges{[]int32{3, 1}, []int32{0, 2}, []int32{9, 9}}
-	data, err := EncodeEdges(edges)
+	other, err := EncodeBatch(record(edgesSchema, sampleEdges(3).columns()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := DecodeEdges(data); err != nil || !gocmp.Equal(got, edges) {
-		t.Errorf("edges became %v, error %v", got, err)
-	}
-	if _, err := DecodeQueries(data); err == nil {
-		t.Error("edges were decoded as queries")
-	}
-	queries := sampleQueries(9)
-	data, err = EncodeQueries(queries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := DecodeQueries(data); err != nil || !gocmp.Equal(got, queries) {
-		t.Errorf("queries became %v, error %v", got, err)
+	if _, err := DecodeDistances(other, 9); err == nil {
+		t.Error("edges were decoded as distances")
 	}
 	rows := sampleDistances(4)
-	data, err = EncodeDistances(9, rows)
+	data, err := EncodeDistances(9, rows)
 	if err != nil {
 		t.Fatal(err)
 	}

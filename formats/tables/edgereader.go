@@ -26,9 +26,6 @@ func (r *EdgeReader) Close() error { return r.table.close() }
 // Batches is the number of record batches.
 func (r *EdgeReader) Batches() int { return len(r.table.frame.blocks) }
 
-// Rows is the number of edges of batch i, before it is read.
-func (r *EdgeReader) Rows(i int) int { return int(r.table.frame.blocks[i].rows) }
-
 // Batch reads the edges of batch i, which are views, and checks their order. That of one batch
 // after another is for the caller to check.
 func (r *EdgeReader) Batch(i int) (e Edges, err error) {

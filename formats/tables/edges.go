@@ -21,12 +21,6 @@ func (e Edges) columns() []arrow.Array {
 	return []arrow.Array{int32s(e.Tails), int32s(e.Relations), int32s(e.Heads)}
 }
 
-func (e *Edges) append(rows arrow.Record) {
-	e.Tails = append(e.Tails, int32Values(rows, 0)...)
-	e.Relations = append(e.Relations, int32Values(rows, 1)...)
-	e.Heads = append(e.Heads, int32Values(rows, 2)...)
-}
-
 // edgeOrder holds what readers of edges rely on: no negative id, sorted by (tail, head, relation).
 type edgeOrder struct {
 	edges                int64
@@ -103,15 +97,4 @@ func ReadEdges(ctx context.Context, url string) (Edges, error) {
 		return Edges{}, err
 	}
 	return e, nil
-}
-
-// EncodeEdges makes an element for Beam of edges in any order.
-func EncodeEdges(e Edges) ([]byte, error) {
-	return EncodeBatch(record(edgesSchema, e.columns()))
-}
-
-// DecodeEdges is the inverse of EncodeEdges.
-func DecodeEdges(data []byte) (e Edges, err error) {
-	err = decodeTable(data, edgesSchema, e.append)
-	return e, err
 }

@@ -98,8 +98,8 @@ func knownSchema(message []byte) bool {
 
 // FuzzDecodeBatch holds the same of Beam's elements.
 func FuzzDecodeBatch(f *testing.F) {
-	edges, _ := EncodeEdges(sampleEdges(3))
-	queries, _ := EncodeQueries(sampleQueries(3))
+	edges, _ := EncodeBatch(record(edgesSchema, sampleEdges(3).columns()))
+	queries, _ := EncodeBatch(record(queriesSchema, queryColumns(sampleQueries(3))))
 	distances, _ := EncodeDistances(9, sampleDistances(4))
 	for _, data := range [][]byte{edges, queries, distances} {
 		f.Add(data)
@@ -109,8 +109,6 @@ func FuzzDecodeBatch(f *testing.F) {
 		if end := len(data) - checksumLength; end > 0 && knownSchema(data) {
 			data = binary.LittleEndian.AppendUint32(data[:end:end], crc(data[:end]))
 		}
-		DecodeEdges(data)
-		DecodeQueries(data)
 		DecodeDistances(data, 9)
 	})
 }

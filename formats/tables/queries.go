@@ -113,14 +113,3 @@ func ReadQueryTable(ctx context.Context, url string) ([]Query, error) {
 	}
 	return queries, nil
 }
-
-// EncodeQueries makes an element for Beam of queries.
-func EncodeQueries(queries []Query) ([]byte, error) {
-	return EncodeBatch(record(queriesSchema, queryColumns(queries)))
-}
-
-// DecodeQueries is the inverse of EncodeQueries.
-func DecodeQueries(data []byte) (queries []Query, err error) {
-	err = decodeTable(data, queriesSchema, func(rows arrow.Record) { queries = appendQueries(nil, rows) })
-	return queries, err
-}

@@ -62,7 +62,12 @@ func (r *tableReader) batch(i int) (arrow.Record, error) {
 // readTable calls each for every record batch of a file, and start before, unless it is nil,
 // with the number of rows.
 func readTable(ctx context.Context, url string, schema *arrow.Schema, start func(rows int64), each func(rows arrow.Record) error) error {
-	r, err := openTable(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) })
+	return eachBatch(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) }, start, each)
+}
+
+// eachBatch is readTable for a file whose schema passes a check.
+func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error, start func(rows int64), each func(rows arrow.Record) error) error {
+	r, err := openTable(ctx, url, check)
 	if err != nil {
 		return err
 	}

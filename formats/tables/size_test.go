@@ -74,16 +74,13 @@ func BenchmarkReadDistances(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		r, err := OpenDistances(b.Context(), url)
+		err := EachDistances(b.Context(), url, func(row DistanceRow) error {
+			Unpack(row.Packed, distances)
+			return nil
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for source := range int32(1000) {
-			if found, err := r.Row(source, distances); err != nil || !found {
-				b.Fatal(found, err)
-			}
-		}
-		r.Close()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/row")
 }

@@ -124,6 +124,7 @@ func (w *tableWriter) abort() error { return w.out.Abort() }
 type rowsWriter struct {
 	table       *tableWriter
 	rows, bytes int
+	key         int64                // of the current batch; see block
 	columns     func() []arrow.Array // makes the columns of the rows at hand and forgets them
 }
 
@@ -150,7 +151,7 @@ func (w *rowsWriter) flush() error {
 		return nil
 	}
 	w.rows, w.bytes = 0, 0
-	return w.table.write(record(w.table.schema, w.columns()), 0)
+	return w.table.write(record(w.table.schema, w.columns()), w.key)
 }
 
 // refuse makes an error of a row that readers do not expect.

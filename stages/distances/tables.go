@@ -187,12 +187,7 @@ func (f *tableFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wri
 
 // copy appends the rows of a span to a table, and counts the distances of answers.
 func (f *tableFn) copy(ctx context.Context, s span, w *tables.DistanceWriter, written *WrittenTable) error {
-	r, err := tables.OpenDistances(ctx, f.Params.spillFile(s.from))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return r.Each(func(row tables.DistanceRow) error {
+	return tables.EachDistances(ctx, f.Params.spillFile(s.from), func(row tables.DistanceRow) error {
 		for _, q := range QueriesOf(f.queries, row.Source) {
 			hop := int(tables.PackedAt(row.Packed, q.Answer))
 			written.ByDistance[min(hop, f.Params.Hops+1)]++
