@@ -11,11 +11,11 @@ type portable struct{}
 // Name returns "portable".
 func (portable) Name() string { return "portable" }
 
-// message writes the message of state x under relation embedding w.
-func message(kind Message, out, x, w []float32) {
+// Compute writes the message of state x under relation embedding w to out.
+func (m Message) Compute(out, x, w []float32) {
 	d := len(out)
 	x, w = x[:d], w[:d]
-	switch kind {
+	switch m {
 	case DistMult:
 		for j := range out {
 			out[j] = x[j] * w[j]
@@ -36,12 +36,12 @@ func message(kind Message, out, x, w []float32) {
 	}
 }
 
-// messageBackward adds the gradient of a message to those of its state and its relation
+// Backward adds the gradient of a message to those of its state and its relation
 // embedding. gx and gw may not overlap.
-func messageBackward(kind Message, gradient, x, w, gx, gw []float32) {
+func (m Message) Backward(gradient, x, w, gx, gw []float32) {
 	d := len(gradient)
 	x, w, gx, gw = x[:d], w[:d], gx[:d], gw[:d]
-	switch kind {
+	switch m {
 	case DistMult:
 		for j, g := range gradient {
 			gx[j] += float32(g * w[j])

@@ -112,7 +112,7 @@ func (r *Receivers) gather(s *messageSet, lane int, scratch []float32, o int32) 
 	for e := begin; e < end; e++ {
 		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
-		message(r.Message, scratch, x, w)
+		r.Message.Compute(scratch, x, w)
 		s.addCopies(scratch, 1)
 	}
 }

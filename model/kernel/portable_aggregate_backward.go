@@ -172,8 +172,8 @@ func (s *setGradient) scatter(r *Receivers, g *Gradients, o int32) {
 		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		gx, gw := g.States[u:u+d], g.RelationEmbeddings[q:q+d]
-		message(r.Message, s.message, x, w)
+		r.Message.Compute(s.message, x, w)
 		s.memberGradient(s.message, 1)
-		messageBackward(r.Message, s.gradient, x, w, gx, gw)
+		r.Message.Backward(s.gradient, x, w, gx, gw)
 	}
 }

@@ -93,7 +93,7 @@ func (a *astar) forwardPriority(states, inner, hidden, priorities []float32) {
 	k.Multiply(inner, states, w.state, n, d, d, true)
 	a.messages = buffer.Resize(a.messages, n*d)
 	for i := 0; i < n*d; i += d {
-		message(a.propagator.message, a.messages[i:i+d], states[i:i+d], inner[i:i+d])
+		a.propagator.message.Compute(a.messages[i:i+d], states[i:i+d], inner[i:i+d])
 	}
 	copyRows(hidden[:2*n*d], w.hiddenBias)
 	k.Multiply(hidden, a.messages, w.hidden, n, d, 2*d, true)
@@ -117,7 +117,7 @@ func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient 
 	a.messages = buffer.Resize(a.messages, n*d)
 	a.hiddenGradient = buffer.Resize(a.hiddenGradient, 2*n*d)
 	a.messageGradient = buffer.Resize(a.messageGradient, n*d)
-	a.innerGradient = buffer.Resize(a.innerGradient, n*d)
+	a.innerGradient = buffer.Cleared(a.innerGradient, n*d)
 	for i, value := range gradient {
 		g.outputBias[0] += value
 		row, rowGradient := hidden[2*i*d:2*(i+1)*d], a.hiddenGradient[2*i*d:2*(i+1)*d]
@@ -129,59 +129,16 @@ func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient 
 				g.hiddenBias[j] += rowGradient[j]
 			}
 		}
-		message(p.message, a.messages[i*d:(i+1)*d], states[i*d:(i+1)*d], inner[i*d:(i+1)*d])
+		p.message.Compute(a.messages[i*d:(i+1)*d], states[i*d:(i+1)*d], inner[i*d:(i+1)*d])
 	}
 	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d, true)
 	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
 	for i := 0; i < n*d; i += d {
-		messageBackward(k, p.message, a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
+		p.message.Backward(a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
 		k.Add(a.queryGradient, a.innerGradient[i:i+d])
 	}
 	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d, true)
 	k.Multiply(stateGradient, a.innerGradient, w.stateStored, n, d, d, true)
-}
-
-// message sets out to the message from a state x along a relation with embedding w.
-func message(kind kernel.Message, out, x, w []float32) {
-	switch kind {
-	case kernel.TransE:
-		for j, value := range x {
-			out[j] = value + w[j]
-		}
-	case kernel.RotatE:
-		half := len(x) / 2
-		for j := range half {
-			out[j] = x[j]*w[j] - x[half+j]*w[half+j]
-			out[half+j] = x[j]*w[half+j] + x[half+j]*w[j]
-		}
-	default:
-		for j, value := range x {
-			out[j] = value * w[j]
-		}
-	}
-}
-
-// messageBackward adds to the gradient of the state of a message, and sets that of the embedding.
-func messageBackward(k kernel.Kernel, kind kernel.Message, gradient, x, w, stateGradient, embeddingGradient []float32) {
-	switch kind {
-	case kernel.TransE:
-		k.Add(stateGradient, gradient)
-		copy(embeddingGradient, gradient)
-	case kernel.RotatE:
-		half := len(x) / 2
-		for j := range half {
-			real, imaginary := gradient[j], gradient[half+j]
-			stateGradient[j] += real*w[j] + imaginary*w[half+j]
-			stateGradient[half+j] += imaginary*w[j] - real*w[half+j]
-			embeddingGradient[j] = real*x[j] + imaginary*x[half+j]
-			embeddingGradient[half+j] = imaginary*x[j] - real*x[half+j]
-		}
-	default:
-		for j, value := range gradient {
-			stateGradient[j] += value * w[j]
-			embeddingGradient[j] = value * x[j]
-		}
-	}
 }
 
 // copyRows fills rows with copies of one row.
