@@ -1,80 +1,68 @@
 package parquet
 
 import (
+	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// table is a table's name and how its columns lie in a row.
-type table[R any] struct {
-	name    string
-	columns []column[R]
+// columnTypes are the types of columns by the kinds of fields.
+var columnTypes = map[reflect.Kind]arrow.DataType{
+	reflect.String: arrow.BinaryTypes.String, reflect.Bool: arrow.FixedWidthTypes.Boolean,
+	reflect.Int32: arrow.PrimitiveTypes.Int32, reflect.Int64: arrow.PrimitiveTypes.Int64,
+	reflect.Float32: arrow.PrimitiveTypes.Float32, reflect.Float64: arrow.PrimitiveTypes.Float64,
 }
 
-// column moves one field of a row into an Arrow column and back.
-type column[R any] struct {
-	field  arrow.Field
-	append func(to array.Builder, row *R)
-	load   func(from arrow.Array, i int, row *R)
+// wordEnd matches the end of a word within a field's name.
+var wordEnd = regexp.MustCompile("([a-z])([A-Z])")
+
+// schemaOf returns the schema of a table: a column for each field of its rows.
+func schemaOf[R Row]() *arrow.Schema {
+	var row R
+	fields := reflect.VisibleFields(reflect.TypeOf(row))
+	columns := make([]arrow.Field, len(fields))
+	for i, f := range fields {
+		columns[i] = arrow.Field{Name: strings.ToLower(wordEnd.ReplaceAllString(f.Name, "${1}_$2")), Type: columnTypes[f.Type.Kind()]}
+	}
+	metadata := arrow.NewMetadata([]string{"tagnet.schema", "tagnet.version"}, []string{row.table(), "1"})
+	return arrow.NewSchema(columns, &metadata)
 }
 
-func textColumn[R any](name string, at func(*R) *string) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.BinaryTypes.String},
-		func(to array.Builder, row *R) { to.(*array.StringBuilder).Append(*at(row)) },
-		// The clone lets go of the column's memory.
-		func(from arrow.Array, i int, row *R) { *at(row) = strings.Clone(from.(*array.String).Value(i)) },
+// appendValue appends the value of a field to its column.
+func appendValue(to array.Builder, field reflect.Value) {
+	switch to := to.(type) {
+	case *array.StringBuilder:
+		to.Append(field.String())
+	case *array.BooleanBuilder:
+		to.Append(field.Bool())
+	case *array.Int32Builder:
+		to.Append(int32(field.Int()))
+	case *array.Int64Builder:
+		to.Append(field.Int())
+	case *array.Float32Builder:
+		to.Append(float32(field.Float()))
+	case *array.Float64Builder:
+		to.Append(field.Float())
 	}
 }
 
-func int64Column[R any](name string, at func(*R) *int64) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64},
-		func(to array.Builder, row *R) { to.(*array.Int64Builder).Append(*at(row)) },
-		func(from arrow.Array, i int, row *R) { *at(row) = from.(*array.Int64).Value(i) },
+// loadValue sets a field to entry i of its column.
+func loadValue(from arrow.Array, i int, field reflect.Value) {
+	switch from := from.(type) {
+	case *array.String:
+		field.SetString(strings.Clone(from.Value(i)))
+	case *array.Boolean:
+		field.SetBool(from.Value(i))
+	case *array.Int32:
+		field.SetInt(int64(from.Value(i)))
+	case *array.Int64:
+		field.SetInt(from.Value(i))
+	case *array.Float32:
+		field.SetFloat(float64(from.Value(i)))
+	case *array.Float64:
+		field.SetFloat(from.Value(i))
 	}
-}
-
-func int32Column[R any](name string, at func(*R) *int32) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int32},
-		func(to array.Builder, row *R) { to.(*array.Int32Builder).Append(*at(row)) },
-		func(from arrow.Array, i int, row *R) { *at(row) = from.(*array.Int32).Value(i) },
-	}
-}
-
-func float64Column[R any](name string, at func(*R) *float64) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64},
-		func(to array.Builder, row *R) { to.(*array.Float64Builder).Append(*at(row)) },
-		func(from arrow.Array, i int, row *R) { *at(row) = from.(*array.Float64).Value(i) },
-	}
-}
-
-func float32Column[R any](name string, at func(*R) *float32) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float32},
-		func(to array.Builder, row *R) { to.(*array.Float32Builder).Append(*at(row)) },
-		func(from arrow.Array, i int, row *R) { *at(row) = from.(*array.Float32).Value(i) },
-	}
-}
-
-func boolColumn[R any](name string, at func(*R) *bool) column[R] {
-	return column[R]{
-		arrow.Field{Name: name, Type: arrow.FixedWidthTypes.Boolean},
-		func(to array.Builder, row *R) { to.(*array.BooleanBuilder).Append(*at(row)) },
-		func(from arrow.Array, i int, row *R) { *at(row) = from.(*array.Boolean).Value(i) },
-	}
-}
-
-// schema is the table's Arrow schema, with its name and version as metadata.
-func (t table[R]) schema() *arrow.Schema {
-	fields := make([]arrow.Field, len(t.columns))
-	for i, c := range t.columns {
-		fields[i] = c.field
-	}
-	metadata := arrow.NewMetadata([]string{"tagnet.schema", "tagnet.version"}, []string{t.name, "1"})
-	return arrow.NewSchema(fields, &metadata)
 }

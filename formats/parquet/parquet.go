@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
@@ -21,24 +23,24 @@ const rowsPerGroup = 1 << 17
 // Write writes rows in their order as a Parquet file, zstd-compressed, which appears whole or
 // not at all.
 func Write[R Row](ctx context.Context, url string, rows []R) error {
-	data, err := encode(tableOf[R](), rows)
+	data, err := encode(rows)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", url, err)
 	}
 	return storage.WriteFile(ctx, url, data)
 }
 
-func encode[R any](t table[R], rows []R) ([]byte, error) {
+func encode[R Row](rows []R) ([]byte, error) {
 	var out bytes.Buffer
 	properties := parquet.NewWriterProperties(
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3),
 		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup))
-	w, err := pqarrow.NewFileWriter(t.schema(), &out, properties, pqarrow.DefaultWriterProps())
+	w, err := pqarrow.NewFileWriter(schemaOf[R](), &out, properties, pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, err
 	}
 	for from := 0; from < len(rows); from += rowsPerGroup {
-		if err := writeGroup(w, t, rows[from:min(from+rowsPerGroup, len(rows))]); err != nil {
+		if err := writeGroup(w, rows[from:min(from+rowsPerGroup, len(rows))]); err != nil {
 			return nil, err
 		}
 	}
@@ -48,14 +50,15 @@ func encode[R any](t table[R], rows []R) ([]byte, error) {
 	return addChecksum(out.Bytes()), nil
 }
 
-func writeGroup[R any](w *pqarrow.FileWriter, t table[R], rows []R) error {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema())
+func writeGroup[R Row](w *pqarrow.FileWriter, rows []R) error {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schemaOf[R]())
 	defer b.Release()
 	b.Reserve(len(rows))
-	for c, column := range t.columns {
-		field := b.Field(c)
-		for i := range rows {
-			column.append(field, &rows[i])
+	all := reflect.ValueOf(rows)
+	for i := range rows {
+		row := all.Index(i)
+		for c, column := range b.Fields() {
+			appendValue(column, row.Field(c))
 		}
 	}
 	record := b.NewRecord()
@@ -70,14 +73,14 @@ func Read[R Row](ctx context.Context, url string) ([]R, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := decode(tableOf[R](), data)
+	rows, err := decode[R](data)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", url, err)
 	}
 	return rows, nil
 }
 
-func decode[R any](t table[R], data []byte) (rows []R, err error) {
+func decode[R Row](data []byte) (rows []R, err error) {
 	if err := verifyChecksum(data); err != nil {
 		return nil, err
 	}
@@ -91,8 +94,8 @@ func decode[R any](t table[R], data []byte) (rows []R, err error) {
 		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
 	defer opened.Close()
-	if name := opened.MetaData().KeyValueMetadata().FindValue("tagnet.schema"); name == nil || *name != t.name {
-		return nil, fmt.Errorf("it holds no table of %s", t.name)
+	if name := opened.MetaData().KeyValueMetadata().FindValue("tagnet.schema"); name == nil || *name != (*new(R)).table() {
+		return nil, fmt.Errorf("it holds no table of %s", (*new(R)).table())
 	}
 	reader, err := pqarrow.NewFileReader(opened, pqarrow.ArrowReadProperties{BatchSize: rowsPerGroup}, memory.DefaultAllocator)
 	if err != nil {
@@ -103,18 +106,20 @@ func decode[R any](t table[R], data []byte) (rows []R, err error) {
 		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
 	defer columns.Release()
-	if int(columns.NumCols()) != len(t.columns) {
-		return nil, fmt.Errorf("%w: it has %d columns instead of %d", ErrDamaged, columns.NumCols(), len(t.columns))
+	schema := schemaOf[R]()
+	if int(columns.NumCols()) != schema.NumFields() {
+		return nil, fmt.Errorf("%w: it has %d columns instead of %d", ErrDamaged, columns.NumCols(), schema.NumFields())
 	}
 	rows = make([]R, columns.NumRows())
-	for c, column := range t.columns {
-		if name := columns.Column(c).Name(); name != column.field.Name {
-			return nil, fmt.Errorf("%w: column %d is %s instead of %s", ErrDamaged, c+1, name, column.field.Name)
+	all := reflect.ValueOf(rows)
+	for c, want := range schema.Fields() {
+		if got := columns.Schema().Field(c); got.Name != want.Name || !arrow.TypeEqual(got.Type, want.Type) {
+			return nil, fmt.Errorf("%w: column %d is %s (%s) instead of %s (%s)", ErrDamaged, c+1, got.Name, got.Type, want.Name, want.Type)
 		}
 		at := 0
 		for _, chunk := range columns.Column(c).Data().Chunks() {
 			for i := range chunk.Len() {
-				column.load(chunk, i, &rows[at])
+				loadValue(chunk, i, all.Index(at).Field(c))
 				at++
 			}
 		}

@@ -55,7 +55,7 @@ func sampleShares(n int) []Share {
 // suite runs every test on one type of row.
 func suite[R Row](t *testing.T, sample func(n int) []R) {
 	ctx := t.Context()
-	name := tableOf[R]().name
+	name := (*new(R)).table()
 	write := func(n int) func(url string) error {
 		return func(url string) error { return Write(ctx, url, sample(n)) }
 	}
@@ -127,5 +127,5 @@ func FuzzRead(f *testing.F) {
 	}
 	seed, _ := storage.ReadFile(context.Background(), "mem://parquet/seed")
 	f.Add(seed)
-	f.Fuzz(func(t *testing.T, file []byte) { decode(rankings, file) })
+	f.Fuzz(func(t *testing.T, file []byte) { decode[Ranking](file) })
 }

@@ -71,69 +71,15 @@ type Share struct {
 	Share float64
 }
 
-// Row is any of the rows that this package writes.
+// Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
+// are written in snake case.
 type Row interface {
 	Ranking | Prediction | MessageCount | Share
+	// table returns the name of the table.
+	table() string
 }
 
-var rankings = table[Ranking]{"rankings", []column[Ranking]{
-	int64Column("query", func(r *Ranking) *int64 { return &r.Query }),
-	textColumn("direction", func(r *Ranking) *string { return &r.Direction }),
-	textColumn("source", func(r *Ranking) *string { return &r.Source }),
-	textColumn("relation", func(r *Ranking) *string { return &r.Relation }),
-	textColumn("answer", func(r *Ranking) *string { return &r.Answer }),
-	float32Column("score", func(r *Ranking) *float32 { return &r.Score }),
-	int64Column("rank_pessimistic", func(r *Ranking) *int64 { return &r.RankPessimistic }),
-	float64Column("rank_mean", func(r *Ranking) *float64 { return &r.RankMean }),
-	int64Column("rank_optimistic", func(r *Ranking) *int64 { return &r.RankOptimistic }),
-	int64Column("candidates", func(r *Ranking) *int64 { return &r.Candidates }),
-	int32Column("distance", func(r *Ranking) *int32 { return &r.Distance }),
-}}
-
-var predictions = table[Prediction]{"predictions", []column[Prediction]{
-	textColumn("source", func(r *Prediction) *string { return &r.Source }),
-	textColumn("relation", func(r *Prediction) *string { return &r.Relation }),
-	textColumn("direction", func(r *Prediction) *string { return &r.Direction }),
-	int32Column("position", func(r *Prediction) *int32 { return &r.Position }),
-	textColumn("entity", func(r *Prediction) *string { return &r.Entity }),
-	float64Column("probability", func(r *Prediction) *float64 { return &r.Probability }),
-	float32Column("score", func(r *Prediction) *float32 { return &r.Score }),
-	boolColumn("known", func(r *Prediction) *bool { return &r.Known }),
-	int32Column("distance", func(r *Prediction) *int32 { return &r.Distance }),
-}}
-
-var messageCounts = table[MessageCount]{"messages", []column[MessageCount]{
-	textColumn("source", func(r *MessageCount) *string { return &r.Source }),
-	int64Column("queries", func(r *MessageCount) *int64 { return &r.Queries }),
-	int32Column("layers", func(r *MessageCount) *int32 { return &r.Layers }),
-	int32Column("layer", func(r *MessageCount) *int32 { return &r.Layer }),
-	int32Column("delta", func(r *MessageCount) *int32 { return &r.Delta }),
-	int64Column("edges", func(r *MessageCount) *int64 { return &r.Edges }),
-	int64Column("kept", func(r *MessageCount) *int64 { return &r.Kept }),
-	int64Column("kept_empty", func(r *MessageCount) *int64 { return &r.KeptEmpty }),
-	int64Column("pruned_empty", func(r *MessageCount) *int64 { return &r.PrunedEmpty }),
-	int64Column("pruned_redundant", func(r *MessageCount) *int64 { return &r.PrunedRedundant }),
-	int64Column("astar", func(r *MessageCount) *int64 { return &r.AStar }),
-}}
-
-var shares = table[Share]{"shares", []column[Share]{
-	textColumn("graph", func(r *Share) *string { return &r.Graph }),
-	textColumn("split", func(r *Share) *string { return &r.Split }),
-	textColumn("what", func(r *Share) *string { return &r.What }),
-	textColumn("part", func(r *Share) *string { return &r.Part }),
-	int32Column("layers", func(r *Share) *int32 { return &r.Layers }),
-	int32Column("layer", func(r *Share) *int32 { return &r.Layer }),
-	int32Column("delta", func(r *Share) *int32 { return &r.Delta }),
-	int64Column("count", func(r *Share) *int64 { return &r.Count }),
-	float64Column("share", func(r *Share) *float64 { return &r.Share }),
-}}
-
-// tableOf returns the table that holds rows of the type.
-func tableOf[R Row]() table[R] {
-	for _, t := range []any{rankings, predictions, messageCounts, shares} {
-		if t, ok := t.(table[R]); ok {
-			return t
-		}
-	}
-	panic("a type of Row has no table") // the list is that of Row
-}
+func (Ranking) table() string      { return "rankings" }
+func (Prediction) table() string   { return "predictions" }
+func (MessageCount) table() string { return "messages" }
+func (Share) table() string        { return "shares" }
