@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +12,9 @@ import (
 
 func TestFamiliesHeldOutFactsFollow(t *testing.T) {
 	for _, seed := range []int64{0, 1, 2, 1 << 40, -3} {
-		splits, err := Families(seed)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		splits := Families(seed)
+		if err := splits.check(Rules()); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
 		}
 		follows := Derive(Rules(), splits.Train)
 		for _, f := range slices.Concat(splits.Valid, splits.Test) {
@@ -39,11 +40,34 @@ func TestFamiliesHeldOutFactsFollow(t *testing.T) {
 	}
 }
 
-func TestCheckSeesWhatDoesNotFollow(t *testing.T) {
-	splits, err := Families(1)
-	if err != nil {
-		t.Fatal(err)
+// check returns an error unless every held-out fact follows from the training facts, and
+// everything that follows is a fact.
+func (s Splits) check(rules []Rule) error {
+	given := map[Fact]bool{}
+	for _, list := range [][]Fact{s.Train, s.Valid, s.Test} {
+		for _, f := range list {
+			if given[f] {
+				return fmt.Errorf("sample: %v stands twice", f)
+			}
+			given[f] = true
+		}
 	}
+	closed := Close(rules, s.Train)
+	for f := range given {
+		if !closed[f] {
+			return fmt.Errorf("sample: %v does not follow from the training facts", f)
+		}
+	}
+	for f := range closed {
+		if !given[f] {
+			return fmt.Errorf("sample: %v follows from the training facts, but is in no split", f)
+		}
+	}
+	return nil
+}
+
+func TestCheckSeesWhatDoesNotFollow(t *testing.T) {
+	splits := Families(1)
 	lonely := splits
 	lonely.Test = append(slices.Clone(splits.Test), Fact{"Nobody", "borders", "Nowhere"})
 	if err := lonely.check(Rules()); err == nil || !strings.Contains(err.Error(), "Nobody") {
