@@ -33,7 +33,7 @@ type timing struct {
 	Phases       []phase `json:"phases"`
 }
 
-// Steps and queries that are measured, besides --steps.
+// Steps and queries that are measured, besides --steps, which also bounds the first two.
 const (
 	warming         = 10
 	profiledSteps   = 20
@@ -118,7 +118,7 @@ func (s *steps) run(ctx context.Context, n int) error {
 
 func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timing, error) {
 	s := &steps{kit: k, trainer: trainer, batches: optimizer.Schedule(k.data.Train.Facts, k.configuration, uint64(k.seed), 1)}
-	if err := s.run(ctx, warming); err != nil {
+	if err := s.run(ctx, min(warming, k.steps)); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
@@ -131,8 +131,8 @@ func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timin
 	}
 	t.EpochSeconds = t.Microseconds * float64(k.stepsOfEpoch()) / 1e6
 	trainer.Profile()
-	done := work{costs: costs{}}
-	for range profiledSteps {
+	done, profiled := work{costs: costs{}}, min(profiledSteps, k.steps)
+	for range profiled {
 		if err := s.run(ctx, 1); err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (k *kit) measureTraining(ctx context.Context, trainer *gpu.Trainer) (*timin
 	if err != nil {
 		return nil, err
 	}
-	t.add(times, profiledSteps, done, k.device.Properties())
+	t.add(times, profiled, done, k.device.Properties())
 	return t, nil
 }
 
