@@ -5,9 +5,7 @@
 #define TILE (512 / DIM)  // outputs at a time
 #define THREADS (16 * LANES)
 #define GROUP 16          // rows that weight_partial reads at a time
-#define SHARE (4 * GROUP) // rows that make it worth to split their sum further
-
-DEVICE float scaler(Scale scale, int s) { return s == 0 ? 1.0f : s == 1 ? scale.up : scale.down; }
+#define SHARE (4 * GROUP) // rows that make it worth splitting their sum further
 
 // multiply adds the products of a tile of outputs for features of the kinds from `kind`. a and w are at the thread's rows and
 // dimensions; the first kind has the scaler 1 alone.
@@ -131,7 +129,7 @@ SHARING(128, 3) weight_partial(const Batch *p, int t) {
 			for (int i = 0; i < 8; i++) c[s][i][j] = 0;
 	}
 	float4 xs[5], y;
-	Scale scale;
+	Scale scale = {};
 	// read reads a thread's share of a group: 20 features of a row, and 4 gradients. Rows behind the last one count as 0.
 	auto read = [&](int first) {
 		int r = first + row;
