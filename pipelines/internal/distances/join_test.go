@@ -30,7 +30,7 @@ func sharded(t *testing.T, shards int) (string, manifest.Manifest) {
 	if _, err := stage.Begin(ctx, false); err != nil {
 		t.Fatal(err)
 	}
-	params := preprocess.BuildParams{Folder: w.Graph(), EdgeShards: shards}
+	params := graph.WriteParams{Folder: w.Graph(), EdgeShards: shards}
 	texts := t.TempDir()
 	for i, split := range kg.Splits {
 		text := "e00\tr\te01\n"

@@ -5,11 +5,12 @@ import (
 
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := BuildParams{Folder: "mem://graph", Chunks: []triples.Chunk{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
+	p := graph.WriteParams{Folder: "mem://graph", Chunks: []triples.Chunk{{URL: "train.txt", Graph: triples.Training, Split: "train"}}, EdgeShards: 1}
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

@@ -33,8 +33,8 @@ func TestHub(t *testing.T) {
 	for name, text := range files {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
-	want := build(t, "whole", texts, 1<<30, BuildParams{Strict: true})
-	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, BuildParams{Strict: true, BufferBytes: 1 << 17}), want)
+	want := build(t, "whole", texts, 1<<30, graph.WriteParams{Strict: true})
+	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, graph.WriteParams{Strict: true, BufferBytes: 1 << 17}), want)
 
 	workspace := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)

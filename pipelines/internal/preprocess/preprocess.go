@@ -164,11 +164,11 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 			return err
 		}
 	}
-	p := Build(BuildParams{
+	p := Build(graph.WriteParams{
 		Chunks: source.chunks(), Strict: f.onBadLine == fail,
 		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
 		Dataset: source.name, InferenceDataset: source.inferenceName,
-		EdgeShards: source.edgeShards(), Memory: f.memory,
+		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,
 	})
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
