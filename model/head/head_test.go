@@ -13,6 +13,55 @@ import (
 	"tagnet/model/parameters"
 )
 
+// plain multiplies in plain loops.
+type plain[F parameters.Float] struct{}
+
+// Multiply computes c = a b, or c += a b.
+func (plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
+	if !add {
+		clear(c[:n*m])
+	}
+	for i := range n {
+		row := c[i*m : (i+1)*m]
+		for j, v := range a[i*k : (i+1)*k] {
+			axpy(row, v, b[j*m:(j+1)*m])
+		}
+	}
+}
+
+// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b.
+func (plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int, add bool) {
+	if !add {
+		clear(c[:k*m])
+	}
+	for i := range n {
+		row := b[i*m : (i+1)*m]
+		for j, v := range a[i*k : (i+1)*k] {
+			axpy(c[j*m:(j+1)*m], v, row)
+		}
+	}
+}
+
+// Add computes sum += a.
+func (plain[F]) Add(sum, a []F) { axpy(sum[:len(a)], 1, a) }
+
+// ReLU computes out = max(a, 0).
+func (plain[F]) ReLU(out, a []F) {
+	for i, v := range a {
+		out[i] = max(v, 0)
+	}
+}
+
+// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere.
+func (plain[F]) ReLUBackward(out, a, gradient []F) {
+	for i, v := range a {
+		out[i] = 0
+		if v > 0 {
+			out[i] = gradient[i]
+		}
+	}
+}
+
 // fake is a propagation in one line: state t of entity e is sin(p_et * x_q). It has a parameter, p, and
 // a gradient with respect to the query.
 type fake[F parameters.Float] struct {
@@ -99,7 +148,7 @@ func newTrial[F parameters.Float](t testing.TB, c configuration.Configuration, s
 	for i := range entities {
 		entities[i] = int32((3 + 5*i) % fakeEntities)
 	}
-	h, err := New(c, len(entities), set, Propagation[F](f), Products[F](Plain[F]{}))
+	h, err := New(c, len(entities), set, Propagation[F](f), Products[F](plain[F]{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,14 +396,14 @@ func TestHeadsOfImpossibleShapes(t *testing.T) {
 	t.Parallel()
 	c := cases()["fixed"]
 	trial := newTrial[float64](t, c, 1)
-	if _, err := New(c, 1, trial.set, Propagation[float64](trial.fake), Products[float64](Plain[float64]{})); err == nil {
+	if _, err := New(c, 1, trial.set, Propagation[float64](trial.fake), Products[float64](plain[float64]{})); err == nil {
 		t.Error("a head without negatives was built")
 	}
-	if _, err := New(c, 5, parameters.NewSet[float64](nil), Propagation[float64](trial.fake), Products[float64](Plain[float64]{})); err == nil {
+	if _, err := New(c, 5, parameters.NewSet[float64](nil), Propagation[float64](trial.fake), Products[float64](plain[float64]{})); err == nil {
 		t.Error("a head without parameters was built")
 	}
 	trial.fake.depth = 3
-	if _, err := New(c, 5, trial.set, Propagation[float64](trial.fake), Products[float64](Plain[float64]{})); err == nil {
+	if _, err := New(c, 5, trial.set, Propagation[float64](trial.fake), Products[float64](plain[float64]{})); err == nil {
 		t.Error("fixed delta with three states was built")
 	}
 	if _, err := trial.head.Run(fakeRelation, trial.entities[:3], 1, trial.head.NewGradients()); err == nil {

@@ -3,7 +3,7 @@ package head
 import "tagnet/model/parameters"
 
 // Products are dense row-major matrix products and operations on arrays. A kernel.Kernel has them for
-// float32, Plain for both precisions.
+// float32, tests have plain loops for both precisions.
 type Products[F parameters.Float] interface {
 	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
 	Multiply(c, a, b []F, n, k, m int, add bool)
@@ -15,55 +15,6 @@ type Products[F parameters.Float] interface {
 	ReLU(out, a []F)
 	// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
 	ReLUBackward(out, a, gradient []F)
-}
-
-// Plain multiplies in plain loops.
-type Plain[F parameters.Float] struct{}
-
-// Multiply computes c = a b, or c += a b.
-func (Plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
-	if !add {
-		clear(c[:n*m])
-	}
-	for i := range n {
-		row := c[i*m : (i+1)*m]
-		for j, v := range a[i*k : (i+1)*k] {
-			axpy(row, v, b[j*m:(j+1)*m])
-		}
-	}
-}
-
-// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b.
-func (Plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int, add bool) {
-	if !add {
-		clear(c[:k*m])
-	}
-	for i := range n {
-		row := b[i*m : (i+1)*m]
-		for j, v := range a[i*k : (i+1)*k] {
-			axpy(c[j*m:(j+1)*m], v, row)
-		}
-	}
-}
-
-// Add computes sum += a.
-func (Plain[F]) Add(sum, a []F) { axpy(sum[:len(a)], 1, a) }
-
-// ReLU computes out = max(a, 0).
-func (Plain[F]) ReLU(out, a []F) {
-	for i, v := range a {
-		out[i] = max(v, 0)
-	}
-}
-
-// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere.
-func (Plain[F]) ReLUBackward(out, a, gradient []F) {
-	for i, v := range a {
-		out[i] = 0
-		if v > 0 {
-			out[i] = gradient[i]
-		}
-	}
 }
 
 // axpy adds v x to y.
