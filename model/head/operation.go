@@ -26,7 +26,7 @@ type rule[F parameters.Float] interface {
 // Gorgonia needs an operation for the gradient of each input. They have as inputs all that the backward
 // pass reads, which orders them after it, and share one backward pass, which the first of them runs.
 type operation[F parameters.Float] struct {
-	name      string // unique in a graph: Gorgonia merges operations of equal hash
+	named
 	shapes    []tensor.Shape
 	output    *tensor.Dense
 	gradients []*tensor.Dense
@@ -36,9 +36,25 @@ type operation[F parameters.Float] struct {
 	forwards, backwardsDone uint64
 }
 
+// named has the methods that all operations share. Names are unique in a graph: Gorgonia merges operations of
+// equal hash.
+type named string
+
+func (n named) ReturnsPtr() bool      { return false }
+func (n named) CallsExtern() bool     { return false }
+func (n named) OverwritesInput() int  { return -1 }
+func (n named) WriteHash(h hash.Hash) { fmt.Fprintf(h, "tagnet/%s", n) }
+func (n named) String() string        { return string(n) }
+
+func (n named) Hashcode() uint32 {
+	h := fnv.New32a()
+	n.WriteHash(h)
+	return h.Sum32()
+}
+
 // apply adds an operation to the graph of its inputs.
 func apply[F parameters.Float](name string, r rule[F], shape tensor.Shape, inputs ...*gorgonia.Node) (*gorgonia.Node, error) {
-	o := &operation[F]{name: name, output: newDense[F](shape), rule: r, in: make([][]F, len(inputs))}
+	o := &operation[F]{named: named(name), output: newDense[F](shape), rule: r, in: make([][]F, len(inputs))}
 	for _, input := range inputs {
 		o.shapes = append(o.shapes, input.Shape().Clone())
 	}
@@ -87,17 +103,10 @@ func (o *operation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 		o.in[i] = values[F](v)
 	}
 	if err := o.rule.forward(o.in, values[F](o.output)); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.name, err)
+		return nil, fmt.Errorf("%s: %w", o.named, err)
 	}
 	return o.output, nil
 }
-
-func (o *operation[F]) ReturnsPtr() bool      { return false }
-func (o *operation[F]) CallsExtern() bool     { return false }
-func (o *operation[F]) OverwritesInput() int  { return -1 }
-func (o *operation[F]) WriteHash(h hash.Hash) { fmt.Fprintf(h, "tagnet/%s", o.name) }
-func (o *operation[F]) Hashcode() uint32      { return hashOf(o) }
-func (o *operation[F]) String() string        { return o.name }
 
 func (o *operation[F]) DiffWRT(n int) []bool {
 	differentiable := make([]bool, n)
@@ -119,9 +128,9 @@ func (o *operation[F]) SymDiff(inputs gorgonia.Nodes, output, gradient *gorgonia
 		dense := newDense[F](o.shapes[i])
 		o.gradients = append(o.gradients, dense)
 		o.views = append(o.views, values[F](dense))
-		node, err := gorgonia.ApplyOp(&gradientOperation[F]{o, i}, all...)
+		node, err := gorgonia.ApplyOp(&gradientOperation[F]{named(fmt.Sprintf("%s/gradient %d", o.named, i)), o, i}, all...)
 		if err != nil {
-			return nil, fmt.Errorf("differentiating %s by its input %d: %w", o.name, i, err)
+			return nil, fmt.Errorf("differentiating %s by its input %d: %w", o.named, i, err)
 		}
 		nodes[i] = node
 	}
@@ -130,6 +139,7 @@ func (o *operation[F]) SymDiff(inputs gorgonia.Nodes, output, gradient *gorgonia
 
 // gradientOperation is the gradient of an operation by one of its inputs.
 type gradientOperation[F parameters.Float] struct {
+	named
 	of    *operation[F]
 	input int
 }
@@ -157,24 +167,9 @@ func (g *gradientOperation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, err
 			o.in[i] = values[F](inputs[i])
 		}
 		if err := o.rule.backward(o.in, values[F](inputs[n]), values[F](inputs[n+1]), o.views); err != nil {
-			return nil, fmt.Errorf("gradient of %s: %w", o.name, err)
+			return nil, fmt.Errorf("gradient of %s: %w", o.named, err)
 		}
 		o.backwardsDone = o.forwards
 	}
 	return o.gradients[g.input], nil
-}
-
-func (g *gradientOperation[F]) ReturnsPtr() bool      { return false }
-func (g *gradientOperation[F]) CallsExtern() bool     { return false }
-func (g *gradientOperation[F]) OverwritesInput() int  { return -1 }
-func (g *gradientOperation[F]) WriteHash(h hash.Hash) { fmt.Fprintf(h, "tagnet/%s", g) }
-func (g *gradientOperation[F]) Hashcode() uint32      { return hashOf(g) }
-func (g *gradientOperation[F]) String() string {
-	return fmt.Sprintf("%s/gradient %d", g.of.name, g.input)
-}
-
-func hashOf(o interface{ WriteHash(hash.Hash) }) uint32 {
-	h := fnv.New32a()
-	o.WriteHash(h)
-	return h.Sum32()
 }
