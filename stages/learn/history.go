@@ -27,7 +27,8 @@ type Epoch struct {
 	Kernel string `json:"kernel"`
 }
 
-// ReadHistory reads training.jsonl, and returns nil if it does not exist.
+// ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
+// before a line that is damaged.
 func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +41,7 @@ func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		var e Epoch
 		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w; remove the file, nothing depends on it", url, i+1, err)
+			return epochs, fmt.Errorf("%s:%d: %w; remove the file, nothing depends on it", url, i+1, err)
 		}
 		epochs = append(epochs, e)
 	}

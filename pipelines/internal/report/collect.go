@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,8 +54,7 @@ const (
 func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e := &evidence{workspace: w, gaps: map[string][]gap{}}
 	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
-	var g graph.Summary
-	if err := e.read(ctx, workspace.GraphFolder, "summary.json", preprocess, &g); err != nil {
+	if g, err := read[graph.Summary](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
 	} else {
 		e.graph = &g
@@ -73,8 +70,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 		})
 	}
 	if there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName)); err == nil && there {
-		var a statistics.Analysis
-		if err := e.read(ctx, workspace.AnalysisFolder, statistics.File, analyze, &a); err != nil {
+		if a, err := read[statistics.Analysis](ctx, e, workspace.AnalysisFolder, statistics.File, analyze); err != nil {
 			e.missing(dataSection, "The degrees of the graph cannot be shown", analyze, err)
 		} else {
 			e.analysis = &a
@@ -96,22 +92,11 @@ func (e *evidence) require(ctx context.Context, folder string, command workspace
 }
 
 // read decodes a JSON file of a folder that is as require demands.
-func (e *evidence) read(ctx context.Context, folder, file string, command workspace.Command, into any) error {
+func read[T any](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
 	if err := e.require(ctx, folder, command); err != nil {
-		return err
+		return value, err
 	}
-	return readJSON(ctx, e.workspace.Path(folder, file), into)
-}
-
-func readJSON(ctx context.Context, url string, into any) error {
-	data, err := storage.ReadFile(ctx, url)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
-	}
-	return nil
+	return storage.ReadJSON[T](ctx, e.workspace.Path(folder, file))
 }
 
 // content is what a section shows of a split.
@@ -122,9 +107,9 @@ type content struct{ section, what string }
 func readSplits[T any](ctx context.Context, e *evidence, stage, file, pipeline string, shown ...content) (all []T) {
 	splits := splitsIn(ctx, e.workspace, stage)
 	for _, split := range splits {
-		var one T
 		command := e.workspace.Command(pipeline, "--split", split)
-		if err := e.read(ctx, stage+"/"+split, file, command, &one); err != nil {
+		one, err := read[T](ctx, e, stage+"/"+split, file, command)
+		if err != nil {
 			e.missingSplit(split, command, err, shown...)
 			continue
 		}
@@ -167,9 +152,8 @@ func (e *evidence) readTraining(ctx context.Context) {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
 	}
-	log, err := storage.ReadFile(ctx, w.TrainingLog())
-	if err == nil {
-		e.epochs, err = parseEpochs(log)
+	if e.epochs, err = learn.ReadHistory(ctx, w.TrainingLog()); e.epochs == nil && err == nil {
+		err = fs.ErrNotExist
 	}
 	switch {
 	case err != nil && unfinished == nil:
@@ -183,8 +167,8 @@ func (e *evidence) readTraining(ctx context.Context) {
 		return
 	}
 	e.best = strings.TrimSpace(string(name))
-	var r checkpoint.Record
-	if err := readJSON(ctx, storage.Join(w.Checkpoints(), e.best+".json"), &r); err != nil {
+	r, err := storage.ReadJSON[checkpoint.Record](ctx, storage.Join(w.Checkpoints(), e.best+".json"))
+	if err != nil {
 		e.missing(configurationSection, "The record of the best checkpoint cannot be shown", train, err)
 		return
 	}
@@ -196,22 +180,6 @@ func (e *evidence) readTraining(ctx context.Context) {
 			e.toGo = records[len(records)-1].Configuration.Epochs
 		}
 	}
-}
-
-// parseEpochs decodes the lines of training.jsonl.
-func parseEpochs(log []byte) ([]learn.Epoch, error) {
-	var epochs []learn.Epoch
-	for i, line := range bytes.Split(bytes.TrimSpace(log), []byte("\n")) {
-		if len(line) == 0 {
-			continue
-		}
-		var one learn.Epoch
-		if err := json.Unmarshal(line, &one); err != nil {
-			return epochs, fmt.Errorf("training.jsonl:%d: %w", i+1, err)
-		}
-		epochs = append(epochs, one)
-	}
-	return epochs, nil
 }
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
