@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -292,7 +293,49 @@ func (w *objectWriter) Abort() error {
 
 // CompareAndSwap compares what it reads with old and writes on the condition that the object has the
 // same generation still.
+//
+// The client repeats a request whose answer was lost, and the repeated removal of an object does not
+// show who removed it. So a removal first replaces the content by one that no other caller writes: who
+// succeeds in that has swapped, and then removes the object.
 func (b buckets) CompareAndSwap(ctx context.Context, name string, old, replacement []byte) (bool, error) {
+	if replacement != nil {
+		return b.replace(ctx, name, old, replacement)
+	}
+	mark := fmt.Appendf(nil, "removed %016x%016x", rand.Uint64(), rand.Uint64())
+	swapped, err := b.replace(ctx, name, old, mark)
+	if err != nil || !swapped {
+		return false, err
+	}
+	return true, b.removeIf(ctx, name, mark)
+}
+
+// removeIf removes an object if its content is still this.
+func (b buckets) removeIf(ctx context.Context, name string, content []byte) error {
+	current, generation, err := b.read(ctx, name)
+	if err == nil && bytes.Equal(current, content) {
+		var bucket *cloud.BucketHandle
+		var key string
+		if bucket, key, err = object(ctx, name); err == nil {
+			err = bucket.Object(key).If(cloud.Conditions{GenerationMatch: generation}).Delete(ctx)
+		}
+		if err != nil {
+			err = bucketError("removing", name, err)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) || preconditionFailed(err) {
+		return nil
+	}
+	return err
+}
+
+// preconditionFailed reports whether the object had another generation than a request's condition.
+func preconditionFailed(err error) bool {
+	var api *googleapi.Error
+	return errors.As(err, &api) && api.Code == http.StatusPreconditionFailed
+}
+
+// replace is CompareAndSwap with a replacement that is not nil.
+func (b buckets) replace(ctx context.Context, name string, old, replacement []byte) (bool, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return false, err
@@ -308,33 +351,21 @@ func (b buckets) CompareAndSwap(ctx context.Context, name string, old, replaceme
 		}
 		condition = cloud.Conditions{GenerationMatch: generation}
 	}
-	o := bucket.Object(key).If(condition)
-	if replacement != nil {
-		w := newWriter(ctx, name, o)
-		defer w.Abort()
-		if _, err = w.Write(replacement); err == nil {
-			err = w.Commit()
-		}
-	} else if err = o.Delete(ctx); err != nil {
-		err = bucketError("removing", name, err)
+	w := newWriter(ctx, name, bucket.Object(key).If(condition))
+	defer w.Abort()
+	if _, err = w.Write(replacement); err == nil {
+		err = w.Commit()
 	}
-	var api *googleapi.Error
-	switch {
-	case err == nil, replacement == nil && errors.Is(err, fs.ErrNotExist):
-		return true, nil
-	case !errors.As(err, &api) || api.Code != http.StatusPreconditionFailed:
-		return false, err
+	if err == nil || !preconditionFailed(err) {
+		return err == nil, err
 	}
 	// A request that the client repeats fails its condition where the first one took effect and
 	// only the answer was lost.
 	current, _, err := b.read(ctx, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return replacement == nil, nil
-	case err != nil:
-		return false, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	return replacement != nil && bytes.Equal(current, replacement), nil
+	return err == nil && bytes.Equal(current, replacement), err
 }
 
 // read returns the content of an object and its generation.

@@ -234,17 +234,27 @@ func testCompareAndSwap(t *testing.T, folder string) {
 			t.Fatalf("step %d: left %q, error %v", i, got, err)
 		}
 	}
-	for _, from := range [][]byte{two, nil} {
-		if from == nil {
-			if err := storage.Remove(ctx, url); err != nil {
+	for _, round := range []struct {
+		from   []byte
+		remove bool
+	}{{two, false}, {nil, false}, {two, true}} {
+		if err := storage.Remove(ctx, url); err != nil {
+			t.Fatal(err)
+		}
+		if round.from != nil {
+			if err := storage.WriteFile(ctx, url, round.from); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var winners atomic.Int64
 		var callers sync.WaitGroup
 		for i := range 8 {
+			replacement := fmt.Appendf(nil, "caller %d", i)
+			if round.remove {
+				replacement = nil
+			}
 			callers.Go(func() {
-				swapped, err := storage.CompareAndSwap(ctx, url, from, fmt.Appendf(nil, "caller %d", i))
+				swapped, err := storage.CompareAndSwap(ctx, url, round.from, replacement)
 				if err != nil {
 					t.Error(err)
 				}
@@ -255,7 +265,10 @@ func testCompareAndSwap(t *testing.T, folder string) {
 		}
 		callers.Wait()
 		if winners.Load() != 1 {
-			t.Errorf("%d callers replaced %q", winners.Load(), from)
+			t.Errorf("%d callers replaced %q, by nothing: %v", winners.Load(), round.from, round.remove)
+		}
+		if exists, err := storage.Exists(ctx, url); exists == round.remove || err != nil {
+			t.Errorf("after %q, replaced by nothing: %v, the file exists: %v, error %v", round.from, round.remove, exists, err)
 		}
 	}
 }
