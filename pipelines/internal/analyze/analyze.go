@@ -89,22 +89,30 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err
 	}
+	if err := f.checkReplaced(ctx, e); err != nil {
+		return err
+	}
 	if err := f.preprocess(ctx, e); err != nil {
 		return err
 	}
 	if err := f.chooseSplits(ctx, e); err != nil {
 		return err
 	}
+	steps, err := f.allSteps(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := f.checkMemory(ctx, e, steps, nil); err != nil {
+		return err
+	}
 	e.Say("")
 	changed := false
-	for _, split := range f.splitList {
-		for _, step := range f.steps(split) {
-			made, err := step.run(ctx, e)
-			if err != nil {
-				return err
-			}
-			changed = changed || made
+	for _, step := range steps {
+		made, err := step.run(ctx, e)
+		if err != nil {
+			return err
 		}
+		changed = changed || made
 	}
 	made, err := f.analyse(ctx, e)
 	if err != nil {

@@ -20,35 +20,63 @@ const leastHops = 6
 
 // step is an output folder that the analysis needs, and the pipeline that makes it.
 type step struct {
-	folder    string
-	pipeline  command.Pipeline
-	arguments []string
+	split, folder string
+	pipeline      command.Pipeline
+	arguments     []string
 	// usable reports whether a complete folder has what the analysis needs; nil accepts any. --force
 	// mends its errors.
 	usable func(ctx context.Context, folder string) (bool, error)
+	// plan returns the error of a --memory that is too small for a split with so many sources.
+	plan func(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) error
+	// done reports that the folder is complete and usable and is not made again.
+	done bool
 }
 
 // steps returns the steps of a split.
 func (f *flags) steps(split string) []step {
 	hops := max(leastHops, slices.Max(f.layerList))
 	return []step{
-		{workspace.DistancesFolder(split), distances.Pipeline(), append([]string{"--split", split, "--max_hops", fmt.Sprint(hops)}, f.budget()...), nil},
-		{workspace.MessagesFolder(split), messages.Pipeline(), append([]string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.budget()...), f.counted},
+		{
+			split: split, folder: workspace.DistancesFolder(split), pipeline: distances.Pipeline(),
+			arguments: append([]string{"--split", split, "--max_hops", fmt.Sprint(hops)}, f.budget()...),
+			plan: func(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) error {
+				return distances.Plan(ctx, e, m, split, hops, f.memory, sources)
+			},
+		},
+		{
+			split: split, folder: workspace.MessagesFolder(split), pipeline: messages.Pipeline(),
+			arguments: append([]string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.budget()...),
+			usable:    f.counted,
+			plan: func(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) error {
+				return messages.Plan(ctx, e, m, split, f.layerList, f.deltaList, f.memory, sources)
+			},
+		},
 	}
 }
 
-// run runs the pipeline unless its folder is complete and usable, and reports whether it ran.
+// allSteps returns the steps of all splits, marked if they are done; --force repeats all.
+func (f *flags) allSteps(ctx context.Context, e *command.Environment) ([]step, error) {
+	var all []step
+	for _, split := range f.splitList {
+		for _, s := range f.steps(split) {
+			if !e.Force {
+				var err error
+				if s.done, err = s.complete(ctx, e.Workspace); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// run runs the pipeline unless the step is done, and reports whether it ran.
 func (s step) run(ctx context.Context, e *command.Environment) (bool, error) {
 	w := e.Workspace
-	if !e.Force {
-		done, err := s.done(ctx, w)
-		if err != nil {
-			return false, err
-		}
-		if done {
-			e.Say("%s is complete", w.Path(s.folder))
-			return false, nil
-		}
+	if s.done {
+		e.Say("%s is complete", w.Path(s.folder))
+		return false, nil
 	}
 	arguments := append([]string{"--workspace", w.Root()}, s.arguments...)
 	if e.Force {
@@ -66,9 +94,9 @@ func (s step) command(w workspace.Workspace) workspace.Command {
 	return w.Command(s.pipeline.Name, s.arguments...)
 }
 
-// done reports whether the folder is complete, of this graph, and usable. If it is damaged or of
-// another graph, done returns an error with the command that overwrites it.
-func (s step) done(ctx context.Context, w workspace.Workspace) (bool, error) {
+// complete reports whether the folder is complete, of this graph, and usable. If it is damaged or of
+// another graph, complete returns an error with the command that overwrites it.
+func (s step) complete(ctx context.Context, w workspace.Workspace) (bool, error) {
 	if _, err := manifest.Read(ctx, w.Path(s.folder)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

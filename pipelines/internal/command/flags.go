@@ -15,19 +15,26 @@ import (
 )
 
 // UsageError is a mistake in the flags. It ends the process with ExitUsage.
-type UsageError struct{ Text string }
+type UsageError struct {
+	Text string
+	// Reason is the error that Text describes, if callers may look for it, such as a *budget.TooSmall.
+	Reason error
+}
 
 // Error returns the text, which names the flag.
 func (e *UsageError) Error() string { return e.Text }
 
+// Unwrap returns the reason.
+func (e *UsageError) Unwrap() error { return e.Reason }
+
 // FlagError returns a UsageError for a flag whose value is not one of those that want describes.
 func FlagError(name string, value any, want string) error {
-	return &UsageError{fmt.Sprintf("--%s is %v: want %s", name, value, want)}
+	return &UsageError{Text: fmt.Sprintf("--%s is %v: want %s", name, value, want)}
 }
 
 // Usage returns a UsageError with a text that names the flag.
 func Usage(format string, arguments ...any) error {
-	return &UsageError{fmt.Sprintf(format, arguments...)}
+	return &UsageError{Text: fmt.Sprintf(format, arguments...)}
 }
 
 // OwnFlags returns a pipeline's flags without those of Beam: first those that all pipelines share.

@@ -40,7 +40,7 @@ func (e *Environment) Plan(estimate budget.Estimate, memory int64, threads int) 
 	return plan, err
 }
 
-// TooSmall returns the UsageError of a --memory that is less than an estimate.
+// TooSmall returns the UsageError of a --memory that is less than an estimate, which wraps small.
 func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
 	remedy := fmt.Sprintf("give --memory %d", small.Least/budget.MiB)
 	if e.Flags != nil && small.Threads > 1 {
@@ -50,5 +50,5 @@ func (e *Environment) TooSmall(memory int64, small *budget.TooSmall) error {
 			}
 		}
 	}
-	return Usage("--memory %d is too small: %v; %s", memory, small, remedy)
+	return &UsageError{Text: fmt.Sprintf("--memory %d is too small: %v; %s", memory, small, remedy), Reason: small}
 }

@@ -22,6 +22,15 @@ type choice struct {
 	perPipeline int // blocks of sources that one pipeline of a join searches
 }
 
+// Plan returns the error of a run with --method auto and this --memory, a UsageError that wraps a
+// *budget.TooSmall, if the budget is too small to search a split from so many sources. m is the manifest
+// of graph/.
+func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, hops int, memory int64, sources int) error {
+	f := flags{split: split, sources: ofQueries, method: auto, hops: hops, memory: memory}
+	_, err := f.choose(ctx, e, m, sources)
+	return err
+}
+
 // choose returns the method and its parameters; with --method auto it decides by --memory. A budget
 // that is too small for the method is a usage error.
 func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (choice, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -65,12 +66,7 @@ func (f *flags) check() error {
 	if f.checkpoint != "" && f.split == "train" {
 		return command.Usage("--split is train with --checkpoint: a model's choices are counted as at evaluation; give --split valid or test")
 	}
-	if f.remove == "" {
-		f.remove = configuration.RemoveNone
-		if f.split == "train" {
-			f.remove = configuration.RemoveTriple
-		}
-	}
+	f.chooseRemoval()
 	if err := command.OneOf("remove", f.remove, configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone); err != nil {
 		return err
 	}
@@ -88,6 +84,17 @@ func (f *flags) check() error {
 		return err
 	}
 	return command.CheckMemory(f.memory)
+}
+
+// chooseRemoval sets the default of --remove.
+func (f *flags) chooseRemoval() {
+	switch {
+	case f.remove != "":
+	case f.split == "train":
+		f.remove = configuration.RemoveTriple
+	default:
+		f.remove = configuration.RemoveNone
+	}
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -122,7 +129,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	sources := distances.Sources(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
-	params, err := f.params(ctx, e, loaded, model, len(sources))
+	params, err := f.params(ctx, e, loaded.Manifest, model, len(sources))
 	if err != nil {
 		return err
 	}
@@ -145,14 +152,24 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return f.finish(ctx, e, true)
 }
 
+// Plan returns the error of a run without a model and with this --memory, a UsageError that wraps a
+// *budget.TooSmall, if the budget is too small to count the messages of a split with so many sources. m is
+// the manifest of graph/.
+func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, split string, layers, deltas []int, memory int64, sources int) error {
+	f := flags{split: split, layerList: layers, deltaList: deltas, memory: memory}
+	f.chooseRemoval()
+	_, err := f.params(ctx, e, m, nil, sources)
+	return err
+}
+
 // params returns the parameters of a count within --memory: it chooses the number of threads, and
 // from how many sources each searches at once.
-func (f *flags) params(ctx context.Context, e *command.Environment, loaded *kg.KG, model *messages.Model, sources int) (messages.CountParams, error) {
+func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, model *messages.Model, sources int) (messages.CountParams, error) {
 	p := messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
 		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,
 	}
-	sizes, err := graph.Sizes(ctx, p.Graph, loaded.Manifest, f.split)
+	sizes, err := graph.Sizes(ctx, p.Graph, m, f.split)
 	if err != nil {
 		return p, err
 	}

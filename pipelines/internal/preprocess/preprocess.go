@@ -76,11 +76,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	stage := workspace.Stage{
-		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
-		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
-		Command:       e.Again(),
-	}
+	stage := f.stage(e, source)
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return f.explain(ctx, e, source, err)
@@ -97,6 +93,26 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return finish(ctx, e, source, true)
+}
+
+// stage returns the stage of graph/ for a dataset.
+func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
+	return workspace.Stage{
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
+		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
+		Command:       e.Again(),
+	}
+}
+
+// Unchanged reports whether the workspace has the complete graph of the texts that these flags name.
+func Unchanged(ctx context.Context, e *command.Environment, dataset, inference, onBadLine string) (bool, error) {
+	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine}
+	source, err := f.find(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	stage := f.stage(e, source)
+	return stage.Complete(ctx)
 }
 
 // find locates and hashes the dataset's files. Without --dataset it takes the sample.

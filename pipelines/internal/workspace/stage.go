@@ -68,11 +68,7 @@ func (s *Stage) Replace(ctx context.Context, force bool) (done bool, err error) 
 		if force {
 			return false, nil
 		}
-		done, err := s.complete(ctx)
-		if unusable := new(Unusable); errors.As(err, &unusable) {
-			err = nil
-		}
-		return done, err
+		return s.Complete(ctx)
 	}, force)
 }
 
@@ -107,6 +103,16 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 		return false, fmt.Errorf("clearing %s: %w", s.url(), err)
 	}
 	return false, nil
+}
+
+// Complete returns true if the folder is complete with this stage's configuration and inputs, and not
+// damaged.
+func (s *Stage) Complete(ctx context.Context) (bool, error) {
+	done, err := s.complete(ctx)
+	if unusable := new(Unusable); errors.As(err, &unusable) {
+		err = nil
+	}
+	return done, err
 }
 
 // complete returns true if the folder is complete with this stage's configuration and inputs, and
