@@ -16,8 +16,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestKilledTrainingEndsInTheSameBytes kills the real process without warning at moments all
-// over its life, which an undisturbed run measures, and resumes it each time.
+// TestKilledTrainingEndsInTheSameBytes kills the real process without warning at changes of files
+// drawn from all that an undisturbed run makes, and resumes it each time.
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	undisturbed := ring(t, 60)
 	pipelinetest.Succeed(t, Pipeline(), small(undisturbed)...)
@@ -25,13 +25,11 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	if len(want) < 4+4+2+2 {
 		t.Fatalf("only %d files", len(want))
 	}
-	timed := ring(t, 60)
-	begun := time.Now()
-	if killed, _ := trained(t, timed, time.Hour); killed {
-		t.Fatal("it took an hour")
-	}
-	life := time.Since(begun)
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(timed, "checkpoints")), want)
+	counted := ring(t, 60)
+	before := dyingStorage.changes.Load()
+	pipelinetest.Succeed(t, Pipeline(), unsteady(counted)...)
+	changes := dyingStorage.changes.Load() - before
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(counted, "checkpoints")), want)
 	rng := rand.New(rand.NewPCG(7, 7))
 	kills, resumed := 0, 0
 	for trainings := 0; kills < 8 || resumed < 4; trainings++ {
@@ -40,12 +38,12 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 		}
 		w := ring(t, 60)
 		for killed, unlucky := true, 0; killed; unlucky++ {
-			after := time.Duration(rng.Int64N(int64(life)))
+			at := 1 + rng.Int64N(changes)
 			if unlucky > 20 {
-				after = time.Hour // so that there is an end
+				at = 0 // so that there is an end
 			}
 			var resumes bool
-			if killed, resumes = trained(t, w, after); killed {
+			if killed, resumes = trained(t, w, at); killed {
 				kills++
 			}
 			if resumes {
@@ -57,14 +55,20 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 			t.Errorf("training.jsonl has %d lines, want 4", lines)
 		}
 	}
-	t.Logf("%d kills, resumed %d times", kills, resumed)
+	t.Logf("%d kills at one of %d changes, resumed %d times", kills, changes, resumed)
 }
 
-// trained runs the command as a process and kills it after a time, if it has not ended by then. It
-// saves a checkpoint after each step, which leaves the most to go wrong.
-func trained(t *testing.T, w string, after time.Duration) (killed, resumed bool) {
+// unsteady returns the flags of a training on the storage that kills it. It saves a checkpoint after
+// each step, which leaves the most to go wrong.
+func unsteady(w string) []string {
+	return small(dyingScheme+w, "--resume", "--checkpoint_minutes", "0")
+}
+
+// trained runs the command as a process that kills itself at a change of a file; 0 for none.
+func trained(t *testing.T, w string, at int64) (killed, resumed bool) {
 	t.Helper()
-	killed, output := pipelinetest.Kill(t, after, small(w, "--resume", "--checkpoint_minutes", "0")...)
+	t.Setenv(dieAt, fmt.Sprint(at))
+	killed, output := pipelinetest.Kill(t, time.Hour, unsteady(w)...)
 	return killed, strings.Contains(output, "resuming from")
 }
 
