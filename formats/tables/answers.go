@@ -10,14 +10,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Answers are the known answers of each (source, relation), a position of the three slices
-// each, sorted by (source, relation); each list is sorted, without repeats.
+// Answers holds the known answers of each pair (source, relation). Index i of the three slices is one
+// pair. Pairs are sorted by (source, relation); each list is sorted and has no duplicates.
 type Answers struct {
 	Sources, Relations []int32
 	Lists              [][]int32
 }
 
-// Len is the number of (source, relation) pairs.
+// Len returns the number of (source, relation) pairs.
 func (a Answers) Len() int { return len(a.Sources) }
 
 // Of returns the known answers of a pair, or nil.
@@ -41,11 +41,11 @@ var (
 	})
 )
 
-// answersOrder holds what readers of known answers rely on: no negative id, pairs sorted by
-// (source, relation), lists sorted, and nothing twice.
+// answersOrder checks what readers of known answers rely on: no negative id, pairs sorted by
+// (source, relation), lists sorted, and no duplicates.
 type answersOrder struct {
 	pairs            int64
-	source, relation int32 // of the pair before
+	source, relation int32 // of the previous pair
 }
 
 func (o *answersOrder) next(source, relation int32, list []int32) error {
@@ -53,11 +53,11 @@ func (o *answersOrder) next(source, relation int32, list []int32) error {
 		return fmt.Errorf("the answers of (%d, %d) have a negative id", source, relation)
 	}
 	if o.pairs > 0 && (source < o.source || source == o.source && relation <= o.relation) {
-		return fmt.Errorf("the answers of (%d, %d) are out of order, or stand twice", source, relation)
+		return fmt.Errorf("the answers of (%d, %d) are out of order or duplicates", source, relation)
 	}
 	for j := 1; j < len(list); j++ {
 		if list[j-1] >= list[j] {
-			return fmt.Errorf("the answers of (%d, %d) are not sorted, or one stands twice: %d before %d", source, relation, list[j-1], list[j])
+			return fmt.Errorf("the answers of (%d, %d) are not sorted or have duplicates: %d before %d", source, relation, list[j-1], list[j])
 		}
 	}
 	o.pairs++
@@ -65,14 +65,14 @@ func (o *answersOrder) next(source, relation int32, list []int32) error {
 	return nil
 }
 
-// MostAnswers is how many answers one pair may have: its list must fit into a batch.
+// MostAnswers is the largest number of answers of one pair: its list must fit into a batch.
 const MostAnswers = MaxBatch / 8
 
-// AnswersWriter writes known answers in their order. It holds a batch, which is little but where a
-// list of answers is long, and once more encoded.
+// AnswersWriter writes known answers in their order. It holds one batch and its encoding in memory;
+// only a long list of answers makes a batch large.
 type AnswersWriter struct {
 	*rowsWriter
-	sources, relations, flat, offsets []int32 // at hand
+	sources, relations, flat, offsets []int32 // of the pending batch
 	order                             answersOrder
 }
 
@@ -88,7 +88,7 @@ func (w *AnswersWriter) columns() []arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(w.offsets))}
 	lists := array.NewListData(array.NewData(listType, len(w.sources), buffers, []arrow.ArrayData{int32s(w.flat).Data()}, 0, 0))
 	columns := []arrow.Array{int32s(w.sources), int32s(w.relations), lists}
-	// Arrow has encoded them when the next pair comes.
+	// Arrow has encoded them before the next pair is added.
 	w.sources, w.relations, w.flat, w.offsets = w.sources[:0], w.relations[:0], w.flat[:0], w.offsets[:1]
 	return columns
 }
@@ -108,7 +108,7 @@ func (w *AnswersWriter) Write(source, relation int32, list []int32) error {
 	return w.count(4 * len(list))
 }
 
-// append copies a batch; its lists share one array.
+// append copies the pairs of a batch. Their lists share one array.
 func (a *Answers) append(rows arrow.Record) {
 	a.Sources = append(a.Sources, int32Values(rows, 0)...)
 	a.Relations = append(a.Relations, int32Values(rows, 1)...)
@@ -120,7 +120,7 @@ func (a *Answers) append(rows arrow.Record) {
 	}
 }
 
-// ReadAnswers reads a file of known answers, and checks its order again.
+// ReadAnswers reads a file of known answers and verifies its order.
 func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	var a Answers
 	start := func(n int64) { a = Answers{make([]int32, 0, n), make([]int32, 0, n), make([][]int32, 0, n)} }

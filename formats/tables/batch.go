@@ -11,11 +11,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// MaxBatch is the most bytes that one record batch may take, encoded or decoded. Beam's
-// elements should stay far below it.
+// MaxBatch is the limit of a record batch in bytes, encoded or decoded. Elements of Beam should stay
+// far below it.
 const MaxBatch = 1 << 28
 
-// checksumLength is what ends an element: the CRC-32C of all before it, little-endian.
+// checksumLength is the length of the checksum at the end of an element: the CRC-32C of all bytes
+// before it, little-endian.
 const checksumLength = 4
 
 // EncodeBatch encodes rows as an element for Beam: an Arrow IPC stream of their schema and
@@ -35,12 +36,12 @@ func EncodeBatch(rows arrow.Record) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out.Bytes(), crc(out.Bytes())), nil
 }
 
-// DecodeBatch is the inverse of EncodeBatch. Bytes that are no batch, or one that would take
-// more than MaxBatch, or that has nulls where its schema allows none, are an error.
+// DecodeBatch is the inverse of EncodeBatch. It returns an error if the bytes are not a batch, if the
+// batch would take more than MaxBatch, or if it has nulls that its schema does not allow.
 func DecodeBatch(data []byte) (arrow.Record, error) {
 	end := len(data) - checksumLength
 	if end < 0 || end > MaxBatch || crc(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
-		return nil, fmt.Errorf("decoding a batch: %d bytes are none, or were changed", len(data))
+		return nil, fmt.Errorf("decoding a batch: the %d bytes are not a batch or are damaged", len(data))
 	}
 	data = data[:end]
 	length, err := messageLength(data)
@@ -54,7 +55,7 @@ func DecodeBatch(data []byte) (arrow.Record, error) {
 	return rows, nil
 }
 
-// decodeMessages decodes a schema message and the record batch behind it.
+// decodeMessages decodes a schema message and the record batch that follows it.
 func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
 	err = guard(func() error {
 		for _, message := range [][]byte{schema, batch} {
@@ -95,8 +96,8 @@ func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
 	return schema, err
 }
 
-// messageLength is the length of the Arrow message at the start of some bytes, without the
-// body of a record batch. It keeps Arrow from making room for more than the bytes at hand.
+// messageLength returns the length of the Arrow message at the start of some bytes, without the body
+// of a record batch. Checking it keeps Arrow from allocating more than there are bytes.
 func messageLength(message []byte) (int, error) {
 	const start = 8 // continuation marker and length
 	if len(message) < start || binary.LittleEndian.Uint32(message) != 0xffffffff {
@@ -109,8 +110,8 @@ func messageLength(message []byte) (int, error) {
 	return start + int(length), nil
 }
 
-// boundedMemory allocates up to a limit in all and panics beyond it; guard catches that. It
-// keeps a forged length from taking all memory.
+// boundedMemory allocates up to a total limit and panics beyond it, which guard recovers from. It
+// keeps a forged length from exhausting the memory.
 type boundedMemory struct {
 	memory.GoAllocator
 	left int

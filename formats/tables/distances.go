@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// DistanceRow is what one search found: the packed distances of all entities from a source.
+// DistanceRow is the result of one search: the packed distances of all entities from a source.
 type DistanceRow struct {
 	Source int32
 	Packed []byte
@@ -35,8 +35,8 @@ func distancesSchema(entities, hops int) *arrow.Schema {
 	}, entitiesKey, strconv.Itoa(entities), hopsKey, strconv.Itoa(hops))
 }
 
-// DistanceWriter writes a table of distances row by row. It holds about 2 MiB, or two rows
-// where these are larger.
+// DistanceWriter writes a table of distances row by row. It takes about 2 MiB of memory, or two rows
+// if they are larger.
 type DistanceWriter struct {
 	*rowsWriter
 	entities int
@@ -45,14 +45,14 @@ type DistanceWriter struct {
 	last     int64 // source of the last row, -1 before the first
 }
 
-// CreateDistances begins a table of distances over a number of entities, searched up to so
-// many hops (1 to MaxHops). Commit or Abort ends it.
+// CreateDistances begins a table of distances over a number of entities, searched up to a number of
+// hops (1 to MaxHops). Commit or Abort ends it.
 func CreateDistances(ctx context.Context, url string, entities, hops int) (*DistanceWriter, error) {
 	if hops < 0 || hops > MaxHops {
-		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit 4 bits; search at most %d", url, hops, MaxHops)
+		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, MaxHops)
 	}
 	if entities < 1 || entities > maxEntities {
-		return nil, fmt.Errorf("writing %s: rows of %d entities are not possible; 1 to %d are", url, entities, maxEntities)
+		return nil, fmt.Errorf("writing %s: a row has %d entities, want 1 to %d", url, entities, maxEntities)
 	}
 	w := &DistanceWriter{entities: entities, last: -1}
 	schema := distancesSchema(entities, hops)
@@ -65,8 +65,8 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	return w, err
 }
 
-// Write appends the distances of a source to all entities; 255 is unreached. Sources come in
-// increasing order.
+// Write appends the distances of a source to all entities; 255 stands for unreached. Sources must be
+// in increasing order.
 func (w *DistanceWriter) Write(source int32, distances []uint8) error {
 	if len(distances) != w.entities {
 		return w.refuse("source %d has %d distances instead of %d", source, len(distances), w.entities)
@@ -76,7 +76,7 @@ func (w *DistanceWriter) Write(source int32, distances []uint8) error {
 	return w.add(source)
 }
 
-// WriteRow appends a row that is packed already.
+// WriteRow appends a packed row.
 func (w *DistanceWriter) WriteRow(row DistanceRow) error {
 	if len(row.Packed) != PackedLen(w.entities) {
 		return w.refuse("source %d has %d bytes of distances instead of %d", row.Source, len(row.Packed), PackedLen(w.entities))
@@ -85,10 +85,10 @@ func (w *DistanceWriter) WriteRow(row DistanceRow) error {
 	return w.add(row.Source)
 }
 
-// add enters the source of the row just packed.
+// add appends the source of the row that was packed last.
 func (w *DistanceWriter) add(source int32) error {
 	if int64(source) <= w.last || int(source) >= w.entities {
-		return w.refuse("source %d comes after source %d, of %d entities; rows go by increasing source", source, w.last, w.entities)
+		return w.refuse("source %d comes after source %d, of %d entities; rows must be in increasing order of sources", source, w.last, w.entities)
 	}
 	w.last = int64(source)
 	if len(w.sources) == 0 {
@@ -151,7 +151,7 @@ func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
 	return entities, hops, nil
 }
 
-// EncodeDistances makes an element for Beam of rows over a number of entities, in any order.
+// EncodeDistances encodes rows over a number of entities, in any order, as an element for Beam.
 func EncodeDistances(entities int, rows []DistanceRow) ([]byte, error) {
 	var sources []int32
 	var packed []byte

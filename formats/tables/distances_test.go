@@ -14,7 +14,7 @@ import (
 
 func TestPackLayout(t *testing.T) {
 	got := Pack([]uint8{0, 1, 14, Unreached, 15, 200, 3})
-	// The even entity in the low half; the half behind an odd end is unreached.
+	// Even entities are in the low half; with an odd number, the last half is unreached.
 	if want := []byte{0x10, 0xfe, 0xff, 0xf3}; !bytes.Equal(got, want) {
 		t.Errorf("packed to % x, want % x", got, want)
 	}

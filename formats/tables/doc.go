@@ -2,8 +2,8 @@
 // queries, known answers and distances. On disk these are Arrow IPC files, zstd-compressed,
 // which any Arrow library opens; between Beam's stages they are Arrow IPC streams.
 //
-// Checksums of the whole file lie between its last batch and Arrow's footer, where other
-// readers ignore them. A changed or missing byte is an error that names the file, before
-// anything is decoded. The same rows give the same bytes. The layout is
-// described in the README of formats.
+// Checksums of the whole file are stored between its last batch and Arrow's footer, where other
+// readers ignore them. If a byte was changed or is missing, the reader returns an error that names
+// the file, before it decodes anything. The same rows give the same bytes. The README of formats
+// describes the layout.
 package tables

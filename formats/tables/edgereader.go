@@ -7,11 +7,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// EdgeReader reads a table of edges batch by batch, for shards that are larger than what a
-// worker may hold. It is not for concurrent use: open one per goroutine.
+// EdgeReader reads a table of edges batch by batch, for shards that do not fit into a worker's
+// memory. It is not safe for concurrent use: each goroutine opens its own.
 type EdgeReader struct{ table *tableReader }
 
-// OpenEdges opens what WriteEdges wrote. The context must live until Close.
+// OpenEdges opens a file that an EdgesWriter wrote. The context must live until Close.
 func OpenEdges(ctx context.Context, url string) (*EdgeReader, error) {
 	table, err := openTable(ctx, url, func(schema *arrow.Schema) error { return sameTable(schema, edgesSchema) })
 	if err != nil {
@@ -20,14 +20,14 @@ func OpenEdges(ctx context.Context, url string) (*EdgeReader, error) {
 	return &EdgeReader{table}, nil
 }
 
-// Close ends reading.
+// Close closes the file.
 func (r *EdgeReader) Close() error { return r.table.close() }
 
-// Batches is the number of record batches.
+// Batches returns the number of record batches.
 func (r *EdgeReader) Batches() int { return len(r.table.frame.blocks) }
 
-// Batch reads the edges of batch i, which are views, and checks their order. That of one batch
-// after another is for the caller to check.
+// Batch reads the edges of batch i, whose slices are views, and verifies their order. The caller
+// verifies the order between batches.
 func (r *EdgeReader) Batch(i int) (e Edges, err error) {
 	rows, err := r.table.batch(i)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *EdgeReader) Batch(i int) (e Edges, err error) {
 	return e, nil
 }
 
-// Find returns the first batch that may hold an edge to tail or to an entity behind it, or
-// Batches() if there is none. It reads as many batches as a binary search does.
+// Find returns the first batch that may have an edge to tail or to an entity with a larger id, or
+// Batches() if there is none. It reads the batches of a binary search.
 func (r *EdgeReader) Find(tail int32) (int, error) {
 	from, to := 0, r.Batches()
 	for from < to {

@@ -6,9 +6,9 @@ import (
 	"tagnet/formats/storage"
 )
 
-// TestEdgeReaderReadsPieces holds that batches, one after the other, are the table, and that
-// Find gives the first one with an edge to an entity or to one behind it.
-func TestEdgeReaderReadsPieces(t *testing.T) {
+// TestEdgeReaderReadsBatches checks that the batches together are the table, and that Find returns
+// the first one with an edge to an entity or to one with a larger id.
+func TestEdgeReaderReadsBatches(t *testing.T) {
 	ctx := t.Context()
 	want := sampleEdges(3*rowsPerBatch + 5) // four edges to each entity
 	url := "mem://" + t.Name() + "/edges.arrow"

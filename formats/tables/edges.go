@@ -7,12 +7,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Edges are edges head -relation-> tail by id, inverse edges included, a position of the three
-// slices each, sorted by (tail, head, relation): by where they lead, as aggregation needs
-// them.
+// Edges holds edges head -relation-> tail by id, inverse edges included. Index i of the three slices
+// is one edge. They are sorted by (tail, head, relation), because aggregation reads them by receiver.
 type Edges struct{ Tails, Relations, Heads []int32 }
 
-// Len is the number of edges.
+// Len returns the number of edges.
 func (e Edges) Len() int { return len(e.Tails) }
 
 var edgesSchema = newSchema("edges", []arrow.Field{int32Field("tail"), int32Field("relation"), int32Field("head")})
@@ -21,10 +20,10 @@ func (e Edges) columns() []arrow.Array {
 	return []arrow.Array{int32s(e.Tails), int32s(e.Relations), int32s(e.Heads)}
 }
 
-// edgeOrder holds what readers of edges rely on: no negative id, sorted by (tail, head, relation).
+// edgeOrder checks what readers of edges rely on: no negative id, sorted by (tail, head, relation).
 type edgeOrder struct {
 	edges                int64
-	tail, relation, head int32 // the edge before
+	tail, relation, head int32 // the previous edge
 }
 
 func (o *edgeOrder) next(tail, relation, head int32) error {
@@ -42,7 +41,7 @@ func (o *edgeOrder) next(tail, relation, head int32) error {
 // EdgesWriter writes edges in their order, all of a graph or a shard of them.
 type EdgesWriter struct {
 	*rowsWriter
-	edges Edges // at hand
+	edges Edges // of the pending batch
 	order edgeOrder
 }
 
@@ -52,13 +51,13 @@ func CreateEdges(ctx context.Context, url string) (*EdgesWriter, error) {
 	var err error
 	w.rowsWriter, err = createRows(ctx, url, edgesSchema, func() []arrow.Array {
 		columns := w.edges.columns()
-		w.edges = Edges{w.edges.Tails[:0], w.edges.Relations[:0], w.edges.Heads[:0]} // Arrow has encoded them when the next one comes
+		w.edges = Edges{w.edges.Tails[:0], w.edges.Relations[:0], w.edges.Heads[:0]} // Arrow has encoded them before the next one is added
 		return columns
 	})
 	return w, err
 }
 
-// Write appends an edge. One out of order is an error.
+// Write appends an edge. It returns an error if the edge is out of order.
 func (w *EdgesWriter) Write(tail, relation, head int32) error {
 	if err := w.order.next(tail, relation, head); err != nil {
 		return w.refuse("%v", err)
@@ -69,8 +68,8 @@ func (w *EdgesWriter) Write(tail, relation, head int32) error {
 	return w.count(0)
 }
 
-// EachEdges calls each for the record batches of a file of edges, in order, and checks their
-// order again. The slices are views that each may not change.
+// EachEdges calls each for the record batches of a file of edges, in order, and verifies the order of
+// the edges. The slices are views that must not be changed.
 func EachEdges(ctx context.Context, url string, each func(e Edges) error) error {
 	var order edgeOrder
 	return readTable(ctx, url, edgesSchema, nil, func(rows arrow.Record) error {

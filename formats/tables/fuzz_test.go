@@ -12,9 +12,9 @@ import (
 	"tagnet/formats/storage"
 )
 
-// FuzzReaders holds that no file makes a reader panic or take memory out of proportion. Since
-// a checksum turns nearly every change away at once, the file is also tried with its
-// checksums made right, as a forger would.
+// FuzzReaders checks that no file makes a reader panic or allocate out of proportion. Since a
+// checksum detects nearly every change, each file is also tried with corrected checksums, as a
+// forger would write it.
 func FuzzReaders(f *testing.F) {
 	for _, k := range kinds {
 		for _, n := range []int{0, 3} {
@@ -38,16 +38,16 @@ func FuzzReaders(f *testing.F) {
 					continue
 				}
 				if err := k.write(t.Context(), url+"-again", rows); err != nil && k.name != "distances" && k.name != "entities" {
-					t.Fatalf("%s were read that cannot be written: %v", k.name, err)
+					t.Fatalf("%s can be read but not written: %v", k.name, err)
 				}
 			}
 		}
 	})
 }
 
-// repairChecksums makes the checksums of a file those of its bytes, as far as its lengths allow. A
-// forged schema it leaves alone: Arrow allocates as many columns as a schema declares,
-// and only the checksum stands before that.
+// repairChecksums corrects the checksums of a file, as far as its lengths allow. It does not do so for
+// a forged schema: Arrow allocates as many columns as a schema declares, and only the checksum
+// protects from that.
 func repairChecksums(file []byte) []byte {
 	file = append([]byte(nil), file...)
 	if len(file) < headerStart+tailLength+endLength {
@@ -89,14 +89,14 @@ func knownSchema(message []byte) bool {
 		var encoded bytes.Buffer
 		w := ipc.NewWriter(&encoded, ipc.WithSchema(schema))
 		w.Close()
-		if known := encoded.Bytes()[:encoded.Len()-8]; bytes.HasPrefix(message, known) { // but for the end of the stream
+		if known := encoded.Bytes()[:encoded.Len()-8]; bytes.HasPrefix(message, known) { // without the end of the stream
 			return true
 		}
 	}
 	return false
 }
 
-// FuzzDecodeBatch holds the same of Beam's elements.
+// FuzzDecodeBatch checks the same for the elements of Beam.
 func FuzzDecodeBatch(f *testing.F) {
 	edges, _ := EncodeBatch(record(edgesSchema, sampleEdges(3).columns()))
 	queries, _ := EncodeBatch(record(queriesSchema, queryColumns(sampleQueries(3))))

@@ -21,10 +21,10 @@ func namesSchema(schema string) *arrow.Schema {
 	return newSchema(schema, []arrow.Field{{Name: "name", Type: arrow.BinaryTypes.String}})
 }
 
-// NamesWriter writes names in byte order, whose position is their id.
+// NamesWriter writes names in byte order. The position of a name is its id.
 type NamesWriter struct {
 	*rowsWriter
-	builder *array.StringBuilder // names at hand
+	builder *array.StringBuilder // names of the pending batch
 	names   int64
 	last    []byte
 }
@@ -39,7 +39,7 @@ func CreateNames(ctx context.Context, url, schema string) (*NamesWriter, error) 
 	return w, err
 }
 
-// Write appends a name. One that stands twice or comes too late is an error.
+// Write appends a name. It returns an error if the name is a duplicate or out of order.
 func (w *NamesWriter) Write(name []byte) error {
 	if w.names > 0 {
 		switch c := bytes.Compare(w.last, name); {
@@ -55,8 +55,8 @@ func (w *NamesWriter) Write(name []byte) error {
 	return w.count(len(name))
 }
 
-// EachName calls each for the names of a file, in the order of their ids. The bytes are a view
-// of which each keeps nothing.
+// EachName calls each for the names of a file, in the order of their ids. The bytes are a view that
+// is valid only during the call.
 func EachName(ctx context.Context, url, schema string, each func(name []byte) error) error {
 	return readTable(ctx, url, namesSchema(schema), nil, func(rows arrow.Record) error {
 		column := rows.Column(0).(*array.String)
@@ -70,8 +70,8 @@ func EachName(ctx context.Context, url, schema string, each func(name []byte) er
 	})
 }
 
-// ReadNames reads a file of names. A damaged file, or one of another table, is an error that
-// names it. The names of a batch share one piece of memory.
+// ReadNames reads a file of names. It returns an error that names the file if the file is damaged or
+// holds another table. The names of a batch share one allocation.
 func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	var names []string
 	start := func(rows int64) { names = make([]string, 0, rows) }
@@ -81,7 +81,7 @@ func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 		for i := range column.Len() {
 			length += len(column.Value(i))
 		}
-		var letters strings.Builder // lets go of the batch's memory
+		var letters strings.Builder // a copy, so that the batch's memory can be freed
 		letters.Grow(length)
 		for i := range column.Len() {
 			letters.WriteString(column.Value(i))

@@ -1,26 +1,26 @@
 package tables
 
-// Distances are packed at 4 bits an entity: entity 2i in the low half of byte i, entity 2i+1
-// in the high half; 15 stands for unreached, and fills the last half of an odd number.
+// Distances are packed into 4 bits per entity: entity 2i is in the low half of byte i, entity 2i+1 in
+// the high half. 15 stands for unreached, and fills the last half if the number of entities is odd.
 const (
-	// Unreached is the distance of what no search reached.
+	// Unreached is the distance of an entity that the search did not reach.
 	Unreached = 255
 	// MaxHops is the farthest distance that 4 bits hold beside unreached.
 	MaxHops         = 14
 	packedUnreached = 15
 )
 
-// PackedLen is the number of bytes that the distances of so many entities take.
+// PackedLen returns the number of bytes of the packed distances of so many entities.
 func PackedLen(entities int) int { return (entities + 1) / 2 }
 
-// Pack packs distances, one per entity. Whatever exceeds MaxHops becomes unreached.
+// Pack packs distances, one per entity. Distances above MaxHops become unreached.
 func Pack(distances []uint8) []byte {
 	packed := make([]byte, PackedLen(len(distances)))
 	PackInto(packed, distances)
 	return packed
 }
 
-// PackInto is Pack into PackedLen(len(distances)) bytes at hand.
+// PackInto is Pack into a slice of PackedLen(len(distances)) bytes.
 func PackInto(packed []byte, distances []uint8) {
 	whole := len(distances) / 2
 	for i := range whole {
@@ -57,5 +57,5 @@ var unpacked = func() (pairs [256][2]uint8) {
 	return pairs
 }()
 
-// PackedAt is the distance of one entity.
+// PackedAt returns the distance of one entity.
 func PackedAt(packed []byte, entity int32) uint8 { return unpacked[packed[entity/2]][entity%2] }

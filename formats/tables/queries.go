@@ -9,9 +9,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Query is a query (source, relation, ?) by id, with the answer that its fact gives.
+// Query is a query (source, relation, ?) by id, with the answer of its fact.
 type Query struct {
-	// Relation is the relation of the query: r+R where the query is inverse.
+	// Relation is the relation of the query: r+R if the query is inverse.
 	Source, Relation, Answer int32
 	// Inverse queries ask for the head of their fact, the others for its tail.
 	Inverse bool
@@ -56,7 +56,7 @@ func (q Query) check() error {
 // QueriesWriter writes the queries of a split, in their order.
 type QueriesWriter struct {
 	*rowsWriter
-	queries []Query // at hand
+	queries []Query // of the pending batch
 }
 
 // CreateQueries begins a file of queries.
@@ -80,7 +80,7 @@ func (w *QueriesWriter) Write(q Query) error {
 	return w.count(0)
 }
 
-// WriteQueries writes queries that are at hand.
+// WriteQueries writes a file of queries.
 func WriteQueries(ctx context.Context, url string, queries []Query) error {
 	w, err := CreateQueries(ctx, url)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"tagnet/formats/storage"
 )
 
-// tableReader reads the record batches of a file that createTable began.
+// tableReader reads the record batches of a file that a tableWriter wrote.
 type tableReader struct {
 	url   string
 	file  storage.RandomReader
 	frame frame
 }
 
-// openTable verifies the frame of a file and hands its schema to check, which reports whether
-// it is the expected table. Batches are verified as they are read.
+// openTable verifies the frame of a file and calls check with its schema, which returns an error if
+// it is not that of the expected table. Batches are verified as they are read.
 func openTable(ctx context.Context, url string, check func(*arrow.Schema) error) (*tableReader, error) {
 	file, err := storage.OpenRandom(ctx, url)
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *tableReader) batch(i int) (arrow.Record, error) {
 	return rows, nil
 }
 
-// readTable calls each for every record batch of a file, and start before, unless it is nil,
-// with the number of rows.
+// readTable calls each for every record batch of a file. Before that it calls start, unless that is
+// nil, with the number of rows.
 func readTable(ctx context.Context, url string, schema *arrow.Schema, start func(rows int64), each func(rows arrow.Record) error) error {
 	return eachBatch(ctx, url, func(got *arrow.Schema) error { return sameTable(got, schema) }, start, each)
 }
@@ -73,7 +73,7 @@ func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error,
 	}
 	defer r.close()
 	if start != nil {
-		// A row takes space in the file, if little: a trailer that declares more is forged.
+		// Every row takes some space in the file: a trailer that declares more rows is forged.
 		start(min(r.frame.rows, 64*r.file.Size()))
 	}
 	for i := range r.frame.blocks {
@@ -91,8 +91,8 @@ func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error,
 	return nil
 }
 
-// guard makes an error of a panic: Arrow's arrays panic where their offsets are wrong, which
-// only a forged file gets to.
+// guard turns a panic into an error. Arrow's arrays panic if their offsets are wrong, which only a
+// forged file can cause.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

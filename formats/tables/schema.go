@@ -16,7 +16,7 @@ const (
 	tableVersion = "1"
 )
 
-// newSchema makes a table's schema; further metadata come as key, value, key, value.
+// newSchema returns the schema of a table. Further metadata are given as key, value, key, value.
 func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Schema {
 	keys, values := []string{schemaKey, versionKey}, []string{name, tableVersion}
 	for i := 0; i < len(further); i += 2 {
@@ -26,15 +26,15 @@ func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Sche
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// sameTable compares a schema that was read with the expected one: the table's name, its
-// version and its columns. Further metadata is for the table's own reader.
+// sameTable returns an error unless a schema is the expected one: the table's name, its version and
+// its columns. The table's own reader checks further metadata.
 func sameTable(got, want *arrow.Schema) error {
 	wantName, _ := want.Metadata().GetValue(schemaKey)
 	if name, _ := got.Metadata().GetValue(schemaKey); name != wantName {
 		return fmt.Errorf("it holds a table of %q, not of %q", name, wantName)
 	}
 	if version, _ := got.Metadata().GetValue(versionKey); version != tableVersion {
-		return fmt.Errorf("its table of %q has version %q, known is %q; make it again", wantName, version, tableVersion)
+		return fmt.Errorf("its table of %q has version %q, this program reads %q; run the command that makes it with --force", wantName, version, tableVersion)
 	}
 	same := len(got.Fields()) == len(want.Fields())
 	for i := 0; same && i < len(got.Fields()); i++ {
@@ -67,13 +67,13 @@ func record(schema *arrow.Schema, columns []arrow.Array) arrow.Record {
 	return array.NewRecord(schema, columns, int64(columns[0].Len()))
 }
 
-// int32s makes a column of a slice without copying it.
+// int32s returns a slice as a column without copying it.
 func int32s(values []int32) arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(values))}
 	return array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(values), buffers, nil, 0, 0))
 }
 
-// int32Values is the view of an int32 column.
+// int32Values returns a view of an int32 column.
 func int32Values(rows arrow.Record, column int) []int32 {
 	return rows.Column(column).(*array.Int32).Int32Values()
 }

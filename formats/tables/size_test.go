@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// TestLongRowsAreParted writes names that together exceed what one batch may hold.
-func TestLongRowsAreParted(t *testing.T) {
+// TestLongRowsAreSplit writes names that together exceed the limit of a batch.
+func TestLongRowsAreSplit(t *testing.T) {
 	url := "mem://" + t.Name() + "/names.arrow"
 	var names []string
 	for i := range 5 {
@@ -27,7 +27,7 @@ func TestLongRowsAreParted(t *testing.T) {
 		t.Errorf("%d batches, want 3", len(r.frame.blocks))
 	}
 	if got, err := ReadNames(t.Context(), url, Entities); err != nil || !reflect.DeepEqual(got, names) {
-		t.Errorf("%d names came back, or others; error %v", len(got), err)
+		t.Errorf("read %d names, or other names; error %v", len(got), err)
 	}
 }
 

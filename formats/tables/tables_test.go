@@ -184,7 +184,7 @@ func TestRoundTrips(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(want, got) {
-				t.Errorf("%d rows of %s came back as others", n, k.name)
+				t.Errorf("%d rows of %s: read other rows", n, k.name)
 			}
 		}
 	}

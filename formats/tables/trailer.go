@@ -23,10 +23,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// crc is the CRC-32C of some bytes.
+// crc returns the CRC-32C of some bytes.
 func crc(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
-// errDamaged is wrapped by every error of a file that is not what was written.
+// errDamaged is wrapped by every error of a file that was changed since it was written.
 var errDamaged = errors.New("the file is cut short or damaged; remove it and make it again")
 
 func damaged(format string, arguments ...any) error {
@@ -67,8 +67,8 @@ func tail(blocks int, checksum uint32) []byte {
 	return append(t, trailerMagic...)
 }
 
-// frameChecksum is the CRC-32C of all that stands outside of the blocks: the header, the
-// trailer with its checksum taken as zero, and the footer to the end of the file.
+// frameChecksum returns the CRC-32C of all bytes outside of the blocks: the header, the trailer with
+// zeros for its checksum, and the footer to the end of the file.
 func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
 	sum := crc(header)
 	sum = crc32.Update(sum, castagnoli, entries)
@@ -76,7 +76,7 @@ func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
 	return crc32.Update(sum, castagnoli, footer)
 }
 
-// frame is what is known of a file before any batch is read.
+// frame is the part of a file that is read before any batch.
 type frame struct {
 	schema []byte // the schema as an IPC message
 	blocks []block
@@ -139,7 +139,7 @@ func readFrame(file io.ReaderAt, size int64) (frame, error) {
 	return f, nil
 }
 
-// readTrailer returns the entries of all blocks and the checksum that the tail holds.
+// readTrailer returns the entries of all blocks and the checksum in the tail.
 func readTrailer(file io.ReaderAt, footerStart int64) (entries []byte, checksum uint32, err error) {
 	t, err := readAt(file, footerStart-tailLength, tailLength)
 	if err != nil {
@@ -163,7 +163,7 @@ func readTrailer(file io.ReaderAt, footerStart int64) (entries []byte, checksum 
 	return entries, checksum, err
 }
 
-// readAt reads exactly that part, whose length has been checked against the file's.
+// readAt reads a range that lies within the file.
 func readAt(file io.ReaderAt, offset, length int64) ([]byte, error) {
 	p := make([]byte, length)
 	n, err := file.ReadAt(p, offset)

@@ -13,9 +13,9 @@ import (
 	"tagnet/formats/storage"
 )
 
-// The record batches of all tables but distances hold at most so many rows, and one row more
-// than so many bytes of names or answers: a column is then below the 128 KiB of a zstd block, and
-// neither writing nor reading it makes room for a window of 8 MiB.
+// The record batches of all tables except distances have at most rowsPerBatch rows, and are written
+// once their names or answers exceed a number of bytes. So a column stays below the 128 KiB of a zstd
+// block, and zstd does not allocate a window of 8 MiB to write or to read it.
 const (
 	rowsPerBatch  = 32_000
 	bytesPerBatch = 120_000
@@ -34,13 +34,13 @@ type tableWriter struct {
 	blocks  int
 }
 
-// pendingBytes collects what Arrow writes until it is known what part of the file it is.
+// pendingBytes collects what Arrow writes until it is known which part of the file it belongs to.
 type pendingBytes struct {
 	bytes.Buffer
 	flushed int64
 }
 
-// Seek only tells the position in the file, which is all that Arrow asks.
+// Seek only returns the position in the file, which is all that Arrow needs.
 func (p *pendingBytes) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekCurrent {
 		return 0, fmt.Errorf("seeking to %d from %d in a file that is only appended to", offset, whence)
@@ -80,8 +80,8 @@ func (w *tableWriter) write(rows arrow.Record, key int64) error {
 	return w.flush(len(encoded))
 }
 
-// takeHeader sets apart the magic and the schema message, which Arrow writes with the first
-// batch, or at the end of a file without any.
+// takeHeader separates the magic and the schema message, which Arrow writes together with the first
+// batch, or at the end of a file that has none.
 func (w *tableWriter) takeHeader() error {
 	if w.header != nil {
 		return nil
@@ -116,16 +116,16 @@ func (w *tableWriter) commit() error {
 	return w.out.Commit()
 }
 
-// abort drops the file; after commit it does nothing.
+// abort discards the file; after commit it does nothing.
 func (w *tableWriter) abort() error { return w.out.Abort() }
 
-// rowsWriter cuts the rows of a table into batches as they come. It holds one batch, and that
-// once more encoded.
+// rowsWriter splits the rows of a table into batches as they are added. It holds one batch and its
+// encoding in memory.
 type rowsWriter struct {
 	table       *tableWriter
 	rows, bytes int
 	key         int64                // of the current batch; see block
-	columns     func() []arrow.Array // makes the columns of the rows at hand and forgets them
+	columns     func() []arrow.Array // returns the columns of the pending rows and forgets the rows
 }
 
 func createRows(ctx context.Context, url string, schema *arrow.Schema, columns func() []arrow.Array) (*rowsWriter, error) {
@@ -136,7 +136,7 @@ func createRows(ctx context.Context, url string, schema *arrow.Schema, columns f
 	return &rowsWriter{table: table, columns: columns}, nil
 }
 
-// count notes a row at hand; size is what varies from row to row, in bytes.
+// count counts a pending row. size is the number of its bytes that vary from row to row.
 func (w *rowsWriter) count(size int) error {
 	w.rows++
 	w.bytes += size
@@ -154,12 +154,12 @@ func (w *rowsWriter) flush() error {
 	return w.table.write(record(w.table.schema, w.columns()), w.key)
 }
 
-// refuse makes an error of a row that readers do not expect.
+// refuse returns the error of a row that readers would not accept.
 func (w *rowsWriter) refuse(format string, arguments ...any) error {
 	return fmt.Errorf("writing %s: %s", w.table.url, fmt.Sprintf(format, arguments...))
 }
 
-// Commit writes what is left and makes the file appear.
+// Commit writes the remaining rows and makes the file appear.
 func (w *rowsWriter) Commit() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -167,5 +167,5 @@ func (w *rowsWriter) Commit() error {
 	return w.table.commit()
 }
 
-// Abort drops the file; after Commit it does nothing, so that it can be deferred.
+// Abort discards the file. After Commit it does nothing, so that it can be deferred.
 func (w *rowsWriter) Abort() error { return w.table.abort() }
