@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
+	"strconv"
 
 	_ "tagnet/formats/storage/gcs" // --workspace may be a gs:// URL
 	"tagnet/model/device"
@@ -90,7 +92,16 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if b.roofline {
 		b.compare(r, diagnostics)
 	}
-	return json.NewEncoder(out).Encode(r)
+	return json.NewEncoder(out).Encode(r.rounded())
+}
+
+// rounded returns the result with the digits that mean something: a time has four, a count a tenth.
+func (r result) rounded() result {
+	for _, ms := range []*float64{&r.SearchMS, &r.MessagesMS, &r.DenseMS, &r.TotalMS} {
+		*ms, _ = strconv.ParseFloat(strconv.FormatFloat(*ms, 'g', 4, 64), 64)
+	}
+	r.Messages, r.Updates = math.Round(10*r.Messages)/10, math.Round(10*r.Updates)/10
+	return r
 }
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {

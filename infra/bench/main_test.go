@@ -111,12 +111,26 @@ func TestDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		got = got.rounded()
 		if math.Abs(got.Messages-want.Messages) > 1e-6*want.Messages || got.Queries != 20 || got.Kernel != "imaginary" || !(got.TotalMS > 0) {
 			t.Errorf("%v: %+v, want the work of %+v", arguments, got, want)
 		}
 		if last := devices.Operations[len(devices.Operations)-1]; !strings.HasPrefix(last, "close ") {
 			t.Errorf("%v: the last operation is %s, want that memory is freed", arguments, last)
 		}
+	}
+}
+
+// TestDigits prints times and counts that no machine divides evenly.
+func TestDigits(t *testing.T) {
+	r := result{Queries: 7, Messages: 1083388.6952381, Updates: 1.0 / 3, SearchMS: 1.0 / 7, MessagesMS: 0.000012345678, DenseMS: 12345.678, TotalMS: 2.0 / 3, Kernel: "avx2"}
+	text, err := json.Marshal(r.rounded())
+	const want = `{"queries":7,"messages":1083388.7,"updates":0.3,"search_ms":0.1429,"messages_ms":0.00001235,"dense_ms":12350,"total_ms":0.6667,"kernel":"avx2"}`
+	if err != nil || string(text) != want {
+		t.Errorf("%v, %s, want %s", err, text, want)
+	}
+	if r := measured(t, "--queries", "7"); r != r.rounded() {
+		t.Errorf("not rounded: %+v", r)
 	}
 }
 

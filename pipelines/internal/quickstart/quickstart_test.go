@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,6 +72,7 @@ func TestQuickstart(t *testing.T) {
 	if !before.ModTime().Equal(after.ModTime()) {
 		t.Error("a second run trained again")
 	}
+	askProgram(t, root)
 	// The second run rewrites the page alone.
 	written := lines(first, "wrote ")
 	index := filepath.Join(root, "report", "index.html")
@@ -78,6 +82,21 @@ func TestQuickstart(t *testing.T) {
 	}
 	if got := lines(second, "already exists: "); len(got) < 10 || !slices.Equal(got, others) {
 		t.Errorf("the second run found %q, want %q", got, others)
+	}
+}
+
+// askProgram runs the program of model/README.md in the workspace of a quickstart.
+func askProgram(t *testing.T, workspace string) {
+	t.Helper()
+	_, text, _ := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "model", "README.md"), "```go\n")
+	program, _, found := strings.Cut(text, "```")
+	program = strings.Replace(program, `"workspace"`, strconv.Quote(workspace), 1)
+	file := filepath.Join(t.TempDir(), "main.go")
+	pipelinetest.Write(t, file, program)
+	out, err := exec.Command("go", "run", file).CombinedOutput()
+	want := regexp.MustCompile(`^(Joan Eibe ~?\w+\n(  [01]\.\d{4}  [^{}\n]+\n){3}){3}$`)
+	if !found || err != nil || !want.Match(out) {
+		t.Errorf("%v: it prints\n%s", err, out)
 	}
 }
 
