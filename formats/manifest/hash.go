@@ -28,7 +28,7 @@ func HashFile(ctx context.Context, url string) (File, error) {
 	return File{Name: storage.Base(url), Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// HashFolder returns all files below a folder, but for its manifest, as Files lists them.
+// HashFolder returns all files below a folder, except its manifest, as Manifest.Files lists them.
 func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	urls, err := storage.List(ctx, folder)
 	if err != nil {
@@ -51,22 +51,23 @@ func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	return files, nil
 }
 
-// Vocabulary hashes names as they come, in the order of their ids. The hash in a manifest is of all
-// entities, then all relations, each kind after its number. Numbers are 8 bytes, little-endian.
+// Vocabulary hashes names one by one, in the order of their ids. The hash in a manifest covers the
+// number of entities, all entities, the number of relations and all relations. Numbers have 8 bytes,
+// little-endian.
 type Vocabulary struct {
 	sum  hash.Hash
 	text []byte
 }
 
-// NewVocabulary is the hash of no names.
+// NewVocabulary returns the hash of no names.
 func NewVocabulary() *Vocabulary { return &Vocabulary{sum: sha256.New()} }
 
-// Count begins names of a kind, of which there are so many.
+// Count begins the entities or the relations with their number.
 func (v *Vocabulary) Count(names int64) {
 	v.text = binary.LittleEndian.AppendUint64(v.text, uint64(names))
 }
 
-// Add takes the next name, after its length.
+// Add hashes the length of the next name and the name.
 func (v *Vocabulary) Add(name []byte) {
 	v.text = binary.LittleEndian.AppendUint64(v.text, uint64(len(name)))
 	v.text = append(v.text, name...)
@@ -76,14 +77,14 @@ func (v *Vocabulary) Add(name []byte) {
 	}
 }
 
-// Hex is the hash of all that was taken, in hexadecimal digits.
+// Hex returns the hash in hexadecimal digits.
 func (v *Vocabulary) Hex() string {
 	v.sum.Write(v.text)
 	v.text = v.text[:0]
 	return hex.EncodeToString(v.sum.Sum(nil))
 }
 
-// VocabularyHash names a vocabulary by the Vocabulary of names at hand.
+// VocabularyHash returns the hash that identifies a vocabulary.
 func VocabularyHash(entities, relations []string) string {
 	v := NewVocabulary()
 	for _, names := range [][]string{entities, relations} {

@@ -18,28 +18,28 @@ import (
 // FileName is the manifest's name in its folder.
 const FileName = "manifest.json"
 
-// FormatVersion is the version of folders that this program writes and reads.
+// FormatVersion is the version of the manifests that this package writes and reads.
 const FormatVersion = 1
 
-// Manifest says what made a folder and what is in it.
+// Manifest describes what made a folder and its files.
 type Manifest struct {
-	// FormatVersion is filled by Write where it is 0.
+	// FormatVersion is set by Write if it is 0.
 	FormatVersion int `json:"format_version"`
 	// Stage is the pipeline that wrote the folder.
 	Stage string `json:"stage"`
-	// Configuration is all that, with Inputs and Seed, determines the content.
+	// Configuration determines the content, together with Inputs and Seed.
 	Configuration json.RawMessage `json:"configuration"`
 	Seed          int64           `json:"seed"`
-	// Rows counts what the stage read, kept and dropped, by name.
+	// Rows counts what the stage read, wrote and left out, by name.
 	Rows map[string]int64 `json:"rows"`
 	// Vocabulary is the VocabularyHash of the names that the folder's ids refer to.
 	Vocabulary string `json:"vocabulary"`
 	// Inputs holds, for each folder or file read, the hash of its manifest or content.
 	Inputs map[string]string `json:"inputs"`
-	// Files are all files of the folder but the manifest, sorted by name.
+	// Files lists all files of the folder except the manifest, sorted by name.
 	Files []File `json:"files"`
-	// Checksum is the SHA-256 of the manifest itself, its 64 digits taken as zeros. Read and
-	// Write fill it in: it names the whole folder's content, for the Inputs of other folders.
+	// Checksum is the SHA-256 of the manifest itself, with zeros for these 64 digits. Read and
+	// Write set it. It identifies the content of the whole folder in the Inputs of other folders.
 	Checksum string `json:"manifest_sha256"`
 }
 
@@ -51,13 +51,13 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// ErrDamaged is wrapped by the errors of a manifest, or of a file it lists, that is not what
-// was written.
+// ErrDamaged is wrapped by the errors of a manifest, or of a file that it lists, that was changed since
+// it was written.
 var ErrDamaged = errors.New("cut short or changed since it was written")
 
 const checksumKey = "manifest_sha256"
 
-// maxSize bounds what is read as a manifest.
+// maxSize is the size in bytes above which a file is not read as a manifest.
 const maxSize = 256 << 20
 
 // Write writes a folder's manifest. The same content gives the same bytes.
@@ -99,18 +99,17 @@ func encode(m Manifest) ([]byte, error) {
 func checkFiles(files []File) error {
 	for i, f := range files {
 		if f.Name != path.Clean(f.Name) || path.IsAbs(f.Name) || f.Name == "." || f.Name == ".." || strings.HasPrefix(f.Name, "../") || f.Name == FileName {
-			return fmt.Errorf("%q is no file of the folder", f.Name)
+			return fmt.Errorf("%q is not the name of a file in the folder", f.Name)
 		}
 		if i > 0 && files[i-1].Name == f.Name {
-			return fmt.Errorf("%s stands twice", f.Name)
+			return fmt.Errorf("%s is listed twice", f.Name)
 		}
 	}
 	return nil
 }
 
-// Read reads a folder's manifest. Without one the error satisfies
-// errors.Is(err, fs.ErrNotExist): the folder is absent or incomplete. A damaged manifest is
-// an error that wraps ErrDamaged.
+// Read reads a folder's manifest. If there is none, because the folder is absent or incomplete, the
+// error wraps fs.ErrNotExist. If the manifest is damaged, it wraps ErrDamaged.
 func Read(ctx context.Context, folder string) (Manifest, error) {
 	url := storage.Join(folder, FileName)
 	file, err := storage.OpenRandom(ctx, url)
@@ -142,7 +141,7 @@ func decode(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return Manifest{}, fmt.Errorf("it has format version %d, known is %d; make the folder again", m.FormatVersion, FormatVersion)
+		return Manifest{}, fmt.Errorf("it has format version %d, this program reads %d; run the command that makes the folder with --force", m.FormatVersion, FormatVersion)
 	}
 	if err := checkFiles(m.Files); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
@@ -155,7 +154,7 @@ func decode(text []byte) (Manifest, error) {
 	return m, nil
 }
 
-// Verify compares every file of a folder with its manifest: there, of the same size and hash.
+// Verify compares every file of a folder with its manifest: it exists and has the same size and hash.
 // The error names the first file that differs and wraps fs.ErrNotExist or ErrDamaged.
 func Verify(ctx context.Context, folder string, m Manifest) error {
 	for _, want := range m.Files {
@@ -171,7 +170,7 @@ func Verify(ctx context.Context, folder string, m Manifest) error {
 			return fmt.Errorf("%s has %d bytes instead of %d: %w", url, got.Size, want.Size, ErrDamaged)
 		}
 		if got.SHA256 != want.SHA256 {
-			return fmt.Errorf("%s has other bytes than its manifest says: %w", url, ErrDamaged)
+			return fmt.Errorf("the SHA-256 of %s is not that in the manifest: %w", url, ErrDamaged)
 		}
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"hash/crc32"
 )
 
-// The checksum stands right before Parquet's footer: magic, version and the CRC-32C of the
-// file with the checksum itself left out, little-endian. The footer's offsets all point
-// before it, so other readers pass it by.
+// The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file
+// without the checksum, little-endian. The footer's offsets all point before it, so other readers
+// ignore it.
 const (
 	checksumMagic   = "TAGNETCK"
 	checksumVersion = 1
@@ -18,12 +18,12 @@ const (
 	endLength       = 4 + len(parquetMagic) // footer length and magic
 )
 
-// ErrDamaged is wrapped by the errors of a file that is not what was written.
+// ErrDamaged is wrapped by the errors of a file that was changed since it was written.
 var ErrDamaged = errors.New("the file is cut short or damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// footerStart finds where the footer begins in a Parquet file.
+// footerStart returns the offset of the footer in a Parquet file.
 func footerStart(data []byte) (int, error) {
 	if len(data) < len(parquetMagic)+endLength || string(data[len(data)-len(parquetMagic):]) != parquetMagic {
 		return 0, fmt.Errorf("%w: its end is not that of a Parquet file", ErrDamaged)
@@ -54,7 +54,7 @@ func addChecksum(data []byte) []byte {
 	return append(out, data[start:]...)
 }
 
-// verifyChecksum reports whether a file is as addChecksum left it.
+// verifyChecksum returns an error unless a file is one that addChecksum returned.
 func verifyChecksum(data []byte) error {
 	start, err := footerStart(data)
 	if err != nil {
@@ -62,13 +62,13 @@ func verifyChecksum(data []byte) error {
 	}
 	at := start - checksumLength
 	if at < len(parquetMagic) || string(data[at:at+len(checksumMagic)]) != checksumMagic {
-		return fmt.Errorf("%w: it has no checksum, as this project's Parquet files have", ErrDamaged)
+		return fmt.Errorf("%w: it lacks the checksum that this project's Parquet files have", ErrDamaged)
 	}
 	if checksum(data[:start-4], data[start:]) != binary.LittleEndian.Uint32(data[start-4:]) {
 		return fmt.Errorf("%w: its checksum does not match", ErrDamaged)
 	}
 	if version := binary.LittleEndian.Uint32(data[at+len(checksumMagic):]); version != checksumVersion {
-		return fmt.Errorf("its checksum has version %d, known is %d", version, checksumVersion)
+		return fmt.Errorf("its checksum has version %d, this program reads %d", version, checksumVersion)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 			}
 			got, err := Read[R](ctx, url)
 			if err != nil || !reflect.DeepEqual(got, sample(n)) {
-				t.Errorf("%d rows came back as %d others, error %v", n, len(got), err)
+				t.Errorf("%d rows: read %d other rows, error %v", n, len(got), err)
 			}
 		}
 	})
@@ -106,7 +106,7 @@ func TestMoreRowsThanAGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := Read[MessageCount](t.Context(), "mem://parquet/groups"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d rows came back as %d others, error %v", len(want), len(got), err)
+		t.Errorf("%d rows: read %d other rows, error %v", len(want), len(got), err)
 	}
 }
 
@@ -115,12 +115,12 @@ func TestReadRefusesAnotherTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Read[Ranking](t.Context(), "mem://parquet/other")
-	if err == nil || !strings.Contains(err.Error(), "mem://parquet/other: it holds no table of rankings") {
+	if err == nil || !strings.Contains(err.Error(), "mem://parquet/other: it does not hold a table of rankings") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// FuzzRead holds that no file makes the reader panic, whether its checksum is right or not.
+// FuzzRead checks that no file makes the reader panic, whether its checksum is right or not.
 func FuzzRead(f *testing.F) {
 	if err := Write(context.Background(), "mem://parquet/seed", sampleRankings(3)); err != nil {
 		f.Fatal(err)

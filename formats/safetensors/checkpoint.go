@@ -17,18 +17,18 @@ type Tensor struct {
 	Data  []float32
 }
 
-// ErrDamaged is wrapped by the errors of a file that is not what was written.
+// ErrDamaged is wrapped by the errors of a file that was changed since it was written.
 var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
 
-// The metadata that this package adds and takes away again.
+// The keys of the metadata that Write adds and Read removes.
 const (
 	checksumKey   = "tagnet.sha256"
 	versionKey    = "tagnet.version"
 	formatVersion = "1"
 )
 
-// Write writes tensors in their order, with metadata for the reader. Names must differ, and
-// shapes must fit their data. The file appears whole or not at all.
+// Write writes tensors in their order, with metadata. Names must differ, and shapes must match the
+// lengths of their data. The file appears whole or not at all.
 func Write(ctx context.Context, url string, tensors []Tensor, metadata map[string]string) error {
 	header, size, err := encodeHeader(tensors, metadata)
 	if err != nil {
@@ -54,8 +54,8 @@ func Write(ctx context.Context, url string, tensors []Tensor, metadata map[strin
 	return w.Commit()
 }
 
-// Read reads what Write wrote: the tensors in their order and the metadata. A file that was
-// changed since, or that another program wrote, is an error; ReadForeign takes the latter.
+// Read reads a file that Write wrote: the tensors in their order and the metadata. It returns an error
+// if the file was changed since, or written by another program; ReadForeign accepts the latter.
 func Read(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
 	return read(ctx, url, func(header, data []byte) error {
 		err := checksum.Verify(header, checksumKey, data)
@@ -69,8 +69,8 @@ func Read(ctx context.Context, url string) ([]Tensor, map[string]string, error) 
 	})
 }
 
-// ReadForeign reads any safetensors file of F32 or F64 tensors, such as PyTorch writes. It
-// can tell a cut file but not a flipped byte.
+// ReadForeign reads any safetensors file of F32 or F64 tensors, such as those of PyTorch. It detects a
+// truncated file, but not a changed byte.
 func ReadForeign(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
 	return read(ctx, url, func(header, data []byte) error { return nil })
 }
@@ -91,7 +91,7 @@ func read(ctx context.Context, url string, verify func(header, data []byte) erro
 	}
 	if err == nil {
 		if version, found := metadata[versionKey]; found && version != formatVersion {
-			err = fmt.Errorf("it has version %q, known is %q", version, formatVersion)
+			err = fmt.Errorf("it has version %q, this program reads %q", version, formatVersion)
 		}
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func read(ctx context.Context, url string, verify func(header, data []byte) erro
 	return tensors, metadata, nil
 }
 
-// elements is the number of values of a shape, false where that is no sensible number.
+// elements returns the number of values of a shape, or false if the shape is not valid.
 func elements(shape []int) (int, bool) {
 	size := 1
 	for _, n := range shape {

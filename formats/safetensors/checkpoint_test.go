@@ -67,7 +67,7 @@ func TestRoundTripKeepsEveryBit(t *testing.T) {
 	}
 	for i, v := range tensors[0].Data {
 		if math.Float32bits(v) != bits[i] {
-			t.Errorf("%08x came back as %08x", bits[i], math.Float32bits(v))
+			t.Errorf("%08x was read as %08x", bits[i], math.Float32bits(v))
 		}
 	}
 }
@@ -198,8 +198,8 @@ func TestReadForeign(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that no file makes the reader panic or take more memory than the file
-// warrants, and that what it accepts it writes back to the same tensors.
+// FuzzRead checks that no file makes the reader panic or allocate out of proportion, and that the
+// tensors it returns can be written and read with the same values.
 func FuzzRead(f *testing.F) {
 	if err := writeSample(context.Background())("mem://checkpoint/seed"); err != nil {
 		f.Fatal(err)
@@ -227,7 +227,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		if err := Write(ctx, url, tensors, metadata); err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
+			t.Fatalf("tensors can be read but not written: %v", err)
 		}
 		again, _, err := Read(ctx, url)
 		if err != nil || !reflect.DeepEqual(again, tensors) {

@@ -1,7 +1,6 @@
-// Package safetensors writes and reads named float32 tensors as safetensors, the format that
-// PyTorch programs exchange weights in, so that models can be exchanged in both
-// directions.
+// Package safetensors writes and reads named float32 tensors in the safetensors format, which PyTorch
+// programs read and write too.
 //
-// A checkpoint carries a SHA-256 of itself in its metadata; a missing or flipped byte is an
-// error that names the file. The same tensors and metadata give the same bytes.
+// The metadata of a file contain its SHA-256. If a byte is missing or changed, Read returns an error
+// that names the file. The same tensors and metadata give the same bytes.
 package safetensors

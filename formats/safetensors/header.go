@@ -11,18 +11,18 @@ import (
 	"tagnet/formats/internal/checksum"
 )
 
-// lengthBytes hold the length of the header that follows, little-endian.
+// lengthBytes is the size of the length of the header, which precedes it, little-endian.
 const lengthBytes = 8
 
 // maxHeader is the longest header that safetensors allows.
 const maxHeader = 100 << 20
 
-// entry is how the header describes one tensor.
+// entry is the description of one tensor in the header.
 type entry struct {
 	name    string
 	DType   string   `json:"dtype"`
 	Shape   []int    `json:"shape"`
-	Offsets [2]int64 `json:"data_offsets"` // of its bytes in the data, from and to
+	Offsets [2]int64 `json:"data_offsets"` // begin and end of its bytes in the data
 }
 
 // encodeHeader returns the length and the header with a blank checksum, padded so that the data
@@ -31,7 +31,7 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 	all := map[string]string{checksumKey: checksum.Blank, versionKey: formatVersion}
 	for key, value := range metadata {
 		if _, taken := all[key]; taken {
-			return nil, 0, fmt.Errorf("the metadata key %s is the format's own", key)
+			return nil, 0, fmt.Errorf("the metadata key %s is reserved", key)
 		}
 		all[key] = value
 	}
@@ -64,7 +64,7 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 	return header, size, nil
 }
 
-// appendJSON appends a value that always can be encoded; maps come out sorted.
+// appendJSON appends a value that can always be encoded; the keys of maps are sorted.
 func appendJSON(to []byte, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -73,7 +73,7 @@ func appendJSON(to []byte, value any) []byte {
 	return append(to, text...)
 }
 
-// cutHeader parts a file into the header, its length included, and the data.
+// cutHeader splits a file into the header, its length included, and the data.
 func cutHeader(file []byte) (header, data []byte, err error) {
 	if len(file) < lengthBytes {
 		return nil, nil, fmt.Errorf("it has %d bytes: %w", len(file), ErrDamaged)
@@ -86,8 +86,8 @@ func cutHeader(file []byte) (header, data []byte, err error) {
 	return file[:end:end], file[end:], nil
 }
 
-// decodeHeader returns the tensors in the order of the header, checked against the data: they
-// lie end to end and fill it.
+// decodeHeader returns the tensors in the order of the header. It returns an error unless they fill the
+// data without gaps or overlaps.
 func decodeHeader(header []byte, size int64) (entries []entry, metadata map[string]string, err error) {
 	fail := func(format string, arguments ...any) ([]entry, map[string]string, error) {
 		return nil, nil, fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), ErrDamaged)
@@ -129,7 +129,7 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 	return entries, metadata, checkOffsets(entries, size)
 }
 
-// check compares the shape of a tensor with the room it takes.
+// check compares the shape of a tensor with the number of its bytes.
 func (e entry) check() error {
 	width, known := map[string]int64{"F32": 4, "F64": 8}[e.DType]
 	if !known {
@@ -159,7 +159,7 @@ func checkOffsets(entries []entry, size int64) error {
 	return nil
 }
 
-// appendFloats appends values as they lie in memory, bit for bit.
+// appendFloats appends the bits of values.
 func appendFloats(to []byte, values []float32) []byte {
 	for _, v := range values {
 		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(v))

@@ -44,7 +44,7 @@ func (w *NamesWriter) Write(name []byte) error {
 	if w.names > 0 {
 		switch c := bytes.Compare(w.last, name); {
 		case c == 0:
-			return w.refuse("%q stands twice, as id %d and %d", name, w.names-1, w.names)
+			return w.refuse("%q is a duplicate, with ids %d and %d", name, w.names-1, w.names)
 		case c > 0:
 			return w.refuse("%q, id %d, comes after %q: names are in byte order", name, w.names, w.last)
 		}

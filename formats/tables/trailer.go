@@ -149,7 +149,7 @@ func readTrailer(file io.ReaderAt, footerStart int64) (entries []byte, checksum 
 		return nil, 0, damaged("it has no checksum, as this project's Arrow files have")
 	}
 	if version := binary.LittleEndian.Uint32(t); version != formatVersion {
-		return nil, 0, damaged("its trailer has version %d, known is %d", version, formatVersion)
+		return nil, 0, damaged("its trailer has version %d, this program reads %d", version, formatVersion)
 	}
 	checksum = binary.LittleEndian.Uint32(t[8:])
 	if !bytes.Equal(t, tail(int(binary.LittleEndian.Uint32(t[4:])), checksum)) {
