@@ -95,7 +95,7 @@ func decode[R Row](data []byte) (rows []R, err error) {
 	}
 	defer opened.Close()
 	if name := opened.MetaData().KeyValueMetadata().FindValue("tagnet.schema"); name == nil || *name != (*new(R)).table() {
-		return nil, fmt.Errorf("it holds no table of %s", (*new(R)).table())
+		return nil, fmt.Errorf("it does not hold a table of %s", (*new(R)).table())
 	}
 	reader, err := pqarrow.NewFileReader(opened, pqarrow.ArrowReadProperties{BatchSize: rowsPerGroup}, memory.DefaultAllocator)
 	if err != nil {

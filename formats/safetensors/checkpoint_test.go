@@ -140,7 +140,7 @@ func TestWriteRefuses(t *testing.T) {
 	}{
 		"a name twice":   {[]Tensor{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, nil, `two tensors are named "x"`},
 		"a wrong shape":  {[]Tensor{{"x", []int{2, 2}, []float32{1}}}, nil, "tensor x of shape [2 2] has 1 values"},
-		"a taken key":    {nil, map[string]string{"tagnet.sha256": "0"}, "the format's own"},
+		"a taken key":    {nil, map[string]string{"tagnet.sha256": "0"}, "is reserved"},
 		"a taken name":   {[]Tensor{{"__metadata__", []int{}, []float32{1}}}, nil, "__metadata__"},
 		"negative shape": {[]Tensor{{"x", []int{-1, -1}, []float32{1}}}, nil, "shape [-1 -1]"},
 	} {
