@@ -105,6 +105,27 @@ func (f files) RemoveAll(_ context.Context, path string) error {
 	return explain("removing", f.url(path), err)
 }
 
+// removeEmpty removes a folder unless something is in it.
+func (f files) removeEmpty(path string) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		_ = os.Remove(path) // fails if something is in it
+	}
+}
+
+// removeEmptyBelow removes the folders below a folder that hold no files, innermost first.
+func (f files) removeEmptyBelow(path string) {
+	var folders []string
+	_ = filepath.WalkDir(filepath.Clean(path)+string(filepath.Separator), func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			folders = append(folders, name)
+		}
+		return nil
+	})
+	for i := len(folders) - 1; i > 0; i-- { // the first is the folder itself
+		f.removeEmpty(folders[i])
+	}
+}
+
 func (f files) List(ctx context.Context, path string) ([]string, error) {
 	var urls []string
 	// The trailing separator follows a folder that is a symbolic link.
@@ -131,18 +152,20 @@ func (f files) List(ctx context.Context, path string) ([]string, error) {
 // innermost folder on its path that exists.
 func (f files) CheckWritable(_ context.Context, path string) error {
 	folder := filepath.Clean(path)
-	for {
-		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder) {
-			break
-		}
-		folder = filepath.Dir(folder)
-	}
 	probe, err := os.CreateTemp(folder, TemporaryPrefix+"probe-")
+	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+		probe, err = os.CreateTemp(folder, TemporaryPrefix+"probe-")
+	}
 	if err != nil {
 		return explain("writing", f.url(path), err)
 	}
 	_, err = probe.WriteString("probe")
-	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+	removal := os.Remove(probe.Name())
+	if errors.Is(removal, fs.ErrNotExist) { // the owner of the folder has cleared it
+		removal = nil
+	}
+	if err = errors.Join(err, probe.Close(), removal); err != nil {
 		return explain("writing", f.url(path), err)
 	}
 	return nil
@@ -152,14 +175,19 @@ func (f files) CheckWritable(_ context.Context, path string) error {
 // that lock however the process ends. Where the file system has no advisory locks, only the
 // creation of an absent file is exclusive.
 func (f files) CompareAndSwap(_ context.Context, path string, old, replacement []byte) (bool, error) {
-	flags := os.O_RDWR
-	if old == nil {
-		flags |= os.O_CREATE | os.O_EXCL
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return false, explain("making the folder of", f.url(path), err)
+	open := func() (*os.File, error) {
+		if old != nil {
+			return os.OpenFile(path, os.O_RDWR, 0)
 		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
-	file, err := os.OpenFile(path, flags, 0o666)
+	file, err := open()
+	for old == nil && errors.Is(err, fs.ErrNotExist) { // removeEmpty was between the two
+		file, err = open()
+	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && old != nil {
 		return false, nil
 	}

@@ -231,10 +231,27 @@ func CompareAndSwap(ctx context.Context, url string, old, replacement []byte) (b
 	return system.CompareAndSwap(ctx, path, old, replacement)
 }
 
-// Clear removes every file below a folder except one, temporary files included. Only the owner of
-// the folder may call it: it also removes what others are writing there.
+// Clear removes every file below a folder except one, temporary files included, and the folders below
+// it that are empty then. Only the owner of the folder may call it: it also removes what others are
+// writing there.
 func Clear(ctx context.Context, folder, except string) error {
-	return removeBelow(ctx, folder, func(url string) bool { return url != except })
+	if err := removeBelow(ctx, folder, func(url string) bool { return url != except }); err != nil {
+		return err
+	}
+	system, path, err := resolveChange(ctx, folder)
+	if local, ok := system.(files); ok && err == nil {
+		local.removeEmptyBelow(path)
+	}
+	return err
+}
+
+// RemoveEmpty removes a folder if nothing is in it. Where folders exist only by their files it has
+// nothing to do.
+func RemoveEmpty(ctx context.Context, folder string) {
+	system, path, err := resolveChange(ctx, folder)
+	if local, ok := system.(files); ok && err == nil {
+		local.removeEmpty(path)
+	}
 }
 
 // RemoveTemporary removes the temporary files below a folder, which killed processes left. Only the

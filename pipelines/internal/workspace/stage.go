@@ -177,19 +177,13 @@ func (s *Stage) Pause() {
 // they write counts as leftovers too.
 func (s *Stage) Abandon(workers bool) {
 	ctx := context.Background() // the run's own may be cancelled
-	if s.lock.Check(ctx) != nil || storage.Clear(ctx, s.url(), s.lockFile()) != nil || workers {
+	if storage.Clear(s.lock.Guard(ctx), s.url(), s.lockFile()) != nil || workers {
 		s.Pause()
 		return
 	}
-	if s.lock.Release(ctx) == nil && s.empty(ctx) {
-		_ = storage.RemoveAll(ctx, s.url())
+	if s.lock.Release(ctx) == nil {
+		storage.RemoveEmpty(ctx, s.url()) // not what another run may be writing there by now
 	}
-}
-
-// empty returns true if the folder is known to have no files.
-func (s *Stage) empty(ctx context.Context) bool {
-	urls, err := storage.List(ctx, s.url())
-	return err == nil && len(urls) == 0
 }
 
 // ours returns an error if the folder holds files that no pipeline wrote: it has files, but neither

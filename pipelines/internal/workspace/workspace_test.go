@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -292,6 +293,41 @@ func TestOneStarterWins(t *testing.T) {
 			}
 			wantFiles(t, w, lock.FileName)
 		})
+	}
+}
+
+// TestStartWhileAnotherIsAbandoned starts runs of a folder while another one is abandoned: the lock and
+// the files of the run that gets the folder stay. An abandoned folder does not remain.
+func TestStartWhileAnotherIsAbandoned(t *testing.T) {
+	ctx := t.Context()
+	w := New(t.TempDir())
+	for round := range 50 {
+		first, second := stage(w, "first", 6, nil), stage(w, "first", 6, nil)
+		if _, err := first.Begin(ctx, false); err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, "deep/half", "x")
+		var abandoned sync.WaitGroup
+		abandoned.Go(func() { first.Abandon(false) })
+		for {
+			_, err := second.Begin(ctx, false)
+			if err == nil {
+				break
+			}
+			if held := new(lock.Held); !errors.As(err, &held) {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+		write(t, w, "deep/file", "x")
+		abandoned.Wait()
+		wantFiles(t, w, lock.FileName, "file")
+		if t.Failed() {
+			return
+		}
+		second.Abandon(false)
+		if _, err := os.Stat(w.Path("first")); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("round %d: the abandoned folder: %v", round, err)
+		}
 	}
 }
 
