@@ -91,7 +91,7 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err := manifest.Verify(ctx, folder, m); err != nil {
 		return fail(classify(err))
 	}
-	graph, err := kg.LoadManifest(ctx, folder, m)
+	graph, err := kg.Load(ctx, folder, m)
 	if err != nil {
 		return fail(classify(err))
 	}

@@ -10,18 +10,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// Load reads a graph/ folder. The error of a folder without a manifest, which is not complete, satisfies
-// errors.Is(err, fs.ErrNotExist); the error of a damaged file names it.
-func Load(ctx context.Context, folder string) (*KG, error) {
-	m, err := manifest.Read(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	return LoadManifest(ctx, folder, m)
-}
-
-// LoadManifest is Load for callers that have read the folder's manifest.
-func LoadManifest(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
+// Load reads a graph/ folder with its manifest. The error of a damaged file names it.
+func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, folder: folder, queries: map[string][]tables.Query{}}
 	var err error
 	if k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations); err != nil {

@@ -17,6 +17,6 @@ func Load(folder string) (*kg.KG, error) {
 		return nil, err
 	}
 	return worker.Load(worker.Key{Kind: "graph", URL: folder}, m.Checksum, func() (*kg.KG, error) {
-		return kg.LoadManifest(ctx, folder, m)
+		return kg.Load(ctx, folder, m)
 	})
 }
