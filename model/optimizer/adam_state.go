@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,12 +47,7 @@ func (a *Adam) Restore(tensors []parameters.Tensor[float32], steps int64) error 
 		delete(given, t.Name)
 	}
 	if len(given) > 0 {
-		var names []string
-		for name := range given {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("restoring the solver: its state has unknown tensors: %s", strings.Join(names, ", "))
+		return fmt.Errorf("restoring the solver: its state has unknown tensors: %s", strings.Join(slices.Sorted(maps.Keys(given)), ", "))
 	}
 	if steps < 0 {
 		return fmt.Errorf("restoring the solver: %d steps", steps)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
@@ -69,17 +68,6 @@ func CancelLater(ctx context.Context, wait func() time.Duration) (later context.
 		stop()
 		cancel()
 	}
-}
-
-// Counters returns the committed values of a result's counters, summed over the steps that
-// count under the same name.
-func Counters(result beam.PipelineResult) map[string]int64 {
-	counts := map[string]int64{}
-	all := result.Metrics().Query(func(metrics.SingleResult) bool { return true })
-	for _, c := range all.Counters() {
-		counts[c.Name()] += c.Result()
-	}
-	return counts
 }
 
 // Local reports whether the flags select Beam's local runner, which works in this process and keeps

@@ -50,14 +50,6 @@ func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
 }
 
-// Add adds n to the number of completed units.
-func (b *Bar) Add(n int64) {
-	b.d.mu.Lock()
-	defer b.d.mu.Unlock()
-	b.done += n
-	b.draw()
-}
-
 // Set sets the number of completed units. It ignores a smaller number than before, since counters
 // of a distributed job can decrease.
 func (b *Bar) Set(done int64) {

@@ -21,9 +21,9 @@ func display(terminal bool) (*Display, *bytes.Buffer, *clock) {
 func TestPlainLines(t *testing.T) {
 	d, out, c := display(false)
 	b := d.Begin("scoring", 2000, "queries")
-	for range 12 {
+	for done := int64(100); done <= 1200; done += 100 {
 		c.now = c.now.Add(time.Second)
-		b.Add(100)
+		b.Set(done)
 	}
 	b.Note("MRR 0.5")
 	b.End()
@@ -42,7 +42,7 @@ func TestShortStepsAreSilent(t *testing.T) {
 	d, out, c := display(false)
 	b := d.Begin("scoring", 10, "queries")
 	c.now = c.now.Add(time.Second)
-	b.Add(10)
+	b.Set(10)
 	b.End()
 	if out.Len() != 0 {
 		t.Errorf("%q", out.String())
