@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -83,9 +82,6 @@ type countFn struct {
 
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
-	if err := f.Params.check(); err != nil {
-		return err
-	}
 	if f.Params.Memory > 0 {
 		budget.Limit(f.Params.Memory) // for the life of the worker process
 	}
@@ -139,22 +135,4 @@ func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNon
 // sweep returns the parameters of a search from sources.
 func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) distances.SweepParams {
 	return distances.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
-}
-
-// check returns an error for parameters that are out of range.
-func (p CountParams) check() error {
-	if len(p.Layers) == 0 || len(p.Deltas) == 0 {
-		return fmt.Errorf("%d numbers of layers and %d deltas: want at least one of each", len(p.Layers), len(p.Deltas))
-	}
-	for _, layers := range p.Layers {
-		if layers < 1 || layers > configuration.MaxLayers {
-			return fmt.Errorf("layers is %d: want 1 to %d", layers, configuration.MaxLayers)
-		}
-	}
-	for _, delta := range p.Deltas {
-		if delta < 0 {
-			return fmt.Errorf("delta is %d: want 0 or more", delta)
-		}
-	}
-	return nil
 }
