@@ -77,12 +77,12 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer,
 		order = order[n:]
 	}
 	answers := make([][]Answer, len(queries))
-	err := parallel.Try(ctx, cap(m.workers), len(chunks), func(ctx context.Context, _, task int) error {
+	err := parallel.Try(ctx, cap(m.idle), len(chunks), func(ctx context.Context, _, task int) error {
 		w, err := m.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { m.workers <- w }()
+		defer func() { m.idle <- w }()
 		return m.answer(ctx, w, ids, chunks[task], k, answers)
 	})
 	if err != nil {
@@ -91,15 +91,19 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer,
 	return answers, nil
 }
 
-// acquire waits for a worker that is not in use.
+// acquire returns a worker that is not in use. It makes one only if all that are made are in use.
 func (m *Model) acquire(ctx context.Context) (*worker, error) {
 	select {
-	case w := <-m.workers:
-		if w == nil {
-			entities := m.view.Graph.Entities
-			w = &worker{Worker: m.inference.Worker(), scores: [][]float32{make([]float32, entities), make([]float32, entities)}}
-		}
+	case w := <-m.idle:
 		return w, nil
+	default:
+	}
+	select {
+	case w := <-m.idle:
+		return w, nil
+	case <-m.unmade:
+		entities := m.view.Graph.Entities
+		return &worker{Worker: m.inference.Worker(), scores: [][]float32{make([]float32, entities), make([]float32, entities)}}, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

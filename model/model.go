@@ -30,8 +30,9 @@ type Model struct {
 	inference *inference.Scorer
 	training  *training // what Save needs; nil unless Train made the model
 
-	// workers holds the workers that are not in use; nil stands for one that is not made yet.
-	workers chan *worker
+	// idle holds the workers that are made and not in use, unmade a value for each that may still be made.
+	idle   chan *worker
+	unmade chan struct{}
 }
 
 // worker answers queries, with buffers of its own.
@@ -117,7 +118,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{graph: graph, view: graph.Inference, record: record, workers: make(chan *worker, o.workers)}
+	m := &Model{graph: graph, view: graph.Inference, record: record, idle: make(chan *worker, o.workers), unmade: make(chan struct{}, o.workers)}
 	if m.known, err = m.view.Answers(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	}
 	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
 	for range o.workers {
-		m.workers <- nil
+		m.unmade <- struct{}{}
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -252,5 +253,29 @@ func TestTrainIsDeterministicAndStops(t *testing.T) {
 	}
 	if _, err := model.Train(t.Context(), model.Facts{}, c, 7, nil); err == nil {
 		t.Error("no error without facts")
+	}
+}
+
+// TestSequentialAskUsesOneWorker holds that queries one after another share the buffers of one worker,
+// however many workers the model may use.
+func TestSequentialAskUsesOneWorker(t *testing.T) {
+	m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, filepath.Join(saved(t), "epoch-030.safetensors"), model.WithWorkers(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() int64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := m.Ask(t.Context(), model.Query{Source: "person 01", Relation: "parent_of"}, 3); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc)
+	}
+	first := ask()
+	for i := range 7 {
+		if bytes := ask(); 4*bytes > first {
+			t.Errorf("query %d allocates %d bytes, the first %d", i+2, bytes, first)
+		}
 	}
 }
