@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// Closest returns the names that take the fewest insertions, deletions and replacements of
-// letters to become the given one, nearest first, equally near ones in their order. Names
-// that begin with the given one come before all others: it was not written to its end. Case
-// counts for nothing.
+// Closest returns the names with the least edit distance to the given one (insertions, deletions and
+// replacements of letters), nearest first, and in their order if equal. Names that begin with the given
+// one come before all others, because it may be unfinished. Case is ignored.
 func Closest(name string, names []string, count int) []string {
 	type candidate struct{ index, rest, distance int }
 	wanted := folded(name)
@@ -33,8 +32,8 @@ func Closest(name string, names []string, count int) []string {
 	return near
 }
 
-// Like returns the closest name, and whether it may be the one that was meant: it begins with the
-// given one, or becomes it by changing fewer than half of its letters.
+// Like returns the closest name, and whether it may be the one that was meant: it begins with the given
+// one, or differs in fewer than half of its letters.
 func Like(name string, names []string) (string, bool) {
 	if len(names) == 0 {
 		return "", false
@@ -56,7 +55,7 @@ func folded(name string) []rune {
 	return letters
 }
 
-// editDistance is Levenshtein's, one row at a time; the row is scratch space to hand on.
+// editDistance returns the Levenshtein distance. row is scratch space, which it returns for reuse.
 func editDistance(a, b []rune, row []int) (int, []int) {
 	row = row[:0]
 	for j := range len(b) + 1 {

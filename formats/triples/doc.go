@@ -1,4 +1,4 @@
-// Package triples reads facts and queries from text: a line each, fields separated by
-// tabs. It is the only parser of such text in the project, strict about every line, so that
-// a name that a person meets in a report is byte for byte the one in the file.
+// Package triples reads facts and queries from text: one per line, with fields separated by tabs. It
+// is the only parser of such text in the project, and strict about every line, so that a name in a
+// report is byte for byte the name in the file.
 package triples

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzRead holds what every text must satisfy: no panic; each line is either a fact or bad;
-// a fact's names joined by tabs are its line, and Line gives it back.
+// FuzzRead checks for any text that Read does not panic, that each line is either a fact or bad, and
+// that Line returns the line of a fact.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "a\tr\tb\n", "\ufeffa\tr\tb\r\n", "a r b\n", "a\t\tb", "a\tr\tb\tc\n\n", "\xff\tr\tb", "a\x00\tr\tb", "\x1f\x8b"} {
 		f.Add([]byte(text))

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the longest line, in bytes without its end, that is read as a fact.
+// MaxLine is the length of the longest accepted line, in bytes without its end.
 const MaxLine = 1 << 20
 
-// shownOfLong is how much of an overlong line a BadLine shows.
+// shownOfLong is the number of bytes of an overlong line that a BadLine keeps.
 const shownOfLong = 200
 
-// readLines calls each for every line without its end, in a buffer that the next line
-// overwrites, and bad for the overlong ones. The first line has the number first: with 1 a text
-// begins, else a part of one.
+// readLines calls each for every line without its end, in a buffer that the next line overwrites, and
+// bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
+// a later chunk.
 func readLines(name, fields string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
 	if first == 1 {
@@ -60,7 +60,7 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 	}
 }
 
-// begin unpacks gzip where the first two bytes say so, and skips a byte-order mark.
+// begin unpacks gzip, which it recognizes by the first two bytes, and skips a byte-order mark.
 func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	text, err := plain(name, text)
 	if err != nil {
@@ -87,7 +87,7 @@ func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(gzipReader{unpacked}, MaxLine+len("\r\n")), nil
 }
 
-// gzipReader makes an end within the packed data differ from the end of the text.
+// gzipReader returns an error, not io.EOF, if the packed data end too early.
 type gzipReader struct{ r io.Reader }
 
 func (g gzipReader) Read(p []byte) (int, error) {
@@ -100,7 +100,7 @@ func (g gzipReader) Read(p []byte) (int, error) {
 
 var errGzip = errors.New("make or fetch it again")
 
-// gzipError tells a file cut short from a damaged one. It never is io.EOF.
+// gzipError returns the error of a file that is cut short or damaged. It is never io.EOF.
 func gzipError(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -116,7 +116,7 @@ func readError(name string, err error) error { return fmt.Errorf("reading %s: %w
 func tooLong(name string, number int, line []byte) BadLine {
 	return BadLine{
 		File: name, Line: number,
-		Reason: fmt.Sprintf("line longer than %d bytes", MaxLine), Remedy: "shorten its names, or see whether line ends are missing",
+		Reason: fmt.Sprintf("line longer than %d bytes", MaxLine), Remedy: "shorten its names, or check for missing line ends",
 		Text: string(line[:shownOfLong]),
 	}
 }
@@ -134,7 +134,7 @@ func skipLine(text *bufio.Reader) error {
 	}
 }
 
-// checkText finds what no name may hold: NUL, bytes that are no UTF-8, a carriage return.
+// checkText returns why a line is not valid text, or "": it has NUL, invalid UTF-8 or a carriage return.
 func checkText(line []byte) (reason, remedy string) {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return fmt.Sprintf("NUL at byte %d", i+1), "save the file as UTF-8 text (UTF-16 looks like this)"

@@ -8,49 +8,49 @@ import (
 	"strings"
 )
 
-// Triple is a fact as it is written: head, relation, tail. The names are views of the line,
-// which the next one overwrites.
+// Triple is a fact by names. They are views of a buffer that the next line overwrites.
 type Triple struct{ Head, Relation, Tail []byte }
 
-// Line is the line that the fact is written as, without its end.
+// Line returns the line of the fact, without its end.
 func (t Triple) Line() string {
 	return string(bytes.Join([][]byte{t.Head, t.Relation, t.Tail}, []byte("\t")))
 }
 
-// ErrEmpty is the error of a file without a single line.
+// ErrEmpty is the error of a file without any line.
 var ErrEmpty = errors.New("the file is empty")
 
-// BadLine is a line that is no fact, or one that is of no use, and why. It is an error that begins "file:line:".
+// BadLine is a line that is not a fact, or a fact that cannot be used, with the reason. As an error it begins
+// "file:line:".
 type BadLine struct {
 	File string
 	Line int // from 1
-	// Reason says what is wrong, Remedy what to do about it.
+	// Reason is what is wrong, Remedy how to correct it.
 	Reason, Remedy string
-	// Text is the line without its end; of an overlong line, only the beginning.
+	// Text is the line without its end, or the beginning of an overlong line.
 	Text string
 }
 
-// Error is "file:line: reason; remedy".
+// Error returns "file:line: reason; remedy".
 func (b BadLine) Error() string {
 	return fmt.Sprintf("%s:%d: %s; %s", b.File, b.Line, b.Reason, b.Remedy)
 }
 
-// Read calls each for every fact of a text, in order, with the number of its line, and bad
-// for every line that is none. An error of either stops reading and is returned as it is, so
-// a bad that returns its argument makes reading strict.
+// Read calls each for every fact of a text, in order, with the number of its line, and bad for every
+// other line. It stops at the first error that one of them returns, and returns it. So with a bad that
+// returns its argument, Read is strict.
 //
-// Lines end in LF or CRLF, the last one also in nothing; a byte-order mark is skipped; gzip
-// is detected by its first bytes. A fact is three fields, none empty, separated by single
-// tabs, in UTF-8 without NUL. Spaces belong to names. The name stands in errors. A text
-// without lines is ErrEmpty; one cut short or damaged within gzip is an error after the
-// lines that could be read.
+// Lines end in LF or CRLF; the last may lack its end. A byte-order mark is skipped, and gzip is
+// recognized by its first bytes. A fact has three fields separated by single tabs, none of them empty,
+// in UTF-8 without NUL. Spaces are part of names. Errors mention name. The error of a text without
+// lines wraps ErrEmpty. If gzip data are cut short or damaged, Read returns an error after the lines
+// that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
-	return ReadPart(name, 1, r, each, bad)
+	return ReadChunk(name, 1, r, each, bad)
 }
 
-// ReadPart is Read of a part of a plain text that begins with the given line, from 1. Only the
-// first part may have a byte-order mark or be gzip, and must have a line.
-func ReadPart(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
+// ReadChunk is Read of a chunk of a plain text that begins with line first, from 1. Only the first
+// chunk may begin with a byte-order mark or be gzip, and only it must have a line.
+func ReadChunk(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
 	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [3]int
@@ -61,7 +61,7 @@ func ReadPart(name string, first int, r io.Reader, each func(line int, t Triple)
 	}, bad)
 }
 
-// splitFields finds the ends of a line's len(ends) fields, or says what is wrong with it.
+// splitFields sets the ends of a line's len(ends) fields, or returns what is wrong with the line.
 func splitFields(line []byte, ends []int, fields string) (reason, remedy string) {
 	if reason, remedy = checkText(line); reason != "" {
 		return reason, remedy
@@ -93,7 +93,8 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	return "", ""
 }
 
-// wrongCount words the commonest mistake, spaces for tabs, in its own way.
+// wrongCount returns what is wrong with a line of found instead of want fields. The most common mistake,
+// spaces instead of tabs, has a reason of its own.
 func wrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
 	remedy = fmt.Sprintf("separate %s by single tabs", fields)
 	if want == 2 {
@@ -112,10 +113,9 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 	return fmt.Sprintf("%d field%s instead of %d", found, plural, want), remedy
 }
 
-// ReadQueries calls each for every query of a text: "source TAB relation", where a
-// leading ~ on the relation selects the inverse relation, which asks for heads. It
-// takes the text as Read does, and is strict: the first line that is no query is the
-// error, a BadLine.
+// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects
+// the inverse relation, which asks for heads. It reads the text like Read, and is strict: it returns
+// the first line that is not a query as a BadLine.
 func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
 	const fields = "source and relation"
 	strict := func(b BadLine) error { return b }
@@ -123,7 +123,7 @@ func ReadQueries(name string, r io.Reader, each func(line int, source, relation 
 		var cut [2]int
 		reason, remedy := splitFields(line, cut[:], fields)
 		if reason == "" && string(line[cut[0]:]) == "\t~" {
-			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation behind the ~"
+			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation after the ~"
 		}
 		if reason != "" {
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)}

@@ -119,7 +119,7 @@ func TestReadOfNothing(t *testing.T) {
 		}
 	}
 	if _, bad, err := readAll(t, "\n"); err != nil || len(bad) != 1 {
-		t.Errorf("a lone line end: bad lines %q, error %v", bad, err)
+		t.Errorf("a single line end: bad lines %q, error %v", bad, err)
 	}
 }
 
@@ -157,12 +157,12 @@ func TestReadOfDamagedGzip(t *testing.T) {
 func TestReadReturnsErrorsAsTheyAre(t *testing.T) {
 	stop := errors.New("stop")
 	if err := Read("f", strings.NewReader("a\tr\tb\n"), func(int, Triple) error { return stop }, strict); err != stop {
-		t.Errorf("error of each came back as %v", err)
+		t.Errorf("the error of each became %v", err)
 	}
 	broken := iotest.ErrReader(stop)
 	err := Read("f", io.MultiReader(strings.NewReader("a\tr\tb\n"), broken), func(int, Triple) error { return nil }, strict)
 	if !errors.Is(err, stop) || !strings.Contains(err.Error(), "reading f:") {
-		t.Errorf("error of the reader came back as %v", err)
+		t.Errorf("the error of the reader became %v", err)
 	}
 }
 
@@ -184,9 +184,9 @@ func TestReadDoesNotDependOnHowBytesArrive(t *testing.T) {
 	}
 }
 
-// TestPartsAreTheWhole cuts a text behind any of its lines: the parts, one after the other, are
-// the text, with the same numbers of lines. What only a beginning may have is text in a later part.
-func TestPartsAreTheWhole(t *testing.T) {
+// TestChunksAreTheText splits a text after each of its lines: the two chunks have the facts and bad
+// lines of the text, with the same line numbers. A byte-order mark in a later chunk is text.
+func TestChunksAreTheText(t *testing.T) {
 	text := "\ufeffa\tr\tb\nbad line\r\nc\tr\td\n\n\ufeffe\tr\tf\n\x1f\x8b\tr\tf\ng\tr\th"
 	facts, bad, _ := readAll(t, text)
 	if len(facts) != 4 || len(bad) != 3 || facts[2] != "5: \ufeffe|r|f" {
@@ -199,7 +199,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 			first int
 			text  string
 		}{{1, strings.Join(lines[:cut], "")}, {cut + 1, strings.Join(lines[cut:], "")}} {
-			err := ReadPart("f.txt", part.first, strings.NewReader(part.text), func(line int, f Triple) error {
+			err := ReadChunk("f.txt", part.first, strings.NewReader(part.text), func(line int, f Triple) error {
 				gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
 				return nil
 			}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })
@@ -208,7 +208,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 			}
 		}
 		if !cmp.Equal(gotFacts, facts) || !cmp.Equal(gotBad, bad) {
-			t.Errorf("cut behind line %d: %q, %q", cut, gotFacts, gotBad)
+			t.Errorf("split after line %d: %q, %q", cut, gotFacts, gotBad)
 		}
 	}
 }

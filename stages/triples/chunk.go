@@ -51,7 +51,7 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 	if f.Length > 0 {
 		sum.r = io.NewSectionReader(file, f.Offset, f.Length)
 	}
-	if err := triples.ReadPart(f.URL, int(f.Line)+1, sum, each, bad); err != nil {
+	if err := triples.ReadChunk(f.URL, int(f.Line)+1, sum, each, bad); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, sum); err != nil { // what follows the end of a gzip stream

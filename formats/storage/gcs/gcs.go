@@ -33,24 +33,24 @@ type buckets struct{}
 
 func bucketURL(name string) string { return "gs://" + name }
 
-// Tests have less of both.
+// Tests shorten them.
 var (
-	// patience is how long a call is repeated that fails for a reason that may pass, as happens
-	// for seconds now and then. The client's own is without end.
+	// patience is how long a call that fails for a temporary reason is retried. Such failures last
+	// for seconds. The client's default is to retry forever.
 	patience = 3 * time.Minute
-	// answerTimeout is how long one try waits for the answer to begin, and for more of it.
+	// answerTimeout is how long an attempt waits for the response to begin, and for more of it.
 	answerTimeout = time.Minute
 )
 
 const (
-	// reachTimeout is how long an emulator may take to be connected to.
+	// reachTimeout limits the time to connect to an emulator.
 	reachTimeout = 20 * time.Second
-	// uploadPiece is the client's chunk, in bytes.
+	// uploadPiece is the size of the client's upload chunks, in bytes.
 	uploadPiece = 16 << 20
 )
 
 // clients holds one client for each emulator host ("" for the real service): a client is
-// made for many goroutines and many calls.
+// safe for many goroutines and calls.
 var clients = struct {
 	sync.Mutex
 	byHost map[string]*cloud.Client
@@ -92,13 +92,13 @@ func newClient(host string) (*cloud.Client, error) {
 			return nil, err
 		}
 	}
-	// Reads by JSON ask the host that all other calls ask; the default is another one, which
-	// emulators serve only when told their public name.
+	// JSON reads use the same host as all other calls. The default is another host, which emulators
+	// serve only if their public name is configured.
 	c, err := cloud.NewClient(ctx, option.WithHTTPClient(&http.Client{Transport: signed}), cloud.WithJSONReads())
 	if err != nil {
 		return nil, err
 	}
-	// Every upload is of a whole object and may be repeated.
+	// Every upload writes a whole object, so it is safe to repeat.
 	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(patience))
 	return c, nil
 }
@@ -106,8 +106,8 @@ func newClient(host string) (*cloud.Client, error) {
 // emulatorVariable is the environment variable that names an emulator's host, for the client too.
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
-// reach returns an error if no server listens at the emulator's host, which the client would call
-// again and again until its patience ends.
+// reach returns an error if no server listens at the emulator's host. The client would retry until
+// patience ends.
 func reach(ctx context.Context, host string) error {
 	text := host
 	if !strings.Contains(text, "://") {
@@ -137,13 +137,14 @@ func object(ctx context.Context, name string) (*cloud.BucketHandle, string, erro
 	}
 	bucket, key, _ := strings.Cut(name, "/")
 	if bucket == "" {
-		return nil, "", fmt.Errorf("%s: no bucket is named; write gs://bucket/folder", bucketURL(name))
+		return nil, "", fmt.Errorf("%s: the bucket is missing; write gs://bucket/folder", bucketURL(name))
 	}
 	return c.Bucket(bucket), strings.Trim(key, "/"), nil
 }
 
-// bucketError names the object and makes absence look as it does elsewhere. A service that breaks
-// off is no end of an object, though the client's error may say EOF: readers must not take it so.
+// bucketError adds the name of the object to an error and turns absence into fs.ErrNotExist. The
+// client's error of a broken connection may wrap io.EOF, which readers would take for the end of the
+// object: bucketError does not wrap it.
 func bucketError(doing, name string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s %s: %v", doing, bucketURL(name), err)
@@ -174,7 +175,7 @@ func (buckets) OpenRandom(ctx context.Context, name string) (storage.RandomReade
 	if err != nil {
 		return nil, bucketError("reading", name, err)
 	}
-	// The generation keeps all reads on one version, should the object be replaced meanwhile.
+	// With the generation, all reads are of one version, even if the object is replaced meanwhile.
 	ranges := &objectRanges{ctx: ctx, name: name, object: o.Generation(attributes.Generation), size: attributes.Size}
 	return openObject{io.NewSectionReader(ranges, 0, attributes.Size), attributes.Generation}, nil
 }
@@ -186,7 +187,7 @@ type openObject struct {
 
 func (openObject) Close() error { return nil }
 
-// objectRanges reads an object by ranges, a request for each.
+// objectRanges reads ranges of an object, with one request for each.
 type objectRanges struct {
 	ctx    context.Context
 	name   string
@@ -220,7 +221,7 @@ func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) 
 		return nil, err
 	}
 	if key == "" {
-		return nil, fmt.Errorf("writing %s: no object is named", bucketURL(name))
+		return nil, fmt.Errorf("writing %s: the name of the object is missing", bucketURL(name))
 	}
 	return newWriter(ctx, name, bucket.Object(key)), nil
 }
@@ -280,19 +281,19 @@ func (w *objectWriter) Commit() error {
 	return w.err
 }
 
-// Abort cancels before it closes: a mere Close would store what was uploaded so far.
+// Abort cancels before it closes, because Close alone would store what was uploaded so far.
 func (w *objectWriter) Abort() error {
 	if w.done {
 		return nil
 	}
 	w.done = true
 	w.cancel()
-	w.upload.Close() // the error is the cancelling itself
+	w.upload.Close() // its error is that of the cancellation
 	return nil
 }
 
-// CompareAndSwap compares what it reads with old and writes on the condition that the object has the
-// same generation still.
+// CompareAndSwap compares the content with old, and writes on the condition that the object still has
+// the generation that was read.
 //
 // The client repeats a request whose answer was lost, and the repeated removal of an object does not
 // show who removed it. So a removal first replaces the content by one that no other caller writes: who
@@ -359,8 +360,7 @@ func (b buckets) replace(ctx context.Context, name string, old, replacement []by
 	if err == nil || !preconditionFailed(err) {
 		return err == nil, err
 	}
-	// A request that the client repeats fails its condition where the first one took effect and
-	// only the answer was lost.
+	// If a request took effect but its response was lost, the client's retry fails the condition.
 	current, _, err := b.read(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -416,7 +416,7 @@ func (b buckets) RemoveAll(ctx context.Context, name string) error {
 		return err
 	}
 	if key == "" {
-		return fmt.Errorf("removing %s: refused, it is a whole bucket", bucketURL(name))
+		return fmt.Errorf("removing %s: refused, because it is a whole bucket", bucketURL(name))
 	}
 	below, err := b.below(ctx, name)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	cloud "cloud.google.com/go/storage"
 )
 
-// soon calls move, which transfers at most a chunk of an upload, and cancels it after patience plus the
-// time of one call. Without a limit the client would retry forever.
+// soon calls move, which transfers at most one chunk, and cancels it after patience and the time of one
+// call. Without a limit the client would retry forever.
 func soon(cancel context.CancelFunc, move func() error) error {
 	limit := patience + answerTimeout
 	timer := time.AfterFunc(limit, cancel)
 	err := move()
 	if !timer.Stop() && err != nil {
-		return fmt.Errorf("no answer within %s", limit)
+		return fmt.Errorf("no response within %s", limit)
 	}
 	return err
 }
@@ -26,7 +26,7 @@ func soon(cancel context.CancelFunc, move func() error) error {
 // Pings detect a dead one, which all later calls would otherwise use too.
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 100 // as the client's own has
+	t.MaxIdleConnsPerHost = 100 // like the client's default transport
 	t.ResponseHeaderTimeout = answerTimeout
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: answerTimeout / 2, PingTimeout: answerTimeout / 4}
 	return t
@@ -60,8 +60,8 @@ func (b *unstalledBody) Read(p []byte) (int, error) {
 	timer := time.AfterFunc(answerTimeout, b.cancel)
 	n, err := b.ReadCloser.Read(p)
 	if !timer.Stop() && err != nil && err != io.EOF {
-		// As where a connection breaks, which the client takes for a reason to try again.
-		err = fmt.Errorf("nothing came for %s: %w", answerTimeout, io.ErrUnexpectedEOF)
+		// The error of a broken connection, after which the client retries.
+		err = fmt.Errorf("no data for %s: %w", answerTimeout, io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
@@ -78,7 +78,7 @@ type objectReader struct {
 	cancel context.CancelFunc
 }
 
-// openRange opens a range of an object, or if length is negative all from offset on.
+// openRange opens a range of an object, or everything from offset on if length is negative.
 func openRange(ctx context.Context, name string, object *cloud.ObjectHandle, offset, length int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r, err := object.NewRangeReader(ctx, offset, length)

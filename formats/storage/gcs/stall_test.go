@@ -19,7 +19,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-// TestNoEmulator checks that an absent emulator is an error at once, which names it.
+// TestNoEmulator checks that an absent emulator is an immediate error that names it.
 func TestNoEmulator(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,15 +41,15 @@ func TestNoEmulator(t *testing.T) {
 	}
 }
 
-// impatient shortens how long a service is waited for.
+// impatient shortens the timeouts for the duration of a test.
 func impatient(t *testing.T, short time.Duration) {
 	longPatience, longTimeout := patience, answerTimeout
 	patience, answerTimeout = short, 50*time.Millisecond
 	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
 }
 
-// TestNobodyAnswers holds that a service that takes calls and never answers ends in an error.
-func TestNobodyAnswers(t *testing.T) {
+// TestNoResponse checks that every call ends in an error if the service accepts it and never responds.
+func TestNoResponse(t *testing.T) {
 	impatient(t, 200*time.Millisecond)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,30 +68,31 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// staller serves one object. Some of its answers stop after a few bytes, and are left open.
+// staller is a server of one object. Some of its responses stall after a few bytes: the connection stays
+// open.
 type staller struct {
 	t       *testing.T
 	content string
-	ended   chan struct{} // closed with the test
+	ended   chan struct{} // closed at the end of the test
 
-	turn   *sync.Mutex // guards what follows
-	stalls int         // answers that are to stop, of those that bring what is in the object
-	early  int         // and of those that bring what is known of it
-	bytes  int         // what such an answer brings
-	outage bool        // such an answer is broken off, and there is none after it
-	out    bool        // there is none any more
+	mu             *sync.Mutex // guards the fields below
+	contentStalls  int         // number of responses with content that will stall
+	metadataStalls int         // number of responses with metadata that will stall
+	bytes          int         // length of a response that stalls
+	outage         bool        // instead of stalling, break the connection and all later ones
+	out            bool        // the outage has begun
 }
 
-// ServeHTTP answers a call for the object, or for what is known of it.
+// ServeHTTP responds with the object's content or metadata.
 func (s *staller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.out {
 		panic(http.ErrAbortHandler)
 	}
-	body, stalls, status := s.content, &s.stalls, http.StatusOK
+	body, stalls, status := s.content, &s.contentStalls, http.StatusOK
 	if r.URL.Query().Get("alt") != "media" {
-		body, stalls = fmt.Sprintf(`{"bucket":"bucket","name":"file","size":"%d","generation":"1"}`, len(s.content)), &s.early
+		body, stalls = fmt.Sprintf(`{"bucket":"bucket","name":"file","size":"%d","generation":"1"}`, len(s.content)), &s.metadataStalls
 	} else if text := r.Header.Get("Range"); text != "" {
 		first, last := 0, len(s.content)-1
 		if n, _ := fmt.Sscanf(text, "bytes=%d-%d", &first, &last); n == 0 {
@@ -112,17 +113,17 @@ func (s *staller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.out = s.outage; s.out {
 		panic(http.ErrAbortHandler)
 	}
-	s.turn.Unlock()
-	defer s.turn.Lock()
+	s.mu.Unlock()
+	defer s.mu.Lock()
 	select {
 	case <-s.ended:
 	case <-r.Context().Done():
 	}
 }
 
-// serve makes a staller what gs:// is.
+// serve starts the server and lets gs:// use it.
 func (s *staller) serve(t *testing.T) {
-	s.t, s.content, s.ended, s.turn = t, "0123456789", make(chan struct{}), new(sync.Mutex)
+	s.t, s.content, s.ended, s.mu = t, "0123456789", make(chan struct{}), new(sync.Mutex)
 	server := httptest.NewUnstartedServer(s)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
@@ -146,9 +147,9 @@ var readers = map[string]func(ctx context.Context) ([]byte, error){
 	"ranges": func(ctx context.Context) ([]byte, error) { return storage.ReadFile(ctx, stalled) },
 }
 
-// TestAnswersThatStall checks that the client requests the rest of an answer that stalls, and
-// that it is an error if nothing ever comes.
-func TestAnswersThatStall(t *testing.T) {
+// TestStalledResponses checks that the client requests the rest of a response that stalls, and that it
+// is an error if no data ever arrive.
+func TestStalledResponses(t *testing.T) {
 	for name, read := range readers {
 		for _, c := range []struct {
 			name     string
@@ -156,16 +157,16 @@ func TestAnswersThatStall(t *testing.T) {
 			patience time.Duration
 			fails    bool
 		}{
-			{"once", staller{early: 1, stalls: 1, bytes: 4}, time.Minute, false},
-			{"often", staller{stalls: 3, bytes: 2}, time.Minute, false},
-			{"for ever", staller{stalls: 1 << 30}, 200 * time.Millisecond, true},
+			{"once", staller{metadataStalls: 1, contentStalls: 1, bytes: 4}, time.Minute, false},
+			{"often", staller{contentStalls: 3, bytes: 2}, time.Minute, false},
+			{"forever", staller{contentStalls: 1 << 30}, 200 * time.Millisecond, true},
 		} {
 			t.Run(name+" "+c.name, func(t *testing.T) {
 				impatient(t, c.patience)
 				c.staller.serve(t)
 				got, err := read(t.Context())
 				switch {
-				case c.fails && (err == nil || !strings.Contains(err.Error(), "reading "+stalled+": no answer within")):
+				case c.fails && (err == nil || !strings.Contains(err.Error(), "reading "+stalled+": no response within")):
 					t.Errorf("read %q, error %v", got, err)
 				case !c.fails && (err != nil || string(got) != c.staller.content):
 					t.Errorf("read %q, error %v", got, err)
@@ -175,14 +176,14 @@ func TestAnswersThatStall(t *testing.T) {
 	}
 }
 
-// TestOutageIsNotTheEnd holds that a service that breaks off is not taken for the end of an object,
-// be it in its middle or before.
+// TestOutageIsNotTheEnd checks that a broken connection is not mistaken for the end of an object, before
+// or in the middle of its content.
 func TestOutageIsNotTheEnd(t *testing.T) {
 	for name, read := range readers {
 		for _, stalls := range [][2]int{{0, 1}, {1, 0}} {
 			t.Run(fmt.Sprint(name, stalls), func(t *testing.T) {
 				impatient(t, 200*time.Millisecond)
-				s := staller{early: stalls[0], stalls: stalls[1], bytes: 4, outage: true}
+				s := staller{metadataStalls: stalls[0], contentStalls: stalls[1], bytes: 4, outage: true}
 				s.serve(t)
 				if stalls[0] > 0 {
 					s.out = true
@@ -198,7 +199,7 @@ func TestOutageIsNotTheEnd(t *testing.T) {
 	}
 }
 
-// dying is a connection that brings nothing any more once it is dead, and does not say so.
+// dying is a connection that silently stops transferring data once it is dead.
 type dying struct {
 	net.Conn
 	dead   *atomic.Bool
@@ -220,8 +221,8 @@ func (d *dying) Close() error {
 	return d.Conn.Close()
 }
 
-// TestDeadConnectionIsLeft checks that calls stop using a connection of HTTP/2 that died.
-func TestDeadConnectionIsLeft(t *testing.T) {
+// TestDeadConnectionIsAbandoned checks that later calls do not use an HTTP/2 connection that died.
+func TestDeadConnectionIsAbandoned(t *testing.T) {
 	impatient(t, time.Minute)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, r.Proto)
