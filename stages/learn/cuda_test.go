@@ -11,8 +11,8 @@ import (
 	"tagnet/stages/accelerator"
 )
 
-// TestTrainingOnTheInterpreter trains with the kernels of a CUDA device: they learn what the CPU learns, and an interrupted
-// training ends in the same bytes.
+// TestTrainingOnTheInterpreter trains with the kernels of a CUDA device: the losses are close to those of the CPU, and an
+// interrupted training ends with the same bytes.
 func TestTrainingOnTheInterpreter(t *testing.T) {
 	t.Parallel()
 	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })

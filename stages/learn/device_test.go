@@ -35,8 +35,8 @@ func onCPU(t *testing.T) map[string]string {
 	return contents(t, run.Checkpoints)
 }
 
-// TestDeviceStoresBeforeEachCheckpoint holds that checkpoints and validations of a training on a device are those after
-// its last step: the device of the test computes the same bits in its own copies.
+// TestDeviceStoresBeforeEachCheckpoint checks that checkpoints and validations of a training on a device contain its
+// last step: the test's device computes the same bits in copies of its own.
 func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, every := range []time.Duration{0, time.Hour} {
@@ -77,7 +77,7 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 						scorers--
 					}
 					if trainers+scorers > 1 {
-						t.Errorf("%d trainers and %d scorers at a time", trainers, scorers)
+						t.Errorf("%d trainers and %d scorers are open at the same time", trainers, scorers)
 					}
 				}
 				if trainers != 0 || scorers != 0 {
@@ -102,7 +102,7 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 					var before map[string]string
 					devices.Fail = func(name string) error {
 						if before != nil && name != "close" {
-							return device.ErrLost // it stays lost
+							return device.ErrLost // also in later operations
 						}
 						if name == operation {
 							if left--; left < 0 {
@@ -115,12 +115,12 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 					_, err := Train(t.Context(), run, data, nil)
 					if err == nil {
 						if before != nil {
-							t.Fatal("the training did not notice")
+							t.Fatal("the training succeeded on a lost device")
 						}
-						return // after so many operations it is complete
+						return // the training is complete before this operation
 					}
 					if !errors.Is(err, device.ErrLost) || !strings.HasPrefix(operation, "close") && !strings.Contains(err.Error(), "--resume --device cpu") {
-						t.Fatalf("failure %d: %v, want what to do about a lost device", after, err)
+						t.Fatalf("failure %d: %v, want the remedy for a lost device", after, err)
 					}
 					sameFiles(t, before, contents(t, run.Checkpoints))
 					if last := devices.Operations[len(devices.Operations)-1]; last != "close" {
@@ -132,7 +132,7 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 						t.Fatal(err)
 					}
 					if named := len(before) > 0 && after > 30; named && other != "imaginary" {
-						t.Errorf("resumed after %q, want that the epoch before was trained on a device", other)
+						t.Errorf("the epoch before was trained on %q, want a device", other)
 					}
 					sameFiles(t, want, contents(t, run.Checkpoints))
 				}
@@ -178,15 +178,15 @@ func TestUnusableDeviceFallsBack(t *testing.T) {
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
 				if last := notices[len(notices)-1]; !strings.HasPrefix(last, "computing on the CPU: ") || !strings.Contains(last, "imaginary:0: ") || len(notices) > 2 {
-					t.Errorf("said %q, want once that the CPU takes over", notices)
+					t.Errorf("notices %q, want one that the CPU takes over", notices)
 				}
 			})
 		}
 	}
 }
 
-// TestFullDeviceInTheMiddle holds that a training which has made steps on a device does not continue on the CPU unasked:
-// that may take a hundred times as long.
+// TestFullDeviceInTheMiddle checks that a training which has made steps on a device does not continue on the CPU by
+// itself, since that may take a hundred times as long.
 func TestFullDeviceInTheMiddle(t *testing.T) {
 	t.Parallel()
 	run, data, devices := onDevice(t, "device", device.Auto)
@@ -200,7 +200,7 @@ func TestFullDeviceInTheMiddle(t *testing.T) {
 		return nil
 	}
 	if _, err := Train(t.Context(), run, data, nil); !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "--resume --device cpu") {
-		t.Errorf("error %v, want what to do", err)
+		t.Errorf("error %v, want a remedy", err)
 	}
 	if files := contents(t, run.Checkpoints); len(files) > 0 {
 		t.Errorf("%d files were written", len(files))

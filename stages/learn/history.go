@@ -13,7 +13,7 @@ import (
 )
 
 // Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
-// here and nowhere else. Seconds adds up the time that interrupted trainings spent on the epoch.
+// only here. Seconds includes the time that interrupted runs spent on the epoch.
 type Epoch struct {
 	Epoch        int               `json:"epoch"`
 	Loss         float64           `json:"loss"`

@@ -24,7 +24,7 @@ import (
 	"tagnet/stages/score"
 )
 
-// Run holds the parameters of a training, beside its data.
+// Run holds the parameters of a training. Data holds its inputs.
 type Run struct {
 	// Checkpoints is the folder of checkpoints, History the file training.jsonl.
 	Checkpoints, History string
@@ -67,8 +67,8 @@ type learner struct {
 	device     accelerator.Selection
 	parameters *parameters.Set[float32]
 	solver     *optimizer.Adam
-	trainer    accelerator.Trainer // nil while there is none
-	ahead      bool                // the trainer has made steps that are not in parameters and solver
+	trainer    accelerator.Trainer // nil before the first epoch and during validation
+	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
 	history    []Epoch
 	report     func(Progress)
 
@@ -81,12 +81,12 @@ type learner struct {
 }
 
 // Train trains until all epochs are done, from the newest complete checkpoint of the folder, or from
-// fresh weights if there is none. It returns the record of the last epoch. report, which may be nil,
+// initial weights if there is none. It returns the record of the last epoch. report, which may be nil,
 // is called after each step.
 //
 // Equal data, configuration, seed, validation and kernel give equal checkpoints, whatever the number
-// of threads and of interruptions. When ctx is cancelled Train writes a last checkpoint, which it
-// does not cut short, and returns the cause.
+// of threads and of interruptions. When ctx is cancelled, Train writes a last, complete checkpoint and
+// returns the cause.
 func Train(ctx context.Context, run Run, data Data, report func(Progress)) (checkpoint.Record, error) {
 	if report == nil {
 		report = func(Progress) {}
@@ -105,7 +105,7 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 	return l.record, nil
 }
 
-// train is Train, without closing what it opened.
+// train implements Train, except that it leaves the trainer open.
 func (l *learner) train(ctx context.Context) error {
 	ctx = l.Lock.Guard(ctx)
 	if err := l.prepare(ctx); err != nil {
@@ -126,7 +126,7 @@ func (l *learner) train(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the weights, the solver and the trainer, fresh or from the newest checkpoint.
+// prepare makes the weights, the solver and the trainer, initialized or from the newest checkpoint.
 func (l *learner) prepare(ctx context.Context) error {
 	err := l.Lock.Check(ctx)
 	if err != nil {
@@ -219,7 +219,7 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// sameRun returns an error unless the record is one of this training.
+// sameRun returns an error unless the record belongs to this training.
 func (l *learner) sameRun(r checkpoint.Record) error {
 	c := r.Configuration
 	c.Epochs = l.Configuration.Epochs // may be extended
@@ -285,7 +285,7 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
 
-// explain adds to the error of a step or of a validation what may help against it, and which checkpoint is left.
+// explain adds a remedy to the error of a step or of a validation, and names the checkpoint that remains.
 func (l *learner) explain(err error) error {
 	remedy := fmt.Sprintf("; try a lower --learning_rate: that of this epoch is %g", l.learningRate())
 	switch {
@@ -293,7 +293,7 @@ func (l *learner) explain(err error) error {
 		remedy = "; use --strict_negatives=false to draw known answers too, or leave the fact out"
 	case l.device.Accelerator() == nil || notFinite(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
-		remedy = "" // the error says it
+		remedy = "" // the error has one
 	case errors.Is(err, device.ErrMemory):
 		err, remedy = accelerator.WithoutRemedy(err), "; end other processes on the GPU, or continue on the CPU with --resume --device cpu"
 	default:
@@ -305,13 +305,13 @@ func (l *learner) explain(err error) error {
 	return fmt.Errorf("%w%s; the last checkpoint, %s, is kept", err, remedy, l.record.Name())
 }
 
-// notFinite reports whether an error is that of numbers, not of what computes them.
+// notFinite reports whether the cause of an error are numbers that are not finite, not the device.
 func notFinite(err error) bool {
 	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, score.ErrNotFinite)
 }
 
 // finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line
-// comes first: a line without a checkpoint is dropped on resume, a missing one could not be restored.
+// comes first: resume removes a line without a checkpoint, but could not restore a missing line.
 func (l *learner) finishEpoch(ctx context.Context) error {
 	if time.Since(l.saved) >= min(l.Every, time.Minute) {
 		if err := l.savePartial(ctx); err != nil { // validation may take long
@@ -322,7 +322,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // an interrupt does not cut a checkpoint short
+	ctx = context.WithoutCancel(ctx) // an interrupt does not abort the checkpoint
 	r, err := l.newRecord()
 	if err != nil {
 		return err
@@ -358,7 +358,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	return nil
 }
 
-// savePartial writes a checkpoint inside the epoch. An interrupt does not cut it short.
+// savePartial writes a checkpoint inside the epoch. An interrupt does not abort it.
 func (l *learner) savePartial(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	r, err := l.newRecord()
@@ -395,7 +395,7 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 	return nil
 }
 
-// validate ranks the validation queries, if they are due in this epoch.
+// validate ranks the validation queries if this epoch is to be validated.
 func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	due := l.epoch%max(1, l.Validation.Every) == 0 || l.epoch == l.Configuration.Epochs
 	if !due || l.validQueries == 0 {

@@ -92,7 +92,7 @@ func toyRun(folder string) Run {
 	}
 }
 
-// contents are the files of a folder by name, with their bytes.
+// contents returns the bytes of the files of a folder by name.
 func contents(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	urls, err := storage.List(t.Context(), folder)
@@ -121,7 +121,7 @@ func sameFiles(t testing.TB, want, got map[string]string) {
 	}
 	for name := range got {
 		if _, ok := want[name]; !ok {
-			t.Errorf("%s is too many", name)
+			t.Errorf("%s is unexpected", name)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func train(t testing.TB, run Run, data Data) checkpoint.Record {
 	return r
 }
 
-// inMemory is a URL in memory that goes with the test.
+// inMemory returns a URL in memory that is removed after the test.
 func inMemory(t testing.TB, name string) string {
 	return storage.Join(storagetest.Memory(t), name)
 }
@@ -178,11 +178,11 @@ func TestThreadsChangeNothing(t *testing.T) {
 	other.Seed++
 	train(t, other, toy(t))
 	if contents(t, other.Checkpoints)["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
-		t.Error("another seed learns the same")
+		t.Error("another seed gives the same checkpoints")
 	}
 }
 
-// A run that is stopped after each step, wherever that is, ends in the same bytes.
+// A run that is stopped after each step ends with the same bytes.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t))
@@ -196,7 +196,7 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 		steps := 0
 		_, err := Train(ctx, broken, data, func(p Progress) {
 			if p.Validated > 0 {
-				return // a validation starts over: it would never end
+				return // validation starts over after an interrupt, so the training would never end
 			}
 			time.Sleep(time.Millisecond)
 			if steps++; steps > stops%3+1 {
@@ -215,7 +215,7 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 		}
 	}
 	if stops < 10 {
-		t.Errorf("stopped %d times only", stops)
+		t.Errorf("stopped only %d times", stops)
 	}
 	sameFiles(t, want, contents(t, broken.Checkpoints))
 	history, err := ReadHistory(t.Context(), broken.History)
@@ -228,14 +228,14 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 			t.Errorf("line %d is of epoch %d", i+1, e.Epoch)
 		}
 		if least := float64(e.Steps-before) / 1000; e.Seconds < least {
-			t.Errorf("epoch %d took %v s by its line, its steps alone %v", e.Epoch, e.Seconds, least)
+			t.Errorf("epoch %d: %v s in the history, but the steps took %v", e.Epoch, e.Seconds, least)
 		}
 		before = e.Steps
 	}
 }
 
-// A training that is stopped while it validates has learned the epoch, and validates it when
-// resumed.
+// A training that is stopped during validation has made all steps of the epoch, and validates it after
+// it is resumed.
 func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t))
@@ -262,8 +262,8 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	sameFiles(t, want, contents(t, broken.Checkpoints))
 }
 
-// TestLostLockEndsTraining holds that a training whose folder another run took over writes nothing
-// after that.
+// TestLostLockEndsTraining checks that a training writes nothing after another run has taken over its
+// folder.
 func TestLostLockEndsTraining(t *testing.T) {
 	for _, moment := range []func(Progress) bool{
 		func(p Progress) bool { return p.Epoch == 2 && p.Queries > 0 },
@@ -311,7 +311,7 @@ func TestStopBeforeTheTrainingStarts(t *testing.T) {
 	}
 }
 
-// A damaged file of the newest checkpoint is passed over, and said; the end is the same.
+// A checkpoint with a damaged file is skipped and reported; the training ends with the same bytes.
 func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 	whole := toyRun(inMemory(t, "whole"))
 	train(t, whole, toy(t))
@@ -347,10 +347,10 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 					t.Fatal(err)
 				}
 				if len(said) == 0 || said[0] != "epoch-003" {
-					t.Errorf("resumed and said %q, want epoch-003", said)
+					t.Errorf("resumed from %q, want epoch-003", said)
 				}
 				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord && (len(said) < 2 || !strings.Contains(said[1], name)) {
-					t.Errorf("said %q, want the name of %s", said, name)
+					t.Errorf("reported %q, want the name of %s", said, name)
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
 			})
@@ -392,11 +392,11 @@ func TestAnotherRunsCheckpointsAreRefused(t *testing.T) {
 	longer := run
 	longer.Configuration.Epochs++
 	if r := train(t, longer, toy(t)); r.Epoch != 5 {
-		t.Errorf("an epoch more ends at epoch %d", r.Epoch)
+		t.Errorf("with one more epoch it ends at epoch %d", r.Epoch)
 	}
 }
 
-// Weights that overflow stop the training, with the last good checkpoint left.
+// Weights that overflow end the training with an error; the last good checkpoint remains.
 func TestLossThatIsNotFinite(t *testing.T) {
 	run := toyRun(inMemory(t, "run"))
 	train(t, run, toy(t))

@@ -31,7 +31,7 @@ func NewSession(report func(Progress)) *Session {
 	return s
 }
 
-// Close ends the session: nothing is reported any more.
+// Close ends the session. It reports no progress after that.
 func (s *Session) Close() {
 	s.release()
 	s.mu.Lock()
@@ -56,7 +56,7 @@ func (s *Session) setErr(err error) {
 	s.err = err
 }
 
-// tell reports progress.
+// tell reports progress, unless the session is closed.
 func (s *Session) tell(p Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Session) join(ctx context.Context) (context.Context, context.CancelFunc
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(s.stopped, cancel)
 	if s.stopped.Err() != nil {
-		cancel() // not only once AfterFunc has run
+		cancel() // at once, since AfterFunc runs in another goroutine
 	}
 	return ctx, func() {
 		detach()

@@ -82,7 +82,7 @@ func (s *slow) CompareAndSwap(ctx context.Context, path string, old, replacement
 	return storage.CompareAndSwap(ctx, inMemoryScheme+path, old, replacement)
 }
 
-// An interrupt while a checkpoint is written does not cut it short, however slow the storage is.
+// An interrupt while a checkpoint is written does not abort it, however slow the storage is.
 func TestInterruptWaitsForSlowStorage(t *testing.T) {
 	for name, ending := range map[string]string{"weights": "step-00000002.safetensors", "solver": "step-00000002.optimizer.safetensors", "record": "step-00000002.json"} {
 		t.Run(name, func(t *testing.T) {

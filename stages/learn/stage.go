@@ -61,7 +61,7 @@ func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, s
 
 func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Record, error) {
 	if f.Params.Run.Memory > 0 {
-		budget.Limit(f.Params.Run.Memory) // as long as the process lives
+		budget.Limit(f.Params.Run.Memory) // until the process ends
 	}
 	training, leave := session.join(ctx)
 	defer leave()
@@ -73,7 +73,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	var last Progress
 	return Train(training, f.Params.Run, data, func(p Progress) {
 		if p.Epoch != last.Epoch {
-			last = Progress{Queries: p.Queries} // those trained before are not counted
+			last = Progress{Queries: p.Queries} // queries of earlier runs are not counted
 		}
 		trainedQueries.Inc(ctx, p.Queries-last.Queries)
 		validatedQueries.Inc(ctx, max(0, p.Validated-last.Validated))
@@ -82,7 +82,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	})
 }
 
-// learnedFn passes the name on behind the barrier.
+// learnedFn emits the name after the barrier.
 func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 	var name string
 	for names(&name) {

@@ -32,7 +32,7 @@ func (l *learner) makeTrainer() error {
 	return nil
 }
 
-// closeTrainer stores what the trainer has learned and frees its memory.
+// closeTrainer stores the weights and the solver of the trainer and frees its memory.
 func (l *learner) closeTrainer() error {
 	if err := l.store(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Res
 	return result, err
 }
 
-// computedBy returns the name of what makes the steps, for training.jsonl.
+// computedBy returns the kernel variant or the kind of device that makes the steps, for training.jsonl.
 func (l *learner) computedBy() string {
 	if a := l.device.Accelerator(); a != nil {
 		return a.Name()
@@ -84,7 +84,7 @@ func (l *learner) computedBy() string {
 	return l.kernel.Name()
 }
 
-// announce reports what the training computes on.
+// announce reports whether the training computes on the CPU or on a device.
 func (l *learner) announce() {
 	if text := l.device.String(); text != "" {
 		p := l.progress(0)
