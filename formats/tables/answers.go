@@ -71,7 +71,7 @@ const MostAnswers = MaxBatch / 8
 // AnswersWriter writes known answers in their order. It holds one batch and its encoding in memory;
 // only a long list of answers makes a batch large.
 type AnswersWriter struct {
-	*rowsWriter
+	*tableWriter
 	sources, relations, flat, offsets []int32 // of the pending batch
 	order                             answersOrder
 }
@@ -80,7 +80,7 @@ type AnswersWriter struct {
 func CreateAnswers(ctx context.Context, url string) (*AnswersWriter, error) {
 	w := &AnswersWriter{offsets: []int32{0}}
 	var err error
-	w.rowsWriter, err = createRows(ctx, url, answersSchema, w.columns)
+	w.tableWriter, err = createTable(ctx, url, answersSchema, w.columns)
 	return w, err
 }
 

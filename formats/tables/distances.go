@@ -38,7 +38,7 @@ func distancesSchema(entities, hops int) *arrow.Schema {
 // DistanceWriter writes a table of distances row by row. It takes about 2 MiB of memory, or two rows
 // if they are larger.
 type DistanceWriter struct {
-	*rowsWriter
+	*tableWriter
 	entities int
 	sources  []int32 // of the current batch, as packed
 	packed   []byte
@@ -57,7 +57,7 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	w := &DistanceWriter{entities: entities, last: -1}
 	schema := distancesSchema(entities, hops)
 	var err error
-	w.rowsWriter, err = createRows(ctx, url, schema, func() []arrow.Array {
+	w.tableWriter, err = createTable(ctx, url, schema, func() []arrow.Array {
 		columns := distanceColumns(schema, w.sources, w.packed)
 		w.sources, w.packed = w.sources[:0], w.packed[:0]
 		return columns

@@ -33,18 +33,11 @@ func (r *EdgeReader) Batch(i int) (e Edges, err error) {
 	if err != nil {
 		return Edges{}, err
 	}
-	err = guard(func() error {
-		e = Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
-		if e.Len() == 0 {
-			return damaged("batch %d is empty", i)
+	err = guard(func() (err error) {
+		if e, err = new(edgeOrder).batch(rows); err == nil && e.Len() == 0 {
+			err = damaged("it is empty")
 		}
-		var order edgeOrder
-		for i := range e.Tails {
-			if err := order.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return Edges{}, fmt.Errorf("reading %s: batch %d: %w", r.table.url, i, err)

@@ -40,7 +40,7 @@ func (o *edgeOrder) next(tail, relation, head int32) error {
 
 // EdgesWriter writes edges in their order, all of a graph or a shard of them.
 type EdgesWriter struct {
-	*rowsWriter
+	*tableWriter
 	edges Edges // of the pending batch
 	order edgeOrder
 }
@@ -49,7 +49,7 @@ type EdgesWriter struct {
 func CreateEdges(ctx context.Context, url string) (*EdgesWriter, error) {
 	w := &EdgesWriter{}
 	var err error
-	w.rowsWriter, err = createRows(ctx, url, edgesSchema, func() []arrow.Array {
+	w.tableWriter, err = createTable(ctx, url, edgesSchema, func() []arrow.Array {
 		columns := w.edges.columns()
 		w.edges = Edges{w.edges.Tails[:0], w.edges.Relations[:0], w.edges.Heads[:0]} // Arrow has encoded them before the next one is added
 		return columns
@@ -73,14 +73,23 @@ func (w *EdgesWriter) Write(tail, relation, head int32) error {
 func EachEdges(ctx context.Context, url string, each func(e Edges) error) error {
 	var order edgeOrder
 	return readTable(ctx, url, edgesSchema, nil, func(rows arrow.Record) error {
-		e := Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
-		for i := range e.Tails {
-			if err := order.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
-				return err
-			}
+		e, err := order.batch(rows)
+		if err != nil {
+			return err
 		}
 		return each(e)
 	})
+}
+
+// batch returns the edges of a record batch, as views.
+func (o *edgeOrder) batch(rows arrow.Record) (Edges, error) {
+	e := Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
+	for i := range e.Tails {
+		if err := o.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
+			return Edges{}, err
+		}
+	}
+	return e, nil
 }
 
 // ReadEdges reads a whole file of edges.

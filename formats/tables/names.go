@@ -23,7 +23,7 @@ func namesSchema(schema string) *arrow.Schema {
 
 // NamesWriter writes names in byte order. The position of a name is its id.
 type NamesWriter struct {
-	*rowsWriter
+	*tableWriter
 	builder *array.StringBuilder // names of the pending batch
 	names   int64
 	last    []byte
@@ -33,7 +33,7 @@ type NamesWriter struct {
 func CreateNames(ctx context.Context, url, schema string) (*NamesWriter, error) {
 	w := &NamesWriter{builder: array.NewStringBuilder(memory.DefaultAllocator)}
 	var err error
-	w.rowsWriter, err = createRows(ctx, url, namesSchema(schema), func() []arrow.Array {
+	w.tableWriter, err = createTable(ctx, url, namesSchema(schema), func() []arrow.Array {
 		return []arrow.Array{w.builder.NewArray()}
 	})
 	return w, err

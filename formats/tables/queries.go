@@ -55,7 +55,7 @@ func (q Query) check() error {
 
 // QueriesWriter writes the queries of a split, in their order.
 type QueriesWriter struct {
-	*rowsWriter
+	*tableWriter
 	queries []Query // of the pending batch
 }
 
@@ -63,7 +63,7 @@ type QueriesWriter struct {
 func CreateQueries(ctx context.Context, url string) (*QueriesWriter, error) {
 	w := &QueriesWriter{}
 	var err error
-	w.rowsWriter, err = createRows(ctx, url, queriesSchema, func() []arrow.Array {
+	w.tableWriter, err = createTable(ctx, url, queriesSchema, func() []arrow.Array {
 		columns := queryColumns(w.queries)
 		w.queries = w.queries[:0]
 		return columns

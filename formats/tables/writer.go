@@ -21,8 +21,8 @@ const (
 	bytesPerBatch = 120_000
 )
 
-// tableWriter writes record batches as an Arrow file with a trailer. It holds one encoded
-// batch in memory.
+// tableWriter writes rows as an Arrow file with a trailer. It splits them into batches as they are added,
+// and holds one batch and its encoding in memory.
 type tableWriter struct {
 	url     string
 	schema  *arrow.Schema
@@ -32,6 +32,10 @@ type tableWriter struct {
 	header  []byte
 	entries []byte
 	blocks  int
+
+	rows, bytes int                  // that are pending
+	key         int64                // of the current batch; see block
+	columns     func() []arrow.Array // returns the columns of the pending rows and forgets the rows
 }
 
 // pendingBytes collects what Arrow writes until it is known which part of the file it belongs to.
@@ -48,12 +52,12 @@ func (p *pendingBytes) Seek(offset int64, whence int) (int64, error) {
 	return p.flushed + int64(p.Len()), nil
 }
 
-func createTable(ctx context.Context, url string, schema *arrow.Schema) (*tableWriter, error) {
+func createTable(ctx context.Context, url string, schema *arrow.Schema, columns func() []arrow.Array) (*tableWriter, error) {
 	out, err := storage.Create(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{url: url, schema: schema, out: out}
+	w := &tableWriter{url: url, schema: schema, out: out, columns: columns}
 	w.arrow, err = ipc.NewFileWriter(&w.pending, ipc.WithSchema(schema), ipc.WithZstd())
 	if err != nil {
 		out.Abort()
@@ -62,8 +66,23 @@ func createTable(ctx context.Context, url string, schema *arrow.Schema) (*tableW
 	return w, nil
 }
 
-// write appends one record batch. The key is the first source of a distance table's batch.
-func (w *tableWriter) write(rows arrow.Record, key int64) error {
+// count counts a pending row. size is the number of its bytes that vary from row to row.
+func (w *tableWriter) count(size int) error {
+	w.rows++
+	w.bytes += size
+	if w.rows < rowsPerBatch && w.bytes < bytesPerBatch {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush writes the pending rows as one record batch.
+func (w *tableWriter) flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	w.rows, w.bytes = 0, 0
+	rows := record(w.schema, w.columns())
 	if err := w.arrow.Write(rows); err != nil {
 		return fmt.Errorf("writing %s: %w", w.url, err)
 	}
@@ -72,12 +91,12 @@ func (w *tableWriter) write(rows arrow.Record, key int64) error {
 	}
 	encoded := w.pending.Bytes()
 	b := block{
-		offset: w.pending.flushed, length: int64(len(encoded)), key: key,
+		offset: w.pending.flushed, length: int64(len(encoded)), key: w.key,
 		rows: uint32(rows.NumRows()), checksum: crc(encoded),
 	}
 	w.entries = b.append(w.entries)
 	w.blocks++
-	return w.flush(len(encoded))
+	return w.take(len(encoded))
 }
 
 // takeHeader separates the magic and the schema message, which Arrow writes together with the first
@@ -89,17 +108,21 @@ func (w *tableWriter) takeHeader() error {
 	start := w.pending.Bytes()
 	length := headerStart + 8 + int(binary.LittleEndian.Uint32(start[headerStart+4:]))
 	w.header = bytes.Clone(start[:length])
-	return w.flush(length)
+	return w.take(length)
 }
 
-func (w *tableWriter) flush(n int) error {
+// take writes the first pending bytes.
+func (w *tableWriter) take(n int) error {
 	_, err := w.out.Write(w.pending.Next(n))
 	w.pending.flushed += int64(n)
 	return err
 }
 
-// commit writes the trailer and the footer and makes the file appear.
-func (w *tableWriter) commit() error {
+// Commit writes the remaining rows, the trailer and the footer, and makes the file appear.
+func (w *tableWriter) Commit() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
 	if err := w.arrow.Close(); err != nil {
 		return fmt.Errorf("writing %s: %w", w.url, err)
 	}
@@ -116,56 +139,10 @@ func (w *tableWriter) commit() error {
 	return w.out.Commit()
 }
 
-// abort discards the file; after commit it does nothing.
-func (w *tableWriter) abort() error { return w.out.Abort() }
-
-// rowsWriter splits the rows of a table into batches as they are added. It holds one batch and its
-// encoding in memory.
-type rowsWriter struct {
-	table       *tableWriter
-	rows, bytes int
-	key         int64                // of the current batch; see block
-	columns     func() []arrow.Array // returns the columns of the pending rows and forgets the rows
-}
-
-func createRows(ctx context.Context, url string, schema *arrow.Schema, columns func() []arrow.Array) (*rowsWriter, error) {
-	table, err := createTable(ctx, url, schema)
-	if err != nil {
-		return nil, err
-	}
-	return &rowsWriter{table: table, columns: columns}, nil
-}
-
-// count counts a pending row. size is the number of its bytes that vary from row to row.
-func (w *rowsWriter) count(size int) error {
-	w.rows++
-	w.bytes += size
-	if w.rows < rowsPerBatch && w.bytes < bytesPerBatch {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *rowsWriter) flush() error {
-	if w.rows == 0 {
-		return nil
-	}
-	w.rows, w.bytes = 0, 0
-	return w.table.write(record(w.table.schema, w.columns()), w.key)
-}
+// Abort discards the file. After Commit it does nothing, so that it can be deferred.
+func (w *tableWriter) Abort() error { return w.out.Abort() }
 
 // refuse returns the error of a row that readers would not accept.
-func (w *rowsWriter) refuse(format string, arguments ...any) error {
-	return fmt.Errorf("writing %s: %s", w.table.url, fmt.Sprintf(format, arguments...))
+func (w *tableWriter) refuse(format string, arguments ...any) error {
+	return fmt.Errorf("writing %s: %s", w.url, fmt.Sprintf(format, arguments...))
 }
-
-// Commit writes the remaining rows and makes the file appear.
-func (w *rowsWriter) Commit() error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	return w.table.commit()
-}
-
-// Abort discards the file. After Commit it does nothing, so that it can be deferred.
-func (w *rowsWriter) Abort() error { return w.table.abort() }
