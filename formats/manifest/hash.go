@@ -28,6 +28,12 @@ func HashFile(ctx context.Context, url string) (File, error) {
 	return File{Name: storage.Base(url), Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
+// HashBytes returns the size and SHA-256 of a file with this name and content.
+func HashBytes(name string, content []byte) File {
+	sum := sha256.Sum256(content)
+	return File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+}
+
 // HashFolder returns all files below a folder, except its manifest, as Manifest.Files lists them.
 func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	urls, err := storage.List(ctx, folder)

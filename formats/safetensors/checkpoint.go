@@ -1,13 +1,9 @@
 package safetensors
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-
-	"tagnet/formats/internal/checksum"
-	"tagnet/formats/storage"
 )
 
 // Tensor is a named array of float32, row-major. A scalar has an empty shape and one value.
@@ -20,82 +16,41 @@ type Tensor struct {
 // ErrDamaged is wrapped by the errors of a file that was changed since it was written.
 var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
 
-// The keys of the metadata that Write adds and Read removes.
+// The keys of the metadata that Encode adds and Decode removes.
 const (
-	checksumKey   = "tagnet.sha256"
 	versionKey    = "tagnet.version"
 	formatVersion = "1"
+	// checksumKey is in the files of earlier versions of tagnet; its value is not read.
+	checksumKey = "tagnet.sha256"
 )
 
-// Write writes tensors in their order, with metadata. Names must differ, and shapes must match the
-// lengths of their data. The file appears whole or not at all.
-func Write(ctx context.Context, url string, tensors []Tensor, metadata map[string]string) error {
+// Encode returns a file with tensors in their order, and with metadata. Names must differ, and shapes
+// must match the lengths of their data. The file has no checksum: what names it records its SHA-256.
+func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	header, size, err := encodeHeader(tensors, metadata)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", url, err)
+		return nil, err
 	}
-	data := make([]byte, 0, size)
+	file := append(make([]byte, 0, int64(len(header))+size), header...)
 	for _, t := range tensors {
-		data = appendFloats(data, t.Data)
+		file = appendFloats(file, t.Data)
 	}
-	if err := checksum.Set(header, checksumKey, data); err != nil {
-		return fmt.Errorf("writing %s: %w", url, err)
-	}
-	w, err := storage.Create(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	for _, part := range [][]byte{header, data} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return w.Commit()
+	return file, nil
 }
 
-// Read reads a file that Write wrote: the tensors in their order and the metadata. It returns an error
-// if the file was changed since, or written by another program; ReadForeign accepts the latter.
-func Read(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
-	return read(ctx, url, func(header, data []byte) error {
-		err := checksum.Verify(header, checksumKey, data)
-		if errors.Is(err, checksum.ErrMissing) {
-			return fmt.Errorf("%w, as this project's checkpoints do: %w", err, ErrDamaged)
-		}
-		if err != nil {
-			return fmt.Errorf("%w (%w)", ErrDamaged, err)
-		}
-		return nil
-	})
-}
-
-// ReadForeign reads any safetensors file of F32 or F64 tensors, such as those of PyTorch. It detects a
-// truncated file, but not a changed byte.
-func ReadForeign(ctx context.Context, url string) ([]Tensor, map[string]string, error) {
-	return read(ctx, url, func(header, data []byte) error { return nil })
-}
-
-func read(ctx context.Context, url string, verify func(header, data []byte) error) ([]Tensor, map[string]string, error) {
-	file, err := storage.ReadFile(ctx, url)
+// Decode returns the tensors of a file in their order, and its metadata. It reads any safetensors file of
+// F32 or F64 tensors, such as PyTorch writes. It detects a file that is cut short but not a flipped byte.
+func Decode(file []byte) ([]Tensor, map[string]string, error) {
+	header, data, err := cutHeader(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	header, data, err := cutHeader(file)
-	if err == nil {
-		err = verify(header, data)
-	}
-	var entries []entry
-	var metadata map[string]string
-	if err == nil {
-		entries, metadata, err = decodeHeader(header, int64(len(data)))
-	}
-	if err == nil {
-		if version, found := metadata[versionKey]; found && version != formatVersion {
-			err = fmt.Errorf("it has version %q, this program reads %q", version, formatVersion)
-		}
-	}
+	entries, metadata, err := decodeHeader(header, int64(len(data)))
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", url, err)
+		return nil, nil, err
+	}
+	if version, found := metadata[versionKey]; found && version != formatVersion {
+		return nil, nil, fmt.Errorf("it has version %q, known is %q", version, formatVersion)
 	}
 	delete(metadata, checksumKey)
 	delete(metadata, versionKey)

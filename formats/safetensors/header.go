@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"tagnet/formats/internal/checksum"
 )
 
 // lengthBytes is the size of the length of the header, which precedes it, little-endian.
@@ -25,10 +23,10 @@ type entry struct {
 	Offsets [2]int64 `json:"data_offsets"` // begin and end of its bytes in the data
 }
 
-// encodeHeader returns the length and the header with a blank checksum, padded so that the data
+// encodeHeader returns the length and the header, padded so that the data
 // begins at a multiple of 8, and the size of the data.
 func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, size int64, err error) {
-	all := map[string]string{checksumKey: checksum.Blank, versionKey: formatVersion}
+	all := map[string]string{versionKey: formatVersion}
 	for key, value := range metadata {
 		if _, taken := all[key]; taken {
 			return nil, 0, fmt.Errorf("the metadata key %s is reserved", key)

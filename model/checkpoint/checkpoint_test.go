@@ -195,6 +195,35 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
+// TestDamagedWeights flips every byte of the weights and cuts them at each.
+func TestDamagedWeights(t *testing.T) {
+	t.Parallel()
+	f := folderOf(t)
+	save(t, f, record(1, 0))
+	url := f.url("epoch-001.safetensors")
+	whole, err := storage.ReadFile(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(what string, at int, data []byte) {
+		t.Helper()
+		if err := storage.WriteFile(t.Context(), url, data); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := f.Load(t.Context(), "epoch-001")
+		if damaged := new(DamagedError); !errors.As(err, &damaged) || damaged.URL != url {
+			t.Errorf("%s byte %d: error %v", what, at, err)
+		}
+	}
+	for i := range whole {
+		flipped := slices.Clone(whole)
+		flipped[i] ^= 1
+		try("changed", i, flipped)
+		try("cut at", i, whole[:i])
+	}
+	try("one more than", len(whole), append(slices.Clone(whole), 0))
+}
+
 func FuzzParse(f *testing.F) {
 	data, err := record(1, 0.5).encode()
 	if err != nil {

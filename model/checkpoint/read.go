@@ -79,22 +79,26 @@ func (f Folder) record(ctx context.Context, name string) (Record, error) {
 // read reads a file of tensors and compares its checksum with the one in the record.
 func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Tensor, error) {
 	url := f.url(file.Name)
-	found, err := manifest.HashFile(ctx, url)
+	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamagedError{url, errors.New("it is missing")}
 	}
 	if err != nil {
 		return nil, err
 	}
+	found := manifest.HashBytes(file.Name, data)
 	if found.Size != file.Size || found.SHA256 != file.SHA256 {
 		return nil, &DamagedError{url, fmt.Errorf("it has %d bytes with SHA-256 %.12s, its record says %d and %.12s",
 			found.Size, found.SHA256, file.Size, file.SHA256)}
 	}
-	tensors, _, err := safetensors.Read(ctx, url)
+	tensors, _, err := safetensors.Decode(data)
 	if errors.Is(err, safetensors.ErrDamaged) {
 		return nil, &DamagedError{url, err}
 	}
-	return tensors, err
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return tensors, nil
 }
 
 // Newest returns the farthest checkpoint that is not damaged, and those that it skipped because they are. The

@@ -30,12 +30,11 @@ func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safeten
 }
 
 func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Tensor) (manifest.File, error) {
-	if err := safetensors.Write(ctx, f.url(name), tensors, nil); err != nil {
-		return manifest.File{}, err
+	data, err := safetensors.Encode(tensors, nil)
+	if err != nil {
+		return manifest.File{}, fmt.Errorf("writing %s: %w", f.url(name), err)
 	}
-	file, err := manifest.HashFile(ctx, f.url(name))
-	file.Name = name
-	return file, err
+	return manifest.HashBytes(name, data), storage.WriteFile(ctx, f.url(name), data)
 }
 
 // Prune removes files that training no longer needs: the optimizer's states of all but the newest two epochs,

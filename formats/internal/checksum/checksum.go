@@ -1,7 +1,5 @@
-// Package checksum puts a SHA-256 into a JSON text. It covers the text itself and whatever
-// follows it, so that a reader detects damage from the file alone.
-//
-// The hash is taken with its 64 digits as zeros. Checkpoints and manifests have such a checksum.
+// Package checksum puts the SHA-256 of a JSON text into the text, so that a reader detects damage from
+// the file alone. The hash is taken with its 64 digits as zeros. Manifests have such a checksum.
 package checksum
 
 import (
@@ -21,8 +19,8 @@ var ErrBroken = errors.New("its checksum does not match: the file is cut short o
 // ErrMissing is the error of a text without a checksum.
 var ErrMissing = errors.New("it carries no checksum")
 
-// Set replaces the blank at the key, in place, by the hash of the text and what follows it.
-func Set(text []byte, key string, following ...[]byte) error {
+// Set replaces the blank at the key, in place, by the hash of the text.
+func Set(text []byte, key string) error {
 	digits, err := find(text, key)
 	if err != nil {
 		return err
@@ -30,20 +28,20 @@ func Set(text []byte, key string, following ...[]byte) error {
 	if string(digits) != Blank {
 		return ErrBroken
 	}
-	copy(digits, hash(text, following))
+	copy(digits, hash(text))
 	return nil
 }
 
-// Verify returns ErrBroken unless the hash at the key is that of the text and what follows it. The text
+// Verify returns ErrBroken unless the hash at the key is that of the text. The text
 // is changed while Verify runs, and restored before it returns.
-func Verify(text []byte, key string, following ...[]byte) error {
+func Verify(text []byte, key string) error {
 	digits, err := find(text, key)
 	if err != nil {
 		return err
 	}
 	stored := string(digits)
 	copy(digits, Blank)
-	actual := hash(text, following)
+	actual := hash(text)
 	copy(digits, stored)
 	if actual != stored {
 		return ErrBroken
@@ -68,11 +66,7 @@ func find(text []byte, key string) ([]byte, error) {
 	return nil, ErrMissing
 }
 
-func hash(text []byte, following [][]byte) string {
-	sum := sha256.New()
-	sum.Write(text)
-	for _, part := range following {
-		sum.Write(part)
-	}
-	return hex.EncodeToString(sum.Sum(nil))
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
