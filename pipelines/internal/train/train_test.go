@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +217,18 @@ func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
 	}
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4")
 	if code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+// TestResumeWithPreset resumes with a preset, whose epochs are not those of the training.
+func TestResumeWithPreset(t *testing.T) {
+	w := ring(t, 40)
+	flags := small(w, "--preset", "wn-v1")
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	flags = slices.Delete(flags, slices.Index(flags, "--epochs"), slices.Index(flags, "--epochs")+2)
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--resume")...)
+	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch 5") {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
 }
