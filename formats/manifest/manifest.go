@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/internal/checksum"
+	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
 )
 

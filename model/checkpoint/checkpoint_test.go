@@ -1,7 +1,11 @@
 package checkpoint
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -173,6 +177,11 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// oldChecksum returns an indented JSON object with the checksum that earlier versions of tagnet wrote.
+func oldChecksum(object []byte) []byte {
+	return fmt.Appendf(bytes.TrimSuffix(bytes.Clone(object), []byte("\n}")), ",\n  \"checksum\": \"%x\"\n}\n", sha256.Sum256(object))
+}
+
 // TestDamagedRecord changes each byte of a record and cuts it at each.
 func TestDamagedRecord(t *testing.T) {
 	t.Parallel()
@@ -180,6 +189,19 @@ func TestDamagedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	old, err := json.MarshalIndent(partial(2, 5), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old = oldChecksum(old)
+	if len(old) != len(data) || bytes.Equal(old, data) {
+		t.Errorf("an old record has %d bytes, a new one %d: want other digits of the checksum only", len(old), len(data))
+	}
+	t.Run("new", func(t *testing.T) { testDamagedRecord(t, data) })
+	t.Run("old", func(t *testing.T) { testDamagedRecord(t, old) })
+}
+
+func testDamagedRecord(t *testing.T, data []byte) {
 	if r, err := parse(data); err != nil || r.Name() != "step-00000015" {
 		t.Fatalf("%s, %v", r.Name(), err)
 	}
@@ -230,8 +252,8 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add(addChecksum([]byte("{\n}")))
-	f.Add(addChecksum([]byte("{\n  \"format_version\": 1\n}")))
+	f.Add(oldChecksum([]byte("{\n}")))
+	f.Add(oldChecksum([]byte("{\n  \"format_version\": 1\n}")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parse(data)
 		if err != nil {

@@ -3,35 +3,25 @@ package checkpoint
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
+	"fmt"
+
+	"tagnet/formats/checksum"
 )
 
-// checksumField precedes the checksum in a record, which stays plain JSON: the last field of the object is
-// "checksum", the SHA-256 of the text without that field.
-const checksumField = ",\n  \"checksum\": \""
+// checksumKey is the key of a record's checksum, the last one.
+const checksumKey = "checksum"
 
-// addChecksum returns an indented JSON object with its checksum as the last field.
-func addChecksum(object []byte) []byte {
-	sum := sha256.Sum256(object)
-	body := bytes.TrimSuffix(object, []byte("\n}"))
-	out := append([]byte(nil), body...)
-	out = append(out, checksumField...)
-	out = append(out, hex.EncodeToString(sum[:])...)
-	return append(out, "\"\n}\n"...)
-}
-
-var errChecksum = errors.New("its checksum does not match: it is cut short or changed")
-
-// checkChecksum returns the object without its checksum, or errChecksum if it does not match.
-func checkChecksum(data []byte) ([]byte, error) {
-	at := bytes.LastIndex(data, []byte(checksumField))
-	if at < 0 {
-		return nil, errChecksum
+// verifyChecksum returns an error unless a record has the checksum that encode wrote, or that of earlier
+// versions of tagnet: the SHA-256 of the text without the key.
+func verifyChecksum(data []byte) error {
+	err := checksum.Verify(data, checksumKey)
+	before, _, found := bytes.Cut(data, []byte(",\n  \"checksum\": \""))
+	if err == nil || !found {
+		return err
 	}
-	object := append(append([]byte(nil), data[:at]...), "\n}"...)
-	if !bytes.Equal(addChecksum(object), data) {
-		return nil, errChecksum
+	sum := sha256.Sum256(append(bytes.Clone(before), "\n}"...))
+	if bytes.Equal(data, fmt.Appendf(bytes.Clone(before), ",\n  %q: \"%x\"\n}\n", checksumKey, sum)) {
+		return nil
 	}
-	return object, nil
+	return err
 }

@@ -1,13 +1,13 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"tagnet/formats/checksum"
 	"tagnet/formats/manifest"
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
@@ -129,23 +129,25 @@ func (r Record) after(s Record) bool {
 	return r.Partial == nil && s.Partial != nil
 }
 
-// encode returns the record's file, which parse reads. Its last line is the checksum of the text before it.
+// encode returns the record's file, which parse reads. Its last key is the checksum.
 func (r Record) encode() ([]byte, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.MarshalIndent(struct {
+		Record
+		Checksum string `json:"checksum"`
+	}{r, checksum.Blank}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record of %s: %w", r.Name(), err)
 	}
-	return addChecksum(text), nil
+	text = append(text, '\n')
+	return text, checksum.Set(text, checksumKey)
 }
 
 func parse(data []byte) (Record, error) {
-	text, err := checkChecksum(data)
-	if err != nil {
+	if err := verifyChecksum(data); err != nil {
 		return Record{}, err
 	}
 	var r Record
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&r); err != nil {
+	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, err
 	}
 	if r.FormatVersion != FormatVersion {
