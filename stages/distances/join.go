@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/model/budget"
 	"tagnet/stages/worker"
 )
 
@@ -83,7 +84,7 @@ type roundFn struct {
 }
 
 // Setup limits the memory of the worker.
-func (f *roundFn) Setup() { limitMemory(f.Params.Memory) }
+func (f *roundFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement records what is reached for the first time, and emits its neighbours.
 func (f *roundFn) ProcessElement(ctx context.Context, key int, frontiers, states func(*[]byte) bool, emitFrontier, emitState func(int, []byte)) error {

@@ -77,7 +77,7 @@ type searchFn struct {
 
 // Setup loads the graph, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
-	limitMemory(f.Params.Memory)
+	budget.Limit(f.Params.Memory)
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err

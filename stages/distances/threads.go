@@ -3,17 +3,7 @@ package distances
 import (
 	"runtime"
 	"sync"
-
-	"tagnet/model/budget"
 )
-
-// limitMemory sets the garbage collector's limit of this process for the rest of its life; 0 sets
-// none.
-func limitMemory(bytes int64) {
-	if bytes > 0 {
-		budget.Limit(bytes)
-	}
-}
 
 // semaphores limit the threads that search at the same time in this process, however many elements
 // Beam processes at once: one for each limit, which a channel of that capacity counts.

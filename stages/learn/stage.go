@@ -60,9 +60,7 @@ func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, s
 }
 
 func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Record, error) {
-	if f.Params.Run.Memory > 0 {
-		budget.Limit(f.Params.Run.Memory) // until the process ends
-	}
+	budget.Limit(f.Params.Run.Memory) // until the process ends
 	training, leave := session.join(ctx)
 	defer leave()
 	data, err := ReadData(training, f.Params.Graph, f.Params.Run.Validation.Limit)

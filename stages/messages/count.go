@@ -82,9 +82,7 @@ type countFn struct {
 
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
-	if f.Params.Memory > 0 {
-		budget.Limit(f.Params.Memory) // for the life of the worker process
-	}
+	budget.Limit(f.Params.Memory) // for the life of the worker process
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
 		return err

@@ -108,9 +108,7 @@ func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256}
 	v.params.Announce = "" // of this pipeline alone
 	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (Ranker, error) {
-		if p.Memory > 0 {
-			budget.Limit(p.Memory) // as long as the process lives
-		}
+		budget.Limit(p.Memory) // as long as the process lives
 		return newRanker(ctx, p, loaded)
 	})
 }
