@@ -1,5 +1,5 @@
-// Package head is the small dense end of the model while training, as a Gorgonia graph built once for
-// each worker: the attention over an entity's states, the score function, the loss, and their
+// Package head computes the dense end of the model in training, as a Gorgonia graph that each worker
+// builds once: the attention over an entity's states, the score function, the loss, and their
 // gradients. The propagation, irregular and large, is one operation of the graph, with its own forward
 // and backward pass.
 //

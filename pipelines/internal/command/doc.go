@@ -1,8 +1,8 @@
-// Package command is the frame of every main: flags (the pipeline's own first, Beam's after them),
-// signals, exit codes, errors in one line, and the closing lines that name the outputs and the
-// next command.
+// Package command runs a pipeline as a program: it parses flags (the pipeline's own and Beam's), handles
+// signals, prints an error as one line, sets the exit code, and prints closing lines that name the
+// outputs and the next command.
 //
-// A pipeline is a value, so that its main is one line, and other pipelines and tests can run
+// A pipeline is a value, so that its main function is one line, and other pipelines and tests can run
 // it in their process:
 //
 //	func main() { command.Main(preprocess.Pipeline()) }

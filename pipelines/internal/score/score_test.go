@@ -318,7 +318,7 @@ func TestMistakes(t *testing.T) {
 			pipelinetest.Remove(t, w, "checkpoints")
 			pipelinetest.Write(t, filepath.Join(w, "checkpoints", lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
 			return nil
-		}, 1, []string{"no checkpoint", "a training is running, process 7 on host elsewhere", "wait for its first epoch"}},
+		}, 1, []string{"no checkpoint", "a training is running (process 7 on host elsewhere", "wait for its first epoch"}},
 		"no such epoch":      {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
 		"no such split":      {flagsOnly("--split", "dev"), 2, []string{"--split", "dev"}},
 		"no memory":          {flagsOnly("--memory", "0"), 2, []string{"--memory is 0"}},

@@ -40,7 +40,7 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	case errors.Is(err, checkpoint.ErrNone):
 		if held := new(lock.Held); errors.As(lock.CheckFree(ctx, string(folder)), &held) {
 			o := held.Owner
-			return Model{}, fmt.Errorf("%w yet: a training is running, process %d on host %s since %s: wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
+			return Model{}, fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
 		}
 		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume", err, w.Command("train"))
 	case errors.As(err, &damaged):

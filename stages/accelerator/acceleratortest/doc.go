@@ -1,3 +1,3 @@
-// Package acceleratortest has devices for tests of the stages: they compute on the processor, with copies of what they are
-// given, record what they did, and fail when a test wants it.
+// Package acceleratortest provides devices for tests of the stages. They compute on the CPU with copies of their inputs,
+// record their operations, and fail at the operations that a test chooses.
 package acceleratortest

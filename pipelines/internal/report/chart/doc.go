@@ -1,3 +1,3 @@
-// Package chart draws the figures of the report, lines and bars, as SVG that a page or a file of its
-// own holds. It knows numbers and names, and nothing of their meaning.
+// Package chart draws the figures of the report, lines and bars, as SVG, for a page or for a file of
+// its own. Its inputs are plain numbers and labels.
 package chart
