@@ -124,7 +124,7 @@ func TestOneStarterWins(t *testing.T) {
 	}
 }
 
-// TestWhichLocksAreFree holds that only a lock whose process is known to be dead is free.
+// TestWhichLocksAreFree checks that only a lock whose process is known to be dead is free.
 func TestWhichLocksAreFree(t *testing.T) {
 	t.Parallel()
 	host, _ := os.Hostname()

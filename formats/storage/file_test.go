@@ -93,7 +93,7 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestFolderRemovedWhileWriting holds that a file whose folder another run removes does not appear,
+// TestFolderRemovedWhileWriting checks that a file whose folder another run removes does not appear,
 // with an error that says so.
 func TestFolderRemovedWhileWriting(t *testing.T) {
 	t.Parallel()
@@ -158,7 +158,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// TestTwoWritersOfOneFile holds that of two writers of a file each commits what it wrote.
+// TestTwoWritersOfOneFile checks that of two writers of a file each commits what it wrote.
 func TestTwoWritersOfOneFile(t *testing.T) {
 	t.Parallel()
 	url := filepath.Join(t.TempDir(), "f")
@@ -234,7 +234,7 @@ func TestExplainNamesTheRemedy(t *testing.T) {
 	}
 }
 
-// TestRemoveAllOfMountedFolder holds that a folder which cannot be removed itself is left empty.
+// TestRemoveAllOfMountedFolder checks that a folder which cannot be removed itself is left empty.
 func TestRemoveAllOfMountedFolder(t *testing.T) {
 	t.Parallel()
 	outer := t.TempDir()

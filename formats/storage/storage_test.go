@@ -83,7 +83,7 @@ func TestFolderThatIsALink(t *testing.T) {
 	}
 }
 
-// TestGuard holds that a context's guard is called before every change and before a file appears.
+// TestGuard checks that a context's guard is called before every change and before a file appears.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	folder := storage.Join("mem://", t.Name())

@@ -10,7 +10,7 @@ const (
 	packedUnreached = 15
 )
 
-// PackedLen returns the number of bytes of the packed distances of so many entities.
+// PackedLen returns the number of bytes of the packed distances of a number of entities.
 func PackedLen(entities int) int { return (entities + 1) / 2 }
 
 // Pack packs distances, one per entity. Distances above MaxHops become unreached.

@@ -337,20 +337,20 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 					}
 				}
 				// The previous epoch's solver state is needed.
-				var said []string
+				var reported []string
 				_, err := Train(t.Context(), run, toy(t), func(p Progress) {
 					if p.Resumed != "" {
-						said = append(append(said, p.Resumed), p.Damaged...)
+						reported = append(append(reported, p.Resumed), p.Damaged...)
 					}
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(said) == 0 || said[0] != "epoch-003" {
-					t.Errorf("resumed from %q, want epoch-003", said)
+				if len(reported) == 0 || reported[0] != "epoch-003" {
+					t.Errorf("resumed from %q, want epoch-003", reported)
 				}
-				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord && (len(said) < 2 || !strings.Contains(said[1], name)) {
-					t.Errorf("reported %q, want the name of %s", said, name)
+				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord && (len(reported) < 2 || !strings.Contains(reported[1], name)) {
+					t.Errorf("reported %q, want the name of %s", reported, name)
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
 			})

@@ -25,7 +25,7 @@ func hub(n int) map[string]string {
 	return map[string]string{"train.txt": text.String(), "valid.txt": "hub\tknows\thub\n", "test.txt": "hub\tknows\tother hub\n"}
 }
 
-// TestHub holds that the neighbours of one entity need not fit into what is sorted at a time.
+// TestHub checks that the neighbours of one entity need not fit into what is sorted at a time.
 func TestHub(t *testing.T) {
 	const n = 30_000
 	files := hub(n)
@@ -119,7 +119,7 @@ func TestNamesBeyondTheBudget(t *testing.T) {
 	}
 }
 
-// TestNothingUnsortedIsLeft holds that what is sorted on disk goes with a run, be it complete,
+// TestNothingUnsortedIsLeft checks that what is sorted on disk goes with a run, be it complete,
 // refused or killed.
 func TestNothingUnsortedIsLeft(t *testing.T) {
 	workspace, folder := t.TempDir(), pipelinetest.Dataset(t, small())

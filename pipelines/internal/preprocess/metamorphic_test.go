@@ -60,7 +60,7 @@ func shuffled(random *rand.Rand, lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestBytesDependOnFactsAlone holds that neither the order of lines, nor how texts are
+// TestBytesDependOnFactsAlone checks that neither the order of lines, nor how texts are
 // cut, nor the memory for sorting change a byte of what is written.
 func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -89,7 +89,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 	}
 }
 
-// TestEdgeShardsHoldTheSameEdges holds that the shards of edges, one after the other, are the
+// TestEdgeShardsHoldTheSameEdges checks that the shards of edges, one after the other, are the
 // edges in order, for any number of shards.
 func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))

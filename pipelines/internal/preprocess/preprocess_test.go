@@ -140,7 +140,7 @@ func TestInductive(t *testing.T) {
 	}
 }
 
-// TestBadInputs holds that each of these ends with a non-zero code, one line that begins as
+// TestBadInputs checks that each of these ends with a non-zero code, one line that begins as
 // expected, and nothing that looks whole.
 func TestBadInputs(t *testing.T) {
 	change := func(name, text string) map[string]string {
@@ -339,7 +339,7 @@ func TestDamagedFolder(t *testing.T) {
 	}
 }
 
-// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+// TestTakenOver checks that a run that lost its folder to another one writes nothing there.
 func TestTakenOver(t *testing.T) {
 	pipelinetest.TakenOver(t, Pipeline(), t.TempDir(), "graph", "--dataset", pipelinetest.Dataset(t, small()))
 }

@@ -21,7 +21,7 @@ func never(relation string) string {
 	return fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", relation)
 }
 
-// TestUnknownRelations holds that lines whose relation is in no training fact are rejected in the
+// TestUnknownRelations checks that lines whose relation is in no training fact are rejected in the
 // order of files and lines, whatever is wrong with others, and that the rest is kept. Without
 // --on_bad_line reject they are errors.
 func TestUnknownRelations(t *testing.T) {
@@ -135,7 +135,7 @@ func checkRejects(t *testing.T, workspace, want, kept string) {
 	}
 }
 
-// TestOnlyUnknownRelationsAreLeft holds which errors --on_bad_line reject does not avoid.
+// TestOnlyUnknownRelationsAreLeft checks which errors --on_bad_line reject does not avoid.
 func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 	bad := small()
 	bad["train.txt"] = "nothing\n"
@@ -157,7 +157,7 @@ func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 	}
 }
 
-// TestRejectsDoNotDependOnParts holds that how texts are cut, and the memory for sorting, change
+// TestRejectsDoNotDependOnParts checks that how texts are cut, and the memory for sorting, change
 // neither rejects.tsv nor any other file, where lines of both kinds are rejected in every text.
 func TestRejectsDoNotDependOnParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))

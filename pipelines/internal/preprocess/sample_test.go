@@ -13,7 +13,7 @@ import (
 	"tagnet/stages/graph"
 )
 
-// TestSample holds that the built-in sample is used, and said to be, without --dataset; that
+// TestSample checks that the built-in sample is used, and said to be, without --dataset; that
 // the seed decides it; and that a workspace may lie anywhere that storage knows.
 func TestSample(t *testing.T) {
 	workspace := "mem://" + t.Name()
@@ -33,7 +33,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSampleBesideAnotherGraph holds that a forgotten --dataset writes nothing into a workspace,
+// TestSampleBesideAnotherGraph checks that a forgotten --dataset writes nothing into a workspace,
 // and that the sample itself may be forgotten.
 func TestSampleBesideAnotherGraph(t *testing.T) {
 	w := t.TempDir()

@@ -234,7 +234,7 @@ func TestUserQueries(t *testing.T) {
 	}
 }
 
-// TestWhatTrainingLeavesToSay holds that score tells a training that is not finished, and that
+// TestWhatTrainingLeavesToSay checks that score tells a training that is not finished, and that
 // train proposes --force where metrics of another checkpoint are.
 func TestWhatTrainingLeavesToSay(t *testing.T) {
 	w := trained(t, "plain")
@@ -280,7 +280,7 @@ func TestRunningTraining(t *testing.T) {
 	}
 }
 
-// TestModelOfAnotherGraph holds that it is said if the graph is no longer that of the training.
+// TestModelOfAnotherGraph checks that it is said if the graph is no longer that of the training.
 func TestModelOfAnotherGraph(t *testing.T) {
 	w := trained(t, "plain")
 	const want = "the model was trained on another graph and may know the answers"
@@ -418,7 +418,7 @@ func other(t *testing.T, w, prefix, relation string) []string {
 	return nil
 }
 
-// TestTakenOver holds that a run that lost its folder to another one writes nothing there.
+// TestTakenOver checks that a run that lost its folder to another one writes nothing there.
 func TestTakenOver(t *testing.T) {
 	workspace := trained(t, "plain")
 	t.Run("split", func(t *testing.T) {

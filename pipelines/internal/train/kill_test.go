@@ -95,18 +95,18 @@ func testInterrupted(t *testing.T, end os.Signal) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var printed []string
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		if said = append(said, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 3 of") {
+		if printed = append(printed, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 3 of") {
 			c.Process.Signal(end)
 		}
 	}
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != command.ExitInterrupted {
-		t.Errorf("exit code %d\n%s", code, strings.Join(said, "\n"))
+		t.Errorf("exit code %d\n%s", code, strings.Join(printed, "\n"))
 	}
 	last := 0
-	for _, line := range said {
+	for _, line := range printed {
 		fmt.Sscanf(line, "epoch %d of", &last)
 	}
 	code, _, text := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)

@@ -208,10 +208,10 @@ func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
 			pipelinetest.Remove(t, filepath.Join(folder, name))
 		}
 	}
-	for _, said := range []string{"resuming from epoch-002", "is complete"} {
+	for _, lines := range []string{"resuming from epoch-002", "is complete"} {
 		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
-		if code != 0 || !strings.Contains(out+stderr, said) {
-			t.Errorf("%d, no %q in %s%s", code, said, out, stderr)
+		if code != 0 || !strings.Contains(out+stderr, lines) {
+			t.Errorf("%d, no %q in %s%s", code, lines, out, stderr)
 		}
 		pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 	}
