@@ -63,8 +63,9 @@ func (l *Lost) Error() string {
 // unless force is true.
 func Acquire(ctx context.Context, folder, command string, force bool) (Lock, error) {
 	host, _ := os.Hostname()
+	started, _ := processStart(os.Getpid())
 	content, err := json.Marshal(Owner{
-		Host: host, Process: os.Getpid(), Started: processStart(os.Getpid()), Command: command,
+		Host: host, Process: os.Getpid(), Started: started, Command: command,
 		Begun: time.Now().UTC().Truncate(time.Second), Token: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()),
 	})
 	if err != nil {

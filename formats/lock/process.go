@@ -8,22 +8,26 @@ import (
 	"syscall"
 )
 
-// startField is the index of starttime behind the command name of /proc/PID/stat.
-const startField = 19
+// Indices of fields behind the command name of /proc/PID/stat.
+const (
+	stateField = 0
+	startField = 19
+)
 
 // processStart returns the start of a process in clock ticks since boot, or "" where the system does
-// not tell.
-func processStart(process int) string {
+// not tell. ended is true for a process of which only its exit status is left.
+func processStart(process int) (start string, ended bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
-		return ""
+		return "", false
 	}
 	// The command name stands in parentheses and may hold any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= startField {
-		return ""
+		return "", false
 	}
-	return string(fields[startField])
+	state := fields[stateField][0]
+	return string(fields[startField]), state == 'Z' || state == 'X'
 }
 
 // alive returns false if no process of this host has the id, or one that started at another time.
@@ -36,6 +40,6 @@ func alive(process int, started string) bool {
 	if err := found.Signal(syscall.Signal(0)); errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 		return false
 	}
-	now := processStart(process)
-	return started == "" || now == "" || now == started
+	now, ended := processStart(process)
+	return !ended && (started == "" || now == "" || now == started)
 }

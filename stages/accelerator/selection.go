@@ -23,8 +23,11 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 		return Selection{}, nil
 	}
 	unsupported := devices.Supports(c)
-	if choice.Mode == device.CUDA && unsupported != nil {
+	switch {
+	case unsupported != nil && choice.Mode == device.CUDA:
 		return Selection{}, fmt.Errorf("--device %v: %w", choice, unsupported)
+	case unsupported != nil:
+		return onCPU(withoutRemedy(unsupported)), nil
 	}
 	accelerator, err := devices.Open(choice.Ordinal)
 	switch {
@@ -34,12 +37,6 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 		return onCPU(device.ErrNoDriver.Error()), nil
 	case err != nil:
 		return onCPU(withoutRemedy(err)), nil
-	case unsupported != nil:
-		reason := fmt.Sprintf("%v is not used: %s", accelerator, withoutRemedy(unsupported))
-		if err := accelerator.Close(); err != nil {
-			reason = fmt.Sprintf("%s; closing it: %v", reason, err)
-		}
-		return onCPU(reason), nil
 	}
 	return Selection{accelerator, choice.Mode == device.Auto, fmt.Sprintf("computing on %v", accelerator)}, nil
 }
