@@ -227,8 +227,8 @@ func (l *learner) sameRun(r checkpoint.Record) error {
 		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
-	if r.Configuration.Epochs > l.Configuration.Epochs {
-		return fmt.Errorf("%s of %s belongs to a training of %d epochs, which %d would cut short", r.Name(), l.folder, r.Configuration.Epochs, l.Configuration.Epochs)
+	if r.Epoch > l.Configuration.Epochs {
+		return fmt.Errorf("%s of %s is later than --epochs %d", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestDevice(t *testing.T) {
 	run("computing on cuda:0 (", "the epoch before", true, "--epochs", "1")
 	run("the epoch before was trained with --device cuda:", "computing on", false, "--epochs", "2", "--resume", "--device", "cpu")
 	run("computing on cuda:0 (", "on the CPU", true, "--epochs", "3", "--resume", "--device", "cuda")
-	run("computing on the CPU: cuda:0 (", "use --device cpu", false, "--epochs", "1", "--force", "--policy", "full")
+	run("computing on the CPU: policy full", "use --device cpu", false, "--epochs", "1", "--force", "--policy", "full")
 
 	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
 	for _, device := range []string{"cuda", "cuda:1"} {
