@@ -20,8 +20,6 @@ DEVICE void add_extremes(float4 &sum, unsigned bits, float4 g) {
 	sum.w += bits & 8 ? g.w : 0.0f;
 }
 
-#define DEPTH 1 // messages that a team reads at a time
-
 // place_of is the index of the set bit with a number of set bits below it, 31 at most.
 DEVICE int place_of(unsigned bits, int number) {
 	int place = 0;
@@ -67,48 +65,34 @@ DEVICE float4 collect(const Batch *p, const Row &row, int t, int begin, int end)
 		int next = team * each, stop = min(next + each, count), current = -1, last = 0;
 		float4 sum = zero4();
 #pragma unroll 1
-		for (int step = 0; step < each; step += DEPTH) {
-			float4 base[DEPTH], slope[DEPTH], up[DEPTH], down[DEPTH], w[DEPTH];
-			int relation[DEPTH], slot[DEPTH];
-			unsigned most[DEPTH], least[DEPTH];
+		for (int step = 0; step < each; step++, next++) {
+			bool here = next < stop;
+			int of = __shfl_sync(ALL, place, min(next, 31));
+			long long at = (long long)__shfl_sync(ALL, edge.from, of) * (WIDTH / 4) + part;
+			int relation = __shfl_sync(ALL, edge.relation, of), slot = __shfl_sync(ALL, edge.slot, of);
+			unsigned most = 0, least = 0;
 #pragma unroll
-			for (int k = 0; k < DEPTH; k++, next++) {
-				int of = __shfl_sync(ALL, place, min(next, 31));
-				bool here = next < stop;
-				long long at = (long long)__shfl_sync(ALL, edge.from, of) * (WIDTH / 4) + part;
-				relation[k] = __shfl_sync(ALL, edge.relation, of);
-				slot[k] = __shfl_sync(ALL, edge.slot, of);
-				most[k] = least[k] = 0;
-#pragma unroll
-				for (int j = 0; j < PER; j++) {
-					unsigned high = __shfl_sync(ALL, edge.extremes[j], of), low = __shfl_sync(ALL, edge.extremes[PER + j], of);
-					if (part / 8 == j && here) {
-						most[k] = high >> shift & 15;
-						least[k] = low >> shift & 15;
-					}
+			for (int j = 0; j < PER; j++) {
+				unsigned high = __shfl_sync(ALL, edge.extremes[j], of), low = __shfl_sync(ALL, edge.extremes[PER + j], of);
+				if (part / 8 == j) {
+					most = high >> shift & 15;
+					least = low >> shift & 15;
 				}
-				if (!here) relation[k] = -1;
-				base[k] = here ? at4(gradients, at + LANES) : zero4();
-				slope[k] = here ? at4(gradients, at + 4 * LANES) : zero4();
-				w[k] = here ? at4(embeddings, relation[k] * LANES + part) : zero4();
-				up[k] = most[k] == 0 ? zero4() : at4(gradients, at + 2 * LANES);
-				down[k] = least[k] == 0 ? zero4() : at4(gradients, at + 3 * LANES);
 			}
-#pragma unroll
-			for (int k = 0; k < DEPTH; k++) {
-				if (relation[k] >= 0) {
-					float4 d = fma4(mul4(x, w[k]), slope[k], base[k]);
-					add_extremes(d, most[k], up[k]);
-					add_extremes(d, least[k], down[k]);
-					g = fma4(d, w[k], g);
-					if (relation[k] != current) {
-						if (current >= 0) end_run(p, row.query, t, last, x, sum);
-						current = relation[k];
-						sum = zero4();
-					}
-					last = slot[k];
-					sum = add4(sum, d);
+			if (here) {
+				float4 base = at4(gradients, at + LANES), slope = at4(gradients, at + 4 * LANES), w = at4(embeddings, relation * LANES + part);
+				float4 up = most == 0 ? zero4() : at4(gradients, at + 2 * LANES), down = least == 0 ? zero4() : at4(gradients, at + 3 * LANES);
+				float4 d = fma4(mul4(x, w), slope, base);
+				add_extremes(d, most, up);
+				add_extremes(d, least, down);
+				g = fma4(d, w, g);
+				if (relation != current) {
+					if (current >= 0) end_run(p, row.query, t, last, x, sum);
+					current = relation;
+					sum = zero4();
 				}
+				last = slot;
+				sum = add4(sum, d);
 			}
 		}
 		if (current >= 0) end_run(p, row.query, t, last, x, sum);
