@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
 )
 
@@ -23,8 +23,6 @@ type Spill struct {
 	// Tag tells several kinds of records apart that are merged together.
 	Tag int
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // bufferBytes is the size of the buffer of each open file.
 const bufferBytes = 1 << 16
@@ -62,7 +60,7 @@ func (w *Writer[T]) Write(record T) error {
 	w.record = w.codec.append(w.record[:0], record)
 	w.spill.Records++
 	w.spill.Length += int64(len(w.record))
-	w.spill.Checksum = crc32.Update(w.spill.Checksum, castagnoli, w.record)
+	w.spill.Checksum = checksum.CRC32C(w.spill.Checksum, w.record)
 	_, err := w.buffer.Write(w.record)
 	return err
 }
@@ -91,7 +89,7 @@ type reader[T any] struct {
 	codec  codec[T]
 	spill  Spill
 	file   io.Closer
-	sum    *checksummed
+	sum    *checksum.CRC32CReader
 	buffer *bufio.Reader
 	read   int64
 }
@@ -101,14 +99,14 @@ func openSpill[T any](ctx context.Context, s Spill, k kind[T]) (*reader[T], erro
 	if err != nil {
 		return nil, err
 	}
-	sum := &checksummed{r: io.NewSectionReader(file, s.Offset, s.Length)}
+	sum := &checksum.CRC32CReader{Reader: io.NewSectionReader(file, s.Offset, s.Length)}
 	return &reader[T]{codec: k.codec(), spill: s, file: file, sum: sum, buffer: bufio.NewReaderSize(sum, bufferBytes)}, nil
 }
 
 // next returns the next record, a view until the next call, or false after the last one.
 func (r *reader[T]) next() (record T, found bool, err error) {
 	if r.read == r.spill.Records {
-		if _, err = r.buffer.ReadByte(); err == nil || errors.Is(err, io.EOF) && r.sum.checksum != r.spill.Checksum {
+		if _, err = r.buffer.ReadByte(); err == nil || errors.Is(err, io.EOF) && r.sum.Sum != r.spill.Checksum {
 			err = errDamaged
 		}
 		if errors.Is(err, io.EOF) {
@@ -128,15 +126,3 @@ func (r *reader[T]) next() (record T, found bool, err error) {
 
 // errDamaged is the error of a section that does not hold the records that were written.
 var errDamaged = errors.New("damaged")
-
-// checksummed computes the CRC-32C of what is read.
-type checksummed struct {
-	r        io.Reader
-	checksum uint32
-}
-
-func (c *checksummed) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.checksum = crc32.Update(c.checksum, castagnoli, p[:n])
-	return n, err
-}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ReadJSON reads a file of one JSON value. Errors are those of Open, or name the file.
+// ReadJSON reads a file that holds one JSON value. It returns the errors of Open; other errors name the file.
 func ReadJSON[T any](ctx context.Context, url string) (value T, err error) {
 	text, err := ReadFile(ctx, url)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+
+	"tagnet/formats/checksum"
 )
 
 // The trailer lies between the last record batch and Arrow's footer, little-endian: an
@@ -21,10 +22,8 @@ const (
 	formatVersion = 1
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // crc returns the CRC-32C of some bytes.
-func crc(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
+func crc(p []byte) uint32 { return checksum.CRC32C(0, p) }
 
 // errDamaged is wrapped by every error of a file that was changed since it was written.
 var errDamaged = errors.New("the file is cut short or damaged; remove it and make it again")
@@ -71,9 +70,9 @@ func tail(blocks int, checksum uint32) []byte {
 // zeros for its checksum, and the footer to the end of the file.
 func frameChecksum(header, entries []byte, blocks int, footer []byte) uint32 {
 	sum := crc(header)
-	sum = crc32.Update(sum, castagnoli, entries)
-	sum = crc32.Update(sum, castagnoli, tail(blocks, 0))
-	return crc32.Update(sum, castagnoli, footer)
+	sum = checksum.CRC32C(sum, entries)
+	sum = checksum.CRC32C(sum, tail(blocks, 0))
+	return checksum.CRC32C(sum, footer)
 }
 
 // frame is the part of a file that is read before any batch.

@@ -24,7 +24,7 @@ var ErrEmpty = errors.New("the file is empty")
 type BadLine struct {
 	File string
 	Line int // from 1
-	// Reason is what is wrong, Remedy how to correct it.
+	// Reason says what is wrong, Remedy how to correct it.
 	Reason, Remedy string
 	// Text is the line without its end, or the beginning of an overlong line.
 	Text string

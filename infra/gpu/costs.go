@@ -7,11 +7,11 @@ import (
 	"tagnet/model/parameters"
 )
 
-// cost is what a phase must read and write, in bytes, and compute, in operations; a fused multiplication and addition is two.
+// cost holds the bytes that a phase must read and write, and its arithmetic operations; a fused multiply-add counts as two.
 type cost struct{ bytes, operations float64 }
 
-// costs are those of phases by name. What caches save is counted, and what a kernel reads in vain, such as edges that carry no message,
-// is not.
+// costs maps the names of phases to their costs. Reads that caches serve count; reads that turn out useless, such as edges that carry no
+// message, do not.
 type costs map[string]cost
 
 // counts are the numbers that costs depend on: of one step, or of some queries that are scored together.

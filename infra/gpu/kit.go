@@ -32,7 +32,7 @@ type measured struct {
 	Training *timing           `json:"training,omitempty"`
 	Scoring  *timing           `json:"scoring,omitempty"`
 	Epochs   []learn.Epoch     `json:"epochs,omitempty"`
-	// Trained is what this run trained, Test the metrics at the end.
+	// Trained describes the training of this run, Scored the metrics on the split that it scored.
 	Trained *trained `json:"trained,omitempty"`
 	Scored  *scored  `json:"scored,omitempty"`
 	Seconds float64  `json:"seconds"`

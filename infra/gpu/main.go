@@ -32,6 +32,9 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Stdout, func() time.Time { return time.Now() }, start)
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "gpu: interrupted; what --out holds is complete, and --resume continues a training there")
+		os.Exit(130)
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(os.Stderr, "gpu: %v\n", err)
 		os.Exit(2)

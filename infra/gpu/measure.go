@@ -16,7 +16,7 @@ import (
 	"tagnet/stages/graph"
 )
 
-// timing is what steps of training or scored queries take, by step or by query.
+// timing holds mean times and counts of a training step or of a scored query.
 type timing struct {
 	// Microseconds is the time that passes, Device that of the kernels, and Host the rest: what the device waits for.
 	Microseconds float64 `json:"microseconds"`

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 )
@@ -36,8 +36,6 @@ type Chunk struct {
 // Name returns a name that no other chunk of the data set has, for use in file names.
 func (f Chunk) Name() string { return fmt.Sprintf("%s-%s-%015x", f.Graph, f.Split, f.Offset) }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Read calls each with every fact of the chunk, in order, and the number of its line, and bad with
 // every line that is not a fact; see Read in formats/triples. It returns ErrChanged after the last
 // line if the text has changed since Scan.
@@ -47,9 +45,9 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 		return err
 	}
 	defer file.Close()
-	sum := &checksummed{r: file}
+	sum := &checksum.CRC32CReader{Reader: file}
 	if f.Length > 0 {
-		sum.r = io.NewSectionReader(file, f.Offset, f.Length)
+		sum.Reader = io.NewSectionReader(file, f.Offset, f.Length)
 	}
 	if err := triples.ReadChunk(f.URL, int(f.Line)+1, sum, each, bad); err != nil {
 		return err
@@ -57,7 +55,7 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 	if _, err := io.Copy(io.Discard, sum); err != nil { // what follows the end of a gzip stream
 		return fmt.Errorf("reading %s: %w", f.URL, err)
 	}
-	if f.Checksum != 0 && sum.checksum != f.Checksum {
+	if f.Checksum != 0 && sum.Sum != f.Checksum {
 		return fmt.Errorf("%s: %w", f.URL, ErrChanged)
 	}
 	return nil
@@ -65,15 +63,3 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 
 // ErrChanged is the error of a text that changed during a run.
 var ErrChanged = errors.New("the file has changed while it was read; run again when nothing writes to it")
-
-// checksummed computes the CRC-32C of what is read.
-type checksummed struct {
-	r        io.Reader
-	checksum uint32
-}
-
-func (s *checksummed) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	s.checksum = crc32.Update(s.checksum, castagnoli, p[:n])
-	return n, err
-}

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
 )
 
@@ -98,7 +98,7 @@ func (c *splitter) extend(p []byte) {
 		return
 	}
 	c.chunk.Length += int64(len(p))
-	c.chunk.Checksum = crc32.Update(c.chunk.Checksum, castagnoli, p)
+	c.chunk.Checksum = checksum.CRC32C(c.chunk.Checksum, p)
 	if !c.chunk.Gzip {
 		c.lines += int64(bytes.Count(p, []byte("\n")))
 		c.midLine = p[len(p)-1] != '\n'
