@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -331,5 +332,32 @@ func TestModelRefusesOtherData(t *testing.T) {
 	_, _, err := f.Model(t.Context(), "epoch-099", nil, "")
 	if err == nil || !strings.Contains(err.Error(), "epoch-001") {
 		t.Errorf("an absent one: %v", err)
+	}
+}
+
+// The checkpoints of shards lie inside the folder and are none of its own.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	f := folderOf(t)
+	save(t, f, record(1, 0.5), partial(2, 3))
+	save(t, f.Shard(1), partial(2, 5))
+	if s, damaged, err := f.Newest(t.Context()); err != nil || len(damaged) > 0 || s.Record.Name() != "step-00000013" {
+		t.Errorf("newest is %s, %v, %v", s.Record.Name(), damaged, err)
+	}
+	if err := f.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Shard(1).State(t.Context(), "step-00000015")
+	if err != nil || s.Record.Partial.Step != 5 || s.Weights[0].Data[0] != 15 || s.Optimizer[0].Name != "m" {
+		t.Errorf("the shard's is %+v, %v", s, err)
+	}
+	if _, err := f.Shard(0).State(t.Context(), "step-00000015"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of another shard: %v", err)
+	}
+	if err := f.RemoveShards(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := names(t, f); len(left) != 6 {
+		t.Errorf("left %q", left)
 	}
 }

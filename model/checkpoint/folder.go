@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tagnet/formats/storage"
@@ -49,6 +51,23 @@ func isFile(base string) bool {
 		}
 	}
 	return false
+}
+
+// Shard returns the folder, inside this one, of the checkpoints with which a shard ends the rounds of a
+// training by several workers.
+func (f Folder) Shard(shard int) Folder {
+	return Folder(storage.Join(f.shards(), fmt.Sprintf("shard-%03d", shard)))
+}
+
+// RemoveShards removes the folders that Shard returns.
+func (f Folder) RemoveShards(ctx context.Context) error { return storage.RemoveAll(ctx, f.shards()) }
+
+func (f Folder) shards() string { return f.url("rounds") }
+
+// list returns the URLs of the folder's files, without those of its shards.
+func (f Folder) list(ctx context.Context) ([]string, error) {
+	urls, err := storage.List(ctx, string(f))
+	return slices.DeleteFunc(urls, func(url string) bool { return strings.HasPrefix(url, f.shards()+"/") }), err
 }
 
 func (f Folder) url(name string) string { return storage.Join(string(f), name) }

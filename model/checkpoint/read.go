@@ -22,7 +22,7 @@ type State struct {
 
 // Records returns the records of the folder in the order in which training wrote them, and the damaged ones apart.
 func (f Folder) Records(ctx context.Context) ([]Record, []*DamagedError, error) {
-	urls, err := storage.List(ctx, string(f))
+	urls, err := f.list(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,10 +109,7 @@ func (f Folder) Newest(ctx context.Context) (State, []*DamagedError, error) {
 		return State{}, nil, err
 	}
 	for _, r := range slices.Backward(records) {
-		s := State{Record: r}
-		if s.Weights, err = f.read(ctx, r.Weights); err == nil {
-			s.Optimizer, err = f.read(ctx, r.Optimizer)
-		}
+		s, err := f.state(ctx, r)
 		var d *DamagedError
 		switch {
 		case errors.As(err, &d):
@@ -127,6 +124,27 @@ func (f Folder) Newest(ctx context.Context) (State, []*DamagedError, error) {
 		return State{}, nil, fmt.Errorf("no checkpoint in %s is intact: %w", f, damaged[0])
 	}
 	return State{}, nil, fmt.Errorf("%w in %s", ErrNone, f)
+}
+
+// state reads the tensors of a record.
+func (f Folder) state(ctx context.Context, r Record) (State, error) {
+	s := State{Record: r}
+	var err error
+	if s.Weights, err = f.read(ctx, r.Weights); err != nil {
+		return State{}, err
+	}
+	s.Optimizer, err = f.read(ctx, r.Optimizer)
+	return s, err
+}
+
+// State returns the checkpoint with the name that its record's Name returns. The error wraps
+// fs.ErrNotExist if it does not exist, and is a *DamagedError if a file of it is damaged.
+func (f Folder) State(ctx context.Context, name string) (State, error) {
+	r, err := f.record(ctx, name)
+	if err != nil {
+		return State{}, err
+	}
+	return f.state(ctx, r)
 }
 
 // Load returns the record and the weights of a checkpoint, named as for Record.

@@ -20,6 +20,8 @@ type Record struct {
 	Configuration configuration.Configuration `json:"configuration"`
 	Seed          int64                       `json:"seed"`
 	Validation    Validation                  `json:"validation"`
+	// Rounds must be equal too; it is zero, and left out, where one worker trains.
+	Rounds configuration.Rounds `json:"rounds,omitzero"`
 	// Epoch is the last finished epoch, from 1; in a partial checkpoint the current one.
 	Epoch int `json:"epoch"`
 	// Step counts the optimizer's steps since the start of the training.

@@ -63,7 +63,7 @@ func (f Folder) Prune(ctx context.Context) error {
 			kept[strings.TrimSuffix(storage.Base(d.URL), ".json")+ending] = true
 		}
 	}
-	urls, err := storage.List(ctx, string(f))
+	urls, err := f.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,18 @@ func (f Folder) RemoveAfter(ctx context.Context, r Record) error {
 		if !later.after(r) {
 			continue
 		}
-		for _, ending := range endings {
-			if err := storage.Remove(ctx, f.url(later.Name()+ending)); err != nil {
-				return err
-			}
+		if err := f.Remove(ctx, later.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove removes a checkpoint, if it exists.
+func (f Folder) Remove(ctx context.Context, name string) error {
+	for _, ending := range endings {
+		if err := storage.Remove(ctx, f.url(name+ending)); err != nil {
+			return err
 		}
 	}
 	return nil
