@@ -46,7 +46,8 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
 			command.Memory(set, &f.memory)
 		},
-		Run: f.run,
+		Run:     f.run,
+		Several: true,
 	}
 }
 

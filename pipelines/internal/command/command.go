@@ -41,6 +41,8 @@ type Pipeline struct {
 	Run func(ctx context.Context, e *Environment) error
 	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.
 	WithoutJobs bool
+	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
+	Several bool
 }
 
 // Environment holds the flags that all pipelines share, and the terminal of a run.
@@ -60,6 +62,7 @@ type Environment struct {
 	// Flags are the parsed flags, for a pipeline that distinguishes the flags that were given.
 	Flags *flag.FlagSet
 
+	jobs     io.Writer // of --dry_run
 	embedded bool
 	threads  int // the number of threads that was last printed
 }
@@ -76,7 +79,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	e := &Environment{Out: out, Err: stderr, Progress: progress.New(stderr, isTerminal(stderr))}
 	err := e.run(ctx, p, arguments)
 	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
+	case err == nil || errors.Is(err, flag.ErrHelp) || errors.Is(err, errShown):
 		return ExitOK
 	case ctx.Err() != nil:
 		fmt.Fprintf(stderr, "%s: interrupted; completed outputs are kept\n", p.Name)
@@ -103,6 +106,12 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	}
 	if err := checkRunner(); err != nil {
 		return err
+	}
+	if err := checkJobFlags(p); err != nil {
+		return err
+	}
+	if dryRun() { // standard output has the jobs alone, for other programs
+		e.Out, e.jobs = e.Err, e.Out
 	}
 	InitBeam()
 	quietBeam(e.Verbose)

@@ -10,28 +10,30 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"tagnet/pipelines/internal/job"
 )
 
-// The names of Beam's runners: those that receive jobs at an endpoint, and the others. Beam ends the
-// process without a message if it is given any other name.
-var (
-	jobRunners   = []string{"flink", "FlinkRunner", "spark", "SparkRunner", "universal", "portable", "PortableRunner"}
-	otherRunners = []string{"prism", "PrismRunner", "dataflow", "DataflowRunner", "direct", "DirectRunner", "dot"}
-)
+// otherRunners are the names of Beam's runners that receive no jobs at an endpoint. Beam ends the process
+// without a message if it is given a name that is neither here nor in job.Runners.
+var otherRunners = []string{"prism", "PrismRunner", "dataflow", "DataflowRunner", "direct", "DirectRunner", "dot"}
 
 // checkRunner returns an error for an unknown --runner, and for one that lacks its --endpoint.
 func checkRunner() error {
 	name := *runners.Runner
-	if slices.Contains(jobRunners, name) {
+	if job.Selected() {
 		if *jobopts.Endpoint == "" {
 			return Usage("--runner %s needs --endpoint HOST:PORT, where its job server listens", name)
 		}
 		return nil
 	}
+	if kind := *jobopts.EnvironmentType; dataflow() && kind != "" && !strings.EqualFold(kind, "DOCKER") {
+		return FlagError("environment_type", kind, "DOCKER with --runner dataflow, whose workers are containers")
+	}
 	if name == "" || slices.Contains(otherRunners, name) {
 		return nil
 	}
-	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, jobRunners), ", "))
+	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, job.Runners), ", "))
 }
 
 // reachTimeout is how long a job server may take to accept a connection. Beam would wait for minutes
@@ -41,7 +43,7 @@ const reachTimeout = 20 * time.Second
 // reachEndpoint returns an error if no job server listens at --endpoint.
 func reachEndpoint(ctx context.Context) error {
 	endpoint := *jobopts.Endpoint
-	if !slices.Contains(jobRunners, *runners.Runner) {
+	if !job.Selected() {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(endpoint); err != nil {

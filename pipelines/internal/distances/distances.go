@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
 	"tagnet/model/kg"
@@ -90,7 +92,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := workspace.Stage{
 		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 		Configuration: configuration{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: e.Again(),
+		Command: e.Again(), Outputs: []string{distances.DistributionFile},
 	}
 	// This process does not load the graph, and the workers of a join do not either.
 	queries, err := tables.ReadQueryTable(ctx, storage.Join(w.Graph(), kg.QueriesFile(f.split)))
@@ -109,6 +111,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return f.jobs(sources, c) }})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err

@@ -37,6 +37,18 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	return nil
 }
 
+// jobs returns the pipelines of a search. Of those of a join that differ only in their sources it returns
+// the first.
+func (f *flags) jobs(sources []int32, c choice) ([]*beam.Pipeline, error) {
+	if c.method != join {
+		p, err := Build(sources, c.params.Entities, c.params.SearchParams)
+		return []*beam.Pipeline{p}, err
+	}
+	blocks := c.params.Blocks(sources)
+	tables, err := BuildTables(sources, c.params)
+	return []*beam.Pipeline{BuildJoin(blocks[:min(c.perPipeline, len(blocks))], c.params), tables}, err
+}
+
 // searchByJoin runs the rounds of the join, one pipeline for every perPipeline blocks of sources,
 // and then makes the tables.
 func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, params distances.JoinParams, perPipeline int) error {

@@ -127,12 +127,20 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
+	stage.Outputs = []string{messages.CountsFile, messages.SummaryFile}
+	if model != nil {
+		stage.Outputs = append(stage.Outputs, messages.AStarFile)
+	}
 	sources := distances.Sources(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
 	params, err := f.params(ctx, e, loaded.Manifest, model, len(sources))
 	if err != nil {
 		return err
 	}
+	entities := loaded.Of(f.split).Graph.Entities
+	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+		return []*beam.Pipeline{Build(sources, entities, params)}, nil
+	}})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err
@@ -142,7 +150,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return f.finish(ctx, e, false)
 	}
 	params.Lock = stage.Lock()
-	if err := f.count(ctx, e, sources, loaded.Of(f.split).Graph.Entities, params); err != nil {
+	if err := f.count(ctx, e, sources, entities, params); err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/formats/externalsort"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
@@ -77,6 +79,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	stage := f.stage(e, source)
+	stage.Outputs = outputs(source)
+	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+		return []*beam.Pipeline{f.pipeline(e, source, lock.Lock{})}, nil
+	}})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return f.explain(ctx, e, source, err)
@@ -180,12 +186,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 			return err
 		}
 	}
-	p := Build(graph.WriteParams{
-		Chunks: source.chunks(), Strict: f.onBadLine == fail,
-		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
-		Dataset: source.name, InferenceDataset: source.inferenceName,
-		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,
-	})
+	p := f.pipeline(e, source, held)
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
 	defer bar.Follow(ctx, vocabulary.RowsCounter)()
@@ -204,6 +205,28 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 		return small
 	}
 	return err
+}
+
+// pipeline returns the Beam pipeline that makes graph/ from a dataset.
+func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock) *beam.Pipeline {
+	return Build(graph.WriteParams{
+		Chunks: source.chunks(), Strict: f.onBadLine == fail,
+		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
+		Dataset: source.name, InferenceDataset: source.inferenceName,
+		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,
+	})
+}
+
+// outputs lists the files that make graph/ complete; of the edges one shard stands for all.
+func outputs(source dataset) []string {
+	files := []string{kg.SummaryFile, kg.EntitiesFile, kg.RelationsFile, kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile, kg.EdgesFile(0, source.edgeShards())}
+	for _, split := range kg.Splits {
+		files = append(files, kg.QueriesFile(split))
+	}
+	if source.inference != "" {
+		files = append(files, kg.InferenceEntitiesFile, kg.InferenceAnswersFile, kg.InferenceEdgesFile(0, source.edgeShards()))
+	}
+	return files
 }
 
 // publish writes the manifest of graph/.

@@ -49,6 +49,7 @@ func Pipeline() command.Pipeline {
 		Name:    "quickstart",
 		Summary: "Runs the commands from preprocess to report in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
 		Run:     run,
+		Several: true,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/device"
@@ -136,9 +137,10 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
-	stage := a.stage(workspace.EvaluationFolder(a.split), recorded{
+	stage := a.stage(workspace.EvaluationFolder(a.split), "", recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 	})
+	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return err
@@ -164,24 +166,40 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	return err
 }
 
-func (a *scoring) stage(folder string, r recorded) workspace.Stage {
-	return workspace.Stage{
+// stage returns the stage of a folder. table is the URL of the queries to score instead of the split's.
+func (a *scoring) stage(folder, table string, r recorded) workspace.Stage {
+	s := workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
+	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+		return []*beam.Pipeline{a.pipeline(folder, lock.Lock{}, table, "")}, nil
+	}})
+	return s
 }
 
 // score runs the Beam pipeline and completes the folder. table is the URL of the queries to
 // score instead of the split's.
 func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
-	w := a.e.Workspace
 	defer budget.Limit(a.memory * budget.MiB)()
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
-	pipeline := Build(
+	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), table, announce)); err != nil {
+		stage.Abandon(!command.Local())
+		return err
+	}
+	bar.Set(queries)
+	return stage.Publish(ctx, map[string]int64{"queries": queries})
+}
+
+// pipeline returns the Beam pipeline that writes a folder. announce is the id of a registered function
+// that shows a worker's text.
+func (a *scoring) pipeline(folder string, held lock.Lock, table, announce string) *beam.Pipeline {
+	w := a.e.Workspace
+	return Build(
 		bundle.Params{
 			Graph: w.Graph(), Split: a.split, Queries: table, Bundles: bundles, Memory: a.plan.BundleBytes,
 		},
@@ -191,14 +209,8 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 			Device: a.device, Announce: announce,
 		},
 		evaluate.Params{
-			Graph: w.Graph(), Split: a.split, Folder: w.Path(stage.Folder), Lock: stage.Lock(), Checkpoint: a.model.Record.Name(), UserQueries: table != "",
+			Graph: w.Graph(), Split: a.split, Folder: w.Path(folder), Lock: held, Checkpoint: a.model.Record.Name(), UserQueries: table != "",
 		})
-	if _, err := a.e.RunBeam(ctx, pipeline); err != nil {
-		stage.Abandon(!command.Local())
-		return err
-	}
-	bar.Set(queries)
-	return stage.Publish(ctx, map[string]int64{"queries": queries})
 }
 
 // bundles is the minimal number of bundles: enough to keep several machines busy to the end.

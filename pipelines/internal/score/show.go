@@ -49,16 +49,17 @@ func (a *scoring) answer(ctx context.Context) error {
 	if err := a.divide(ctx, count); err != nil {
 		return err
 	}
-	stage := a.stage(queriesFolder, recorded{
+	table := storage.Join(w.Path(queriesFolder), "queries.arrow")
+	stage := a.stage(queriesFolder, table, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
 	})
+	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsFile}
 	// Answers to other queries are overwritten without --force: they are cheap to compute.
 	done, err := stage.Replace(ctx, a.e.Force)
 	if err != nil {
 		return err
 	}
 	if !done {
-		table := storage.Join(w.Path(queriesFolder), "queries.arrow")
 		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.distinct); err != nil {
 			return err
 		}

@@ -171,14 +171,18 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if f.memoryPlan, err = e.Plan(budget.Train(sizes, f.configuration), f.memory, f.replicas); err != nil {
 		return nil, err
 	}
-	return &training{
+	t := &training{
 		flags: f, e: e, loaded: loaded, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: "checkpoints",
 			Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},
-	}, nil
+	}
+	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
+		return []*beam.Pipeline{t.pipeline("")}, nil
+	}})
+	return t, nil
 }
 
 // plan is what a run does with existing checkpoints.
@@ -313,7 +317,6 @@ func differences(there, here any) ([]string, error) {
 // train runs the Beam pipeline. After an interrupt it waits until the training has written a
 // checkpoint.
 func (t *training) train(ctx context.Context) error {
-	w := t.e.Workspace
 	show := &display{e: t.e}
 	defer show.end()
 	session := learn.NewSession(show.update)
@@ -332,21 +335,28 @@ func (t *training) train(ctx context.Context) error {
 		running, release = command.CancelLater(ctx, func() time.Duration { return grace })
 	}
 	defer release()
-	_, err := t.e.RunBeam(running, Build(learn.Params{
-		Graph: w.Graph(), Session: session.ID,
-		Run: learn.Run{
-			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
-			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation,
-			Every:    time.Duration(t.minutes * float64(time.Minute)),
-			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel, Device: t.device,
-		},
-	}))
+	_, err := t.e.RunBeam(running, t.pipeline(session.ID))
 	if ctx.Err() == nil {
 		return err
 	}
 	show.end()
 	t.reportInterrupt(ctx, session.Err())
 	return context.Cause(ctx)
+}
+
+// pipeline returns the Beam pipeline, for the lock that the stage holds. session is the id of a
+// learn.Session.
+func (t *training) pipeline(session string) *beam.Pipeline {
+	w := t.e.Workspace
+	return Build(learn.Params{
+		Graph: w.Graph(), Session: session,
+		Run: learn.Run{
+			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
+			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation,
+			Every:    time.Duration(t.minutes * float64(time.Minute)),
+			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel, Device: t.device,
+		},
+	})
 }
 
 // grace is how long an interrupted training on another machine continues before it is cancelled.
@@ -390,6 +400,10 @@ func (t *training) publish(ctx context.Context) error {
 	queries, err := t.loaded.Queries(ctx, "train")
 	if err != nil {
 		return err
+	}
+	t.stage.Outputs = []string{checkpoint.BestFile}
+	if n := len(records); n == 0 || records[n-1].Epoch < t.configuration.Epochs {
+		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
 	rows := map[string]int64{"epochs": int64(t.configuration.Epochs), "facts": int64(len(queries) / 2)}
 	return t.stage.Publish(ctx, rows)

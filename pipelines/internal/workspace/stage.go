@@ -35,6 +35,12 @@ type Stage struct {
 	Inputs map[string]string
 	// Command makes the folder. Errors quote it.
 	Command Command
+	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
+	// error if one does not exist. A path that ends in a slash is a folder with files.
+	Outputs []string
+	// Ready, unless it is nil, is called when the folder has to be made, before it is locked and
+	// anything in it is removed. Its error ends Begin, Replace or Resume.
+	Ready func(ctx context.Context) error
 
 	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
 }
@@ -78,6 +84,9 @@ func (s *Stage) begin(ctx context.Context, complete func() (bool, error), force 
 		return done, err
 	}
 	if err := s.ours(ctx); err != nil {
+		return false, err
+	}
+	if err := s.ready(ctx, force); err != nil {
 		return false, err
 	}
 	if err := s.acquire(ctx, force); err != nil {
@@ -134,6 +143,19 @@ func (s *Stage) complete(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// ready calls Ready for a folder that no other run is writing.
+func (s *Stage) ready(ctx context.Context, force bool) error {
+	if s.Ready == nil {
+		return nil
+	}
+	if !force {
+		if err := s.CheckFree(ctx); err != nil {
+			return err
+		}
+	}
+	return s.Ready(ctx)
+}
+
 // acquire takes the folder's lock, once the folder is known to be writable.
 func (s *Stage) acquire(ctx context.Context, force bool) error {
 	if err := storage.CheckWritable(ctx, s.url()); err != nil {
@@ -147,6 +169,9 @@ func (s *Stage) acquire(ctx context.Context, force bool) error {
 // Resume takes the folder's lock and keeps its files, for a run that continues an interrupted one.
 // It returns a *lock.Held if another run is writing the folder, unless force takes its lock over.
 func (s *Stage) Resume(ctx context.Context, force bool) error {
+	if err := s.ready(ctx, force); err != nil {
+		return err
+	}
 	if err := s.acquire(ctx, force); err != nil {
 		return err
 	}
@@ -273,7 +298,8 @@ func (s *Stage) compare(m manifest.Manifest) error {
 
 // Publish hashes every file below the folder, writes the manifest, which makes the folder complete,
 // and releases the lock. The rows are counts that a reader may want to check: rows["edges"] and the
-// like. It returns a *lock.Lost error, and publishes nothing, if another run has taken over the lock.
+// like. It publishes nothing and returns a *lock.Lost error if another run has taken over the lock,
+// and a *Missing error if one of Outputs, or a shard of any file, does not exist.
 func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := s.publish(ctx, rows); err != nil {
 		s.Pause()
@@ -300,6 +326,9 @@ func (s *Stage) publish(ctx context.Context, rows map[string]int64) error {
 	files, err := manifest.HashFolder(ctx, s.url())
 	if err != nil {
 		return fmt.Errorf("hashing the files of %s: %w", s.url(), err)
+	}
+	if err := s.missing(files); err != nil {
+		return err
 	}
 	// Another run may have completed the folder meanwhile.
 	return manifest.Write(s.lock.Guard(ctx), s.url(), manifest.Manifest{

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"tagnet/pipelines/internal/job"
+)
+
+// errShown ends a run that has printed what --dry_run asks for. Its exit code is ExitOK.
+var errShown = errors.New("nothing was run: --dry_run")
+
+// Work is what a pipeline is about to do for one folder.
+type Work struct {
+	// Jobs builds the Beam pipelines as they will run, without the folder's lock.
+	Jobs func() ([]*beam.Pipeline, error)
+}
+
+// Ready returns the function of workspace.Stage.Ready: it checks that the jobs can run, before anything
+// is locked or removed. With --dry_run it prints them, and its error ends the run.
+func (e *Environment) Ready(w Work) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := reachEndpoint(ctx); err != nil {
+			return err
+		}
+		if root := e.Workspace.Root(); dataflow() && local(root) {
+			return fmt.Errorf("--workspace %s is a folder of this machine, which the workers of Dataflow cannot reach: copy it to gs://bucket/prefix and give that", root)
+		}
+		if !dryRun() {
+			return nil
+		}
+		return e.showJobs(ctx, w)
+	}
+}
+
+// showJobs prints the jobs as JSON and returns errShown.
+func (e *Environment) showJobs(ctx context.Context, w Work) error {
+	jobs, err := w.Jobs()
+	if err != nil {
+		return err
+	}
+	for _, p := range jobs {
+		text, err := describe(ctx, p)
+		if err != nil {
+			return fmt.Errorf("--dry_run: %s", unwrapBeam(err.Error()))
+		}
+		fmt.Fprintln(e.jobs, text)
+	}
+	e.Say("--dry_run: the checks passed; nothing was submitted or written")
+	return errShown
+}
+
+// describe returns a job as JSON, for Dataflow with the request that Beam would send.
+func describe(ctx context.Context, p *beam.Pipeline) (string, error) {
+	o := job.FromFlags()
+	if Local() {
+		o.Runner, o.Environment = "prism", "LOOPBACK"
+	}
+	var request json.RawMessage
+	if dataflow() {
+		var err error
+		if request, err = dataflowRequest(ctx, p); err != nil {
+			return "", err
+		}
+	}
+	return job.Describe(ctx, p, o, request)
+}
+
+// dataflowRequest returns what Beam's Dataflow runner logs with --dry_run: the request, and nothing
+// else that is JSON.
+func dataflowRequest(ctx context.Context, p *beam.Pipeline) (json.RawMessage, error) {
+	logged := &jobLog{}
+	log.SetLogger(logged)
+	defer log.SetLogger(&log.Structural{})
+	if _, err := beamx.RunWithMetrics(ctx, p); err != nil {
+		return nil, err
+	}
+	if logged.job == nil {
+		return nil, errors.New("Beam printed no job")
+	}
+	return logged.job, nil
+}
+
+// jobLog is a log of Beam that keeps the last message which is a JSON object.
+type jobLog struct {
+	log.Structural
+	job json.RawMessage
+}
+
+// Log implements log.Logger.
+func (l *jobLog) Log(ctx context.Context, severity log.Severity, depth int, message string) {
+	if strings.HasPrefix(message, "{") && json.Valid([]byte(message)) {
+		l.job = json.RawMessage(message)
+		return
+	}
+	l.Structural.Log(ctx, severity, depth+1, message)
+}
+
+// local reports whether a workspace is a folder of a file system.
+func local(root string) bool {
+	scheme, _, found := strings.Cut(root, "://")
+	return !found || scheme == "file"
+}
+
+func dataflow() bool { return slices.Contains([]string{"dataflow", "DataflowRunner"}, *runners.Runner) }
+
+// dryRun reports whether --dry_run is given. The flag is that of Beam's Dataflow runner.
+func dryRun() bool {
+	value, ok := flag.Lookup("dry_run").Value.(flag.Getter)
+	return ok && value.Get() == true
+}
+
+// checkJobFlags returns an error for flags of Beam with which this process would not see a job end.
+func checkJobFlags(p Pipeline) error {
+	template := flag.Lookup("template_location")
+	switch {
+	case p.WithoutJobs:
+		return nil
+	case *jobopts.Async:
+		return Usage("--async: %s has to see its job end, because it publishes the outputs then; leave the flag out and run the command under nohup or tmux", p.Name)
+	case template != nil && template.Value.String() != "":
+		return Usage("--template_location: %s has to see its job end, because it publishes the outputs then; leave the flag out, --dry_run prints the job", p.Name)
+	case dryRun() && p.Several:
+		return Usage("--dry_run: %s runs several commands, each on the output of the one before; give the flag to those commands", p.Name)
+	}
+	return nil
+}

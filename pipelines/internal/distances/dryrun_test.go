@@ -1,0 +1,14 @@
+package distances
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+func TestDryRun(t *testing.T) {
+	w := prepared(t, 1, false)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	pipelinetest.DryRun(t, Pipeline(), w, "/distances.searchFn")
+}

@@ -1,0 +1,14 @@
+package messages
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+func TestDryRun(t *testing.T) {
+	w := prepared(t, false)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	pipelinetest.DryRun(t, Pipeline(), w, "/messages.countFn")
+}

@@ -1,0 +1,15 @@
+package score
+
+import (
+	"testing"
+
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+func TestDryRun(t *testing.T) {
+	w := trained(t, "plain")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	pipelinetest.DryRun(t, Pipeline(), w, "/score.scoreFn")
+	pipelinetest.DryRun(t, Pipeline(), w, "/score.scoreFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+}
