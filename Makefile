@@ -53,6 +53,19 @@ GOLDEN = analyze distances messages preprocess quickstart score train
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md
 	$(GO) test -run 'TestGraphs?$$|TestReference' $(GOLDEN:%=./pipelines/internal/%) -update_golden
 
+# Static and without symbols, so that a worker starts on any Linux and is quick to copy. The same source gives the same bytes.
+.PHONY: worker
+worker: ## build the programs of a cluster's workers, bin/boot and bin/worker (GOARCH=arm64 for ARM)
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/ ./infra/worker ./infra/worker/boot
+
+.PHONY: flink
+flink: worker ## start Flink here, a JobManager and two TaskManagers, and print how to use it (needs Java and Maven)
+	$(GO) run ./infra/flink start --folder bin/flink --programs bin
+
+.PHONY: flink-stop
+flink-stop: ## stop it
+	$(GO) run ./infra/flink stop --folder bin/flink
+
 .PHONY: generate
 generate: ## regenerate the assembly kernels
 	$(GO) generate ./model/...

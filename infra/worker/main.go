@@ -1,0 +1,31 @@
+// Worker is the program that a cluster's workers run: the transforms of every command, without the commands and
+// without CUDA, whose library would make it depend on the system's. It is given to Beam with --worker_binary.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // registers the worker's side of Beam
+
+	_ "tagnet/formats/storage/gcs"
+	_ "tagnet/stages/bundle"
+	_ "tagnet/stages/distances"
+	_ "tagnet/stages/evaluate"
+	_ "tagnet/stages/graph"
+	_ "tagnet/stages/learn"
+	_ "tagnet/stages/messages"
+	_ "tagnet/stages/score"
+	_ "tagnet/stages/statistics"
+	_ "tagnet/stages/triples"
+	_ "tagnet/stages/vocabulary"
+)
+
+func main() {
+	flag.Parse()
+	beam.Init() // does not return in a worker
+	fmt.Fprintln(os.Stderr, "worker: this program is started by a runner; give its path to a command with --worker_binary")
+	os.Exit(2)
+}
