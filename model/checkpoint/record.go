@@ -98,10 +98,13 @@ type Vocabulary struct {
 // Name returns the checkpoint's file name without its ending.
 func (r Record) Name() string {
 	if r.Partial != nil {
-		return fmt.Sprintf("step-%08d", r.Step)
+		return StepName(r.Step)
 	}
 	return EpochName(r.Epoch)
 }
+
+// StepName returns the name of a partial checkpoint after so many steps.
+func StepName(step int64) string { return fmt.Sprintf("step-%08d", step) }
 
 // EpochName returns the name of the checkpoint of a finished epoch.
 func EpochName(epoch int) string { return fmt.Sprintf("epoch-%03d", epoch) }
@@ -120,7 +123,7 @@ func isName(name string) bool {
 	}
 	digits, ok := strings.CutPrefix(name, "step-")
 	step, err := strconv.ParseInt(digits, 10, 64)
-	return ok && err == nil && fmt.Sprintf("step-%08d", step) == name
+	return ok && err == nil && StepName(step) == name
 }
 
 // after reports whether r is farther in the training than s.

@@ -5,6 +5,9 @@
 // The same examples and seed give the same bits, whatever the number of workers: every random draw
 // derives from the seed and the example's own key, and sums have a fixed order.
 //
+// Several workers train one model in rounds: NextRound deals batches to them, and Average takes the mean
+// of their weights and moments.
+//
 // Adam is torch.optim.Adam behind Gorgonia's Solver interface. Unlike Gorgonia's own solvers it
 // leaves gradients as they are, and its state can be stored in a checkpoint.
 package optimizer

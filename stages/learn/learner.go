@@ -34,6 +34,8 @@ type Run struct {
 	Configuration configuration.Configuration
 	Seed          int64
 	Validation    checkpoint.Validation
+	// Rounds divides the training among several workers; see Rounds, the transform. Train wants it zero.
+	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration
 	// Replicas is the number of threads; 0 is one per core, at most MostReplicas (unless that is
@@ -69,6 +71,7 @@ type learner struct {
 	solver     *optimizer.Adam
 	trainer    accelerator.Trainer // nil before the first epoch and during validation
 	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
+	examples   []optimizer.Example // of the current step
 	history    []Epoch
 	report     func(Progress)
 
@@ -88,10 +91,7 @@ type learner struct {
 // of threads and of interruptions. When ctx is cancelled, Train writes a last, complete checkpoint and
 // returns the cause.
 func Train(ctx context.Context, run Run, data Data, report func(Progress)) (checkpoint.Record, error) {
-	if report == nil {
-		report = func(Progress) {}
-	}
-	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
+	l := newLearner(run, data, report)
 	err := l.train(ctx)
 	if l.trainer != nil {
 		if closing := l.trainer.Close(); err == nil {
@@ -103,6 +103,13 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 		return checkpoint.Record{}, err
 	}
 	return l.record, nil
+}
+
+func newLearner(run Run, data Data, report func(Progress)) *learner {
+	if report == nil {
+		report = func(Progress) {}
+	}
+	return &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
 }
 
 // train implements Train, except that it leaves the trainer open.
@@ -128,10 +135,26 @@ func (l *learner) train(ctx context.Context) error {
 
 // prepare makes the weights, the solver and the trainer, initialized or from the newest checkpoint.
 func (l *learner) prepare(ctx context.Context) error {
-	err := l.Lock.Check(ctx)
-	if err != nil {
+	if err := l.Lock.Check(ctx); err != nil {
 		return err
 	}
+	if err := l.initialize(); err != nil {
+		return err
+	}
+	if err := l.resume(ctx); err != nil {
+		return err
+	}
+	l.announce()
+	if err := l.makeTrainer(); err != nil {
+		return err
+	}
+	l.begin()
+	return nil
+}
+
+// initialize makes the initial weights and a solver before its first step.
+func (l *learner) initialize() error {
+	var err error
 	if l.kernel, err = kernel.Named(l.Kernel); err != nil {
 		return err
 	}
@@ -149,19 +172,16 @@ func (l *learner) prepare(ctx context.Context) error {
 	l.parameters = parameters.Initialize(layout, optimizer.WeightsSeed(uint64(l.Seed)))
 	l.solver = optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, l.kernel)
 	l.epoch = 1
-	if err := l.resume(ctx); err != nil {
-		return err
-	}
-	l.announce()
-	if err := l.makeTrainer(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// begin starts the clock of the epoch.
+func (l *learner) begin() {
 	l.saved = time.Now()
 	l.started = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
 	if l.Valid != nil {
 		l.validQueries = l.Valid.Rows()
 	}
-	return nil
 }
 
 // resume reads the newest complete checkpoint, if there is one, and removes later ones.
@@ -180,11 +200,8 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.sameRun(r); err != nil {
 		return err
 	}
-	if err := checkpoint.Fill(l.parameters, state.Weights); err != nil {
-		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
-	}
-	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
-		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
+	if err := l.restore(state); err != nil {
+		return err
 	}
 	if err := l.folder.RemoveAfter(ctx, r); err != nil {
 		return err
@@ -192,7 +209,6 @@ func (l *learner) resume(ctx context.Context) error {
 	if err := l.folder.Prune(ctx); err != nil { // the training may have been killed before it did
 		return err
 	}
-	l.record, l.epoch = r, r.Epoch+1
 	if r.Partial != nil {
 		l.epoch, l.partial = r.Epoch, *r.Partial
 	} else if err := l.folder.MarkBest(ctx); err != nil { // the file may name an epoch that was removed
@@ -219,11 +235,25 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
+// restore sets the weights and the solver's state to those of a checkpoint. The next epoch is the one
+// after it.
+func (l *learner) restore(state checkpoint.State) error {
+	r := state.Record
+	if err := checkpoint.Fill(l.parameters, state.Weights); err != nil {
+		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
+	}
+	if err := l.solver.Restore(tensors(state.Optimizer), r.Step); err != nil {
+		return fmt.Errorf("%s of %s: %w", r.Name(), l.folder, err)
+	}
+	l.record, l.epoch = r, r.Epoch+1
+	return nil
+}
+
 // sameRun returns an error unless the record belongs to this training.
 func (l *learner) sameRun(r checkpoint.Record) error {
 	c := r.Configuration
 	c.Epochs = l.Configuration.Epochs // may be extended
-	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation ||
+	if c != l.Configuration || r.Seed != l.Seed || r.Validation != l.Validation || r.Rounds != l.Rounds ||
 		r.Vocabulary.Hash != l.Vocabulary.Hash || r.Vocabulary.Graph != l.Vocabulary.Graph {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
@@ -240,25 +270,13 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	}
 	l.solver.LearningRate = l.learningRate()
 	batches := optimizer.Schedule(l.Train.Facts, l.Configuration, uint64(l.Seed), l.epoch)
-	var examples []optimizer.Example
 	for l.partial.Step < len(batches) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		batch := batches[l.partial.Step]
-		examples = l.Train.Examples(batch, uint64(l.Seed), l.epoch, examples)
-		seed := optimizer.StepSeed(uint64(l.Seed), l.epoch, l.partial.Step)
-		result, err := l.step(examples, seed)
-		if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
-			err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
+		if err := l.trainBatch(batches, l.partial.Step); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, l.partial.Step+1, len(batches), l.explain(err))
-		}
-		l.partial.Step++
-		l.partial.Loss += result.Loss * float64(len(batch))
-		l.partial.Queries += int64(len(batch))
-		l.partial.Messages += result.Messages
 		l.report(l.progress(0))
 		if time.Since(l.saved) >= l.Every {
 			if err := l.savePartial(ctx); err != nil {
@@ -266,6 +284,24 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
+}
+
+// trainBatch makes the step of a batch, of those that the epoch has, and adds it to partial.
+func (l *learner) trainBatch(batches [][]optimizer.Draw, index int) error {
+	batch := batches[index]
+	l.examples = l.Train.Examples(batch, uint64(l.Seed), l.epoch, l.examples)
+	result, err := l.step(l.examples, optimizer.StepSeed(uint64(l.Seed), l.epoch, index))
+	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
+		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
+	}
+	if err != nil {
+		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, len(batches), l.explain(err))
+	}
+	l.partial.Step++
+	l.partial.Loss += result.Loss * float64(len(batch))
+	l.partial.Queries += int64(len(batch))
+	l.partial.Messages += result.Messages
 	return nil
 }
 
@@ -381,7 +417,7 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	}
 	return checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion,
-		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation,
+		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation, Rounds: l.Rounds,
 		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary,
 	}, nil
 }

@@ -20,6 +20,11 @@ type Session struct {
 
 	mu  sync.Mutex
 	err error
+
+	// The queries that shards have trained in the current epoch, and the sum of their losses.
+	epoch   int
+	queries int64
+	loss    float64
 }
 
 // NewSession returns a session that reports the progress of a training to a function, which may be
@@ -50,16 +55,35 @@ func (s *Session) Err() error {
 	return s.err
 }
 
+// setErr keeps the first error.
 func (s *Session) setErr(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.err = err
+	if s.err == nil {
+		s.err = err
+	}
 }
 
 // tell reports progress, unless the session is closed.
 func (s *Session) tell(p Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.report != nil {
+		s.report(p)
+	}
+}
+
+// tellShard reports progress with what the shards of this process have trained in the epoch: that of
+// earlier calls, and so many more queries and the sum of their losses.
+func (s *Session) tellShard(p Progress, queries int64, loss float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.epoch != p.Epoch {
+		s.epoch, s.queries, s.loss = p.Epoch, 0, 0
+	}
+	s.queries += queries
+	s.loss += loss
+	p.Queries, p.Loss = s.queries, s.loss/float64(max(1, s.queries))
 	if s.report != nil {
 		s.report(p)
 	}

@@ -42,14 +42,19 @@ func Learn(s beam.Scope, p Params) beam.PCollection {
 	return beam.ParDo(s, learnedFn, learned)
 }
 
+// session returns the session of this process, or one that does nothing.
+func (p Params) session() *Session {
+	if session, ok := worker.Registered[*Session](p.Session); ok {
+		return session
+	}
+	return &Session{stopped: context.Background()}
+}
+
 type learnFn struct{ Params Params }
 
 // ProcessElement trains.
 func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, string)) error {
-	session, ok := worker.Registered[*Session](f.Params.Session)
-	if !ok {
-		session = &Session{stopped: context.Background()}
-	}
+	session := f.Params.session()
 	record, err := f.train(ctx, session)
 	session.setErr(err)
 	if err != nil {
@@ -91,6 +96,17 @@ func learnedFn(_ int, names func(*string) bool, emit func(string)) {
 // ReadData reads the inputs of a training from a graph's folder, with at most limit validation
 // queries (0 is all).
 func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
+	d, err := readTraining(ctx, folder)
+	if err != nil {
+		return Data{}, err
+	}
+	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
+	d.Valid = &bundle.Bundle{Queries: valid}
+	return d, err
+}
+
+// readTraining is ReadData without the validation queries.
+func readTraining(ctx context.Context, folder string) (Data, error) {
 	loaded, err := graph.Load(folder)
 	if err != nil {
 		return Data{}, err
@@ -102,10 +118,6 @@ func ReadData(ctx context.Context, folder string, limit int64) (Data, error) {
 			Graph: loaded.Manifest.Checksum,
 		},
 	}
-	if d.Train, err = optimizer.NewTrainingSet(ctx, loaded); err != nil {
-		return Data{}, err
-	}
-	valid, err := bundle.Read(ctx, bundle.Params{Graph: folder, Split: "valid", Limit: limit})
-	d.Valid = &bundle.Bundle{Queries: valid}
+	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)
 	return d, err
 }

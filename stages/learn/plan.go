@@ -1,0 +1,122 @@
+package learn
+
+import (
+	"context"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/graph"
+	"tagnet/model/optimizer"
+)
+
+// Position is how far a training by several workers has come.
+type Position struct {
+	// Checkpoint is the name of the newest checkpoint.
+	Checkpoint string
+	// Epoch is the current epoch, Batch the number of its batches that are trained.
+	Epoch, Batch int
+	// Step counts the solver's steps.
+	Step int64
+}
+
+// Task is a round of a training by several workers, or the end of an epoch, which validates it. It
+// starts from one checkpoint and writes the next.
+type Task struct {
+	From Position
+	// Round has no batches at the end of an epoch.
+	Round optimizer.Round
+}
+
+func (t Task) endsEpoch() bool { return t.Round.Batches == 0 }
+
+// To returns the position after the task.
+func (t Task) To() Position {
+	to := t.From
+	if t.endsEpoch() {
+		to.Checkpoint = checkpoint.EpochName(to.Epoch)
+		to.Epoch, to.Batch = to.Epoch+1, 0
+		return to
+	}
+	to.Batch += t.Round.Batches
+	to.Step += int64(t.Round.Steps())
+	to.Checkpoint = checkpoint.StepName(to.Step)
+	return to
+}
+
+// result returns the folder and the name of the checkpoint with which a shard ends the round.
+func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, string) {
+	return folder.Shard(shard), checkpoint.StepName(t.From.Step + int64(len(t.Round.Shard(shard))))
+}
+
+// Plan returns the tasks of a training by several workers after a position, at most so many. It
+// returns none after the last epoch.
+func Plan(run Run, facts []graph.Fact, at Position, limit int) []Task {
+	var tasks []Task
+	for at.Epoch <= run.Configuration.Epochs {
+		batches := len(optimizer.Schedule(facts, run.Configuration, uint64(run.Seed), at.Epoch))
+		for ended := false; !ended; {
+			if len(tasks) == limit {
+				return tasks
+			}
+			task := Task{From: at}
+			if ended = at.Batch == batches; !ended {
+				task.Round = optimizer.NextRound(run.Rounds, at.Epoch, at.Batch, batches)
+			}
+			tasks = append(tasks, task)
+			at = task.To()
+		}
+	}
+	return tasks
+}
+
+// Open prepares the folder of a training by several workers, and returns where it continues: after
+// the newest complete checkpoint, or at one of the initial weights, which it writes. It reports the
+// checkpoint from which a training resumes to the session.
+func Open(ctx context.Context, p Params) (Position, error) {
+	data, err := readTraining(ctx, p.Graph)
+	if err != nil {
+		return Position{}, err
+	}
+	session := p.session()
+	l := newLearner(p.Run, data, func(progress Progress) {
+		session.tellShard(progress, progress.Queries, progress.Loss*float64(progress.Queries))
+	})
+	return open(ctx, l)
+}
+
+func open(ctx context.Context, l *learner) (Position, error) {
+	ctx = l.Lock.Guard(ctx)
+	if err := l.Lock.Check(ctx); err != nil {
+		return Position{}, err
+	}
+	if err := l.initialize(); err != nil {
+		return Position{}, err
+	}
+	if err := l.resume(ctx); err != nil {
+		return Position{}, err
+	}
+	if l.record.Epoch == 0 {
+		if err := l.savePartial(ctx); err != nil {
+			return Position{}, err
+		}
+	}
+	return Position{Checkpoint: l.record.Name(), Epoch: l.epoch, Batch: l.partial.Step, Step: l.solver.Steps()}, nil
+}
+
+// passed reports whether a training has come to the end of a task or farther. A runner that lost the
+// result of a finished task runs it again, when the checkpoint that it starts from may be gone.
+func passed(ctx context.Context, folder checkpoint.Folder, t Task) (bool, error) {
+	records, _, err := folder.Records(ctx)
+	if err != nil || len(records) == 0 {
+		return false, err
+	}
+	last := records[len(records)-1]
+	if t.endsEpoch() {
+		return last.Epoch > t.From.Epoch || last.Epoch == t.From.Epoch && last.Partial == nil, nil
+	}
+	return last.Step >= t.To().Step, nil
+}
+
+// Close removes what a training by several workers keeps beside its checkpoints, after its last epoch.
+func Close(ctx context.Context, run Run) error {
+	return checkpoint.Folder(run.Checkpoints).RemoveShards(run.Lock.Guard(ctx))
+}
