@@ -14,6 +14,7 @@
 //	              (training 48 an edge)           training facts and their order
 //	parameters    8 a parameter (training 20)     weights and their file; optimizer and checkpoint
 //	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
+//	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
 //	rankings      400 a query, 300 a candidate    results, encoded, decoded and as rows
 //	bundles       24 x bundle                     8 under way in the local runner, each built, encoded and decoded

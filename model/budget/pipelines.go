@@ -48,6 +48,14 @@ func Train(s Sizes, c configuration.Configuration) Estimate {
 	}
 }
 
+// TrainRounds estimates a training by several workers, of which a process averages the results while it
+// keeps a trainer.
+func TrainRounds(s Sizes, c configuration.Configuration) Estimate {
+	e := Train(s, c)
+	e.Rows = append(e.Rows, Row{"averaging", 60 * parameterCount(s, c)}) // sums of weights and moments; a result and its file; the average and its file
+	return e
+}
+
 // Search estimates a search for distances by a worker that holds the graph, whose threads search
 // from so many words of 64 sources at once.
 func Search(s Sizes, words int) Estimate {

@@ -39,7 +39,7 @@ func (f *finishFn) finish(ctx context.Context, session *Session) error {
 		return err
 	}
 	defer exit()
-	worker.Forget(learnerKind) // frees its buffers
+	Forget() // validation takes other buffers
 	data, err := ReadData(validation, f.Params.Graph, run.Validation.Limit)
 	if err != nil {
 		return err

@@ -18,6 +18,18 @@ type Position struct {
 	Step int64
 }
 
+// PositionAt returns the position of a checkpoint. That of the zero Record is the start of a training.
+func PositionAt(r checkpoint.Record) Position {
+	at := Position{Checkpoint: r.Name(), Epoch: r.Epoch + 1, Step: r.Step}
+	switch {
+	case r.Partial != nil:
+		at.Epoch, at.Batch = r.Epoch, r.Partial.Step
+	case r.Epoch == 0:
+		at.Checkpoint = checkpoint.StepName(0)
+	}
+	return at
+}
+
 // Task is a round of a training by several workers, or the end of an epoch, which validates it. It
 // starts from one checkpoint and writes the next.
 type Task struct {
@@ -95,11 +107,12 @@ func open(ctx context.Context, l *learner) (Position, error) {
 		return Position{}, err
 	}
 	if l.record.Epoch == 0 {
+		l.begin()
 		if err := l.savePartial(ctx); err != nil {
 			return Position{}, err
 		}
 	}
-	return Position{Checkpoint: l.record.Name(), Epoch: l.epoch, Batch: l.partial.Step, Step: l.solver.Steps()}, nil
+	return PositionAt(l.record), nil
 }
 
 // passed reports whether a training has come to the end of a task or farther. A runner that lost the

@@ -74,6 +74,9 @@ func (f *shardFn) train(ctx context.Context, session *Session, shard int) error 
 // training set take longer to make than a short round.
 const learnerKind = "learner"
 
+// Forget frees what a process keeps between the rounds of a training.
+func Forget() { worker.Forget(learnerKind) }
+
 // cachedLearner returns the learner of this process. Only one shard at a time uses it.
 func cachedLearner(ctx context.Context, p Params) (*learner, error) {
 	loaded, err := graph.Load(p.Graph)

@@ -3,6 +3,8 @@ package train
 import (
 	"testing"
 
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/learn"
@@ -11,4 +13,8 @@ import (
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(learn.Params{})))
+	run := learn.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
+	facts := make([]graph.Fact, 3*run.Configuration.BatchSize)
+	tasks := learn.Plan(run, facts, learn.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round
+	pipelinetest.Golden(t, "rounds", pipelinetest.Graph(t, BuildRounds(learn.Params{Run: run}, tasks)))
 }

@@ -11,7 +11,7 @@ import (
 
 // configure decides the hyperparameters: those of the preset with the flags that were given. With
 // --resume, the newest checkpoint stands for a preset that is not given, and it decides the epochs,
-// the seed and the validation unless their flags are given.
+// the seed, the validation and the workers unless their flags are given.
 func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	c := configuration.Default()
 	if f.preset != "" {
@@ -30,12 +30,15 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		}
 	}
 	var err error
+	if f.rounds, err = configuration.NewRounds(f.workers, f.localSteps); err != nil {
+		return err // the flags were checked
+	}
 	f.configuration, err = configure(c, f.fields)
 	return err
 }
 
 // continued returns the configuration with which a training resumes from a record, before the flags
-// of hyperparameters. It sets the seed and the validation of the run.
+// of hyperparameters. It sets the seed, the validation and the workers of the run.
 func (f *flags) continued(e *command.Environment, preset configuration.Configuration, r checkpoint.Record) configuration.Configuration {
 	given := map[string]bool{}
 	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -47,6 +50,12 @@ func (f *flags) continued(e *command.Environment, preset configuration.Configura
 	}
 	if !given["valid_limit"] {
 		f.validation.Limit = r.Validation.Limit
+	}
+	if !given["workers"] {
+		f.workers = max(1, r.Rounds.Workers)
+	}
+	if !given["local_steps"] && r.Rounds.LocalSteps > 0 {
+		f.localSteps = r.Rounds.LocalSteps
 	}
 	if f.preset == "" {
 		return r.Configuration

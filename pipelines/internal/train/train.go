@@ -36,6 +36,8 @@ type flags struct {
 	preset     string
 	fields     []*field
 	replicas   int
+	workers    int
+	localSteps int
 	resume     bool
 	minutes    float64
 	kernel     string
@@ -44,6 +46,7 @@ type flags struct {
 	memory     int64
 
 	configuration configuration.Configuration
+	rounds        configuration.Rounds
 	memoryPlan    budget.Plan // of --memory
 }
 
@@ -59,6 +62,8 @@ func Pipeline() command.Pipeline {
 				field.register(set)
 			}
 			set.IntVar(&f.replicas, "replicas", 0, "threads; 0 is one per core, fewer if --memory is too small for them; changes no result")
+			set.IntVar(&f.workers, "workers", 1, "workers that train the model in rounds and average it after each; changes the result")
+			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; at most 10")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
@@ -76,6 +81,9 @@ func (f *flags) check() error {
 	if err := command.CheckKernel(f.kernel); err != nil {
 		return err
 	}
+	if _, err := configuration.NewRounds(f.workers, f.localSteps); err != nil {
+		return command.Usage("--%v", err)
+	}
 	switch {
 	case f.replicas < 0 || f.replicas > command.MostThreads:
 		return command.FlagError("replicas", f.replicas, fmt.Sprintf("0 to %d", command.MostThreads))
@@ -92,6 +100,7 @@ func (f *flags) check() error {
 // recorded decides the content of checkpoints, besides the seed and the graph.
 type recorded struct {
 	configuration.Configuration
+	configuration.Rounds
 	Validation checkpoint.Validation `json:"validation"`
 }
 
@@ -147,6 +156,9 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkDevice(); err != nil {
+		return nil, err
+	}
 	if err := accelerator.Check(f.device, f.configuration, command.Local()); err != nil {
 		return nil, err
 	}
@@ -168,19 +180,26 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if err != nil {
 		return nil, err
 	}
-	if f.memoryPlan, err = e.Plan(budget.Train(sizes, f.configuration), f.memory, f.replicas); err != nil {
+	estimate := budget.Train(sizes, f.configuration)
+	if f.rounds.Workers > 1 {
+		estimate = budget.TrainRounds(sizes, f.configuration)
+	}
+	if f.memoryPlan, err = e.Plan(estimate, f.memory, f.replicas); err != nil {
 		return nil, err
 	}
 	t := &training{
 		flags: f, e: e, loaded: loaded, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: "checkpoints",
-			Configuration: recorded{f.configuration, f.validation}, Seed: e.Seed,
+			Configuration: recorded{f.configuration, f.rounds, f.validation}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},
 	}
 	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{t.pipeline("")}, nil
+		if t.rounds.Workers > 1 {
+			return t.firstJob(ctx)
+		}
+		return []*beam.Pipeline{Build(t.params(""))}, nil
 	}})
 	return t, nil
 }
@@ -279,9 +298,10 @@ func keepCheckpoints(err error) error {
 // other parameters.
 func (t *training) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
-		there := recorded{r.Configuration, r.Validation}
+		there, here := recorded{r.Configuration, r.Rounds, r.Validation}, recorded{t.configuration, t.rounds, t.validation}
 		there.Epochs = max(r.Epoch, t.configuration.Epochs) // may be extended
-		different, err := differences(there, recorded{t.configuration, t.validation})
+		there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
+		different, err := differences(there, here)
 		if err != nil {
 			return err
 		}
@@ -323,7 +343,11 @@ func (t *training) train(ctx context.Context) error {
 	defer session.Close()
 	defer command.OnSecondInterrupt(ctx, show.lost)()
 	defer context.AfterFunc(ctx, func() {
-		if command.Local() {
+		switch {
+		case !command.Local():
+		case t.rounds.Workers > 1:
+			t.e.Progress.Print("interrupted: ending the current steps; the last round is kept")
+		default:
 			t.e.Progress.Print("interrupted: writing a checkpoint; a second interrupt ends at once, without it")
 		}
 		session.Stop()
@@ -335,7 +359,7 @@ func (t *training) train(ctx context.Context) error {
 		running, release = command.CancelLater(ctx, func() time.Duration { return grace })
 	}
 	defer release()
-	_, err := t.e.RunBeam(running, t.pipeline(session.ID))
+	err := t.runJobs(running, t.params(session.ID))
 	if ctx.Err() == nil {
 		return err
 	}
@@ -344,25 +368,34 @@ func (t *training) train(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// pipeline returns the Beam pipeline, for the lock that the stage holds. session is the id of a
+// params returns the parameters of the stage, for the lock that the stage holds. session is the id of a
 // learn.Session.
-func (t *training) pipeline(session string) *beam.Pipeline {
+func (t *training) params(session string) learn.Params {
 	w := t.e.Workspace
-	return Build(learn.Params{
+	return learn.Params{
 		Graph: w.Graph(), Session: session,
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
-			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation,
+			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every:    time.Duration(t.minutes * float64(time.Minute)),
 			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel, Device: t.device,
 		},
-	})
+	}
 }
 
 // grace is how long an interrupted training on another machine continues before it is cancelled.
 const grace = 10 * time.Second
 
-// Build returns the Beam pipeline that trains.
+// runJobs runs the Beam pipeline of one worker, or those of several.
+func (t *training) runJobs(ctx context.Context, p learn.Params) error {
+	if t.rounds.Workers > 1 {
+		return t.runRounds(ctx, p)
+	}
+	_, err := t.e.RunBeam(ctx, Build(p))
+	return err
+}
+
+// Build returns the Beam pipeline that trains by one worker.
 func Build(p learn.Params) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	learn.Learn(s, p)

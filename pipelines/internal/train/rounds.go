@@ -1,0 +1,83 @@
+package train
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/device"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/learn"
+	"tagnet/stages/worker"
+)
+
+// tasksPerJob bounds the Beam graph of a job: each task of a training by several workers has transforms
+// of its own. More tasks a job save the start of jobs, ten seconds each on Flink.
+const tasksPerJob = 64
+
+// BuildRounds returns the Beam pipeline of some tasks of a training by several workers.
+func BuildRounds(p learn.Params, tasks []learn.Task) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	learn.Rounds(s, p, tasks)
+	return pipeline
+}
+
+// checkDevice selects the CPU for a training by several workers, unless a device is required, which is
+// an error.
+func (f *flags) checkDevice() error {
+	if f.rounds.Workers <= 1 || f.device.Mode == device.CPU {
+		return nil
+	}
+	if f.device.Mode == device.CUDA {
+		return command.Usage("--device %v: %d workers compute on the CPU; use --workers 1 or --device cpu", f.device, f.rounds.Workers)
+	}
+	f.device = device.Choice{Mode: device.CPU}
+	return nil
+}
+
+// firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for
+// --dry_run.
+func (t *training) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
+	queries, err := t.loaded.Queries(ctx, "train")
+	if err != nil {
+		return nil, err
+	}
+	newest, err := t.folder.Record(ctx, "last")
+	if err != nil && !errors.Is(err, checkpoint.ErrNone) {
+		return nil, err
+	}
+	if !t.resume {
+		newest = checkpoint.Record{}
+	}
+	p := t.params("")
+	return []*beam.Pipeline{BuildRounds(p, learn.Plan(p.Run, kg.Facts(queries), learn.PositionAt(newest), tasksPerJob))}, nil
+}
+
+// runRounds runs the Beam pipelines of a training by several workers, one after the other.
+func (t *training) runRounds(ctx context.Context, p learn.Params) error {
+	queries, err := t.loaded.Queries(ctx, "train")
+	if err != nil {
+		return err
+	}
+	worker.Start()
+	defer learn.Forget()
+	t.e.Progress.Print("computing on the CPU: %d workers, rounds of %d steps each", t.rounds.Workers, t.rounds.LocalSteps)
+	at, err := learn.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	for {
+		tasks := learn.Plan(p.Run, kg.Facts(queries), at, tasksPerJob)
+		if len(tasks) == 0 {
+			return learn.Close(ctx, p.Run)
+		}
+		if _, err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
+			worker.Stop() // other shards of this process may still be training
+			return err
+		}
+		at = tasks[len(tasks)-1].To()
+	}
+}

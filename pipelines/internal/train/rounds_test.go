@@ -1,0 +1,190 @@
+package train
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// byTwo returns the flags of a small training by two workers.
+func byTwo(workspace string, more ...string) []string {
+	return small(workspace, append([]string{"--workers", "2", "--local_steps", "2", "--epochs", "3"}, more...)...)
+}
+
+// unfinish leaves the files of a finished training as a run leaves them that was killed in its last
+// epoch, and returns those of the finished one.
+func unfinish(t *testing.T, folder, last string) map[string]string {
+	t.Helper()
+	whole := pipelinetest.Files(t, folder)
+	for name := range whole {
+		if name == "manifest.json" || strings.HasPrefix(name, last) {
+			pipelinetest.Remove(t, filepath.Join(folder, name))
+		}
+	}
+	return whole
+}
+
+// One worker trains as without --workers, whatever its local steps, and writes the same bytes.
+func TestOneWorkerHasNoRounds(t *testing.T) {
+	w := finished(t)
+	want := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	for name, text := range want {
+		if strings.Contains(text, "workers") || strings.Contains(text, "local_steps") {
+			t.Errorf("%s of one worker names workers", name)
+		}
+	}
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--workers", "1", "--local_steps", "3")...)
+	if code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "1", "--local_steps", "3", "--force")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
+}
+
+func TestRounds(t *testing.T) {
+	w := ring(t, 40)
+	folder := filepath.Join(w, "checkpoints")
+	code, out, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w)...)
+	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") || !strings.Contains(stderr, "computing on the CPU: 2 workers") {
+		t.Fatalf("%d, %s%s", code, out, stderr)
+	}
+	want := pipelinetest.Files(t, folder)
+	for name := range want {
+		if strings.Contains(name, "/") || strings.HasPrefix(name, "step-") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), byTwo(w)...); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("a second run: %d, %s", code, out)
+	}
+	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--replicas", "3", "--memory", "300")...)
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+
+	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--workers", "3")...)
+	if other := pipelinetest.Files(t, folder); other["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
+		t.Error("another number of workers gives the same weights")
+	}
+}
+
+// TestRoundsOfSeveralJobs trains 3 epochs of about 25 rounds, which do not fit into one job.
+func TestRoundsOfSeveralJobs(t *testing.T) {
+	w := ring(t, 40)
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "2", "--local_steps", "1", "--epochs", "3", "--batch_size", "2", "--dim", "4", "--layers", "2", "--negatives", "2", "--valid_limit", "1")...)
+	history := pipelinetest.Read(t, w, "training.jsonl")
+	if n := strings.Count(history, "\n"); n != 3 {
+		t.Errorf("%d lines of history, want 4:\n%s", n, history)
+	}
+}
+
+func TestResumeRounds(t *testing.T) {
+	w := ring(t, 40)
+	folder := filepath.Join(w, "checkpoints")
+	pipelinetest.Succeed(t, Pipeline(), byTwo(w)...)
+	whole := unfinish(t, folder, "epoch-003")
+	for name, c := range map[string]struct {
+		flags []string
+		want  string
+	}{
+		"other workers":     {[]string{"--workers", "3"}, "workers is 2 there, 3 here"},
+		"one worker":        {[]string{"--workers", "1"}, "workers is 2 there, 1 here"},
+		"other local steps": {[]string{"--local_steps", "4"}, "local_steps is 2 there, 4 here"},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w, append(c.flags, "--resume")...)...)
+		if code != 1 || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "--force") {
+			t.Errorf("%s: %d, no %q in %s", name, code, c.want, stderr)
+		}
+	}
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
+	if code != 0 || !strings.Contains(stderr, "resuming from epoch-002") || !strings.Contains(stderr, "2 workers") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...); code != 1 || !strings.Contains(stderr, "workers is 2 there") {
+		t.Errorf("another configuration of a complete training: %d, %s", code, stderr)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4"); code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
+		t.Errorf("one more epoch: %d, %s", code, stderr)
+	}
+}
+
+func TestMistakesOfRounds(t *testing.T) {
+	w := ring(t, 40)
+	for want, flags := range map[string][]string{
+		"--workers is 0: want 1 to 256\n":                                     {"--workers", "0"},
+		"--workers is 257: want 1 to 256\n":                                   {"--workers", "257"},
+		"--local_steps is 0: want 1 or more\n":                                {"--local_steps", "0"},
+		"--device cuda: 2 workers compute on the CPU; use --workers 1 or --d": {"--device", "cuda"},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w, flags...)...)
+		if code != command.ExitUsage || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: %d, %q, want %q", flags, code, stderr, want)
+		}
+	}
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w, "--learning_rate", "1e37")...)
+	if code != 1 || !strings.Contains(stderr, "try a lower --learning_rate") {
+		t.Errorf("a loss that is not finite: %d, %q", code, stderr)
+	}
+}
+
+// TestKilledRoundsEndInTheSameBytes kills the real process without warning at changes of files drawn
+// from all that an undisturbed run makes, and resumes it each time.
+func TestKilledRoundsEndInTheSameBytes(t *testing.T) {
+	undisturbed := ring(t, 60)
+	before := dyingStorage.changes.Load()
+	pipelinetest.Succeed(t, Pipeline(), byTwo(dyingScheme+undisturbed)...)
+	changes := dyingStorage.changes.Load() - before
+	want := pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints"))
+	rng := rand.New(rand.NewPCG(1, 2))
+	w, kills := ring(t, 60), 0
+	for killed := true; killed; {
+		at := changes/12 + rng.Int64N(changes/6)
+		if kills == 6 {
+			at = 0 // so that there is an end
+		}
+		t.Setenv(dieAt, fmt.Sprint(at))
+		if killed, _ = pipelinetest.Kill(t, time.Hour, byTwo(dyingScheme+w, "--resume")...); killed {
+			kills++
+		}
+	}
+	if kills < 4 {
+		t.Errorf("only %d kills", kills)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
+}
+
+// TestInterruptedRoundsEndInTheSameBytes stops the real process as Ctrl-C does.
+func TestInterruptedRoundsEndInTheSameBytes(t *testing.T) {
+	undisturbed, w := ring(t, 60), ring(t, 60)
+	pipelinetest.Succeed(t, Pipeline(), byTwo(undisturbed)...)
+	c := pipelinetest.Command(t, byTwo(w)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var printed []string
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if printed = append(printed, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 1 of") {
+			c.Process.Signal(syscall.SIGINT)
+		}
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != command.ExitInterrupted || !strings.Contains(strings.Join(printed, "\n"), "the last round is kept") {
+		t.Errorf("exit code %d\n%s", code, strings.Join(printed, "\n"))
+	}
+	code, _, text := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
+	if code != 0 || !strings.Contains(text, "resuming from ") {
+		t.Errorf("%d, %s", code, text)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints")))
+}
