@@ -1,6 +1,6 @@
 package parquet
 
-// Ranking is the rank of the answer of one query: a row of rankings.parquet.
+// Ranking is the rank of the answer of one query: a row of the table rankings.
 type Ranking struct {
 	// Query is the position of the query in its split, inverse queries included.
 	Query int64
@@ -20,7 +20,7 @@ type Ranking struct {
 	Distance int32
 }
 
-// Prediction is one of the best candidates of a query: a row of predictions.parquet.
+// Prediction is one of the best candidates of a query: a row of the table predictions.
 type Prediction struct {
 	Source, Relation, Direction string
 	// Position is the rank of the candidate in the list, from 1.
@@ -36,7 +36,7 @@ type Prediction struct {
 }
 
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
-// messages.parquet.
+// the table messages.
 type MessageCount struct {
 	Source string
 	// Queries is the number of queries that share the source and therefore these counts. If edges

@@ -201,8 +201,8 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	if err := errors.Join(err, ranker.Close()); err != nil {
 		return err
 	}
-	gatherer := evaluate.NewGatherer(loaded.Relations)
-	gatherer.Add(results)
+	gatherer := evaluate.NewGatherer()
+	gatherer.Add(results, loaded.Relations)
 	s := &scored{gatherer.Metrics(k.split, record.Name()), k.clock.now().Sub(begun).Seconds()}
 	k.measured.Scored = s
 	p := s.Pessimistic

@@ -1,5 +1,5 @@
 // Package budget estimates the memory of a worker process and divides a budget (--memory) by the
-// estimate: threads, bytes of a bundle, and Go's soft limit.
+// estimate: threads, bytes of buffers, and Go's soft limit.
 //
 // There is one Estimate per pipeline, computed from sizes alone, before anything is built or
 // deleted. Each is a list of named rows and the bytes of a thread. With V entities, E edges and R
@@ -16,8 +16,8 @@
 //	              + 4 L (3 w d + R d d)           folded maps; a matrix per relation where relations depend on the query
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
-//	rankings      400 a query, 300 a candidate    results, encoded, decoded and as rows
-//	bundles       24 x bundle                     8 under way in the local runner, each built, encoded and decoded
+//	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
+//	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
 //	a thread
 //	  scoring     16 V d                          states of two queries and of two layers

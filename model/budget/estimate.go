@@ -15,16 +15,11 @@ const Base = 160 * MiB
 // Default is the budget of a worker process where none is given, in MiB.
 const Default = 1024
 
-// Bounds of a bundle in bytes: a smaller one costs more to send than to score, a larger one keeps
-// other threads waiting for its end.
-const (
-	minBundle = MiB
-	maxBundle = 64 * MiB
-)
+// reserved is what Beam's local runner has under way: elements, each built, encoded and decoded.
+const reserved = 24 * MiB
 
-// bundleCopies is how many times the bytes of a bundle may be in memory: Beam's local runner has up
-// to 8 bundles under way, each built, encoded and decoded.
-const bundleCopies = 24
+// mostBuffers bounds what all threads sort in together: more makes fewer spill files, but nothing faster.
+const mostBuffers = 1536 * MiB
 
 // Row is a part of an estimate.
 type Row struct {
@@ -34,7 +29,7 @@ type Row struct {
 
 // Estimate bounds the memory of a worker process:
 //
-//	Base + 9/8 (sum of Rows + threads x Thread + 24 x bundle)
+//	Base + 9/8 (sum of Rows + threads x Thread + elements)
 //
 // bytes, where an eighth is what the garbage collector has not collected yet.
 type Estimate struct {
@@ -46,13 +41,10 @@ type Estimate struct {
 
 // Plan is how a worker uses its budget.
 type Plan struct {
-	// Threads is the number of threads. MaxThreads is how many fit beside bundles of BundleBytes, for
-	// a worker with more cores than the machine that plans.
+	// Threads is the number of threads. MaxThreads is how many fit, for a worker with more cores than the machine that
+	// plans.
 	Threads, MaxThreads int
-	// BundleBytes bounds a bundle. It is a power of two, so that budgets of about the same size make
-	// the same bundles.
-	BundleBytes int64
-	// Free is the bytes that neither rows nor threads take; bundles and buffers share them.
+	// Free is the bytes that neither rows nor threads take; Beam's elements and buffers share them.
 	Free int64
 }
 
@@ -93,7 +85,6 @@ func count(threads int) string {
 // Plan divides a budget in bytes. Where threads is 0 it takes as many as fit, at most cores. The
 // error is a *TooSmall.
 func (e Estimate) Plan(budget int64, threads, cores int) (Plan, error) {
-	const reserved = bundleCopies * minBundle
 	rest := (budget - Base) / 9 * 8
 	for _, r := range e.Rows {
 		rest -= r.Bytes
@@ -106,12 +97,7 @@ func (e Estimate) Plan(budget int64, threads, cores int) (Plan, error) {
 	if free < reserved {
 		return Plan{}, e.tooSmall(budget, threads)
 	}
-	p := Plan{Threads: threads, BundleBytes: minBundle, Free: free}
-	for p.BundleBytes < maxBundle && 2*p.BundleBytes*bundleCopies <= free {
-		p.BundleBytes *= 2
-	}
-	p.MaxThreads = threads + int((free-p.BundleBytes*bundleCopies)/thread)
-	return p, nil
+	return Plan{Threads: threads, MaxThreads: threads + int((free-reserved)/thread), Free: free}, nil
 }
 
 // Least returns the least budget in bytes for so many threads, a multiple of MiB.
@@ -119,7 +105,7 @@ func (e Estimate) Least(threads int) int64 { return e.tooSmall(0, threads).Least
 
 func (e Estimate) tooSmall(budget int64, threads int) *TooSmall {
 	rows := append([]Row{{"Go and Beam", Base}}, e.Rows...)
-	rows = append(rows, Row{count(threads), int64(threads) * max(1, e.Thread)}, Row{"bundles", bundleCopies * minBundle})
+	rows = append(rows, Row{count(threads), int64(threads) * max(1, e.Thread)}, Row{"elements", reserved})
 	live := int64(0)
 	for _, r := range rows[1:] {
 		live += r.Bytes
@@ -130,10 +116,10 @@ func (e Estimate) tooSmall(budget int64, threads int) *TooSmall {
 }
 
 // BufferBytes returns how many bytes each thread may take to sort in: an equal part of what is
-// free, up to the bytes that the largest bundles would take.
+// free, up to mostBuffers.
 func (p Plan) BufferBytes() int64 {
-	return min(p.Free, bundleCopies*maxBundle) / int64(p.Threads)
+	return min(p.Free, mostBuffers) / int64(p.Threads)
 }
 
-// Spare returns the bytes that are free beside the smallest bundles.
-func (p Plan) Spare() int64 { return p.Free - bundleCopies*minBundle }
+// Spare returns the bytes that are free beside Beam's elements.
+func (p Plan) Spare() int64 { return p.Free - reserved }

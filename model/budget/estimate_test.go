@@ -12,22 +12,22 @@ import (
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	e := Estimate{Rows: []Row{{"graph", 100 * MiB}, {"parameters", 20 * MiB}}, Thread: 40 * MiB}
-	// 160 + 9/8 (120 + 40 a thread + 24 a MiB of a bundle)
+	// 160 + 9/8 (120 + 40 a thread + 24 of elements)
 	for _, test := range []struct {
-		budget               int64
-		threads, cores       int
-		planned, max, bundle int64
+		budget         int64
+		threads, cores int
+		planned, max   int
 	}{
-		{160 + 9*(120+40+24)/8, 1, 8, 1, 1, 1},
-		{160 + 9*(120+80+24)/8, 2, 1, 2, 2, 1},
-		{160 + 9*(120+80+24)/8, 0, 8, 2, 2, 1},
-		{159 + 9*(120+80+24)/8, 0, 8, 1, 1, 2},
-		{160 + 9*(120+80+48)/8, 2, 8, 2, 2, 2},
-		{160 + 9*(120+40*4+24*64)/8, 0, 3, 3, 4, 64},
-		{160 + 9*(120+40*99+24*64)/8 + 3, 0, 4, 4, 99, 64},
+		{160 + 9*(120+40+24)/8, 1, 8, 1, 1},
+		{160 + 9*(120+80+24)/8, 2, 1, 2, 2},
+		{160 + 9*(120+80+24)/8, 0, 8, 2, 2},
+		{159 + 9*(120+80+24)/8, 0, 8, 1, 1},
+		{160 + 9*(120+80+48)/8, 2, 8, 2, 2},
+		{160 + 9*(120+40*4+24)/8, 0, 3, 3, 4},
+		{160 + 9*(120+40*99+24)/8 + 3, 0, 4, 4, 99},
 	} {
 		p, err := e.Plan(test.budget*MiB, test.threads, test.cores)
-		if err != nil || int64(p.Threads) != test.planned || int64(p.MaxThreads) != test.max || p.BundleBytes != test.bundle*MiB {
+		if err != nil || p.Threads != test.planned || p.MaxThreads != test.max {
 			t.Errorf("%+v: %+v, %v", test, p, err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestLeastIsEnough(t *testing.T) {
 			if _, err := e.Plan(small.Least-2*MiB, threads, 1); err == nil {
 				t.Errorf("%d threads of %d: less than %d bytes is enough", threads, thread, small.Least)
 			}
-			for _, words := range []string{"scoring with ", "takes at least ", "Go and Beam 160", "graph 12", " thread", "bundles 24", "garbage"} {
+			for _, words := range []string{"scoring with ", "takes at least ", "Go and Beam 160", "graph 12", " thread", "elements 24", "garbage"} {
 				if !strings.Contains(err.Error(), words) {
 					t.Errorf("%q lacks %q", err, words)
 				}

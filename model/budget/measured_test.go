@@ -104,7 +104,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 			t.Fatal(err)
 		}
 	}
-	e := budget.Score(s, c, 10)
+	e := budget.Score(s, c, 10, 1<<17)
 	check("scoring", live()-before, row(e, "parameters")-2*weights+e.Thread)
 	runtime.KeepAlive(worker)
 	runtime.KeepAlive(scores)

@@ -18,8 +18,13 @@ type Sizes struct {
 	Answers, AnswerLists int64
 }
 
-// Score estimates scoring with the topK best candidates of each query.
-func Score(s Sizes, c configuration.Configuration, topK int) Estimate {
+// Score estimates scoring with the topK best candidates of each query, by shards whose tables have at most shardRows
+// rows.
+func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
+	const (
+		perRow = 280 // a result, its row, and its columns before and after they are compressed
+		shards = 2   // one is scored while another is written
+	)
 	topK = int(min(int64(topK), s.Entities))
 	return Estimate{
 		Task: "scoring this graph",
@@ -27,7 +32,7 @@ func Score(s Sizes, c configuration.Configuration, topK int) Estimate {
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
 			{"parameters", 8*parameterCount(s, c) + folded(s, c)},
-			{"rankings", s.Queries * int64(400+300*topK)},
+			{"rankings", shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
 		Thread: scorer(s, c) + 16*int64(topK),
 	}

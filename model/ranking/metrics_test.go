@@ -3,6 +3,7 @@ package ranking
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -47,7 +48,7 @@ func TestMetricsKeys(t *testing.T) {
 	}
 }
 
-// Whatever the order of arrival, the same bits.
+// Whatever the order and the grouping in which ranks arrive, the same bits.
 func TestOrderDoesNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	ranks := make([]Rank, 1000)
@@ -60,13 +61,48 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 	for range 5 {
 		random.Shuffle(len(ranks), func(i, j int) { ranks[i], ranks[j] = ranks[j], ranks[i] })
-		var got Accumulator
+		groups := make([]Accumulator, 1+random.IntN(9))
 		for _, r := range ranks {
-			got.Add(r)
+			groups[random.IntN(len(groups))].Add(r)
 		}
-		if got.Mean.Metrics() != want.Mean.Metrics() || got.Pessimistic.Metrics() != want.Pessimistic.Metrics() ||
-			got.Queries != want.Queries || got.Tied != want.Tied {
-			t.Fatalf("in another order %+v, want %+v", got.Mean.Metrics(), want.Mean.Metrics())
+		var got Accumulator
+		for _, g := range groups {
+			got.Merge(g)
 		}
+		if got != want {
+			t.Fatalf("in another order %+v, want %+v", got, want)
+		}
+	}
+}
+
+// The MRR is the float64 next to the exact one, for ranks up to the largest.
+func TestMRRIsExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, most := range []int64{1, 3, 10, 1000, math.MaxInt32} {
+		var got Tally
+		exact := new(big.Rat)
+		const n = 200
+		for range n {
+			doubled := 2 + random.Int64N(2*most-1)
+			got.add(doubled)
+			exact.Add(exact, big.NewRat(2, doubled))
+		}
+		want, _ := exact.Quo(exact, big.NewRat(n, 1)).Float64()
+		if mrr := got.Metrics().MRR; mrr != want {
+			t.Errorf("ranks up to %d: MRR %v, want %v", most, mrr, want)
+		}
+	}
+}
+
+// Sums that exceed a word carry over.
+func TestManyRanks(t *testing.T) {
+	var third Tally
+	third.add(2 * 3)
+	sum := third
+	for range 30 { // doubles the number of ranks
+		sum.Merge(sum)
+	}
+	if m := sum.Metrics(); m.MRR != 1./3 || sum.Ranks != 1<<30 || m.Hits3 != 1 || m.Hits1 != 0 || m.MeanRank != 3 {
+		t.Errorf("%d ranks of 3: %+v", sum.Ranks, m)
 	}
 }

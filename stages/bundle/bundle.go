@@ -7,7 +7,7 @@ import (
 
 // Bundle is a unit of work: some queries of a split.
 type Bundle struct {
-	// Number is the position of the bundle among those of its split, from 0.
+	// Number is that of the shard, from 0.
 	Number int
 	// Queries are ordered by source and relation.
 	Queries []Query

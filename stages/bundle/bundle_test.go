@@ -1,7 +1,7 @@
 package bundle
 
 import (
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -51,50 +51,50 @@ func TestGroupKeepsEveryRowOnce(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	queries := Group(someRows(500), someKnown)
-	for _, count := range []int{1, 2, 7, 50, 1000} {
-		for _, memory := range []int64{1, 2000, 1 << 40} {
-			t.Run(fmt.Sprintf("%d/%d", count, memory), func(t *testing.T) {
-				t.Parallel()
-				ranges := Cut(queries, count, memory)
-				next := 0
-				for _, r := range ranges {
-					if r[0] != next || r[1] <= r[0] {
-						t.Fatalf("range %v after %d", r, next)
-					}
-					next = r[1]
-					if size := sizeOf(queries[r[0]:r[1]]); size > memory && r[1]-r[0] > 1 {
-						t.Errorf("range %v takes %d bytes of %d", r, size, memory)
-					}
+	all := len(queries)
+	for name, c := range map[string]struct {
+		queries []Query
+		work    float64
+		best    int
+		want    int // ranges, 0 for as many as the rows demand
+	}{
+		"little work":            {queries, 1, 10, 1},
+		"a tenth of a shard":     {queries, shardWork / 10, 10, all / 10},
+		"much work":              {queries, 1e30, 0, min(all, maxShards)},
+		"more ranges than there": {queries[:3], 1e30, 0, 3},
+		"many candidates":        {queries, 1, MaxRows / 7, 0},
+		"each with all rows":     {queries, shardWork / 10, MaxRows, all},
+		"one query":              {queries[:1], 1, 10, 1},
+		"none":                   {nil, 1, 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ranges := Cut(c.queries, c.work, c.best)
+			next := 0
+			for _, r := range ranges {
+				if r[0] != next || r[1] <= r[0] {
+					t.Fatalf("range %v after %d", r, next)
 				}
-				if next != len(queries) {
-					t.Fatalf("ranges end at %d of %d queries", next, len(queries))
+				next = r[1]
+				rows := 0
+				for _, q := range c.queries[r[0]:r[1]] {
+					rows += len(q.Rows) + c.best
 				}
-				if memory < 1<<40 {
-					return
+				if rows > MaxRows && r[1]-r[0] > 1 {
+					t.Errorf("range %v has %d rows", r, rows)
 				}
-				if want := min(count, len(queries)); len(ranges) != want {
-					t.Errorf("%d ranges, want %d", len(ranges), want)
+				if n := float64(len(c.queries)) / float64(max(1, c.want)); c.want > 0 && math.Abs(float64(r[1]-r[0])-n) > 1 {
+					t.Errorf("range %v of %d queries, want %.1f", r, r[1]-r[0], n)
 				}
-				for _, r := range ranges {
-					if n, share := r[1]-r[0], float64(len(queries))/float64(count); float64(n) > share+1 {
-						t.Errorf("range %v has %d queries, want %.1f", r, n, share)
-					}
-				}
-			})
-		}
+			}
+			if next != len(c.queries) {
+				t.Fatalf("ranges end at %d of %d queries", next, len(c.queries))
+			}
+			if c.want > 0 && len(ranges) != c.want {
+				t.Errorf("%d ranges, want %d", len(ranges), c.want)
+			}
+		})
 	}
-	if ranges := Cut(nil, 3, 100); len(ranges) != 0 {
-		t.Errorf("no queries are cut into %v", ranges)
-	}
-}
-
-// sizeOf is Cut's formula, written again.
-func sizeOf(queries []Query) int64 {
-	var size int64
-	for _, q := range queries {
-		size += 80 + 12*int64(len(q.Rows)) + 4*int64(len(q.Known))
-	}
-	return size
 }
 
 func someBundle() *Bundle {
@@ -105,27 +105,10 @@ func someBundle() *Bundle {
 	}}
 }
 
-func TestEncodedBundleIsTheSame(t *testing.T) {
+func TestRows(t *testing.T) {
 	t.Parallel()
-	want := someBundle()
-	data, err := want.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if got.Rows() != 4 {
-		t.Errorf("%d rows, want 4", got.Rows())
-	}
-	for cut := range len(data) {
-		if b, err := Decode(data[:cut]); err == nil && !cmp.Equal(b, want) {
-			t.Fatalf("%d of %d bytes decode to another bundle", cut, len(data))
-		}
+	if n := someBundle().Rows(); n != 4 {
+		t.Errorf("%d rows, want 4", n)
 	}
 }
 

@@ -1,11 +1,11 @@
-// Package bundle cuts the queries of a split into bundles, the unit of work of the model stages.
+// Package bundle cuts the queries of a split into shards and groups them into bundles, what the model stages work on.
 //
 // All rows of a split's query table with the same source and relation become one Query, since one
 // propagation answers them. Queries are sorted by source, since one search serves all queries of a
-// source, and cut into bundles of equal numbers of queries and bounded memory. A bundle holds ids,
-// labelled answers and known answers, but no graph. Between fused steps it is passed by pointer; at a
-// barrier it is encoded as an Arrow record batch.
+// source. A shard is a range of queries of about equal work and of bounded output: the element of a pipeline, and a part
+// of each output table. A bundle has a shard's ids, labelled answers and known answers, but no graph; it stays in the
+// worker that loads it.
 //
-// It reads the graph that preprocess wrote; learn and score read its bundles. Their content depends on
-// the queries and the parameters alone.
+// The package reads the graph that preprocess wrote; learn and evaluate use its bundles. Shards and their content depend on
+// the queries and the parameters alone, not on the number of workers or their memory.
 package bundle

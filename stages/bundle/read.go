@@ -1,8 +1,10 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
@@ -10,7 +12,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Read returns the queries that the parameters select, grouped by source.
+// Read returns the distinct queries that the parameters select: those of a split by source and relation, those of a
+// table of queries in its order, so that shards of them are consecutive lines of the user's file.
 func Read(ctx context.Context, p Params) ([]Query, error) {
 	loaded, err := graph.Load(p.Graph)
 	if err != nil {
@@ -47,7 +50,11 @@ func Read(ctx context.Context, p Params) ([]Query, error) {
 		}
 		rows = append(rows, Row{Number: int64(i), Source: q.Source, Relation: q.Relation, Answer: q.Answer})
 	}
-	return Group(rows, known.Of), nil
+	queries := Group(rows, known.Of)
+	if p.Queries != "" {
+		slices.SortFunc(queries, func(a, b Query) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	}
+	return queries, nil
 }
 
 // version identifies what Read returns for parameters with the same graph and split.
@@ -57,7 +64,7 @@ type version struct {
 	limit          int64
 }
 
-// read is Read, once per process: every bundle of a split is cut from the same queries.
+// read is Read, once per process: every shard of a split is cut from the same queries.
 func read(ctx context.Context, p Params) ([]Query, error) {
 	loaded, err := graph.Load(p.Graph)
 	if err != nil {

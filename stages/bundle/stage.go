@@ -1,17 +1,20 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
+	"reflect"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
 func init() {
 	beam.RegisterDoFn(&cutFn{})
-	beam.RegisterDoFn(&buildFn{})
+	beam.RegisterType(reflect.TypeFor[Shard]())
 }
 
-// Params select queries and bound bundles.
+// Params select queries and decide the size of shards.
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
@@ -25,56 +28,45 @@ type Params struct {
 	Training bool
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
 	Limit int64
-	// Bundles is the minimal number of bundles, where there are as many queries; 1 if 0.
-	Bundles int
-	// Memory bounds a bundle in bytes; 64 MiB if 0.
-	Memory int64
+	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it; see Cut.
+	Work float64
+	Best int
 }
 
-func (p Params) withDefaults() Params {
-	if p.Bundles <= 0 {
-		p.Bundles = 1
-	}
-	if p.Memory <= 0 {
-		p.Memory = 64 << 20
-	}
-	return p
-}
+// Shard is the range [From, To) of the queries that Read returns, one of Of. It is an element of pipelines.
+type Shard struct{ Number, Of, From, To int }
 
-// Bundles makes the bundles of a split: PCollection<*Bundle>. Only the ranges of queries cross a
-// barrier: workers read queries and known answers themselves, and build bundles where they are used.
-func Bundles(s beam.Scope, p Params) beam.PCollection {
-	s = s.Scope("bundle.Bundles")
-	p = p.withDefaults()
-	spans := beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s))
-	return beam.ParDo(s, &buildFn{Params: p}, beam.Reshuffle(s, spans))
+// Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work and Best
+// alone. Workers read queries and known answers themselves, once per process.
+func Shards(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("bundle.Shards")
+	return beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
 }
-
-// span is the range [From, To) of the queries that make a bundle.
-type span struct{ Number, From, To int }
 
 type cutFn struct{ Params Params }
 
 // ProcessElement cuts the split.
-func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(span)) error {
+func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) error {
 	queries, err := read(ctx, f.Params)
 	if err != nil {
 		return err
 	}
-	for number, r := range Cut(queries, f.Params.Bundles, f.Params.Memory) {
-		emit(span{number, r[0], r[1]})
+	ranges := Cut(queries, f.Params.Work, f.Params.Best)
+	for number, r := range ranges {
+		emit(Shard{number, len(ranges), r[0], r[1]})
 	}
 	return nil
 }
 
-type buildFn struct{ Params Params }
-
-// ProcessElement builds one bundle.
-func (f *buildFn) ProcessElement(ctx context.Context, s span, emit func(*Bundle)) error {
-	queries, err := read(ctx, f.Params)
+// Load returns the bundle of a shard's queries.
+func (p Params) Load(ctx context.Context, s Shard) (*Bundle, error) {
+	queries, err := read(ctx, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	emit(&Bundle{Number: s.Number, Queries: queries[s.From:s.To:s.To]})
-	return nil
+	queries = slices.Clone(queries[s.From:s.To])
+	slices.SortFunc(queries, func(a, b Query) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
+	})
+	return &Bundle{Number: s.Number, Queries: queries}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/parquet"
 	"tagnet/model/ranking"
 	"tagnet/stages/score"
 )
@@ -19,13 +20,13 @@ func someScores() []*score.Scored {
 		return ranking.Rank{Pessimistic: pessimistic, Optimistic: optimistic, Candidates: 3}
 	}
 	return []*score.Scored{
-		{Number: 0, Messages: 5, Queries: []score.Query{
+		{Messages: 5, Queries: []score.Query{
 			{Source: 0, Relation: 0, Row: 2, Results: []score.Result{
 				{Row: 2, Answer: 1, Score: 3, Rank: rank(1, 1), Distance: 2},
 				{Row: 3, Answer: 2, Score: 0, Rank: rank(2, 1), Distance: score.Unreached},
 			}, Best: []score.Candidate{{Entity: 1, Score: 3, Known: true, Distance: 2}}},
 		}},
-		{Number: 1, Messages: 7, Queries: []score.Query{
+		{Messages: 7, Queries: []score.Query{
 			{Source: 1, Relation: 2, Row: 0, Results: []score.Result{{Row: 0, Answer: 0, Score: 1, Rank: rank(2, 2), Distance: 2}},
 				Best: []score.Candidate{{Entity: 2, Score: 0, Distance: score.Unreached}}},
 			{Source: 2, Relation: 3, Row: 1, Results: []score.Result{{Row: 1, Answer: 0, Score: 1, Rank: rank(1, 1), Distance: 0}}},
@@ -35,11 +36,41 @@ func someScores() []*score.Scored {
 
 var names = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
 
-func TestMetrics(t *testing.T) {
-	g := NewGatherer(names.Relations)
-	for _, s := range someScores() {
-		g.Add(s)
+func gather(all ...*score.Scored) *Gatherer {
+	g := NewGatherer()
+	for _, s := range all {
+		g.Add(s, names.Relations)
 	}
+	return g
+}
+
+// Whatever the order and the grouping in which bundles are gathered, and across a barrier, the same counts.
+func TestMergedCountsAreTheSame(t *testing.T) {
+	t.Parallel()
+	all := someScores()
+	want := gather(all...)
+	merge := &mergeFn{}
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		sum := merge.CreateAccumulator()
+		for _, i := range order {
+			data, err := encode(gather(all[i]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, err := decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum = merge.MergeAccumulators(sum, merge.AddInput(merge.CreateAccumulator(), one))
+		}
+		if diff := cmp.Diff(want, sum); diff != "" {
+			t.Errorf("in the order %v:\n%s", order, diff)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	g := gather(someScores()...)
 	m := g.Metrics("test", "epoch-002")
 	if m.Queries != 4 || m.Distinct != 3 || m.Unreached != 1 || m.Tied != .25 || m.Messages != 12 {
 		t.Errorf("%+v", m)
@@ -70,8 +101,7 @@ func TestMetrics(t *testing.T) {
 
 // The keys are a contract with other programs.
 func TestMetricsKeys(t *testing.T) {
-	g := NewGatherer(names.Relations)
-	g.Add(someScores()[0])
+	g := gather(someScores()[0])
 	text, err := json.Marshal(g.Metrics("test", "epoch-002"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,23 +122,24 @@ func TestMetricsKeys(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	all := someScores()
-	slices.Reverse(all) // rankings are in the order of the queries in any case
-	rankings := names.Rankings(all)
+	var rankings []parquet.Ranking
+	var predictions []parquet.Prediction
+	for _, s := range someScores() {
+		rankings = append(rankings, names.Rankings(s)...)
+		predictions = append(predictions, names.Predictions(s)...)
+	}
 	var got []string
 	for _, r := range rankings {
 		got = append(got, strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " "))
 	}
-	if want := []string{"head y likes x", "head z knows x", "tail x likes y", "tail x likes z"}; !slices.Equal(got, want) {
+	if want := []string{"tail x likes y", "tail x likes z", "head y likes x", "head z knows x"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if r := rankings[3]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
+	if r := rankings[1]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
 		t.Errorf("%+v", r)
 	}
-	predictions := names.Predictions(inOrder(someScores()))
-	want := "source\trelation\tposition\tanswer\tprobability\tknown\n" +
-		"y\t~likes\t1\tz\t0.5\tfalse\n" +
-		"x\tlikes\t1\ty\t0.952574\ttrue\n"
+	want := "x\tlikes\t1\ty\t0.952574\ttrue\n" +
+		"y\t~likes\t1\tz\t0.5\tfalse\n"
 	if got := string(Answers(predictions)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -44,68 +44,90 @@ type Metrics struct {
 	ByRelation  map[string]Summary `json:"by_relation"`
 }
 
-// gathered accumulates a Summary.
-type gathered struct {
-	ranks     ranking.Accumulator
-	unreached int64
+// Counts are the sums of the ranks of a set of queries. They are integers: counts that are merged in any order and
+// grouping are the same.
+type Counts struct {
+	Ranks     ranking.Accumulator
+	Unreached int64
 }
 
-func (g *gathered) add(r score.Result) {
-	g.ranks.Add(r.Rank)
+func (c *Counts) add(r score.Result) {
+	c.Ranks.Add(r.Rank)
 	if r.Distance == score.Unreached {
-		g.unreached++
+		c.Unreached++
 	}
 }
 
-func (g *gathered) summary() Summary {
+func (c *Counts) merge(other *Counts) {
+	c.Ranks.Merge(other.Ranks)
+	c.Unreached += other.Unreached
+}
+
+func (c *Counts) summary() Summary {
 	return Summary{
-		Queries: g.ranks.Queries, Unreached: g.unreached, Tied: g.ranks.TiedShare(),
-		Pessimistic: g.ranks.Pessimistic.Metrics(),
-		Mean:        g.ranks.Mean.Metrics(),
-		Optimistic:  g.ranks.Optimistic.Metrics(),
+		Queries: c.Ranks.Queries, Unreached: c.Unreached, Tied: c.Ranks.TiedShare(),
+		Pessimistic: c.Ranks.Pessimistic.Metrics(),
+		Mean:        c.Ranks.Mean.Metrics(),
+		Optimistic:  c.Ranks.Optimistic.Metrics(),
 	}
 }
 
-// Gatherer accumulates the metrics of scored bundles, in any order.
+// Gatherer gathers the counts of scored bundles, in any order. Its size depends on the number of relations, not on that
+// of queries. It is an element of pipelines, where its exported fields are encoded as JSON.
 type Gatherer struct {
-	relations                           []string
-	distinct, messages                  int64
-	all                                 gathered
-	byDirection, byDistance, byRelation map[string]*gathered
+	// Shards is the number of bundles, Distinct that of their queries, Messages that of the messages that were sent.
+	Shards             int
+	Distinct, Messages int64
+	All                Counts
+	// ByDirection, ByDistance and ByRelation have the keys that Metrics states.
+	ByDirection, ByDistance, ByRelation map[string]*Counts
 }
 
-// NewGatherer returns a Gatherer, given the names of the base relations.
-func NewGatherer(relations []string) *Gatherer {
-	return &Gatherer{
-		relations:   relations,
-		byDirection: map[string]*gathered{}, byDistance: map[string]*gathered{}, byRelation: map[string]*gathered{},
+// NewGatherer returns a Gatherer without counts.
+func NewGatherer() *Gatherer {
+	return &Gatherer{ByDirection: map[string]*Counts{}, ByDistance: map[string]*Counts{}, ByRelation: map[string]*Counts{}}
+}
+
+// Add adds a bundle. relations are the names of the base relations.
+func (g *Gatherer) Add(s *score.Scored, relations []string) {
+	g.Shards++
+	g.Messages += s.Messages
+	for _, q := range s.Queries {
+		g.Distinct++
+		direction, relation := Directed(relations, q.Relation)
+		for _, r := range q.Results {
+			g.All.add(r)
+			entry(g.ByDirection, direction).add(r)
+			entry(g.ByDistance, distanceKey(r.Distance)).add(r)
+			entry(g.ByRelation, relation).add(r)
+		}
 	}
 }
 
-// Add adds a bundle.
-func (g *Gatherer) Add(s *score.Scored) {
-	g.messages += s.Messages
-	for _, q := range s.Queries {
-		g.distinct++
-		direction, relation := Directed(g.relations, q.Relation)
-		for _, r := range q.Results {
-			g.all.add(r)
-			entry(g.byDirection, direction).add(r)
-			entry(g.byDistance, distanceKey(r.Distance)).add(r)
-			entry(g.byRelation, relation).add(r)
+// Merge adds what another Gatherer gathered.
+func (g *Gatherer) Merge(other *Gatherer) {
+	g.Shards += other.Shards
+	g.Distinct += other.Distinct
+	g.Messages += other.Messages
+	g.All.merge(&other.All)
+	for _, pair := range []struct{ into, from map[string]*Counts }{
+		{g.ByDirection, other.ByDirection}, {g.ByDistance, other.ByDistance}, {g.ByRelation, other.ByRelation},
+	} {
+		for key, counts := range pair.from {
+			entry(pair.into, key).merge(counts)
 		}
 	}
 }
 
 // Summary returns the metrics of all queries added so far.
-func (g *Gatherer) Summary() Summary { return g.all.summary() }
+func (g *Gatherer) Summary() Summary { return g.All.summary() }
 
 // Metrics returns the metrics of all queries added so far, also by direction, distance and relation.
 func (g *Gatherer) Metrics(split, checkpoint string) Metrics {
 	return Metrics{
 		Split: split, Checkpoint: checkpoint, Summary: g.Summary(),
-		Distinct: g.distinct, Messages: g.messages,
-		ByDirection: summaries(g.byDirection), ByDistance: summaries(g.byDistance), ByRelation: summaries(g.byRelation),
+		Distinct: g.Distinct, Messages: g.Messages,
+		ByDirection: summaries(g.ByDirection), ByDistance: summaries(g.ByDistance), ByRelation: summaries(g.ByRelation),
 	}
 }
 
@@ -117,19 +139,19 @@ func Directed(relations []string, relation int32) (direction, name string) {
 	return Tail, relations[relation]
 }
 
-func entry(m map[string]*gathered, key string) *gathered {
-	g := m[key]
-	if g == nil {
-		g = &gathered{}
-		m[key] = g
+func entry(m map[string]*Counts, key string) *Counts {
+	c := m[key]
+	if c == nil {
+		c = &Counts{}
+		m[key] = c
 	}
-	return g
+	return c
 }
 
-func summaries(m map[string]*gathered) map[string]Summary {
+func summaries(m map[string]*Counts) map[string]Summary {
 	out := make(map[string]Summary, len(m))
-	for key, g := range m {
-		out[key] = g.summary()
+	for key, c := range m {
+		out[key] = c.summary()
 	}
 	return out
 }

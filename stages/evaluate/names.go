@@ -2,9 +2,7 @@ package evaluate
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
 
 	"tagnet/formats/parquet"
 	"tagnet/model/ranking"
@@ -14,51 +12,55 @@ import (
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
 type Names struct{ Entities, Relations []string }
 
-// Rankings returns the rows of rankings.parquet, in the order of the split's queries.
-func (n Names) Rankings(all []*score.Scored) []parquet.Ranking {
-	var rows []parquet.Ranking
-	for _, s := range all {
-		for _, q := range s.Queries {
-			direction, relation := Directed(n.Relations, q.Relation)
-			for _, r := range q.Results {
-				rows = append(rows, parquet.Ranking{
-					Query: r.Row, Direction: direction,
-					Source: n.Entities[q.Source], Relation: relation, Answer: n.Entities[r.Answer],
-					Score:           r.Score,
-					RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
-					Candidates: r.Rank.Candidates, Distance: r.Distance,
-				})
-			}
-		}
+// Rankings returns the rows of a part of rankings: the labelled answers of a bundle's queries.
+func (names Names) Rankings(s *score.Scored) []parquet.Ranking {
+	n := 0
+	for _, q := range s.Queries {
+		n += len(q.Results)
 	}
-	slices.SortFunc(rows, func(a, b parquet.Ranking) int { return cmp.Compare(a.Query, b.Query) })
-	return rows
-}
-
-// Predictions returns the rows of predictions.parquet, in the order of the distinct queries.
-func (n Names) Predictions(all []*score.Scored) []parquet.Prediction {
-	var rows []parquet.Prediction
-	for _, s := range all {
-		for _, q := range s.Queries {
-			direction, relation := Directed(n.Relations, q.Relation)
-			for i, c := range q.Best {
-				rows = append(rows, parquet.Prediction{
-					Source: n.Entities[q.Source], Relation: relation, Direction: direction,
-					Position: int32(i + 1), Entity: n.Entities[c.Entity],
-					Probability: ranking.Probability(c.Score), Score: c.Score,
-					Known: c.Known, Distance: c.Distance,
-				})
-			}
+	rows := make([]parquet.Ranking, 0, n)
+	for _, q := range s.Queries {
+		direction, relation := Directed(names.Relations, q.Relation)
+		for _, r := range q.Results {
+			rows = append(rows, parquet.Ranking{
+				Query: r.Row, Direction: direction,
+				Source: names.Entities[q.Source], Relation: relation, Answer: names.Entities[r.Answer],
+				Score:           r.Score,
+				RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
+				Candidates: r.Rank.Candidates, Distance: r.Distance,
+			})
 		}
 	}
 	return rows
 }
 
-// Answers returns the content of answers.tsv: a line for each answer, inverse relations with a leading
-// ~.
+// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
+func (names Names) Predictions(s *score.Scored) []parquet.Prediction {
+	n := 0
+	for _, q := range s.Queries {
+		n += len(q.Best)
+	}
+	rows := make([]parquet.Prediction, 0, n)
+	for _, q := range s.Queries {
+		direction, relation := Directed(names.Relations, q.Relation)
+		for i, c := range q.Best {
+			rows = append(rows, parquet.Prediction{
+				Source: names.Entities[q.Source], Relation: relation, Direction: direction,
+				Position: int32(i + 1), Entity: names.Entities[c.Entity],
+				Probability: ranking.Probability(c.Score), Score: c.Score,
+				Known: c.Known, Distance: c.Distance,
+			})
+		}
+	}
+	return rows
+}
+
+// AnswersHeading is the first line of answers.tsv.
+const AnswersHeading = "source\trelation\tposition\tanswer\tprobability\tknown\n"
+
+// Answers returns lines of answers.tsv: one for each prediction, inverse relations with a leading ~.
 func Answers(predictions []parquet.Prediction) []byte {
 	var text bytes.Buffer
-	text.WriteString("source\trelation\tposition\tanswer\tprobability\tknown\n")
 	for _, p := range predictions {
 		inverse := ""
 		if p.Direction == Head {

@@ -3,6 +3,9 @@ package evaluate
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -10,103 +13,167 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
+	"tagnet/stages/worker"
 )
 
 func init() {
+	beam.RegisterDoFn(&shardFn{})
 	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterType(reflect.TypeFor[*mergeFn]())
+	beam.RegisterCoder(reflect.TypeFor[*Gatherer](), encode, decode)
 }
 
-// Params are the parameters of Write.
+func encode(g *Gatherer) ([]byte, error) { return json.Marshal(g) }
+
+func decode(data []byte) (*Gatherer, error) {
+	g := NewGatherer()
+	return g, json.Unmarshal(data, g)
+}
+
+// Params are the parameters of Evaluate.
 type Params struct {
-	// Graph is the URL of the graph/ folder, Split the split of the queries. Required.
-	Graph, Split string
+	// Queries selects the queries. Those of a user, in Queries.Queries, have no known answers: Evaluate writes answers.tsv
+	// instead of ranks and metrics.
+	Queries bundle.Params
+	// Model scores them.
+	Model score.Params
 	// Folder is the URL of the output folder. Required.
 	Folder string
 	// Lock is that of Folder; the zero Lock is never lost.
 	Lock lock.Lock
-	// Checkpoint is the name of the checkpoint, for metrics.json.
-	Checkpoint string
-	// UserQueries selects queries of a user, whose answers are not known: Write writes answers.tsv
-	// instead of ranks and metrics.
-	UserQueries bool
 }
 
-// Write writes the results of scored bundles. Input: KV<int, *score.Scored> with one key.
-// Output: the URLs of the files. One worker holds all of them: 60 bytes for each query and 20 for each
-// of its best candidates, and as much again, with the names, for each file in turn.
-func Write(s beam.Scope, p Params, scored beam.PCollection) beam.PCollection {
-	s = s.Scope("evaluate.Write")
-	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, scored))
+// The names of the outputs: tables, which are folders of parts, and files.
+const (
+	RankingsTable    = "rankings"
+	PredictionsTable = "predictions"
+	MetricsFile      = "metrics.json"
+	AnswersFile      = "answers.tsv"
+)
+
+// url returns the URL of an output.
+func (p Params) url(name string) string { return storage.Join(p.Folder, name) }
+
+// users reports whether the queries are a user's.
+func (p Params) users() bool { return p.Queries.Queries != "" }
+
+// Evaluate scores the queries and writes the results. Output: the URL of the last file written, metrics.json or
+// answers.tsv. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again
+// and gives the same bytes under the same names. Only a Gatherer of each shard crosses a barrier.
+func Evaluate(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("evaluate.Evaluate")
+	gathered := beam.ParDo(s, &shardFn{Params: p}, bundle.Shards(s, p.Queries))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, gathered))
 }
 
-type writeFn struct{ Params Params }
+type shardFn struct{ Params Params }
 
-// ProcessElement receives all bundles.
-func (f *writeFn) ProcessElement(ctx context.Context, _ int, scored func(**score.Scored) bool, emit func(string)) error {
-	ctx = f.Params.Lock.Guard(ctx)
-	loaded, err := graph.Load(f.Params.Graph)
+// together is how many shards of a process are in memory: one is scored while another is written.
+const together = 2
+
+// ProcessElement scores a shard and writes its parts.
+func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*Gatherer)) error {
+	ctx, leave, err := worker.Enter(ctx, together)
 	if err != nil {
 		return err
 	}
-	var all []*score.Scored
-	var one *score.Scored
-	for scored(&one) {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b *score.Scored) int { return cmp.Compare(a.Number, b.Number) })
-	names := Names{Entities: loaded.Of(f.Params.Split).Entities, Relations: loaded.Relations}
-	write := f.metrics
-	if f.Params.UserQueries {
-		write = f.answers
-	}
-	urls, err := write(ctx, names, all)
+	defer leave()
+	b, err := f.Params.Queries.Load(ctx, shard)
 	if err != nil {
 		return err
 	}
-	for _, url := range urls {
-		emit(url)
+	scored, err := score.Rank(ctx, f.Params.Model, b)
+	if err != nil {
+		return err
 	}
+	loaded, err := graph.Load(f.Params.Queries.Graph)
+	if err != nil {
+		return err
+	}
+	names := Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
+	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names); err != nil {
+		return err
+	}
+	g := NewGatherer()
+	g.Add(scored, names.Relations)
+	emit(g)
 	return nil
 }
 
-// The names of the files.
-const (
-	RankingsFile    = "rankings.parquet"
-	PredictionsFile = "predictions.parquet"
-	MetricsFile     = "metrics.json"
-	AnswersFile     = "answers.tsv"
-)
-
-func (f *writeFn) url(file string) string { return storage.Join(f.Params.Folder, file) }
-
-// metrics writes the files of a split.
-func (f *writeFn) metrics(ctx context.Context, names Names, all []*score.Scored) ([]string, error) {
-	gatherer := NewGatherer(names.Relations)
-	for _, s := range all {
-		gatherer.Add(s)
+// write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
+// table, a user's in the order of the file.
+func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *score.Scored, names Names) error {
+	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
+	if f.Params.users() {
+		slices.SortFunc(scored.Queries, func(a, b score.Query) int { return cmp.Compare(a.Row, b.Row) })
+	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
+		return err
 	}
-	if err := parquet.Write(ctx, f.url(RankingsFile), names.Rankings(all)); err != nil {
-		return nil, err
-	}
-	if err := parquet.Write(ctx, f.url(PredictionsFile), names.Predictions(all)); err != nil {
-		return nil, err
-	}
-	if err := storage.WriteJSON(ctx, f.url(MetricsFile), gatherer.Metrics(f.Params.Split, f.Params.Checkpoint)); err != nil {
-		return nil, err
-	}
-	return []string{f.url(RankingsFile), f.url(PredictionsFile), f.url(MetricsFile)}, nil
+	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored))
 }
 
-// answers writes the files of a user's queries, in the order of the user's file.
-func (f *writeFn) answers(ctx context.Context, names Names, all []*score.Scored) ([]string, error) {
-	predictions := names.Predictions(inOrder(all))
-	if err := parquet.Write(ctx, f.url(PredictionsFile), predictions); err != nil {
-		return nil, err
+// mergeFn merges what shards gathered.
+type mergeFn struct{}
+
+func (*mergeFn) CreateAccumulator() *Gatherer { return NewGatherer() }
+
+func (*mergeFn) AddInput(sum, one *Gatherer) *Gatherer {
+	sum.Merge(one)
+	return sum
+}
+
+func (*mergeFn) MergeAccumulators(a, b *Gatherer) *Gatherer {
+	a.Merge(b)
+	return a
+}
+
+// writeFn writes the file that is made of all shards.
+type writeFn struct{ Params Params }
+
+// ProcessElement receives what all shards gathered, when all parts are written.
+func (f *writeFn) ProcessElement(ctx context.Context, g *Gatherer, emit func(string)) error {
+	ctx = f.Params.Lock.Guard(ctx)
+	name, write := MetricsFile, f.metrics
+	if f.Params.users() {
+		name, write = AnswersFile, f.answers
 	}
-	if err := storage.WriteFile(ctx, f.url(AnswersFile), Answers(predictions)); err != nil {
-		return nil, err
+	url := f.Params.url(name)
+	if err := write(ctx, url, g); err != nil {
+		return err
 	}
-	return []string{f.url(AnswersFile), f.url(PredictionsFile)}, nil
+	emit(url)
+	return nil
+}
+
+func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
+	return storage.WriteJSON(ctx, url, g.Metrics(f.Params.Queries.Split, f.Params.Model.Checkpoint))
+}
+
+// answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the
+// queries of each.
+func (f *writeFn) answers(ctx context.Context, url string, g *Gatherer) error {
+	w, err := storage.Create(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write([]byte(AnswersHeading)); err != nil {
+		return err
+	}
+	parts := 0
+	err = parquet.EachPart(ctx, f.Params.url(PredictionsTable), func(rows []parquet.Prediction) error {
+		parts++
+		_, err := w.Write(Answers(rows))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if parts != g.Shards {
+		return fmt.Errorf("%s has %d parts of %d", f.Params.url(PredictionsTable), parts, g.Shards)
+	}
+	return w.Commit()
 }

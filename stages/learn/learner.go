@@ -444,8 +444,8 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
 	}
-	gatherer := evaluate.NewGatherer(l.Vocabulary.Relations)
-	gatherer.Add(scored)
+	gatherer := evaluate.NewGatherer()
+	gatherer.Add(scored, l.Vocabulary.Relations)
 	s := gatherer.Summary()
 	return &checkpoint.Valid{
 		Queries: s.Queries, Tied: s.Tied, Pessimistic: s.Pessimistic, Mean: s.Mean, Optimistic: s.Optimistic,

@@ -38,7 +38,7 @@ func (r *deviceRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(row
 	if r.scorer == nil {
 		return nil, errors.New("scoring: another scoring of this process has taken over the device: run again")
 	}
-	out := &Scored{Number: b.Number}
+	out := &Scored{}
 	for rest := b.Queries; len(rest) > 0; {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -3,5 +3,6 @@
 // (source, relation, ?), and the threads of a worker share the queries of a bundle, or a device
 // answers them in groups. Training validates its epochs with the same Ranker.
 //
-// Results are ids in the order of the bundle; stages/evaluate adds names and writes them.
+// Results are ids in the order of the bundle. The transform is in stages/evaluate, which calls Rank, adds names and writes
+// the results where they are made: they never cross a barrier.
 package score

@@ -84,7 +84,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 			chunks = append(chunks, [2]int{first + from, first + min(from+chunkSize, len(queries))})
 		}
 	}
-	out := &Scored{Number: b.Number, Queries: make([]Query, len(b.Queries))}
+	out := &Scored{Queries: make([]Query, len(b.Queries))}
 	var messages atomic.Int64
 	err := parallel.Try(ctx, len(r.threads), len(chunks), func(_ context.Context, i, chunk int) error {
 		from, to := chunks[chunk][0], chunks[chunk][1]

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 )
 
@@ -90,7 +89,7 @@ func TestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != 180 || len(s.Queries) != 90 || s.Messages != 900 || s.Number != 4 {
+	if done != 180 || len(s.Queries) != 90 || s.Messages != 900 {
 		t.Errorf("%d rows, %d queries, %d messages", done, len(s.Queries), s.Messages)
 	}
 	for i, q := range s.Queries {
@@ -147,37 +146,5 @@ func TestRankFails(t *testing.T) {
 	small := NewRanker(entities-8, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
 	if _, err := small.Rank(t.Context(), someBundle(), nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
-	}
-}
-
-func TestEncodedScoresAreTheSame(t *testing.T) {
-	t.Parallel()
-	want := &Scored{Number: 3, Messages: 1 << 50, Queries: []Query{
-		{Source: 1, Relation: 2, Row: 7, Results: []Result{
-			{Row: 7, Answer: 5, Score: -1.5, Rank: ranking.Rank{Pessimistic: 4, Optimistic: 1, Candidates: 9}, Distance: Unreached},
-			{Row: 9, Answer: 6, Score: 2, Rank: ranking.Rank{Pessimistic: 1, Optimistic: 1, Candidates: 9}, Distance: 2},
-		}, Best: []Candidate{{Entity: 6, Score: 2, Known: true, Distance: 2}, {Entity: 0, Score: 1, Distance: Unreached}}},
-		{Source: 4, Relation: 0},
-	}}
-	data, err := want.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	b, err := someBundle().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Decode(b); err == nil {
-		t.Error("a bundle decodes as scores")
-	}
-	if _, err := bundle.Decode(data); err == nil {
-		t.Error("scores decode as a bundle")
 	}
 }

@@ -4,8 +4,6 @@ import "tagnet/model/ranking"
 
 // Scored is a bundle's results, in the bundle's order.
 type Scored struct {
-	// Number is the bundle's.
-	Number  int
 	Queries []Query
 	// Messages is the number of messages that the propagations sent.
 	Messages int64

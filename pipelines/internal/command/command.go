@@ -13,6 +13,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"golang.org/x/term"
 
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -159,6 +161,21 @@ func (e *Environment) Outputs(written bool, urls ...string) {
 			e.Say("already exists: %s", url)
 		}
 	}
+}
+
+// Tables prints a line for each table of many parts: its folder, or the one file that earlier versions wrote.
+func (e *Environment) Tables(ctx context.Context, written bool, tables ...string) error {
+	for _, table := range tables {
+		files, err := parquet.TableFiles(ctx, table)
+		if err != nil {
+			return err
+		}
+		if storage.Base(files[0]) == storage.Base(table)+".parquet" {
+			table = files[0]
+		}
+		e.Outputs(written, table)
+	}
+	return nil
 }
 
 // Next prints a line for each command that can follow.

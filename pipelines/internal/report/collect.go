@@ -32,7 +32,8 @@ type evidence struct {
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
-	own         []card // the user's own queries
+	own         []card // the user's own queries, the first of ownQueries
+	ownQueries  int64
 	messages    []messages.Summary
 	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section

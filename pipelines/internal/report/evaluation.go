@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/parquet"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/report/chart"
 	"tagnet/pipelines/internal/workspace"
@@ -18,8 +17,9 @@ import (
 // evaluation is the output of score for a split.
 type evaluation struct {
 	evaluate.Metrics
-	ranks []parquet.Ranking
-	cards []card
+	// pessimistic and optimistic have the number of queries of each rank.
+	pessimistic, optimistic map[int64]int64
+	cards                   []card
 }
 
 // readEvaluations reads the evaluations that used the weights of the best checkpoint.
@@ -76,7 +76,7 @@ func (e *evidence) composeEvaluation() section {
 	if len(v.ByDistance) > 0 {
 		s.Figures = append(s.Figures, v.distanceFigure())
 	}
-	if len(v.ranks) > 0 {
+	if len(v.pessimistic) > 0 {
 		s.Figures = append(s.Figures, v.rankFigure())
 	}
 	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", distanceNames(v.ByDistance), v.ByDistance)
@@ -150,31 +150,35 @@ func (v evaluation) distanceFigure() figure {
 
 // rankFigure draws the cumulative distribution of the ranks.
 func (v evaluation) rankFigure() figure {
-	var pessimistic, optimistic []int64
-	for _, r := range v.ranks {
-		pessimistic, optimistic = append(pessimistic, r.RankPessimistic), append(optimistic, r.RankOptimistic)
-	}
 	return newFigure("ranks", "Cumulative distribution of ranks", "Share of the queries whose answer has at most this rank. The left end is Hits@1.", chart.Lines{
 		X: chart.Axis{Label: "rank", Log: true, Format: func(v float64) string { return count(int64(v)) }},
 		Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1},
 		Series: []chart.Series{
-			{Key: chart.Key{Name: "ties against the answer"}, Points: cumulative(pessimistic)},
-			{Key: chart.Key{Name: "ties for the answer", Colour: 1}, Points: cumulative(optimistic), Dashed: true},
+			{Key: chart.Key{Name: "ties against the answer"}, Points: cumulative(v.pessimistic)},
+			{Key: chart.Key{Name: "ties for the answer", Colour: 1}, Points: cumulative(v.optimistic), Dashed: true},
 		}})
 }
 
-// cumulative sorts the ranks and returns the share of them that are at most x, for x from 1 to the
-// largest in steps of a fifteenth.
-func cumulative(ranks []int64) []chart.Point {
+// cumulative returns the share of the queries whose rank is at most x, for x from 1 to the largest rank in steps of a
+// fifteenth, given the number of queries of each rank.
+func cumulative(ranks map[int64]int64) []chart.Point {
 	if len(ranks) == 0 {
 		return nil
 	}
-	slices.Sort(ranks)
+	sorted := slices.Sorted(maps.Keys(ranks))
+	total := int64(0)
+	for _, n := range ranks {
+		total += n
+	}
 	var points []chart.Point
-	largest := max(ranks[len(ranks)-1], 10) // an axis to rank 1 alone would show nothing
+	largest := max(sorted[len(sorted)-1], 10) // an axis to rank 1 alone would show nothing
+	below := int64(0)
 	for at := int64(1); ; at = min(largest, max(at+1, at+at/15)) {
-		below, _ := slices.BinarySearch(ranks, at+1)
-		points = append(points, chart.Point{X: float64(at), Y: float64(below) / float64(len(ranks))})
+		for len(sorted) > 0 && sorted[0] <= at {
+			below += ranks[sorted[0]]
+			sorted = sorted[1:]
+		}
+		points = append(points, chart.Point{X: float64(at), Y: float64(below) / float64(total)})
 		if at == largest {
 			return points
 		}

@@ -177,14 +177,15 @@ func (f fixture) messages() {
 	f.write("messages/test/summary.json", m)
 }
 
-// tables writes the ranks of all queries, and five candidates of each.
+// tables writes the ranks of all queries, and five candidates of each, in parts.
 func (f fixture) tables(split string) {
 	f.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	rankings := make([]parquet.Ranking, f.queries)
-	var predictions []parquet.Prediction
+	const parts = 3
+	var rankings [parts][]parquet.Ranking
+	var predictions [parts][]parquet.Prediction
 	seen := map[query]bool{}
-	for i := range rankings {
+	for i := range f.queries {
 		direction := []string{"tail", "head"}[i%2]
 		rank := int64(1)
 		for random.Float64() < 0.55 && rank < 7000 {
@@ -192,7 +193,8 @@ func (f fixture) tables(split string) {
 		}
 		r := parquet.Ranking{Query: int64(i), Direction: direction, Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
 			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
-		rankings[i] = r
+		part := i % 5000 % parts // that of the source
+		rankings[part] = append(rankings[part], r)
 		if q := (query{r.Source, r.Relation, direction}); !seen[q] {
 			seen[q] = true
 			for i := range int32(5) {
@@ -201,15 +203,17 @@ func (f fixture) tables(split string) {
 				if int64(i+1) == rank {
 					p.Entity = r.Answer
 				}
-				predictions = append(predictions, p)
+				predictions[part] = append(predictions[part], p)
 			}
 		}
 	}
 	folder := f.workspace.Evaluation(split)
-	if err := parquet.Write(context.Background(), folder+"/rankings.parquet", rankings); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := parquet.Write(context.Background(), folder+"/predictions.parquet", predictions); err != nil {
-		f.t.Fatal(err)
+	for i := range parts {
+		if err := parquet.Write(context.Background(), parquet.PartFile(folder+"/rankings", i, parts), rankings[i]); err != nil {
+			f.t.Fatal(err)
+		}
+		if err := parquet.Write(context.Background(), parquet.PartFile(folder+"/predictions", i, parts), predictions[i]); err != nil {
+			f.t.Fatal(err)
+		}
 	}
 }

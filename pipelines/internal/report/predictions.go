@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/evaluate"
 )
 
 // The numbers of queries that the page shows.
@@ -44,66 +46,124 @@ func group[T any](rows []T, queryOf func(T) query, wanted func(query) bool) (ord
 
 func everyQuery(query) bool { return true }
 
-// readTables reads the ranks of a split, and the predictions for the queries that the page shows.
+// readTables counts the ranks of a split, and reads ranks and predictions of the queries that the page shows. One part of
+// a table is in memory at a time. All rows of a query are in one part.
 func (v *evaluation) readTables(ctx context.Context, folder string) (err error) {
-	if v.ranks, err = parquet.Read[parquet.Ranking](ctx, storage.Join(folder, "rankings.parquet")); err != nil {
-		return err
-	}
-	queries, ranks := group(v.ranks, rankedQuery, everyQuery)
-	chosen := choose(queries, ranks)
-	predictions, err := parquet.Read[parquet.Prediction](ctx, storage.Join(folder, "predictions.parquet"))
+	v.pessimistic, v.optimistic = map[int64]int64{}, map[int64]int64{}
+	var kept []query
+	ranks := map[query][]parquet.Ranking{}
+	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.RankingsTable), func(rows []parquet.Ranking) error {
+		for _, r := range rows {
+			v.pessimistic[r.RankPessimistic]++
+			v.optimistic[r.RankOptimistic]++
+		}
+		queries, more := group(rows, rankedQuery, everyQuery)
+		maps.Copy(ranks, more)
+		kept = shortlist(append(kept, queries...), ranks)
+		few := make(map[query][]parquet.Ranking, len(kept))
+		for _, q := range kept {
+			few[q] = ranks[q]
+		}
+		ranks = few
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	_, candidates := group(predictions, predictedQuery, func(q query) bool { return slices.Contains(chosen, q) })
+	chosen := choose(kept, ranks)
+	candidates := map[query][]parquet.Prediction{}
+	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
+		_, found := group(rows, predictedQuery, func(q query) bool { return slices.Contains(chosen, q) })
+		maps.Copy(candidates, found)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, q := range chosen {
 		v.cards = append(v.cards, newCard(q, candidates[q], ranks[q]))
 	}
 	return nil
 }
 
-// readOwnQueries reads the predictions for the user's own queries, if there are any.
+// readOwnQueries reads the first predictions for the user's own queries, if there are any.
 func (e *evidence) readOwnQueries(ctx context.Context) {
-	url := storage.Join(e.workspace.Evaluation("queries"), "predictions.parquet")
-	if there, err := storage.Exists(ctx, url); err != nil || !there {
+	table := storage.Join(e.workspace.Evaluation("queries"), evaluate.PredictionsTable)
+	if _, err := parquet.TableFiles(ctx, table); err != nil {
 		return
 	}
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
 	err := e.require(ctx, workspace.EvaluationFolder("queries"), scoreOwn)
-	var predictions []parquet.Prediction
 	if err == nil {
-		predictions, err = parquet.Read[parquet.Prediction](ctx, url)
+		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
+			queries, candidates := group(rows, predictedQuery, everyQuery)
+			e.ownQueries += int64(len(queries))
+			for _, q := range queries[:min(len(queries), ownShown-len(e.own))] {
+				e.own = append(e.own, newCard(q, candidates[q], nil))
+			}
+			return nil
+		})
 	}
 	if err != nil {
 		e.missing(queriesSection, "The answers to your own queries cannot be shown", scoreOwn, err)
-	}
-	queries, candidates := group(predictions, predictedQuery, everyQuery)
-	for _, q := range queries {
-		e.own = append(e.own, newCard(q, candidates[q], nil))
 	}
 }
 
 // choose returns queries that the model answers right, then others, each over as many relations as
 // possible. It is deterministic.
 func choose(queries []query, ranks map[query][]parquet.Ranking) []query {
-	drawn, worst := map[query]uint64{}, map[query]int64{}
+	queries = drawn(queries)
+	right := spread(queries, rightShown, atMost(ranks, 1))
+	wrong := spread(queries, wrongShown, above(ranks, 10))
+	if len(wrong) == 0 {
+		wrong = spread(queries, wrongShown, above(ranks, 1))
+	}
+	return append(right, wrong...)
+}
+
+// shortlist returns the queries that choose may return from these and others: of each relation and direction, as many of
+// those that it wants as it returns in all.
+func shortlist(queries []query, ranks map[query][]parquet.Ranking) []query {
+	queries = drawn(queries)
+	kept := map[query]bool{}
+	for _, class := range []struct {
+		n      int
+		wanted func(query) bool
+	}{{rightShown, atMost(ranks, 1)}, {wrongShown, above(ranks, 10)}, {wrongShown, above(ranks, 1)}} {
+		seen := map[query]int{} // has no sources
+		for _, q := range queries {
+			if kind := (query{relation: q.relation, direction: q.direction}); class.wanted(q) && seen[kind] < class.n {
+				seen[kind]++
+				kept[q] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(queries, func(q query) bool { return !kept[q] })
+}
+
+// drawn returns queries in an order that depends on their names as if it were random.
+func drawn(queries []query) []query {
+	hashes := map[query]uint64{}
 	for _, q := range queries {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s\t%s\t%s", q.source, q.relation, q.direction)
-		drawn[q] = h.Sum64()
-		for _, r := range ranks[q] {
-			worst[q] = max(worst[q], r.RankPessimistic)
-		}
+		hashes[q] = h.Sum64()
 	}
-	queries = slices.SortedFunc(slices.Values(queries), func(a, b query) int {
-		return cmp.Or(cmp.Compare(drawn[a], drawn[b]), strings.Compare(a.source, b.source), strings.Compare(a.relation, b.relation), strings.Compare(a.direction, b.direction))
+	return slices.SortedFunc(slices.Values(queries), func(a, b query) int {
+		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), strings.Compare(a.source, b.source), strings.Compare(a.relation, b.relation), strings.Compare(a.direction, b.direction))
 	})
-	right := spread(queries, rightShown, func(q query) bool { return worst[q] == 1 })
-	wrong := spread(queries, wrongShown, func(q query) bool { return worst[q] > 10 })
-	if len(wrong) == 0 {
-		wrong = spread(queries, wrongShown, func(q query) bool { return worst[q] > 1 })
+}
+
+// atMost and above return whether the worst rank of a query's answers is at most, or above, a rank.
+func atMost(ranks map[query][]parquet.Ranking, rank int64) func(query) bool {
+	wrong := above(ranks, rank)
+	return func(q query) bool { return !wrong(q) }
+}
+
+func above(ranks map[query][]parquet.Ranking, rank int64) func(query) bool {
+	return func(q query) bool {
+		return slices.ContainsFunc(ranks[q], func(r parquet.Ranking) bool { return r.RankPessimistic > rank })
 	}
-	return append(right, wrong...)
 }
 
 // spread returns up to n of the wanted queries: one of each relation and direction before a second
@@ -173,10 +233,10 @@ func (e *evidence) composeOwnQueries() section {
 	if len(e.own) == 0 {
 		return section{}
 	}
-	s := section{ID: "own", Title: "Your queries", Cards: e.own[:min(ownShown, len(e.own))]}
+	s := section{ID: "own", Title: "Your queries", Cards: e.own}
 	s.Lead = []string{"The best candidates with their probabilities. Known answers are facts of the dataset."}
-	if len(e.own) > ownShown {
-		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(int64(len(e.own)))))
+	if e.ownQueries > ownShown {
+		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(e.ownQueries)))
 	}
 	return s
 }

@@ -3,8 +3,11 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/workspace"
@@ -56,13 +59,38 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 	}
 }
 
+// TestShortlist checks that the queries of a split are chosen the same whether its ranks are read at once or in parts.
+func TestShortlist(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 8))
+	for range 20 {
+		var all, kept []query
+		ranks := map[query][]parquet.Ranking{}
+		for i := range 400 {
+			q := query{fmt.Sprint(i), fmt.Sprint(random.IntN(4)), []string{"tail", "head"}[random.IntN(2)]}
+			all = append(all, q)
+			ranks[q] = []parquet.Ranking{{RankPessimistic: 1 + random.Int64N(2)*random.Int64N(13)}, {RankPessimistic: 1}}
+			kept = append(kept, q)
+			if random.IntN(50) == 0 {
+				kept = shortlist(kept, ranks)
+			}
+		}
+		kept = shortlist(kept, ranks)
+		if most := 4 * 2 * (rightShown + 2*wrongShown); len(kept) > most {
+			t.Errorf("%d queries are kept, want %d at most", len(kept), most)
+		}
+		if diff := cmp.Diff(choose(all, ranks), choose(kept, ranks), cmp.AllowUnexported(query{})); diff != "" {
+			t.Errorf("other queries are chosen:\n%s", diff)
+		}
+	}
+}
+
 func TestCumulative(t *testing.T) {
-	points := cumulative([]int64{1, 1, 2, 100})
+	points := cumulative(map[int64]int64{1: 2, 2: 1, 100: 1})
 	first, last := points[0], points[len(points)-1]
 	if first.X != 1 || first.Y != 0.5 || points[1].Y != 0.75 || last.X != 100 || last.Y != 1 {
 		t.Errorf("points %v", points)
 	}
-	if all := cumulative([]int64{1, 1}); len(all) < 2 || all[0].Y != 1 || all[len(all)-1].X != 10 {
+	if all := cumulative(map[int64]int64{1: 2}); len(all) < 2 || all[0].Y != 1 || all[len(all)-1].X != 10 {
 		t.Errorf("all of rank 1: %v", all)
 	}
 	for i := 1; i < len(points); i++ {
@@ -92,10 +120,12 @@ func TestOwnQueries(t *testing.T) {
 	w := workspace.New(root)
 	var rows []parquet.Prediction
 	for i := range 2 * (ownShown + 1) {
-		rows = append(rows, parquet.Prediction{Source: fmt.Sprint("Own ", i%(ownShown+1)), Relation: "knows", Direction: "tail", Position: int32(i), Entity: fmt.Sprint("Ada ", i), Known: i == 0})
+		rows = append(rows, parquet.Prediction{Source: fmt.Sprint("Own ", i/2), Relation: "knows", Direction: "tail", Position: int32(i), Entity: fmt.Sprint("Ada ", i), Known: i == 0})
 	}
-	if err := parquet.Write(t.Context(), w.Evaluation("queries")+"/predictions.parquet", rows); err != nil {
-		t.Fatal(err)
+	for i, part := range [][]parquet.Prediction{rows[:2*ownShown-6], rows[2*ownShown-6:]} {
+		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("queries")+"/predictions", i, 2), part); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, output := run(t, root); !strings.Contains(output, "The answers to your own queries cannot be shown (") {
 		t.Errorf("no gap for queries without a manifest: %s", output)

@@ -38,7 +38,7 @@ func TestDevice(t *testing.T) {
 // device is lost in the middle, after which another run is complete.
 func TestDeviceFails(t *testing.T) {
 	best := 10
-	for name, fault := range pipelinetest.Faults(40) {
+	for name, fault := range pipelinetest.Faults(8) {
 		t.Run(name, func(t *testing.T) {
 			w := trained(t, "inductive")
 			pipelinetest.UseFaulty(t, fault)

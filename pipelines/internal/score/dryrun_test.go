@@ -10,6 +10,6 @@ import (
 func TestDryRun(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/score.scoreFn")
-	pipelinetest.DryRun(t, Pipeline(), w, "/score.scoreFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn")
+	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
 }

@@ -12,8 +12,10 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := Build(bundle.Params{Graph: "mem://graph", Split: "test", Bundles: 2},
-		score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
-		evaluate.Params{Graph: "mem://graph", Split: "test", Folder: "mem://evaluation"})
+	p := Build(evaluate.Params{
+		Queries: bundle.Params{Graph: "mem://graph", Split: "test"},
+		Model:   score.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"},
+		Folder:  "mem://evaluation",
+	})
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
 }

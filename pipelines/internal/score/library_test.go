@@ -32,14 +32,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
-			found, err := filepath.Glob(filepath.Join(w, "*", "*", "predictions.parquet"))
-			if err != nil || len(found) != 1 {
-				t.Fatalf("predictions %v, %v", found, err)
-			}
-			predictions, err := parquet.Read[parquet.Prediction](t.Context(), found[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "evaluation", "queries", "predictions"))
 			want := make([][]model.Answer, len(queries))
 			for i, p := range predictions { // in the order of the queries
 				want[i/6] = append(want[i/6], model.Answer{Entity: p.Entity, Probability: p.Probability, Score: p.Score, Hops: int(p.Distance), Known: p.Known})

@@ -140,7 +140,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	stage := a.stage(workspace.EvaluationFolder(a.split), "", recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 	})
-	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile}
+	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		return err
 	}
 	sizes.Queries = queries
-	a.plan, err = a.e.Plan(budget.Score(sizes, a.model.Record.Configuration, a.best), a.memory, a.threads)
+	a.plan, err = a.e.Plan(budget.Score(sizes, a.model.Record.Configuration, a.best, bundle.MaxRows), a.memory, a.threads)
 	return err
 }
 
@@ -187,7 +187,9 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 	defer bar.Follow(ctx, score.RowsCounter)()
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
+	worker.Start()
 	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), table, announce)); err != nil {
+		worker.Stop() // no part of a table appears after the folder is cleared
 		stage.Abandon(!command.Local())
 		return err
 	}
@@ -199,27 +201,28 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 // that shows a worker's text.
 func (a *scoring) pipeline(folder string, held lock.Lock, table, announce string) *beam.Pipeline {
 	w := a.e.Workspace
-	return Build(
-		bundle.Params{
-			Graph: w.Graph(), Split: a.split, Queries: table, Bundles: bundles, Memory: a.plan.BundleBytes,
-		},
-		score.Params{
+	return Build(evaluate.Params{
+		Queries: bundle.Params{Graph: w.Graph(), Split: a.split, Queries: table, Work: a.work(), Best: a.best},
+		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.kernel,
 			Device: a.device, Announce: announce,
 		},
-		evaluate.Params{
-			Graph: w.Graph(), Split: a.split, Folder: w.Path(folder), Lock: held, Checkpoint: a.model.Record.Name(), UserQueries: table != "",
-		})
+		Folder: w.Path(folder), Lock: held,
+	})
 }
 
-// bundles is the minimal number of bundles: enough to keep several machines busy to the end.
-const bundles = 64
+// work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
+// each entity in every layer.
+func (a *scoring) work() float64 {
+	g, c := a.loaded.Of(a.split).Graph, a.model.Record.Configuration
+	return float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
+}
 
-// Build returns the Beam pipeline that bundles, scores and writes.
-func Build(b bundle.Params, s score.Params, e evaluate.Params) *beam.Pipeline {
+// Build returns the Beam pipeline that scores and writes.
+func Build(p evaluate.Params) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	evaluate.Write(scope, e, score.Score(scope, s, bundle.Bundles(scope, b)))
+	evaluate.Evaluate(scope, p)
 	return pipeline
 }
 
@@ -233,8 +236,9 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 		return err
 	}
 	a.print(m)
-	for _, file := range []string{evaluate.MetricsFile, evaluate.RankingsFile, evaluate.PredictionsFile} {
-		a.e.Outputs(made, storage.Join(folder, file))
+	a.e.Outputs(made, storage.Join(folder, evaluate.MetricsFile))
+	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
+		return err
 	}
 	a.e.Next(a.e.Workspace.Command("report"))
 	return nil

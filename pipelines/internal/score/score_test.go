@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/score"
@@ -34,6 +37,20 @@ func metricsOf(t testing.TB, workspace, split string) evaluate.Metrics {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// rowsOf returns the rows of all parts of a table.
+func rowsOf[R parquet.Row](t testing.TB, table string) []R {
+	t.Helper()
+	var all []R
+	err := parquet.EachPart(t.Context(), table, func(rows []R) error {
+		all = append(all, rows...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestScore(t *testing.T) {
@@ -62,9 +79,9 @@ func TestScore(t *testing.T) {
 // checkRows holds the tables to the metrics.
 func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int64) {
 	folder := filepath.Join(workspace, "evaluation", "test")
-	rankings, err := parquet.Read[parquet.Ranking](t.Context(), filepath.Join(folder, "rankings.parquet"))
-	if err != nil || int64(len(rankings)) != m.Queries {
-		t.Fatalf("%d rankings, %v; want %d", len(rankings), err, m.Queries)
+	rankings := rowsOf[parquet.Ranking](t, filepath.Join(folder, "rankings"))
+	if int64(len(rankings)) != m.Queries {
+		t.Fatalf("%d rankings, want %d", len(rankings), m.Queries)
 	}
 	sum := 0.0
 	for i, r := range rankings {
@@ -78,9 +95,9 @@ func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int6
 	if mrr := sum / float64(len(rankings)); !(mrr-m.Pessimistic.MRR < 1e-12 && m.Pessimistic.MRR-mrr < 1e-12) {
 		t.Errorf("the rankings' MRR is %g, the metrics' %g", mrr, m.Pessimistic.MRR)
 	}
-	predictions, err := parquet.Read[parquet.Prediction](t.Context(), filepath.Join(folder, "predictions.parquet"))
-	if err != nil || int64(len(predictions)) != 4*m.Distinct {
-		t.Fatalf("%d predictions, %v; want %d", len(predictions), err, 4*m.Distinct)
+	predictions := rowsOf[parquet.Prediction](t, filepath.Join(folder, "predictions"))
+	if int64(len(predictions)) != 4*m.Distinct {
+		t.Fatalf("%d predictions, want %d", len(predictions), 4*m.Distinct)
 	}
 	for i, p := range predictions {
 		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score || !(p.Probability > 0 && p.Probability < 1) {
@@ -114,10 +131,7 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
 	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "train")
-	rankings, err := parquet.Read[parquet.Ranking](t.Context(), filepath.Join(w, "evaluation", "train", "rankings.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rankings := rowsOf[parquet.Ranking](t, filepath.Join(w, "evaluation", "train", "rankings"))
 	found := 0
 	for _, r := range rankings {
 		want := int64(12)
@@ -133,32 +147,74 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	}
 }
 
-// The number of bundles and their bound change no byte.
+// The number of shards changes no row and no metric, and the number of threads no byte of any part. A shard that is scored
+// twice, as one of a killed worker is, gives the same part.
 func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	w := trained(t, "inductive")
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
-	var want map[string]string
-	for i, p := range []bundle.Params{
-		{Bundles: 1}, {Bundles: 7}, {Bundles: 100000}, {Bundles: 5}, {Memory: 1}, {Memory: 2000},
-	} {
-		p.Graph, p.Split = graph, "test"
-		to := filepath.Join(folder, fmt.Sprint(i))
-		pipeline := Build(p,
-			score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: 1 + i%3},
-			evaluate.Params{Graph: graph, Split: "test", Folder: to, Checkpoint: "epoch-003"})
-		if err := ptest.Run(pipeline); err != nil {
+	run := func(to string, work float64, threads int) map[string]string {
+		t.Helper()
+		p := evaluate.Params{
+			Queries: bundle.Params{Graph: graph, Split: "test", Work: work, Best: 5},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: threads},
+			Folder:  to,
+		}
+		if err := ptest.Run(Build(p)); err != nil {
 			t.Fatal(err)
 		}
-		got := pipelinetest.Files(t, to)
-		if i == 0 {
-			want = got
-		}
-		if len(got) != 3 {
-			t.Errorf("%+v: %d files", p, len(got))
-		}
-		pipelinetest.Same(t, got, want)
+		return pipelinetest.Files(t, to)
 	}
+	whole := filepath.Join(folder, "whole")
+	metrics := run(whole, 0, 1)["metrics.json"]
+	rankings, predictions := rowsOf[parquet.Ranking](t, filepath.Join(whole, "rankings")), rowsOf[parquet.Prediction](t, filepath.Join(whole, "predictions"))
+	for of, work := range map[int]float64{2: 1 << 33, 8: 1 << 36} { // of 8 queries, the second with more shards than those
+		to := filepath.Join(folder, fmt.Sprint(of))
+		want := run(to, work, 2)
+		if n := len(want); n != 1+2*of || want["metrics.json"] != metrics {
+			t.Errorf("%d shards: %d files, metrics %s, want %s", of, n, want["metrics.json"], metrics)
+		}
+		if diff := cmp.Diff(rankings, rowsOf[parquet.Ranking](t, filepath.Join(to, "rankings"))); diff != "" {
+			t.Errorf("%d shards: rankings:\n%s", of, diff)
+		}
+		if diff := cmp.Diff(predictions, rowsOf[parquet.Prediction](t, filepath.Join(to, "predictions"))); diff != "" {
+			t.Errorf("%d shards: predictions:\n%s", of, diff)
+		}
+		part := parquet.PartFile(filepath.Join(to, "rankings"), of-1, of)
+		pipelinetest.Write(t, part, "what a killed worker left")
+		pipelinetest.Same(t, run(to, work, 3), want)
+	}
+}
+
+// An evaluation of an earlier version, with one file for each table, is shown as it is and leaves no file behind --force.
+func TestEvaluationOfAnEarlierVersion(t *testing.T) {
+	w := trained(t, "plain")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	folder := filepath.Join(w, "evaluation", "test")
+	want := pipelinetest.Files(t, folder)
+	stage := workspace.Stage{Workspace: workspace.New(w), Name: "score", Folder: "evaluation/test"}
+	earlier, err := manifest.Read(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage.Configuration, stage.Vocabulary, stage.Inputs = earlier.Configuration, earlier.Vocabulary, earlier.Inputs
+	if err := stage.Resume(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"rankings", "predictions"} {
+		if err := os.Rename(parquet.PartFile(filepath.Join(folder, table), 0, 1), filepath.Join(folder, table+".parquet")); err != nil {
+			t.Fatal(err)
+		}
+		pipelinetest.Remove(t, folder, table)
+	}
+	if err := stage.Publish(t.Context(), earlier.Rows); err != nil {
+		t.Fatal(err)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "already exists: "+filepath.Join(folder, "rankings.parquet")+"\n") {
+		t.Errorf("of an earlier version score says\n%s", out)
+	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
+	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 }
 
 // TestKilledScoringEndsInTheSameBytes kills the real process without warning at moments all

@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -53,7 +54,7 @@ func (a *scoring) answer(ctx context.Context) error {
 	stage := a.stage(queriesFolder, table, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
 	})
-	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsFile}
+	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}
 	// Answers to other queries are overwritten without --force: they are cheap to compute.
 	done, err := stage.Replace(ctx, a.e.Force)
 	if err != nil {
@@ -76,21 +77,27 @@ const queriesShown = 20
 // showAnswers prints the answers and the outputs, and whether this run made them.
 func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	folder := a.e.Workspace.Path(queriesFolder)
-	predictions, err := parquet.Read[parquet.Prediction](ctx, storage.Join(folder, evaluate.PredictionsFile))
-	if err != nil {
+	shown, width := 0, 0
+	var predictions []parquet.Prediction
+	enough := errors.New("the queries that are printed are read")
+	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
+		for _, p := range rows {
+			if p.Position == 1 {
+				shown++
+			}
+			if shown > queriesShown {
+				return enough
+			}
+			predictions = append(predictions, p)
+			width = min(40, max(width, utf8.RuneCountInString(p.Entity)))
+		}
+		return nil
+	})
+	if err != nil && err != enough {
 		return err
 	}
-	width := 0
-	for _, p := range predictions {
-		width = min(40, max(width, utf8.RuneCountInString(p.Entity)))
-	}
-	shown := 0
 	for _, p := range predictions {
 		if p.Position == 1 {
-			if shown++; shown > queriesShown {
-				a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.distinct)-queriesShown)))
-				break
-			}
 			a.e.Say("\n%s", query(p))
 		}
 		note := ""
@@ -99,9 +106,12 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 		}
 		a.e.Say("%4d  %s%s  %.4f%s", p.Position, p.Entity, strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity))), p.Probability, note)
 	}
+	if shown > queriesShown {
+		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.distinct)-queriesShown)))
+	}
 	a.e.Say("")
-	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile), storage.Join(folder, evaluate.PredictionsFile))
-	return nil
+	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
+	return a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable))
 }
 
 // query returns a prediction's query as a person writes it.

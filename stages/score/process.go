@@ -20,10 +20,6 @@ import (
 	"tagnet/stages/worker"
 )
 
-func init() {
-	beam.RegisterDoFn(&scoreFn{})
-}
-
 // RowsCounter names the counter of the rows of the split's table that are scored.
 const RowsCounter = "scored_rows"
 
@@ -56,20 +52,12 @@ type Params struct {
 	Announce string
 }
 
-// Score scores bundles: PCollection<*bundle.Bundle> to PCollection<KV<int, *Scored>>, all with the
-// same key. A worker process scores one bundle at a time, with all of its threads.
-func Score(s beam.Scope, p Params, bundles beam.PCollection) beam.PCollection {
-	s = s.Scope("score.Score")
-	return beam.ParDo(s, &scoreFn{Params: p}, bundles)
-}
-
-type scoreFn struct{ Params Params }
-
-// ProcessElement scores one bundle.
-func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit func(int, *Scored)) error {
-	ranker, err := loadRanker(ctx, f.Params)
+// Rank scores a bundle with the ranker of this process, which works on one bundle at a time, with all of its threads.
+// The context is the one that Beam passed to a DoFn.
+func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
+	ranker, err := loadRanker(ctx, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var counting sync.Mutex
 	scored, err := ranker.Rank(ctx, b, func(rows int) {
@@ -81,12 +69,11 @@ func (f *scoreFn) ProcessElement(ctx context.Context, b *bundle.Bundle, emit fun
 		worker.Forget("ranker") // a runner that repeats the bundle does not get the same one
 	}
 	if err != nil {
-		return fmt.Errorf("%s of %s: %w", f.Params.Checkpoint, f.Params.Checkpoints, err)
+		return nil, fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, err)
 	}
 	scoredQueries.Inc(ctx, int64(len(b.Queries)))
 	sentMessages.Inc(ctx, scored.Messages)
-	emit(0, scored)
-	return nil
+	return scored, nil
 }
 
 // version identifies a ranker: that of other parameters, another graph or other weights replaces it.

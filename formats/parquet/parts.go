@@ -1,0 +1,62 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"tagnet/formats/storage"
+)
+
+// PartFile returns the URL of a part of a table in many files, counted from 0. The table is a folder, as pandas, DuckDB
+// and Spark read it.
+func PartFile(table string, number, of int) string {
+	return storage.Join(table, partName(number, of))
+}
+
+func partName(number, of int) string { return fmt.Sprintf("part-%05d-of-%05d.parquet", number, of) }
+
+// TableFiles returns the URLs of the parts of a table, in order. Earlier versions of this program wrote a table as one
+// file, TABLE.parquet, which then is the only part. If there is neither, or parts are missing, the error wraps
+// fs.ErrNotExist.
+func TableFiles(ctx context.Context, table string) ([]string, error) {
+	urls, err := storage.List(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	if len(urls) == 0 {
+		file := table + ".parquet"
+		there, err := storage.Exists(ctx, file)
+		if err == nil && !there {
+			err = fmt.Errorf("%s has no parts: %w", table, fs.ErrNotExist)
+		}
+		return []string{file}, err
+	}
+	parts := make([]string, len(urls))
+	for i := range parts {
+		parts[i] = PartFile(table, i, len(urls))
+		if storage.Base(urls[i]) != partName(i, len(urls)) { // urls are sorted
+			return nil, fmt.Errorf("%s is missing, beside %d other files: %w", parts[i], len(urls), fs.ErrNotExist)
+		}
+	}
+	return parts, nil
+}
+
+// EachPart calls each with the rows of every part of a table, in order. One part at a time is in memory. An error of
+// each ends it and is returned.
+func EachPart[R Row](ctx context.Context, table string, each func(rows []R) error) error {
+	urls, err := TableFiles(ctx, table)
+	if err != nil {
+		return err
+	}
+	for _, url := range urls {
+		rows, err := Read[R](ctx, url)
+		if err == nil {
+			err = each(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
