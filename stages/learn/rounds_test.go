@@ -283,7 +283,7 @@ func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 }
 
 // TestTasksRunAgain runs every task again after all later ones, as a runner that lost their results
-// does. None changes a file.
+// does. None changes a file or makes a step.
 func TestTasksRunAgain(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
 	tasks := Plan(run, data.Train.Facts, start(t, run, data), math.MaxInt)
@@ -293,6 +293,18 @@ func TestTasksRunAgain(t *testing.T) {
 		}
 		want := contents(t, run.Checkpoints)
 		for _, earlier := range tasks[:i+1] {
+			for shard := range earlier.Round.Workers {
+				l := newLearner(run, data, nil)
+				if err := errors.Join(l.initialize(), l.makeTrainer()); err != nil {
+					t.Fatal(err)
+				}
+				err := l.trainShard(t.Context(), earlier, shard, func(int64, float64) {
+					t.Errorf("after %s, shard %d from %s is trained again", task.To().Checkpoint, shard, earlier.From.Checkpoint)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
 			if err := perform(t.Context(), run, data, earlier, nil); err != nil {
 				t.Fatalf("after %s, from %s: %v", task.To().Checkpoint, earlier.From.Checkpoint, err)
 			}
