@@ -76,6 +76,15 @@ func (b *Bar) Note(format string, arguments ...any) {
 	b.draw()
 }
 
+// Update is Set and Note at once, so that no line shows a new number beside an old text.
+func (b *Bar) Update(done int64, format string, arguments ...any) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.done = max(b.done, done)
+	b.note = fmt.Sprintf(format, arguments...)
+	b.draw()
+}
+
 // End ends the step and replaces the bar by a line with the time it took. A second call has no
 // effect, so that it can be deferred.
 func (b *Bar) End() {

@@ -25,13 +25,15 @@ func TestPlainLines(t *testing.T) {
 		c.now = c.now.Add(time.Second)
 		b.Set(done)
 	}
-	b.Note("MRR 0.5")
+	c.now = c.now.Add(5 * time.Second)
+	b.Update(1700, "MRR %.1f", 0.5)
 	b.End()
 	b.End()
 	want := []string{
 		"scoring  25%  500 of 2,000 queries  100/s  15s left",
 		"scoring  50%  1,000 of 2,000 queries  100/s  10s left",
-		"scoring: 1,200 queries in 12s, MRR 0.5",
+		"scoring  85%  1,700 of 2,000 queries  100/s  3.0s left  MRR 0.5",
+		"scoring: 1,700 queries in 17s, MRR 0.5",
 	}
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q, want %q", got, want)

@@ -45,8 +45,7 @@ func (d *display) update(p learn.Progress) {
 	case p.Validated > 0:
 		d.bar.Note("epoch %d of %d, validating %d%%", p.Epoch, p.Epochs, 100*p.Validated/max(1, p.Validations))
 	default:
-		d.bar.Set(done)
-		d.bar.Note("epoch %d of %d, loss %.4f", p.Epoch, p.Epochs, p.Loss)
+		d.bar.Update(done, "epoch %d of %d, loss %.4f", p.Epoch, p.Epochs, p.Loss)
 	}
 }
 

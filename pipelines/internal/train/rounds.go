@@ -8,6 +8,7 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
+	"tagnet/model/graph"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
 	"tagnet/stages/learn"
@@ -57,11 +58,7 @@ func (t *training) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 }
 
 // runRounds runs the Beam pipelines of a training by several workers, one after the other.
-func (t *training) runRounds(ctx context.Context, p learn.Params) error {
-	queries, err := t.loaded.Queries(ctx, "train")
-	if err != nil {
-		return err
-	}
+func (t *training) runRounds(ctx context.Context, p learn.Params, facts []graph.Fact) error {
 	worker.Start()
 	defer learn.Forget()
 	t.e.Progress.Print("computing on the CPU: %d workers, rounds of %d steps each", t.rounds.Workers, t.rounds.LocalSteps)
@@ -70,7 +67,7 @@ func (t *training) runRounds(ctx context.Context, p learn.Params) error {
 		return err
 	}
 	for {
-		tasks := learn.Plan(p.Run, kg.Facts(queries), at, tasksPerJob)
+		tasks := learn.Plan(p.Run, facts, at, tasksPerJob)
 		if len(tasks) == 0 {
 			return learn.Close(ctx, p.Run)
 		}

@@ -359,7 +359,7 @@ func (t *training) train(ctx context.Context) error {
 		running, release = command.CancelLater(ctx, func() time.Duration { return grace })
 	}
 	defer release()
-	err := t.runJobs(running, t.params(session.ID))
+	err := t.runJobs(running, t.params(session.ID), show)
 	if ctx.Err() == nil {
 		return err
 	}
@@ -387,11 +387,19 @@ func (t *training) params(session string) learn.Params {
 const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.
-func (t *training) runJobs(ctx context.Context, p learn.Params) error {
-	if t.rounds.Workers > 1 {
-		return t.runRounds(ctx, p)
+func (t *training) runJobs(ctx context.Context, p learn.Params, show *display) error {
+	queries, err := t.loaded.Queries(ctx, "train")
+	if err != nil {
+		return err
 	}
-	_, err := t.e.RunBeam(ctx, Build(p))
+	facts := kg.Facts(queries)
+	if !command.Local() {
+		defer t.follow(ctx, int64(len(facts)), show)()
+	}
+	if t.rounds.Workers > 1 {
+		return t.runRounds(ctx, p, facts)
+	}
+	_, err = t.e.RunBeam(ctx, Build(p))
 	return err
 }
 

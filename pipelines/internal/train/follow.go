@@ -1,0 +1,62 @@
+package train
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"tagnet/stages/learn"
+)
+
+// followEvery is how often follow reads the folder.
+const followEvery = 5 * time.Second
+
+// follow shows the progress of a training on other machines, which this process sees only by its files,
+// until the returned function is called.
+func (t *training) follow(ctx context.Context, facts int64, show *display) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	epochs, _ := learn.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+	shown := len(epochs) // of an earlier run
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				t.showFiles(context.WithoutCancel(ctx), facts, shown, show)
+				return
+			case <-time.After(followEvery):
+				shown = t.showFiles(ctx, facts, shown, show)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		reading.Wait()
+	}
+}
+
+// showFiles shows the lines of training.jsonl after those that were shown, and the newest checkpoint. It
+// returns the number of lines. What cannot be read now is shown next time.
+func (t *training) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
+	p := learn.Progress{Epochs: t.configuration.Epochs, Facts: facts}
+	epochs, err := learn.ReadHistory(ctx, t.e.Workspace.TrainingLog())
+	if err != nil {
+		return shown
+	}
+	for ; shown < len(epochs); shown++ {
+		p.Epoch, p.Queries, p.Finished = epochs[shown].Epoch, facts, &epochs[shown]
+		show.update(p)
+		p.Finished = nil
+	}
+	r, err := t.folder.Record(ctx, "last")
+	if err != nil {
+		return shown
+	}
+	p.Checkpoint, p.Epoch, p.Queries, p.Loss = r.Name(), r.Epoch, facts, r.Loss
+	if r.Partial != nil {
+		p.Queries = r.Partial.Queries
+		p.Loss = r.Partial.Loss / float64(max(1, p.Queries))
+	}
+	show.update(p)
+	return shown
+}

@@ -1,0 +1,47 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// A training on other machines is shown by its files: each epoch once, and the newest checkpoint.
+func TestFilesShowTheTraining(t *testing.T) {
+	w := finished(t)
+	history := pipelinetest.Read(t, w, "training.jsonl")
+	var text bytes.Buffer
+	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(&text, false)}
+	training := &training{
+		flags: &flags{configuration: configuration.Configuration{Epochs: 4}}, e: e,
+		folder: checkpoint.Folder(filepath.Join(w, "checkpoints")),
+	}
+	show := &display{e: e}
+	lines := strings.SplitAfter(history, "\n")
+	shown := 0
+	for n := range lines {
+		if err := os.WriteFile(filepath.Join(w, "training.jsonl"), []byte(strings.Join(lines[:n], "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if shown = training.showFiles(t.Context(), 100, shown, show); shown != n {
+			t.Errorf("%d lines shown, want %d", shown, n)
+		}
+	}
+	for _, epoch := range []string{"epoch 1 of 4: loss ", "epoch 4 of 4: loss "} {
+		if strings.Count(text.String(), epoch) != 1 {
+			t.Errorf("not once %q in\n%s", epoch, text.String())
+		}
+	}
+	if show.last.Checkpoint != "epoch-004" || show.last.Queries != 100 {
+		t.Errorf("the last progress is %+v", show.last)
+	}
+}
