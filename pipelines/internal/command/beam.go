@@ -17,10 +17,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"tagnet/pipelines/internal/job"
 )
 
-// RunBeam runs a Beam pipeline on the runner of the flags. It returns the error of a DoFn without
-// what Beam wraps around it.
+// RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end
+// with success. It returns the error of a DoFn without what Beam wraps around it.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.PipelineResult, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -36,6 +38,9 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 		return nil, err
 	}
 	defer cleanup()
+	if job.Selected() {
+		return nil, e.runJob(ctx, p)
+	}
 	// Beam reports a cancelled job as done, and panics if the context has a deadline: only the
 	// cancellation is passed on, and checked afterwards.
 	atLeast := time.Duration(0)
@@ -53,6 +58,34 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) (beam.Pipel
 		return nil, errors.New(unwrapBeam(err.Error()))
 	}
 	return result, nil
+}
+
+// runJob runs a pipeline on a job server. An interrupt cancels the job there.
+func (e *Environment) runJob(ctx context.Context, p *beam.Pipeline) error {
+	j, err := job.Submit(ctx, p, e.jobOptions())
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	e.Progress.Print("job %s runs at %s", j.ID, j.Options.Endpoint)
+	defer OnSecondInterrupt(ctx, j.MayStillRun)()
+	err = j.Wait(ctx, e.Progress.Print)
+	if failed := new(job.Failed); errors.As(err, &failed) {
+		return errors.New(unwrapBeam(err.Error()))
+	}
+	return err
+}
+
+// jobOptions returns the options of a job of this pipeline.
+func (e *Environment) jobOptions() job.Options {
+	o := job.FromFlags()
+	if o.Name == "" && e.Flags != nil {
+		o.Name = "tagnet-" + e.Flags.Name()
+	}
+	if Local() {
+		o.Runner, o.Environment = "prism", "LOOPBACK"
+	}
+	return o
 }
 
 // workerStarts is longer than a local job takes to start its worker. Beam's local runner panics if

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -37,31 +38,32 @@ type secondInterruptKey struct{}
 // secondInterrupt holds the message of a process that a second interrupt ends.
 type secondInterrupt struct {
 	mu   sync.Mutex
-	lost func() string
-}
-
-func (s *secondInterrupt) set(lost func() string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lost = lost
+	lost []func() string
 }
 
 func (s *secondInterrupt) message() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lost == nil {
-		return ""
+	var clauses []string
+	for _, lost := range s.lost {
+		clauses = append(clauses, lost())
 	}
-	return s.lost()
+	return strings.Join(clauses, "; ")
 }
 
-// OnSecondInterrupt sets, until the returned function is called, what the process prints when a
-// second interrupt ends it: a clause that says what is lost.
+// OnSecondInterrupt adds, until the returned function is called, to what the process prints when a
+// second interrupt ends it: a clause that says what is lost. Calls are undone in reverse order.
 func OnSecondInterrupt(ctx context.Context, lost func() string) (end func()) {
 	s, ok := ctx.Value(secondInterruptKey{}).(*secondInterrupt)
 	if !ok { // not run by Main
 		return func() {}
 	}
-	s.set(lost)
-	return func() { s.set(nil) }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, lost)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lost = s.lost[:len(s.lost)-1]
+	}
 }

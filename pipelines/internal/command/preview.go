@@ -51,7 +51,7 @@ func (e *Environment) showJobs(ctx context.Context, w Work) error {
 		return err
 	}
 	for _, p := range jobs {
-		text, err := describe(ctx, p)
+		text, err := e.describe(ctx, p)
 		if err != nil {
 			return fmt.Errorf("--dry_run: %s", unwrapBeam(err.Error()))
 		}
@@ -62,11 +62,7 @@ func (e *Environment) showJobs(ctx context.Context, w Work) error {
 }
 
 // describe returns a job as JSON, for Dataflow with the request that Beam would send.
-func describe(ctx context.Context, p *beam.Pipeline) (string, error) {
-	o := job.FromFlags()
-	if Local() {
-		o.Runner, o.Environment = "prism", "LOOPBACK"
-	}
+func (e *Environment) describe(ctx context.Context, p *beam.Pipeline) (string, error) {
 	var request json.RawMessage
 	if dataflow() {
 		var err error
@@ -74,7 +70,7 @@ func describe(ctx context.Context, p *beam.Pipeline) (string, error) {
 			return "", err
 		}
 	}
-	return job.Describe(ctx, p, o, request)
+	return job.Describe(ctx, p, e.jobOptions(), request)
 }
 
 // dataflowRequest returns what Beam's Dataflow runner logs with --dry_run: the request, and nothing

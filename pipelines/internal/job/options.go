@@ -20,7 +20,9 @@ func Selected() bool { return slices.Contains(Runners, *runners.Runner) }
 
 // Options are Beam's flags that decide how a job runs.
 type Options struct {
-	Runner      string `json:"runner"`
+	Runner string `json:"runner"`
+	// Name is the job's; a job server adds to it what makes it unique.
+	Name        string `json:"name,omitempty"`
 	Endpoint    string `json:"endpoint,omitempty"`
 	Parallelism int    `json:"parallelism,omitempty"`
 	// Environment is LOOPBACK, PROCESS, DOCKER or EXTERNAL, Configuration what it takes: a command or an image.
@@ -31,10 +33,10 @@ type Options struct {
 	Experiments []string `json:"experiments,omitempty"`
 }
 
-// FromFlags returns the options that the flags give.
+// FromFlags returns the options that the flags give. Their name is empty without --job_name.
 func FromFlags() Options {
 	o := Options{
-		Runner: *runners.Runner, Endpoint: *jobopts.Endpoint, Parallelism: max(0, *jobopts.Parallelism),
+		Name: *jobopts.JobName, Runner: *runners.Runner, Endpoint: *jobopts.Endpoint, Parallelism: max(0, *jobopts.Parallelism),
 		Environment: strings.ToUpper(*jobopts.EnvironmentType), Configuration: *jobopts.EnvironmentConfig,
 		Worker: *jobopts.WorkerBinary, Experiments: jobopts.GetExperiments(),
 	}

@@ -1,0 +1,74 @@
+package job
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// binary returns the path of the program that workers run, and a function that removes what was made
+// for it: that of --worker_binary, else this program if every Linux host can run it, else one that the
+// go command builds. In a LOOPBACK environment workers run none, but job servers want a file.
+func (o Options) binary(ctx context.Context) (path string, remove func(), err error) {
+	switch {
+	case o.Environment == loopback:
+		file, err := os.CreateTemp("", "no-worker-*")
+		if err != nil {
+			return "", nil, err
+		}
+		return file.Name(), func() { os.Remove(file.Name()) }, file.Close()
+	case o.Worker != "":
+		return o.Worker, func() {}, nil
+	}
+	self, err := os.Executable()
+	if err == nil && static(self) {
+		return self, func() {}, nil
+	}
+	return build(ctx)
+}
+
+// static reports whether a file is a Linux program for this kind of processor that needs no shared
+// libraries of its host.
+func static(path string) bool {
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	program, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer program.Close()
+	for _, p := range program.Progs {
+		if p.Type == elf.PT_INTERP {
+			return false
+		}
+	}
+	return true
+}
+
+// build compiles this program for workers on Linux. That takes a minute or more the first time.
+func build(ctx context.Context) (path string, remove func(), err error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.Contains(info.Path, "/") {
+		return "", nil, fmt.Errorf("there is no program for the workers: build one with CGO_ENABLED=0 go build, and give it with --worker_binary")
+	}
+	file, err := os.CreateTemp("", "worker-*")
+	if err != nil {
+		return "", nil, err
+	}
+	file.Close()
+	remove = func() { os.Remove(file.Name()) }
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file.Name(), info.Path)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	if said, err := command.CombinedOutput(); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("building the workers' program from %s: %w: %s; build it where the source is, with CGO_ENABLED=0 go build, and give it with --worker_binary",
+			info.Path, err, strings.TrimSpace(string(said)))
+	}
+	return file.Name(), remove, nil
+}
