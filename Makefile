@@ -3,6 +3,7 @@
 GO          ?= go
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIMEOUT     ?= 14m
+BIN         ?= bin
 PACKAGES    ?= ./...
 
 # Without symbol tables and debug information, test binaries take a third less time to link, which for
@@ -20,6 +21,10 @@ run: ## run the commands from preprocess to report on a small sample graph (go r
 .PHONY: test
 test: ## all tests (PACKAGES=./model/... for some of them)
 	$(GO) test $(TESTFLAGS) -timeout $(TIMEOUT) $(PACKAGES)
+
+.PHONY: test-flink
+test-flink: ## the commands on a Flink with two TaskManagers, some of which are killed (needs Java and Maven; about 5 minutes)
+	TAGNET_FLINK=1 $(GO) test $(TESTFLAGS) -count 1 -v -timeout 20m ./infra/flink/...
 
 .PHONY: race
 race: ## all tests with the race detector
@@ -56,15 +61,15 @@ golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/R
 # Static and without symbols, so that a worker starts on any Linux and is quick to copy. The same source gives the same bytes.
 .PHONY: worker
 worker: ## build the programs of a cluster's workers, bin/boot and bin/worker (GOARCH=arm64 for ARM)
-	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/ ./infra/worker ./infra/worker/boot
+	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./infra/worker ./infra/worker/boot
 
 .PHONY: flink
 flink: worker ## start Flink here, a JobManager and two TaskManagers, and print how to use it (needs Java and Maven)
-	$(GO) run ./infra/flink start --folder bin/flink --programs bin
+	$(GO) run ./infra/flink start --folder $(BIN)/flink --programs $(BIN)
 
 .PHONY: flink-stop
 flink-stop: ## stop it
-	$(GO) run ./infra/flink stop --folder bin/flink
+	$(GO) run ./infra/flink stop --folder $(BIN)/flink
 
 .PHONY: generate
 generate: ## regenerate the assembly kernels

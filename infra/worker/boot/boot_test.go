@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -219,24 +220,37 @@ func await(t *testing.T, what string, is func() bool) {
 
 func TestAnEndedBootLeavesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	boot := h.boot(t, serve(t), os.Args[0])
-	worker := h.workers(t, 1)[0]
-	boot.Process.Signal(syscall.SIGTERM)
-	if err := boot.Wait(); err != nil {
-		t.Errorf("boot: %v", err)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t)
+			boot := h.boot(t, serve(t), os.Args[0])
+			worker := h.workers(t, 1)[0]
+			boot.Process.Signal(signal)
+			boot.Wait()
+			ended(t, worker)
+			h.empty(t)
+		})
 	}
-	ended(t, worker)
-	h.empty(t)
 }
 
-func TestAKilledBootEndsItsWorker(t *testing.T) {
+func TestTheWorkerEndsWithItsSupervisor(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	boot := h.boot(t, serve(t), os.Args[0])
+	h.boot(t, serve(t), os.Args[0])
 	worker := h.workers(t, 1)[0]
-	boot.Process.Kill()
-	boot.Wait()
+	stat, err := os.ReadFile("/proc/" + worker[0] + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	supervisor, err := strconv.Atoi(strings.Fields(rest)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(supervisor, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	ended(t, []string{worker[0], worker[0]}) // nothing is left that could end the worker's own child
 }
 

@@ -15,7 +15,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"syscall"
@@ -35,34 +37,69 @@ var (
 	listen = flag.String("listen", "localhost:50000", "`address` of --worker_pool; whoever reaches it can start programs here")
 )
 
+// supervised in the environment marks the process that runs the worker.
+const supervised = "TAGNET_BOOT_SUPERVISED"
+
 func main() {
 	// A worker is killed with the thread that started it, and the main thread ends only with the process.
 	runtime.LockOSThread()
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func(parent int) {
-		for os.Getppid() == parent {
-			time.Sleep(500 * time.Millisecond)
-		}
-		cancel(errors.New("the process that started it has ended"))
-	}(os.Getppid())
-	err := run(ctx)
-	stop()
+	var err error
+	switch {
+	case *pool:
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		err = servePool(ctx, *listen)
+		stop()
+	case *id == "" || *provision == "":
+		err = errors.New("--id or --provision_endpoint is not given: a runner starts this program, or --worker_pool serves one")
+	case os.Getenv(supervised) == "":
+		err = supervise()
+	default:
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			io.Copy(io.Discard, os.Stdin) // until the process that supervise runs in ends, however it does
+			cancel()
+		}()
+		err = runWorker(ctx)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "boot: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
-	switch {
-	case *pool:
-		return servePool(ctx, *listen)
-	case *id == "":
-		return errors.New("--id is not given: a runner starts this program, or --worker_pool serves one")
-	case *provision == "":
-		return errors.New("--provision_endpoint is not given: a runner starts this program, or --worker_pool serves one")
+// supervise runs this program again, as the process that runs the worker, in a session of its own. Flink kills what it started
+// half a second after it asked it to end, and on a busy host that is not enough to clean up: only this process is killed then, and
+// the other one notices.
+func supervise() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
-	return runWorker(ctx)
+	runner := os.Getppid()
+	c := exec.Command(self, os.Args[1:]...)
+	c.Env = append(os.Environ(), supervised+"=1")
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	life, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer life.Close()
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("starting %s: %w", self, err)
+	}
+	go func() {
+		for os.Getppid() == runner {
+			time.Sleep(500 * time.Millisecond)
+		}
+		life.Close() // nobody ends the worker of a TaskManager that was killed
+	}()
+	var failed *exec.ExitError
+	if err := c.Wait(); errors.As(err, &failed) {
+		os.Exit(1) // it has printed why
+	} else if err != nil {
+		return fmt.Errorf("waiting for %s: %w", self, err)
+	}
+	return nil
 }

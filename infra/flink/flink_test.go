@@ -1,0 +1,394 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/storage"
+	_ "tagnet/formats/storage/gcs"
+	"tagnet/infra/flink/cluster"
+)
+
+// enabled is the environment variable that makes the tests start Flink.
+const enabled = "TAGNET_FLINK"
+
+// commands are those that the test runs.
+var commands = []string{"preprocess", "distances", "messages", "train", "score"}
+
+// TestFlinkGivesTheLocalBytes runs the commands on the local runner, in a local workspace, and on a cluster of two
+// TaskManagers with workers as processes, in a workspace on Google Cloud Storage. A TaskManager and workers are killed
+// meanwhile. It compares all files of the two workspaces.
+func TestFlinkGivesTheLocalBytes(t *testing.T) {
+	if os.Getenv(enabled) == "" {
+		t.Skip("it needs Java, Maven and some minutes: make test-flink runs it")
+	}
+	s := setUp(t)
+	train := []string{"train", "--preset=wn-v1", "--epochs=2"}
+	// Without vector instructions the command takes long enough to be disturbed.
+	score := []string{"score", "--split=train", "--kernel=portable"}
+	plain := [][]string{
+		{"preprocess", "--dataset=" + s.dataset},
+		{"distances", "--split=test"},
+		{"messages", "--split=test"},
+		{"score", "--split=test"},
+	}
+	for _, arguments := range [][]string{plain[0], plain[1], plain[2], train, plain[3], score} {
+		s.local(t, arguments...)
+	}
+	for _, arguments := range plain[:3] {
+		s.flink(t, arguments, nil)
+	}
+	s.flink(t, train, func() {
+		s.kill(t, s.busy(t))
+	})
+	s.flink(t, plain[3], nil)
+	s.flink(t, score, func() {
+		s.kill(t, s.busy(t))
+		busy := s.busy(t)
+		name := s.taskManager(t, busy)
+		t.Logf("killing %s", name)
+		if err := cluster.Kill(s.cluster.Folder, name); err != nil {
+			t.Error(err)
+		}
+		var i int
+		if _, err := fmt.Sscanf(name, cluster.TaskManager(0)[:len("taskmanager-")]+"%d", &i); err != nil {
+			t.Error(err)
+		}
+		if err := s.cluster.StartTaskManager(i); err != nil {
+			t.Error(err)
+		}
+	})
+	s.same(t)
+}
+
+// setting is where the test runs.
+type setting struct {
+	folder   string // for everything below
+	programs string // the built programs
+	dataset  string // the flag of preprocess
+	cluster  *cluster.Cluster
+	env      []string // of all commands
+	// The two workspaces.
+	here, there string
+}
+
+// setUp builds the programs and starts a storage and a cluster, which end with the test.
+func setUp(t *testing.T) *setting {
+	t.Helper()
+	s := &setting{folder: t.TempDir()}
+	s.programs = filepath.Join(s.folder, "bin")
+	s.here, s.there = filepath.Join(s.folder, "workspace"), "gs://bucket/workspace"
+	build(t, s.programs)
+
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{Scheme: "http", Host: "127.0.0.1", Writer: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "bucket"})
+	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(server.URL(), "http://"))
+	s.data(t)
+
+	ports, err := cluster.FreePorts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cluster = &cluster.Cluster{Folder: filepath.Join(s.folder, "flink"), TaskManagers: 2, Slots: 1, Ports: ports}
+	if err := os.Mkdir(s.temporary(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", s.temporary()) // of the workers, through the TaskManagers
+	started := time.Now()
+	if err := s.cluster.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("Flink took jobs after %.1f s", time.Since(started).Seconds())
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.logs(t)
+		}
+		if err := cluster.Stop(s.cluster.Folder); err != nil {
+			t.Error(err)
+		}
+		s.leavesNothing(t)
+	})
+	return s
+}
+
+func (s *setting) temporary() string { return filepath.Join(s.folder, "tmp") }
+
+// build builds the programs of the workers as make worker does, and the commands.
+func build(t *testing.T, folder string) {
+	t.Helper()
+	run := func(environment string, arguments ...string) {
+		c := exec.Command(arguments[0], arguments[1:]...)
+		c.Dir = filepath.Join("..", "..")
+		c.Env = append(os.Environ(), environment)
+		if output, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", arguments, err, output)
+		}
+	}
+	run("", "make", "worker", "BIN="+folder)
+	build := []string{"go", "build", "-ldflags=-s -w", "-o", folder + "/"}
+	for _, name := range commands {
+		build = append(build, "./pipelines/"+name)
+	}
+	run("CGO_ENABLED=0", build...)
+}
+
+// data sets the dataset: WN18RR_v1 where there is one, otherwise a generated graph of its size.
+func (s *setting) data(t *testing.T) {
+	t.Helper()
+	const name = "WN18RR_v1"
+	if data := os.Getenv("TAGNET_DATA"); data != "" {
+		for _, folder := range []string{filepath.Join(data, name), filepath.Join(data, "inductive", name)} {
+			if _, err := os.Stat(folder); err == nil {
+				t.Logf("the dataset is %s", folder)
+				s.dataset = folder
+				return
+			}
+		}
+	}
+	s.dataset = filepath.Join(s.folder, "generated")
+	t.Logf("the dataset is generated, of the size of %s, which is not in $TAGNET_DATA", name)
+	c := exec.Command("go", "run", "../generate", "--out="+s.dataset, "--facts=5410", "--valid=630", "--test=638", "--entities=2746", "--relations=9")
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}
+
+// local runs a command on the local runner.
+func (s *setting) local(t *testing.T, arguments ...string) {
+	t.Helper()
+	s.run(t, "local", s.here, arguments, nil)
+}
+
+// flink runs a command on the cluster, and meanwhile disturbs it. It checks that nothing of the job stays on the hosts.
+func (s *setting) flink(t *testing.T, arguments []string, disturb func()) {
+	t.Helper()
+	flags := cluster.Flags(s.cluster.Endpoint(), s.programs, s.cluster.TaskManagers*s.cluster.Slots)
+	s.run(t, "flink", s.there, slices.Concat(arguments, flags), disturb)
+	s.leavesNothing(t)
+}
+
+// commandTimeout is many times what a command takes.
+const commandTimeout = 4 * time.Minute
+
+func (s *setting) run(t *testing.T, where, workspace string, arguments []string, disturb func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(s.programs, arguments[0]), append(arguments[1:], "--workspace="+workspace)...)
+	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	var output bytes.Buffer
+	c.Stdout, c.Stderr = &output, &output
+	started := time.Now()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	disturbed := make(chan struct{})
+	go func() {
+		defer close(disturbed)
+		if disturb != nil {
+			disturb()
+		}
+	}()
+	err := c.Wait()
+	if t.Failed() || err != nil {
+		t.Fatalf("%s on %s: %v\n%s", arguments[0], where, err, output.String())
+	}
+	<-disturbed
+	t.Logf("%-5s %-40s %5.1f s", where, strings.Join(arguments[:min(len(arguments), 3)], " "), time.Since(started).Seconds())
+}
+
+// worker is a process that Beam started.
+type worker struct {
+	pid  int
+	busy time.Duration // processor time so far
+}
+
+// workers returns the workers that run.
+func (s *setting) workers(t *testing.T) []worker {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []worker
+	for _, process := range processes {
+		program, err := os.Readlink(filepath.Join(process, "exe"))
+		if err != nil || !strings.HasPrefix(program, s.folder) {
+			continue
+		}
+		command, err := os.ReadFile(filepath.Join(process, "cmdline"))
+		if err != nil || !strings.Contains(string(command), "\x00--worker=true\x00") {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join(process, "stat"))
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		pid, _ := strconv.Atoi(filepath.Base(process))
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		found = append(found, worker{pid, time.Duration(user+system) * 10 * time.Millisecond})
+	}
+	return found
+}
+
+// busy waits until a worker has worked for a second, so that it is in the middle of the job, and returns its process.
+func (s *setting) busy(t *testing.T) int {
+	for deadline := time.Now().Add(commandTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		workers := s.workers(t)
+		if len(workers) == 0 {
+			continue
+		}
+		most := slices.MaxFunc(workers, func(a, b worker) int { return cmp.Compare(a.busy, b.busy) })
+		if most.busy >= time.Second {
+			return most.pid
+		}
+	}
+	t.Error("no worker has worked for a second")
+	return 0
+}
+
+// kill ends a worker at once, as the kernel does where memory runs out.
+func (s *setting) kill(t *testing.T, pid int) {
+	t.Logf("killing worker %d", pid)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("killing worker %d: %v", pid, err)
+	}
+}
+
+// taskManager returns the name of the TaskManager that a worker belongs to, one of the processes above it.
+func (s *setting) taskManager(t *testing.T, pid int) string {
+	running, err := cluster.Running(s.cluster.Folder)
+	if err != nil {
+		t.Error(err)
+	}
+	for above := pid; above > 1; above = parent(t, above) {
+		for _, p := range running {
+			if p.PID == above {
+				return p.Name
+			}
+		}
+	}
+	t.Errorf("worker %d belongs to none of %v", pid, running)
+	return ""
+}
+
+func parent(t *testing.T, pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	above, _ := strconv.Atoi(strings.Fields(rest)[1])
+	return above
+}
+
+// leavesNothing reports workers and their files that stay after a job.
+func (s *setting) leavesNothing(t *testing.T) {
+	t.Helper()
+	var workers []worker
+	var files []os.DirEntry
+	for range 100 {
+		workers = s.workers(t)
+		var err error
+		if files, err = os.ReadDir(s.temporary()); err != nil {
+			t.Fatal(err)
+		}
+		if len(workers)+len(files) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("after the job there are still the workers %v and the files %v", workers, files)
+}
+
+// same compares the two workspaces.
+func (s *setting) same(t *testing.T) {
+	t.Helper()
+	here, there := s.files(t, s.here), s.files(t, s.there)
+	if len(here) < 20 {
+		t.Errorf("only %d files: %v", len(here), slices.Sorted(maps.Keys(here)))
+	}
+	if diff := gocmp.Diff(slices.Sorted(maps.Keys(here)), slices.Sorted(maps.Keys(there))); diff != "" {
+		t.Errorf("names of files (-local +flink):\n%s", diff)
+	}
+	for name, local := range here {
+		flink, ok := there[name]
+		switch {
+		case !ok || bytes.Equal(local, flink):
+		case strings.Contains(name, ".json"):
+			t.Errorf("%s (-local +flink):\n%s", name, gocmp.Diff(string(local), string(flink)))
+		default:
+			t.Errorf("%s differs: %d bytes, on Flink %d", name, len(local), len(flink))
+		}
+	}
+}
+
+// seconds are the times in files about a run.
+var seconds = regexp.MustCompile(`"([a-z_]*seconds)": ?[0-9.e+-]+`)
+
+// files returns the contents of a workspace's files by their names, without times.
+func (s *setting) files(t *testing.T, workspace string) map[string][]byte {
+	t.Helper()
+	urls, err := storage.List(t.Context(), workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, url := range urls {
+		data, err := storage.ReadFile(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(url, ".json") {
+			data = seconds.ReplaceAll(data, []byte(`"$1":0`))
+		}
+		files[strings.TrimPrefix(url, workspace)] = data
+	}
+	return files
+}
+
+// logs prints the end of each process's log.
+func (s *setting) logs(t *testing.T) {
+	logs, err := filepath.Glob(filepath.Join(s.cluster.Folder, "log", "*.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Error(err)
+		}
+		var failures []string
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, " ERROR ") || strings.Contains(line, " WARN ") || strings.HasPrefix(line, "Caused by") {
+				failures = append(failures, line[:min(len(line), 300)])
+			}
+		}
+		t.Logf("%s:\n%s", filepath.Base(log), strings.Join(failures[max(0, len(failures)-20):], ""))
+	}
+}
