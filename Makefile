@@ -24,7 +24,7 @@ test: ## all tests (PACKAGES=./model/... for some of them)
 
 .PHONY: test-flink
 test-flink: ## the commands on a Flink with two TaskManagers, some of which are killed (needs Java and Maven; about 5 minutes)
-	TAGNET_FLINK=1 $(GO) test $(TESTFLAGS) -count 1 -v -timeout 20m ./infra/flink/...
+	TAGNET_FLINK=1 $(GO) test $(TESTFLAGS) -count 1 -v -timeout 20m ./infra/flink/... ./infra/image
 
 .PHONY: race
 race: ## all tests with the race detector
@@ -62,6 +62,15 @@ golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/R
 .PHONY: worker
 worker: ## build the programs of a cluster's workers, bin/boot and bin/worker (GOARCH=arm64 for ARM)
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./infra/worker ./infra/worker/boot
+
+# GNU tar. Names, owners, modes and times are fixed: equal programs give an equal image.
+.PHONY: image
+image: worker ## write bin/image.tar, the files of the workers' image (docker build -f infra/image/Dockerfile bin)
+	rm -rf $(BIN)/image
+	install -d -m 755 $(BIN)/image/opt/apache/beam
+	install -d -m 1777 $(BIN)/image/tmp
+	install -m 755 $(BIN)/boot $(BIN)/worker $(BIN)/image/opt/apache/beam
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C $(BIN)/image -cf $(BIN)/image.tar opt tmp
 
 .PHONY: flink
 flink: worker ## start Flink here, a JobManager and two TaskManagers, and print how to use it (needs Java and Maven)

@@ -137,20 +137,19 @@ func (s *setting) temporary() string { return filepath.Join(s.folder, "tmp") }
 // build builds the programs of the workers as make worker does, and the commands.
 func build(t *testing.T, folder string) {
 	t.Helper()
-	run := func(environment string, arguments ...string) {
+	run := func(arguments ...string) {
 		c := exec.Command(arguments[0], arguments[1:]...)
 		c.Dir = filepath.Join("..", "..")
-		c.Env = append(os.Environ(), environment)
 		if output, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", arguments, err, output)
 		}
 	}
-	run("", "make", "worker", "BIN="+folder)
+	run("make", "worker", "BIN="+folder)
 	build := []string{"go", "build", "-ldflags=-s -w", "-o", folder + "/"}
 	for _, name := range commands {
 		build = append(build, "./pipelines/"+name)
 	}
-	run("CGO_ENABLED=0", build...)
+	run(build...)
 }
 
 // data sets the dataset: WN18RR_v1 where there is one, otherwise a generated graph of its size.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // registers the worker's side of Beam
+	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/gcs"
 	_ "tagnet/stages/bundle"

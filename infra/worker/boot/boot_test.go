@@ -72,6 +72,7 @@ type runner struct {
 	jobpb.UnimplementedArtifactRetrievalServiceServer
 	fnpb.UnimplementedBeamFnLoggingServer
 	address, checksum string
+	stop              func()
 
 	mu        sync.Mutex
 	log       strings.Builder
@@ -90,6 +91,7 @@ func serve(t *testing.T) *runner {
 	jobpb.RegisterArtifactRetrievalServiceServer(server, r)
 	fnpb.RegisterBeamFnLoggingServer(server, r)
 	go server.Serve(listener)
+	r.stop = server.Stop
 	t.Cleanup(server.Stop)
 	return r
 }
@@ -295,11 +297,30 @@ func TestALostWorkerIsLogged(t *testing.T) {
 	h.empty(t)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, want := range []string{"ERROR panic: the worker's last words", "ERROR worker 1-1: exit status 3"} {
-		if !strings.Contains(r.log.String(), want) {
-			t.Errorf("no %q in the log:\n%s", want, r.log.String())
-		}
+	if want := "ERROR worker 1-1: exit status 3\npanic: the worker's last words\n"; !strings.Contains(r.log.String(), want) {
+		t.Errorf("no %q in the log:\n%s", want, r.log.String())
 	}
+}
+
+// TestALostRunnerHoldsUpNothing lets a worker fail after the runner's services have ended.
+func TestALostRunnerHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	h, r := newHost(t), serve(t)
+	boot := h.boot(t, r, os.Args[0])
+	worker := h.workers(t, 1)[0]
+	r.stop()
+	pid, err := strconv.Atoi(worker[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGABRT); err != nil { // Go prints all stacks
+		t.Fatal(err)
+	}
+	if err := boot.Wait(); err == nil {
+		t.Error("boot ended without an error")
+	}
+	ended(t, worker)
+	h.empty(t)
 }
 
 // TestAnInstalledWorkerIsNotDownloaded runs a boot program that has a worker beside it, which is that of the job only if

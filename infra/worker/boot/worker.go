@@ -40,23 +40,44 @@ func runWorker(ctx context.Context) error {
 	if err := endpoints(info); err != nil {
 		return err
 	}
-	logger := &tools.Logger{Endpoint: *logging}
-	output := tools.NewBufferedLogger(logger)
-	err = startAndWait(services, info, output)
+	var printed lastLines
+	err = startAndWait(services, info, &printed)
 	if ctx.Err() != nil {
 		return nil // it was ended: nobody reads why
 	}
-	// A runner shows what is logged, but not what boot or the worker prints: without this a panic is lost.
-	failed, cancel := context.WithTimeout(services, grace)
-	defer cancel()
-	output.FlushAtError(failed)
 	if err == nil {
 		err = errors.New("it ended by itself")
 	}
-	logger.Errorf(failed, "worker %s: %v", *id, err)
-	time.Sleep(time.Second / 2) // closing a stream of gRPC drops what was not sent
-	logger.Close()
+	report(services, fmt.Sprintf("worker %s: %v\n%s", *id, err, printed.text))
 	return err
+}
+
+// report logs a message through the runner, which does not show what boot or the worker prints: without it a panic is lost.
+// A runner that is gone does not keep it waiting.
+func report(ctx context.Context, message string) {
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		logger := &tools.Logger{Endpoint: *logging}
+		logger.Errorf(ctx, "%s", message)
+		time.Sleep(time.Second / 2) // closing a stream of gRPC drops what was not sent
+		logger.Close()
+	}()
+	select {
+	case <-sent:
+	case <-time.After(grace):
+	}
+}
+
+// lastLines keeps the end of what a worker prints.
+type lastLines struct{ text []byte }
+
+// Write never fails, and never waits: a worker that prints must not be held up.
+func (l *lastLines) Write(text []byte) (int, error) {
+	const most = 16 << 10
+	l.text = append(l.text, text...)
+	l.text = l.text[max(0, len(l.text)-most):]
+	return len(text), nil
 }
 
 // endpoints sets the addresses of the services, of which those of the provision service have precedence.

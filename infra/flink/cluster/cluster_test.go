@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	t.Setenv("JAVA_HOME", "")
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	_, java := Java()
+	_, jars := Jars(t.Context())
+	for _, err := range []error{java, jars} {
+		if err == nil || !strings.Contains(err.Error(), "apt-get install openjdk-17-jre-headless maven") {
+			t.Errorf("without Java and Maven: %v", err)
+		}
+	}
+}
+
+func TestAPortThatIsTakenIsNamed(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ports, err := FreePorts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports.Jobs = listener.Addr().(*net.TCPAddr).Port
+	c := &Cluster{Folder: t.TempDir(), TaskManagers: 1, Slots: 1, Ports: ports}
+	if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("port %d is taken", ports.Jobs)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStopEndsOnlyItsOwn writes the number of another process where that of a process that has ended was.
+func TestStopEndsOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	other := exec.Command("sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer other.Process.Kill()
+	if err := start(folder, "own", "sh", "-c", "sleep 60; exit", filepath.Join(folder, "tmp", "own")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "pid", "ended"), fmt.Append(nil, other.Process.Pid), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	running, err := Running(folder)
+	if err != nil || len(running) != 1 || running[0].Name != "own" {
+		t.Fatalf("running: %v, %v", running, err)
+	}
+	if err := Stop(folder); err != nil {
+		t.Fatal(err)
+	}
+	if running[0].runs(folder) {
+		t.Error("the cluster's process still runs")
+	}
+	if _, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", other.Process.Pid)); err != nil {
+		t.Errorf("another process was stopped: %v", err)
+	}
+}
