@@ -14,7 +14,7 @@ func init() {
 	beam.RegisterDoFn(&shardFn{})
 	beam.RegisterType(reflect.TypeFor[averageFn]())
 	beam.RegisterDoFn(&finishFn{})
-	beam.RegisterDoFn(beginFn)
+	beam.RegisterDoFn(&beginFn{})
 }
 
 // Rounds trains one model by several workers: the tasks of a Plan, one after the other. A round is a
@@ -28,7 +28,7 @@ func init() {
 // farther already: it takes what it finds. So a worker that is killed costs the shard that it trained.
 func Rounds(s beam.Scope, p Params, tasks []Task) beam.PCollection {
 	s = s.Scope("learn.Rounds")
-	done := beam.ParDo(s, beginFn, beam.Impulse(s))
+	done := beam.ParDo(s, &beginFn{Begun: time.Now().UnixNano()}, beam.Impulse(s))
 	for _, t := range tasks {
 		if t.endsEpoch() {
 			done = beam.ParDo(s, &finishFn{Params: p, Task: t}, done)
@@ -41,5 +41,8 @@ func Rounds(s beam.Scope, p Params, tasks []Task) beam.PCollection {
 	return beam.Reshuffle(s, done) // the local runner keeps a core busy waiting for a step that ends in no barrier
 }
 
-// beginFn emits the time at which the tasks begin.
-func beginFn(_ []byte, emit func(int64)) { emit(time.Now().UnixNano()) }
+// beginFn emits when the pipeline was built, so that the time of an epoch includes the start of jobs.
+type beginFn struct{ Begun int64 }
+
+// ProcessElement emits the time.
+func (f *beginFn) ProcessElement(_ []byte, emit func(int64)) { emit(f.Begun) }

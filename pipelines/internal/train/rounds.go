@@ -15,9 +15,11 @@ import (
 	"tagnet/stages/worker"
 )
 
-// tasksPerJob bounds the Beam graph of a job: each task of a training by several workers has transforms
-// of its own. More tasks a job save the start of jobs, ten seconds each on Flink.
-const tasksPerJob = 64
+// tasksPerJob bounds the Beam graph of a job, in which each task of a training by several workers has
+// transforms of its own, all in one chain. More tasks a job save the start of jobs, some seconds each on
+// Flink; but Flink's job server serializes the chain by recursion, which overflows Java's default stack at
+// 64 tasks and not at 40.
+const tasksPerJob = 24
 
 // BuildRounds returns the Beam pipeline of some tasks of a training by several workers.
 func BuildRounds(p learn.Params, tasks []learn.Task) *beam.Pipeline {
