@@ -115,7 +115,11 @@ func read(ctx context.Context, url string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	data, err := io.ReadAll(file)
-	if err = errors.Join(err, file.Close()); err != nil {
+	closed := file.Close()
+	if err == nil {
+		err = closed
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	return data, nil

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"io"
 	"strings"
@@ -23,7 +22,7 @@ func HashFile(ctx context.Context, url string) (File, error) {
 	sum := sha256.New()
 	size, err := io.CopyBuffer(sum, r, make([]byte, 1<<20))
 	if err != nil {
-		return File{}, fmt.Errorf("reading %s: %w", url, err)
+		return File{}, err
 	}
 	return File{Name: storage.Base(url), Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }

@@ -17,6 +17,10 @@ import (
 // TemporaryPrefix begins the name of every file that is still being written.
 const TemporaryPrefix = ".tagnet-tmp-"
 
+// ErrUnavailable is wrapped by the errors of a remote storage that did not answer a request or refused it.
+// Such an error says nothing about the file.
+var ErrUnavailable = errors.New("storage unavailable")
+
 // RandomReader is an open file that is read at any place. ReadAt may be called from several
 // goroutines at once; Read and Seek may not.
 type RandomReader interface {

@@ -3,8 +3,10 @@ package gcs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -18,12 +20,14 @@ import (
 	"time"
 
 	cloud "cloud.google.com/go/storage"
+	"github.com/googleapis/gax-go/v2"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
 	signing "google.golang.org/api/transport/http"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/gcs/internal/limits"
 )
 
 func init() { storage.Register("gs", buckets{}) }
@@ -32,15 +36,6 @@ func init() { storage.Register("gs", buckets{}) }
 type buckets struct{}
 
 func bucketURL(name string) string { return "gs://" + name }
-
-// Tests shorten them.
-var (
-	// patience is how long a call that fails for a temporary reason is retried. Such failures last
-	// for seconds. The client's default is to retry forever.
-	patience = 3 * time.Minute
-	// answerTimeout is how long an attempt waits for the response to begin, and for more of it.
-	answerTimeout = time.Minute
-)
 
 const (
 	// reachTimeout limits the time to connect to an emulator.
@@ -99,7 +94,8 @@ func newClient(host string) (*cloud.Client, error) {
 		return nil, err
 	}
 	// Every upload writes a whole object, so it is safe to repeat.
-	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(patience))
+	c.SetRetry(cloud.WithPolicy(cloud.RetryAlways), cloud.WithMaxRetryDuration(limits.Patience),
+		cloud.WithBackoff(gax.Backoff{Initial: limits.Pause, Max: limits.LongestPause, Multiplier: 2}))
 	return c, nil
 }
 
@@ -107,7 +103,7 @@ func newClient(host string) (*cloud.Client, error) {
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
 // reach returns an error if no server listens at the emulator's host. The client would retry until
-// patience ends.
+// limits.Patience ends.
 func reach(ctx context.Context, host string) error {
 	text := host
 	if !strings.Contains(text, "://") {
@@ -142,19 +138,68 @@ func object(ctx context.Context, name string) (*cloud.BucketHandle, string, erro
 	return c.Bucket(bucket), strings.Trim(key, "/"), nil
 }
 
-// bucketError adds the name of the object to an error and turns absence into fs.ErrNotExist. The
-// client's error of a broken connection may wrap io.EOF, which readers would take for the end of the
-// object: bucketError does not wrap it.
+// bucketError adds the name of the object to an error. Absence becomes fs.ErrNotExist, and anything but
+// that and a cancellation storage.ErrUnavailable.
 func bucketError(doing, name string, err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s %s: %v", doing, bucketURL(name), err)
+	for _, cancelled := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cancelled) { // what failed before does not matter
+			return fmt.Errorf("%s %s: %w", doing, bucketURL(name), cancelled)
+		}
 	}
 	var api *googleapi.Error
 	if errors.Is(err, cloud.ErrObjectNotExist) || errors.Is(err, cloud.ErrBucketNotExist) ||
 		errors.As(err, &api) && api.Code == 404 {
 		return fmt.Errorf("%s %s: %w (%v)", doing, bucketURL(name), fs.ErrNotExist, err)
 	}
-	return fmt.Errorf("%s %s: %w", doing, bucketURL(name), err)
+	return &unavailable{fmt.Sprintf("%s %s: %s", doing, bucketURL(name), reason(name, err)), api}
+}
+
+// unavailable is the error of a request that was not answered or was refused. It does not wrap the
+// client's error of a broken connection, which may wrap io.EOF: readers would take that for the end of the
+// object.
+type unavailable struct {
+	text string
+	api  *googleapi.Error // nil if there was no answer
+}
+
+func (u *unavailable) Error() string { return u.text }
+
+func (u *unavailable) Unwrap() []error {
+	if u.api == nil {
+		return []error{storage.ErrUnavailable}
+	}
+	return []error{storage.ErrUnavailable, u.api}
+}
+
+// reason returns an error of the client in one line, without the addresses of requests and, where a user
+// can do something about it, with what that is.
+func reason(name string, err error) string {
+	text := err.Error()
+	var request *url.Error
+	if errors.As(err, &request) {
+		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)
+	}
+	var api *googleapi.Error
+	if !errors.As(err, &api) {
+		return text
+	}
+	message := api.Message
+	var body struct{ Error struct{ Message string } }
+	if message == "" && json.Unmarshal([]byte(api.Body), &body) == nil {
+		message = body.Error.Message // of a download, which the client does not parse
+	}
+	status := fmt.Sprintf("%d %s", api.Code, http.StatusText(api.Code))
+	if message != "" {
+		status += ": " + strings.Join(strings.Fields(message), " ")
+	}
+	bucket, _, _ := strings.Cut(name, "/")
+	switch api.Code {
+	case http.StatusUnauthorized:
+		status += "; log in with gcloud auth application-default login"
+	case http.StatusForbidden:
+		status += "; the account of these credentials needs the role roles/storage.objectUser on " + bucketURL(bucket)
+	}
+	return strings.Replace(text, api.Error(), status, 1)
 }
 
 func (buckets) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -199,18 +244,34 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 	if offset >= o.size {
 		return 0, io.EOF
 	}
-	length := min(int64(len(p)), o.size-offset)
-	r, err := openRange(o.ctx, o.name, o.object, offset, length)
+	length := int(min(int64(len(p)), o.size-offset))
+	n := 0
+	for n < length { // a response may be too short, although its own length agrees with that
+		m, err := o.readOnce(p[n:length], offset+int64(n))
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// readOnce reads at least a byte with one request.
+func (o *objectRanges) readOnce(p []byte, offset int64) (int, error) {
+	r, err := openRange(o.ctx, o.name, o.object, offset, int64(len(p)))
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	n, err := io.ReadFull(r, p[:length])
+	n, err := io.ReadFull(r, p)
 	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF: // errors of r itself name the object
-		return n, bucketError("reading", o.name, err)
-	case err == nil && n < len(p):
-		return n, io.EOF
+	case err == io.ErrUnexpectedEOF: // errors of r itself name the object
+		err = nil
+	case err == io.EOF:
+		err = bucketError("reading", o.name, err)
 	}
 	return n, err
 }
@@ -227,15 +288,21 @@ func (buckets) Create(ctx context.Context, name string) (storage.Writer, error) 
 }
 
 func newWriter(ctx context.Context, name string, object *cloud.ObjectHandle) *objectWriter {
-	ctx, cancel := context.WithCancel(ctx)
-	return &objectWriter{name: name, upload: object.NewWriter(ctx), cancel: cancel}
+	cancellable, cancel := context.WithCancel(ctx)
+	upload := object.NewWriter(cancellable)
+	upload.ChunkRetryDeadline = limits.Patience
+	return &objectWriter{ctx: ctx, name: name, object: object, upload: upload, cancel: cancel}
 }
 
 // objectWriter uploads an object, which appears when the upload is closed.
 type objectWriter struct {
+	ctx    context.Context
 	name   string
+	object *cloud.ObjectHandle
 	upload *cloud.Writer
 	cancel context.CancelFunc
+	size   int64
+	crc    uint32 // CRC-32C of what was written
 	err    error
 	done   bool
 }
@@ -256,6 +323,8 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 			return err
 		})
 		written += n
+		w.size += int64(n)
+		w.crc = crc32.Update(w.crc, castagnoli, piece[:n])
 		if err != nil {
 			w.err = bucketError("writing", w.name, err)
 			break
@@ -275,11 +344,27 @@ func (w *objectWriter) Commit() error {
 	}
 	w.done = true
 	defer w.cancel()
-	if err := soon(w.cancel, w.upload.Close); err != nil {
-		w.err = bucketError("writing", w.name, err)
+	err := soon(w.cancel, w.upload.Close)
+	if err == nil || w.ctx.Err() == nil && w.stored() {
+		return nil
 	}
+	if w.ctx.Err() != nil { // which the client does not always return
+		err = w.ctx.Err()
+	}
+	w.err = bucketError("writing", w.name, err)
 	return w.err
 }
+
+// stored reports whether the object has what was written although the upload returned an error, as it
+// does if only the response was lost.
+func (w *objectWriter) stored() bool {
+	ctx, cancel := context.WithTimeout(w.ctx, limits.Answer)
+	defer cancel()
+	attributes, err := w.object.Attrs(ctx)
+	return err == nil && attributes.Size == w.size && attributes.CRC32C == w.crc
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Abort cancels before it closes, because Close alone would store what was uploaded so far.
 func (w *objectWriter) Abort() error {
@@ -312,22 +397,31 @@ func (b buckets) CompareAndSwap(ctx context.Context, name string, old, replaceme
 
 // removeIf removes an object if its content is still this.
 func (b buckets) removeIf(ctx context.Context, name string, content []byte) error {
-	current, generation, err := b.read(ctx, name)
-	if err == nil && bytes.Equal(current, content) {
-		var bucket *cloud.BucketHandle
-		var key string
-		if bucket, key, err = object(ctx, name); err == nil {
-			err = bucket.Object(key).If(cloud.Conditions{GenerationMatch: generation}).Delete(ctx)
+	bucket, key, err := object(ctx, name)
+	for attempt := 0; err == nil; attempt++ {
+		current, generation, err := b.read(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(current, content) {
+			return nil
 		}
 		if err != nil {
-			err = bucketError("removing", name, err)
+			return err
 		}
-	}
-	if errors.Is(err, fs.ErrNotExist) || preconditionFailed(err) {
-		return nil
+		err = bucket.Object(key).If(cloud.Conditions{GenerationMatch: generation}).Delete(ctx)
+		if err == nil {
+			return nil
+		}
+		if err = bucketError("removing", name, err); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if !preconditionFailed(err) || attempt == refusals {
+			return err
+		}
 	}
 	return err
 }
+
+// refusals is how often a condition that holds may be refused before that is an error.
+const refusals = 3
 
 // preconditionFailed reports whether the object had another generation than a request's condition.
 func preconditionFailed(err error) bool {
@@ -335,37 +429,43 @@ func preconditionFailed(err error) bool {
 	return errors.As(err, &api) && api.Code == http.StatusPreconditionFailed
 }
 
-// replace is CompareAndSwap with a replacement that is not nil.
+// replace is CompareAndSwap with a replacement that is not nil. It reads the object again after each
+// error: if a request took effect but its response was lost, the client's repetition of it fails the
+// condition, which looks as if another caller had been faster.
 func (b buckets) replace(ctx context.Context, name string, old, replacement []byte) (bool, error) {
 	bucket, key, err := object(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	condition := cloud.Conditions{DoesNotExist: true}
-	if old != nil {
+	for attempt := 0; ; attempt++ {
 		current, generation, err := b.read(ctx, name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(current, old) {
+		if errors.Is(err, fs.ErrNotExist) {
+			current, err = nil, nil
+		}
+		switch {
+		case err != nil:
+			return false, err
+		case attempt > 0 && current != nil && bytes.Equal(current, replacement):
+			return true, nil
+		case (current == nil) != (old == nil) || !bytes.Equal(current, old):
 			return false, nil
 		}
-		if err != nil {
+		condition := cloud.Conditions{DoesNotExist: true}
+		if old != nil {
+			condition = cloud.Conditions{GenerationMatch: generation}
+		}
+		w := newWriter(ctx, name, bucket.Object(key).If(condition))
+		if _, err = w.Write(replacement); err == nil {
+			err = w.Commit()
+		}
+		w.Abort()
+		if err == nil {
+			return true, nil
+		}
+		if !preconditionFailed(err) || attempt == refusals {
 			return false, err
 		}
-		condition = cloud.Conditions{GenerationMatch: generation}
 	}
-	w := newWriter(ctx, name, bucket.Object(key).If(condition))
-	defer w.Abort()
-	if _, err = w.Write(replacement); err == nil {
-		err = w.Commit()
-	}
-	if err == nil || !preconditionFailed(err) {
-		return err == nil, err
-	}
-	// If a request took effect but its response was lost, the client's retry fails the condition.
-	current, _, err := b.read(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && bytes.Equal(current, replacement), err
 }
 
 // read returns the content of an object and its generation.
@@ -374,7 +474,8 @@ func (b buckets) read(ctx context.Context, name string) (data []byte, generation
 	if err != nil {
 		return nil, 0, err
 	}
-	data, err = io.ReadAll(r)
+	data = make([]byte, r.Size())
+	_, err = io.ReadFull(r, data)
 	return data, r.(openObject).generation, err
 }
 

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	cloud "cloud.google.com/go/storage"
+
+	"tagnet/formats/storage/gcs/internal/limits"
 )
 
-// soon calls move, which transfers at most one chunk, and cancels it after patience and the time of one
+// soon calls move, which transfers at most one chunk, and cancels it after limits.Patience and the time of one
 // call. Without a limit the client would retry forever.
 func soon(cancel context.CancelFunc, move func() error) error {
-	limit := patience + answerTimeout
+	limit := limits.Patience + limits.Answer
 	timer := time.AfterFunc(limit, cancel)
 	err := move()
 	if !timer.Stop() && err != nil {
@@ -27,20 +29,17 @@ func soon(cancel context.CancelFunc, move func() error) error {
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 100 // like the client's default transport
-	t.ResponseHeaderTimeout = answerTimeout
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: answerTimeout / 2, PingTimeout: answerTimeout / 4}
+	t.ResponseHeaderTimeout = limits.Answer
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: limits.Answer / 2, PingTimeout: limits.Answer / 4}
 	return t
 }
 
-// unstalled cancels a download that has received nothing for answerTimeout. The client then requests
-// the rest of the object again.
+// unstalled cancels a response that has received nothing for limits.Answer. The client then requests
+// it, or the rest of the object, again.
 type unstalled struct{ http.RoundTripper }
 
 // RoundTrip returns a response whose body cancels the request when it stalls.
 func (u unstalled) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet {
-		return u.RoundTripper.RoundTrip(request)
-	}
 	ctx, cancel := context.WithCancel(request.Context())
 	answer, err := u.RoundTripper.RoundTrip(request.WithContext(ctx))
 	if err != nil {
@@ -57,11 +56,11 @@ type unstalledBody struct {
 }
 
 func (b *unstalledBody) Read(p []byte) (int, error) {
-	timer := time.AfterFunc(answerTimeout, b.cancel)
+	timer := time.AfterFunc(limits.Answer, b.cancel)
 	n, err := b.ReadCloser.Read(p)
 	if !timer.Stop() && err != nil && err != io.EOF {
 		// The error of a broken connection, after which the client retries.
-		err = fmt.Errorf("no data for %s: %w", answerTimeout, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("no data for %s: %w", limits.Answer, io.ErrUnexpectedEOF)
 	}
 	return n, err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/gcs/internal/limits"
 )
 
 // TestNoEmulator checks that an absent emulator is an immediate error that names it.
@@ -43,9 +44,9 @@ func TestNoEmulator(t *testing.T) {
 
 // impatient shortens the timeouts for the duration of a test.
 func impatient(t *testing.T, short time.Duration) {
-	longPatience, longTimeout := patience, answerTimeout
-	patience, answerTimeout = short, 50*time.Millisecond
-	t.Cleanup(func() { patience, answerTimeout = longPatience, longTimeout })
+	patience, answer, pause := limits.Patience, limits.Answer, limits.Pause
+	limits.Patience, limits.Answer, limits.Pause = short, 50*time.Millisecond, 20*time.Millisecond
+	t.Cleanup(func() { limits.Patience, limits.Answer, limits.Pause = patience, answer, pause })
 }
 
 // TestNoResponse checks that every call ends in an error if the service accepts it and never responds.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
 	"tagnet/pipelines/internal/messages"
@@ -104,6 +105,9 @@ func (s step) complete(ctx context.Context, w workspace.Workspace) (bool, error)
 		return err == nil, err
 	}
 	usable, err := s.usable(ctx, w.Path(s.folder))
+	if errors.Is(err, storage.ErrUnavailable) {
+		return false, err
+	}
 	if err != nil {
 		return false, &workspace.Unusable{Reason: err, Command: s.command(w)}
 	}

@@ -37,7 +37,7 @@ type evidence struct {
 	messages    []messages.Summary
 	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section
-	damage      error            // of the first file that is damaged
+	failure     error            // of the first file that is damaged, or whose storage failed
 }
 
 // The sections of the page: keys of gaps and link targets.
@@ -70,7 +70,9 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
 		})
 	}
-	if there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName)); err == nil && there {
+	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
+	e.check(err)
+	if err == nil && there {
 		if a, err := read[statistics.Analysis](ctx, e, workspace.AnalysisFolder, statistics.File, analyze); err != nil {
 			e.missing(dataSection, "The degrees of the graph cannot be shown", analyze, err)
 		} else {
@@ -80,16 +82,22 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return e, e.damage
+	return e, e.failure
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.
 func (e *evidence) require(ctx context.Context, folder string, command workspace.Command) error {
 	_, err := e.workspace.Require(ctx, folder, command)
-	if errors.Is(err, manifest.ErrDamaged) {
-		e.damage = cmp.Or(e.damage, err)
-	}
+	e.check(err)
 	return err
+}
+
+// check notes an error that is not a gap: a file is damaged, or its storage failed, so that nobody knows
+// what the page would show.
+func (e *evidence) check(err error) {
+	if errors.Is(err, manifest.ErrDamaged) || errors.Is(err, storage.ErrUnavailable) {
+		e.failure = cmp.Or(e.failure, err)
+	}
 }
 
 // read decodes a JSON file of a folder that is as require demands.
@@ -106,7 +114,7 @@ type content struct{ section, what string }
 // readSplits decodes a file of each split of a stage. A split without it leaves a gap in each of the
 // sections, as does a stage without any split.
 func readSplits[T any](ctx context.Context, e *evidence, stage, file, pipeline string, shown ...content) (all []T) {
-	splits := splitsIn(ctx, e.workspace, stage)
+	splits := e.splitsIn(ctx, stage)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
 		one, err := read[T](ctx, e, stage+"/"+split, file, command)
@@ -127,6 +135,7 @@ func readSplits[T any](ctx context.Context, e *evidence, stage, file, pipeline s
 // missing notes a gap: something that does not exist or cannot be read, and the command that makes
 // it, with --force if it has to be overwritten.
 func (e *evidence) missing(section, what string, command workspace.Command, err error) {
+	e.check(err)
 	g := gap{What: what, Command: command.String()}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		g.Problem = err.Error()
@@ -148,7 +157,9 @@ func (e *evidence) missingSplit(split string, command workspace.Command, err err
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
+	e.check(unfinished)
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
+	e.check(err)
 	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
 		e.missing(trainingSection, "The model was trained on another graph than the present one", train.With("--force"), nil)
 		return
@@ -177,7 +188,9 @@ func (e *evidence) readTraining(ctx context.Context) {
 	if errors.Is(unfinished, fs.ErrNotExist) {
 		e.toGo = r.Configuration.Epochs
 		// The newest record decides: a training can be given more epochs.
-		if records, _, err := checkpoint.Folder(w.Checkpoints()).Records(ctx); err == nil && len(records) > 0 {
+		records, _, err := checkpoint.Folder(w.Checkpoints()).Records(ctx)
+		e.check(err)
+		if err == nil && len(records) > 0 {
 			e.toGo = records[len(records)-1].Configuration.Epochs
 		}
 	}
@@ -185,9 +198,11 @@ func (e *evidence) readTraining(ctx context.Context) {
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
 // train, then others by name. The user's own queries are not a split.
-func splitsIn(ctx context.Context, w workspace.Workspace, folder string) []string {
+func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
+	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))
 	if err != nil {
+		e.check(err)
 		return nil
 	}
 	found := map[string]bool{}

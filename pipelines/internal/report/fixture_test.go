@@ -72,7 +72,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 	t.Helper()
 	folders := []string{"graph"}
 	for _, stage := range []string{"distances", "evaluation", "messages"} {
-		for _, split := range splitsIn(context.Background(), w, stage) {
+		for _, split := range (&evidence{workspace: w}).splitsIn(context.Background(), stage) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}

@@ -90,6 +90,7 @@ func (v *evaluation) readTables(ctx context.Context, folder string) (err error) 
 func (e *evidence) readOwnQueries(ctx context.Context) {
 	table := storage.Join(e.workspace.Evaluation("queries"), evaluate.PredictionsTable)
 	if _, err := parquet.TableFiles(ctx, table); err != nil {
+		e.check(err)
 		return
 	}
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")

@@ -10,6 +10,7 @@ import (
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
 	"tagnet/stages/worker"
@@ -31,7 +32,10 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 	// Without a manifest the training is incomplete; its finished epochs can be used.
 	_, err := manifest.Read(ctx, string(folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
-	if err != nil && finished {
+	switch {
+	case errors.Is(err, storage.ErrUnavailable):
+		return Model{}, err
+	case err != nil && finished:
 		return Model{}, fmt.Errorf("%w: %s with the flags of that training overwrites it", err, w.Command("train", "--force"))
 	}
 	record, _, err := worker.Weights(ctx, folder, name, loaded)

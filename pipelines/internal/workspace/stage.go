@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
@@ -193,15 +194,22 @@ func (s *Stage) Lock() lock.Lock { return s.lock }
 func (s *Stage) Pause() {
 	// The context of an interrupted run is cancelled. An error leaves the lock of a process that is
 	// about to end, which is as good.
-	_ = s.lock.End(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	_ = s.lock.End(ctx)
 }
+
+// parting is how long a run that fails or is interrupted tries to leave its folder in order. A remote
+// storage that failed may still not answer.
+const parting = 30 * time.Second
 
 // Abandon removes what was written of a folder that cannot be completed, unless another run has
 // taken it over. It does its best: the next Begin removes what is left. If workers may still be
 // writing, as those of a cluster whose job was interrupted here, the lock file stays, so that what
 // they write counts as leftovers too.
 func (s *Stage) Abandon(workers bool) {
-	ctx := context.Background() // the run's own may be cancelled
+	ctx, cancel := context.WithTimeout(context.Background(), parting) // the run's own may be cancelled
+	defer cancel()
 	if storage.Clear(s.lock.Guard(ctx), s.url(), s.lockFile()) != nil || workers {
 		s.Pause()
 		return
@@ -354,6 +362,9 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	}
 	for _, input := range sorted(m.Inputs) {
 		now, err := w.hash(ctx, input)
+		if errors.Is(err, storage.ErrUnavailable) {
+			return m, err
+		}
 		if err != nil || now != m.Inputs[input] {
 			return m, &Unusable{&Mismatch{Folder: url, Input: w.Path(input)}, command}
 		}

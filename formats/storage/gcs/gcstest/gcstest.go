@@ -1,4 +1,3 @@
-// Package gcstest gives tests a Google Cloud Storage that runs in the test's process.
 package gcstest
 
 import (
@@ -15,12 +14,30 @@ import (
 // empty bucket in it. It sets an environment variable: the test must not be parallel.
 func Bucket(t testing.TB) string {
 	t.Helper()
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{Scheme: "http", Host: "127.0.0.1", Writer: io.Discard})
+	server := start(t, fakestorage.Options{Scheme: "http", Host: "127.0.0.1"})
+	use(t, server.URL())
+	return url
+}
+
+const (
+	bucket = "bucket"
+	url    = "gs://" + bucket
+)
+
+// start starts a server with the empty bucket.
+func start(t testing.TB, options fakestorage.Options) *fakestorage.Server {
+	t.Helper()
+	options.Writer = io.Discard
+	server, err := fakestorage.NewServerWithOptions(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
-	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "bucket"})
-	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(server.URL(), "http://"))
-	return "gs://bucket"
+	server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucket})
+	return server
+}
+
+// use lets gs:// be served by the server at an address.
+func use(t testing.TB, address string) {
+	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(address, "http://"))
 }

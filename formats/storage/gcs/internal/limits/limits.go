@@ -1,0 +1,18 @@
+// Package limits holds how long package gcs waits for the service. It is separate so that package
+// gcstest can shorten the times for the tests of all packages.
+package limits
+
+import "time"
+
+var (
+	// Patience is how long a call that fails for a temporary reason is retried. Such failures last
+	// for seconds. The client's default is to retry forever.
+	Patience = 3 * time.Minute
+	// Answer is how long an attempt waits for the response to begin, and for more of it.
+	Answer = time.Minute
+	// Pause is the longest pause before the first retry. It doubles with each further one, up to
+	// LongestPause.
+	Pause = time.Second
+	// LongestPause is the longest pause between two attempts.
+	LongestPause = 30 * time.Second
+)
