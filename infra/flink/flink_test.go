@@ -76,6 +76,14 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		}
 	})
 	s.same(t)
+
+	// The model again, by two workers in rounds, of which each trains one shard.
+	rounds := slices.Concat(train, []string{"--workers=2", "--local_steps=8", "--force"})
+	s.local(t, rounds...)
+	s.flink(t, rounds, func() {
+		s.kill(t, s.busy(t))
+	})
+	s.same(t)
 }
 
 // setting is where the test runs.
