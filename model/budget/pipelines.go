@@ -87,8 +87,8 @@ const MaxNeighbours = 64 << 20
 
 // Counting is what a count of messages does beside a search.
 type Counting struct {
-	// Rows is how many rows of messages.parquet a source has.
-	Rows int64
+	// Rows is how many rows of the counts a source has, ShardSources how many sources a shard has.
+	Rows, ShardSources int64
 	// Removes reports whether edges are removed for each query.
 	Removes bool
 	// Model, if not nil, is an A*Net whose choices are counted.
@@ -99,16 +99,18 @@ type Counting struct {
 // once.
 func Count(s Sizes, c Counting, words int) Estimate {
 	const (
-		perSource = 10 * 280    // levels of a source: encoded, in the runner's memory, and decoded into a growing list
-		perChoice = 10*64 + 150 // the same of a distinct query and layer, and its row
-		rowGroup  = 32 * MiB    // of a Parquet file, while it is written
+		perSource = 2 * 280 // levels of a source, in a growing list
+		perRow    = 280     // a row, and its columns before and after they are compressed
+		perChoice = 2*64 + perRow
+		shards    = 2 // one is counted while another is written
+		skew      = 8 // how many times the mean number of queries the sources of a shard have
 	)
+	sources := min(s.Sources, c.ShardSources)
 	e := Estimate{
 		Task: "counting messages on this graph",
 		Rows: []Row{
 			{"graph", s.graph() + s.queries()},
-			{"counts", perSource * s.Sources},
-			{"rows", rowGroup + 150*c.Rows*s.Sources},
+			{"counts", 8*s.Sources + shards*(perSource+perRow*c.Rows)*sources},
 		},
 		Thread: Searcher(s.Entities, words, c.Removes, true) + s.Entities,
 	}
@@ -118,7 +120,7 @@ func Count(s Sizes, c Counting, words int) Estimate {
 	if m := c.Model; m != nil {
 		e.Rows = append(e.Rows,
 			Row{"parameters", 8*parameterCount(s, *m) + folded(s, *m)},
-			Row{"choices", perChoice * int64(m.Layers) * s.Distinct})
+			Row{"choices", shards * perChoice * int64(m.Layers) * min(s.Distinct, skew*(s.Distinct/max(1, s.Sources)+1)*sources)})
 		e.Thread += propagator(s, *m, false) + 9*s.Entities
 	}
 	return e

@@ -83,6 +83,14 @@ func EntitiesOf(m manifest.Manifest, split string) int {
 	return int(m.Rows["entities"])
 }
 
+// EdgesOf returns the number of edges of the graph that a split's queries are about.
+func EdgesOf(m manifest.Manifest, split string) int64 {
+	if split == "test" && isInductive(m) {
+		return m.Rows["inference_edges"]
+	}
+	return m.Rows["edges"]
+}
+
 // isInductive reports whether a graph/ folder has an inference graph.
 func isInductive(m manifest.Manifest) bool {
 	return slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == InferenceEntitiesFile })

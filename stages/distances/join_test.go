@@ -262,7 +262,7 @@ func TestPlan(t *testing.T) {
 	} {
 		for _, local := range []bool{true, false} {
 			for _, mib := range []int64{1, 230, 300, 1024, 12288} {
-				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities)), Edges: make([]EdgeShard, s.EdgeFiles)}
+				p := JoinParams{Entities: int(s.Entities), Sources: int(s.Sources), PerTable: SourcesPerShard(int(s.Entities), s.Edges), Edges: make([]EdgeShard, s.EdgeFiles)}
 				plan, perPipeline, err := p.Plan(s, mib*budget.MiB, 2, local)
 				var small *budget.TooSmall
 				if errors.As(err, &small) {

@@ -19,23 +19,26 @@ type Shard struct {
 
 func init() { beam.RegisterType(reflect.TypeOf((*Shard)(nil)).Elem()) }
 
-// The size of a shard. maxShardBytes limits the packed rows of a table, so that many workers share
-// the work. minSourcesPerShard is what a thread searches at once: with fewer, each shard of a large
-// graph would read all of its edges for a few sources.
+// The size of a shard.
 const (
-	maxShardBytes      = 64 << 20
+	// shardWork is the work of a shard: a source visits each entity and each edge. A shard takes some tenths of a second.
+	shardWork = 1 << 27
+	// minSourcesPerShard is what a thread searches from at once: with fewer, each shard of a large graph would read all of
+	// its edges for a few sources.
 	minSourcesPerShard = 512
+	// maxShardBytes limits the packed rows of a table.
+	maxShardBytes = 64 << 20
 )
 
-// SourcesPerShard returns how many sources each shard has, except the last.
-func SourcesPerShard(entities int) int {
-	return max(minSourcesPerShard, maxShardBytes/max(1, tables.PackedLen(entities)))
+// SourcesPerShard returns how many sources each shard has, except the last, in a graph of so many entities and edges. It
+// depends on nothing else, so that the same graph gives the same files anywhere.
+func SourcesPerShard(entities int, edges int64) int {
+	most := max(1, min(shardWork/(int64(entities)+edges+1), maxShardBytes/int64(tables.PackedLen(max(1, entities)))))
+	return max(minSourcesPerShard, int(most))
 }
 
-// Shards splits sources, in increasing order, into shards. Their number depends on the numbers of
-// entities and sources only, so that the same graph gives the same files anywhere.
-func Shards(sources []int32, entities int) []Shard {
-	size := SourcesPerShard(entities)
+// Shards splits sources, in increasing order, into shards of so many sources each.
+func Shards(sources []int32, size int) []Shard {
 	of := (len(sources) + size - 1) / size
 	shards := make([]Shard, of)
 	for i := range shards {

@@ -19,10 +19,16 @@ func TestShards(t *testing.T) {
 	for i := range sources {
 		sources[i] = int32(3 * i)
 	}
-	for _, test := range []struct{ entities, shards int }{{6000, 1}, {1 << 28, 4}} {
-		shards := Shards(sources, test.entities)
+	for _, test := range []struct {
+		entities int
+		edges    int64
+		shards   int
+	}{
+		{6000, 20_000, 1}, {40_943, 173_670, 4}, {14_541, 544_230, 4}, {1 << 28, 1 << 32, 4}, {1, 0, 1}, {1 << 18, 100, 4},
+	} {
+		shards := Shards(sources, SourcesPerShard(test.entities, test.edges))
 		if len(shards) != test.shards {
-			t.Fatalf("%d entities: %d shards, want %d", test.entities, len(shards), test.shards)
+			t.Fatalf("%+v: %d shards", test, len(shards))
 		}
 		var all []int32
 		for i, s := range shards {
@@ -32,7 +38,7 @@ func TestShards(t *testing.T) {
 			all = append(all, s.Sources...)
 		}
 		if !slices.Equal(all, sources) {
-			t.Errorf("%d entities: %v", test.entities, all)
+			t.Errorf("%+v: %v", test, all)
 		}
 	}
 	if len(Shards(nil, 5)) != 0 {

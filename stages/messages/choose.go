@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
@@ -70,13 +71,18 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 	return f.weights.Load(k, p)
 }
 
-// ProcessElement counts a shard of sources.
-func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(shardCounts)) error {
+// ProcessElement counts a shard of sources and writes its part.
+func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
+	ctx, leave, err := worker.Enter(ctx, together)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	params := f.Params.sweep(f.view.Graph, shard.Sources, f.Params.Model.Configuration.Layers)
 	params.Gather = multisource.Gather{Levels: true}
 	params.Words = 1 // propagating takes much longer than searching: small groups keep all threads busy
 	var all []choice
-	err := distances.Sweep(ctx, params,
+	err = distances.Sweep(ctx, params,
 		func(r *distances.Result) ([]choice, error) { return f.choose(ctx, r) },
 		func(_ int32, choices []choice) error {
 			all = append(all, choices...)
@@ -85,7 +91,11 @@ func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, em
 	if err != nil {
 		return err
 	}
-	emit(shardCounts{Choices: all})
+	rows, total := f.Params.sumChoices(all, f.view.Entities)
+	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(AStarTable, shard), rows); err != nil {
+		return err
+	}
+	emit(total)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/model/configuration"
@@ -52,10 +53,10 @@ type CountParams struct {
 	Memory int64
 }
 
-// Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources.
-// Output: the URL of summary.json, the last file written. A worker holds the graph, a search for each
-// thread and, with a removal, a messages.Corrector; the last step holds all rows of
-// messages.parquet. See budget.Count.
+// Count counts the messages of a split's queries. Input: distances.Shard, all shards of the sources, each of SourcesPerShard.
+// Output: the URL of summary.json, the last file written. The worker that counts a shard writes its part of each table;
+// only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a removal, a
+// messages.Corrector. See budget.Count.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("messages.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -63,19 +64,17 @@ func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollectio
 	if p.Model != nil {
 		counted = beam.Flatten(s, counted, beam.ParDo(s, &chooseFn{Params: p}, shards))
 	}
-	return beam.ParDo(s, &writeFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, counted)))
+	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, counted))
 }
 
-func init() {
-	beam.RegisterDoFn(&countFn{})
-	beam.RegisterDoFn(&writeFn{})
-}
+func init() { beam.RegisterDoFn(&countFn{}) }
 
 // countFn counts the levels of each source's queries.
 type countFn struct {
 	Params CountParams
 
 	graph    *modelgraph.Graph
+	entities []string       // names
 	queries  []tables.Query // sorted by source
 	trainers sync.Pool      // of *trainer
 }
@@ -87,18 +86,24 @@ func (f *countFn) Setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.graph = loaded.Of(f.Params.Split).Graph
+	view := loaded.Of(f.Params.Split)
+	f.graph, f.entities = view.Graph, view.Entities
 	f.trainers.New = func() any { return &trainer{corrector: messages.NewCorrector(f.graph)} }
 	f.queries, err = loaded.Queries(ctx, f.Params.Split)
 	return err
 }
 
-// ProcessElement counts a shard of sources.
-func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(shardCounts)) error {
+// ProcessElement counts a shard of sources and writes its part.
+func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
+	ctx, leave, err := worker.Enter(ctx, together)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	params := f.Params.sweep(f.graph, shard.Sources, slices.Max(f.Params.Layers))
 	params.Gather = multisource.Gather{Levels: true, Distances: f.Params.removes()}
 	var all []sourceCounts
-	err := distances.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
+	err = distances.Sweep(ctx, params, f.count, func(_ int32, counts sourceCounts) error {
 		all = append(all, counts)
 		sourcesCounted.Inc(ctx, 1)
 		return nil
@@ -106,7 +111,11 @@ func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emi
 	if err != nil {
 		return err
 	}
-	emit(shardCounts{Sources: all})
+	rows, total := f.Params.sum(all, f.entities)
+	if err := parquet.Write(f.Params.Lock.Guard(ctx), f.Params.part(CountsTable, shard), rows); err != nil {
+		return err
+	}
+	emit(total)
 	return nil
 }
 
@@ -118,7 +127,13 @@ func (f *countFn) count(r *distances.Result) (sourceCounts, error) {
 	return sourceCounts{r.Source, int64(len(distances.QueriesOf(f.queries, r.Source))), r.Levels}, nil
 }
 
-// RowsPerSource returns how many rows of messages.parquet a source has.
+// SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work
+// suggests, and no more than their rows allow.
+func (p CountParams) SourcesPerShard(entities int, edges int64) int {
+	return max(1, min(distances.SourcesPerShard(entities, edges), maxRows/p.RowsPerSource()))
+}
+
+// RowsPerSource returns how many rows of the counts a source has.
 func (p CountParams) RowsPerSource() int {
 	rows := 0
 	for _, layers := range p.Layers {

@@ -1,19 +1,6 @@
 package messages
 
-import (
-	"reflect"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
-	"tagnet/model/messages"
-)
-
-// shardCounts is the counts of a shard of sources, an element of the pipeline: either Sources or
-// Choices.
-type shardCounts struct {
-	Sources []sourceCounts
-	Choices []choice
-}
+import "tagnet/model/messages"
 
 // sourceCounts is the counts of a source's queries. Their levels are equal, and Levels is those of
 // one query, unless each query has a graph of its own because edges are removed from it: then Levels
@@ -34,8 +21,4 @@ type choice struct {
 	Edges, AStar, Kept int64
 	// Empty is the number of edges whose sender is not reached yet.
 	Empty int64
-}
-
-func init() {
-	beam.RegisterType(reflect.TypeOf((*shardCounts)(nil)).Elem())
 }

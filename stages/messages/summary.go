@@ -7,10 +7,10 @@ import (
 	"tagnet/model/messages"
 )
 
-// The files of messages/SPLIT.
+// The outputs in messages/SPLIT: tables, which are folders of parts, and a file.
 const (
-	CountsFile  = "messages.parquet"
-	AStarFile   = "astar.parquet" // the same columns, with a checkpoint of A*Net
+	CountsTable = "messages"
+	AStarTable  = "astar" // the same columns, with a checkpoint of A*Net
 	SummaryFile = "summary.json"
 )
 

@@ -1,29 +1,69 @@
 package messages
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
+	"reflect"
 
-	"tagnet/formats/parquet"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
 	"tagnet/model/messages"
 	"tagnet/stages/graph"
 )
 
-// maxRows is the most rows of messages.parquet, which are held in memory.
-const maxRows = 8 << 20
+func init() {
+	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterType(reflect.TypeFor[*mergeFn]())
+	beam.RegisterType(reflect.TypeFor[sums]())
+}
 
-// writeFn writes the rows and sums of all counts.
+// sums are the counts of some sources, summed over their queries. They are an element of the pipeline, whose size does not
+// depend on the number of sources.
+type sums struct {
+	Queries int64
+	// Counts has the counts of each layer, in the order of CountParams.each.
+	Counts []messages.Counts
+	// Edges, Kept and Chosen are those of a model's choices: all edges, and by layer what is sent and what A*Net chooses.
+	Edges        int64
+	Kept, Chosen []int64
+}
+
+// merge returns the sum of both.
+func (s sums) merge(other sums) sums {
+	return sums{
+		Queries: s.Queries + other.Queries, Counts: added(s.Counts, other.Counts, messages.Counts.Plus),
+		Edges: s.Edges + other.Edges, Kept: added(s.Kept, other.Kept, plus), Chosen: added(s.Chosen, other.Chosen, plus),
+	}
+}
+
+func plus(a, b int64) int64 { return a + b }
+
+// added returns the sums of the entries of two lists, of which one may be empty.
+func added[T any](a, b []T, plus func(a, b T) T) []T {
+	list := make([]T, max(len(a), len(b)))
+	copy(list, a)
+	for i, x := range b {
+		list[i] = plus(list[i], x)
+	}
+	return list
+}
+
+// mergeFn adds up the sums of shards. They are integers: the order does not matter.
+type mergeFn struct{}
+
+func (*mergeFn) CreateAccumulator() sums          { return sums{} }
+func (*mergeFn) AddInput(sum, one sums) sums      { return sum.merge(one) }
+func (*mergeFn) MergeAccumulators(a, b sums) sums { return a.merge(b) }
+
+// writeFn writes the summary.
 type writeFn struct {
 	Params CountParams
 
 	view *kg.View
 }
 
-// Setup loads the graph, once per process, for its names.
+// Setup loads the graph, once per process, for its size.
 func (f *writeFn) Setup(context.Context) error {
 	loaded, err := graph.Load(f.Params.Graph)
 	if err != nil {
@@ -33,95 +73,36 @@ func (f *writeFn) Setup(context.Context) error {
 	return nil
 }
 
-// ProcessElement receives the counts of all shards and emits the URL of the summary.
-func (f *writeFn) ProcessElement(ctx context.Context, _ int, shards func(*shardCounts) bool, emit func(string)) error {
-	ctx = f.Params.Lock.Guard(ctx)
-	var all, shard shardCounts
-	for shards(&shard) {
-		all.Sources, all.Choices = append(all.Sources, shard.Sources...), append(all.Choices, shard.Choices...)
+// ProcessElement receives the sums of all shards, when all parts are written, and emits the URL of the summary.
+func (f *writeFn) ProcessElement(ctx context.Context, all sums, emit func(string)) error {
+	p := f.Params
+	summary := Summary{Split: p.Split, Queries: all.Queries, Edges: f.view.Graph.Edges(), Remove: p.Remove}
+	at := 0
+	for layers, delta := range p.each {
+		summary.add(layers, delta, all.Counts[at:at+layers])
+		at += layers
 	}
-	summary := Summary{Split: f.Params.Split, Edges: f.view.Graph.Edges(), Remove: f.Params.Remove}
-	rows, err := f.sum(all.Sources, &summary)
-	if err != nil {
-		return err
+	if p.Model != nil {
+		summary.AStar = p.choices(all)
 	}
-	if f.Params.Model != nil {
-		choices, sum := f.sumChoices(all.Choices)
-		summary.AStar = sum
-		if err := parquet.Write(ctx, storage.Join(f.Params.Folder, AStarFile), choices); err != nil {
-			return err
-		}
-	}
-	if err := parquet.Write(ctx, storage.Join(f.Params.Folder, CountsFile), rows); err != nil {
-		return err
-	}
-	url := storage.Join(f.Params.Folder, SummaryFile)
-	if err := storage.WriteJSON(ctx, url, summary); err != nil {
+	url := storage.Join(p.Folder, SummaryFile)
+	if err := storage.WriteJSON(p.Lock.Guard(ctx), url, summary); err != nil {
 		return err
 	}
 	emit(url)
 	return nil
 }
 
-// sum adds the counts of all sources to the summary and returns their rows.
-func (f *writeFn) sum(all []sourceCounts, summary *Summary) ([]parquet.MessageCount, error) {
-	slices.SortFunc(all, func(a, b sourceCounts) int { return cmp.Compare(a.Source, b.Source) })
-	for _, c := range all {
-		summary.Queries += c.Queries
-	}
-	total := len(all) * f.Params.RowsPerSource()
-	if total > maxRows {
-		return nil, fmt.Errorf("%s would have %d rows, the limit is %d: give fewer --layers or --deltas", CountsFile, total, maxRows)
-	}
-	rows := make([]parquet.MessageCount, 0, total)
-	for _, layers := range f.Params.Layers {
-		for _, delta := range f.Params.Deltas {
-			sums := make([]messages.Counts, layers)
-			for _, c := range all {
-				queries := c.Queries
-				if f.Params.removes() {
-					queries = 1 // the levels are the sum over the queries
-				}
-				for layer := 1; layer <= layers; layer++ {
-					counts := c.Levels.Layer(layers, layer, delta)
-					sums[layer-1] = sums[layer-1].Plus(counts.Times(queries))
-					rows = append(rows, parquet.MessageCount{
-						Source: f.view.Entities[c.Source], Queries: c.Queries, Layers: int32(layers), Layer: int32(layer), Delta: int32(delta),
-						Edges: counts.Edges, Kept: counts.Kept, KeptEmpty: counts.KeptEmpty,
-						PrunedEmpty: counts.PrunedEmpty, PrunedRedundant: counts.PrunedRedundant,
-					})
-				}
-			}
-			summary.add(layers, delta, sums)
-		}
-	}
-	return rows, nil
-}
-
-// sumChoices returns the rows of a model's choices and their sums.
-func (f *writeFn) sumChoices(choices []choice) ([]parquet.MessageCount, *AStar) {
-	c := f.Params.Model.Configuration
-	slices.SortFunc(choices, func(a, b choice) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Layer, b.Layer))
-	})
-	sum := &AStar{Checkpoint: f.Params.Model.Checkpoint, Policy: c.Policy, Layers: c.Layers, Delta: c.Delta}
-	for layer := range c.Layers {
-		sum.ByLayer = append(sum.ByLayer, AStarLayer{Layer: layer + 1})
-	}
-	rows := make([]parquet.MessageCount, len(choices))
-	for i, r := range choices {
-		rows[i] = parquet.MessageCount{
-			Source: f.view.Entities[r.Source], Queries: r.Queries, Layers: int32(c.Layers), Layer: r.Layer, Delta: int32(c.Delta),
-			// Only reached entities send, so KeptEmpty is 0.
-			Edges: r.Edges, Kept: r.Kept, PrunedEmpty: r.Empty, PrunedRedundant: r.Edges - r.Kept - r.Empty, AStar: r.AStar,
-		}
-		layer := &sum.ByLayer[r.Layer-1]
-		layer.AStar += r.Queries * r.AStar
-		layer.Kept += r.Queries * r.Kept
-		sum.AStar += r.Queries * r.AStar
-		sum.Kept += r.Queries * r.Kept
-		sum.NBFNet += r.Queries * r.Edges
+// choices returns the sums of a model's choices.
+func (p CountParams) choices(all sums) *AStar {
+	c := p.Model.Configuration
+	sum := &AStar{Checkpoint: p.Model.Checkpoint, Policy: c.Policy, Layers: c.Layers, Delta: c.Delta, NBFNet: all.Edges}
+	for i := range c.Layers {
+		layer := AStarLayer{Layer: i + 1, AStar: all.Chosen[i], Kept: all.Kept[i]}
+		sum.ByLayer = append(sum.ByLayer, layer)
+		sum.AStar += layer.AStar
+		sum.Kept += layer.Kept
 	}
 	sum.Decrease, sum.DecreaseOfAStar = decrease(sum.Kept, sum.NBFNet), decrease(sum.Kept, sum.AStar)
-	return rows, sum
+	return sum
 }

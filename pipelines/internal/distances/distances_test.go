@@ -199,7 +199,7 @@ func TestSameBytesInAnyRun(t *testing.T) {
 	var want []byte
 	for i := range 3 {
 		params.Folder = fmt.Sprintf("%s/%d", t.TempDir(), i)
-		p, err := Build(everyEntity(entities), entities, params)
+		p, err := Build(everyEntity(entities), entities, params) // one table
 		if err != nil {
 			t.Fatal(err)
 		}

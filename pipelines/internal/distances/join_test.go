@@ -78,7 +78,7 @@ func TestJoinWritesTheSameBytes(t *testing.T) {
 			}
 			p := distances.SearchParams{Graph: filepath.Join(root, "graph"), Split: "test", Hops: test.hops}
 			p.Folder = filepath.Join(root, "worker")
-			worker, err := Build(sources, kg.EntitiesOf(m, "test"), p)
+			worker, err := Build(sources, Params(m, len(sources), p).PerTable, p)
 			if err != nil {
 				t.Fatal(err)
 			}

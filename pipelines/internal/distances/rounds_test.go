@@ -68,7 +68,7 @@ func write(t *testing.T, seed uint64, shape string, entities int32, shards, hops
 	}
 	root := "mem://" + strings.ReplaceAll(t.Name(), "#", "-")
 	s := sample{want: map[string][]byte{}}
-	s.params = distances.JoinParams{Entities: int(entities), PerTable: distances.SourcesPerShard(int(entities)), ChunkBytes: 1 << 20}
+	s.params = distances.JoinParams{Entities: int(entities), PerTable: distances.SourcesPerShard(int(entities), g.Edges()), ChunkBytes: 1 << 20}
 	s.params.Hops, s.params.Split, s.params.Graph, s.params.Folder = hops, "test", root+"/graph", root+"/distances"
 	for k := range shards {
 		var e tables.Edges
@@ -111,7 +111,7 @@ func (s *sample) search(t *testing.T, g *modelgraph.Graph, queries []tables.Quer
 	for hop := 1; hop <= s.params.Hops; hop++ {
 		d.ByDistance[strconv.Itoa(hop)] = 0
 	}
-	for _, shard := range distances.Shards(s.sources, g.Entities) {
+	for _, shard := range distances.Shards(s.sources, s.params.PerTable) {
 		url := storage.Join(s.params.Graph, "want", shard.File())
 		w, err := tables.CreateDistances(ctx, url, g.Entities, s.params.Hops)
 		if err != nil {

@@ -23,7 +23,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 	if c.method == join {
 		return searchByJoin(ctx, e, sources, c.params, c.perPipeline)
 	}
-	p, err := Build(sources, c.params.Entities, c.params.SearchParams)
+	p, err := Build(sources, c.params.PerTable, c.params.SearchParams)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (f *flags) search(ctx context.Context, e *command.Environment, sources []in
 // the first.
 func (f *flags) jobs(sources []int32, c choice) ([]*beam.Pipeline, error) {
 	if c.method != join {
-		p, err := Build(sources, c.params.Entities, c.params.SearchParams)
+		p, err := Build(sources, c.params.PerTable, c.params.SearchParams)
 		return []*beam.Pipeline{p}, err
 	}
 	blocks := c.params.Blocks(sources)
@@ -81,13 +81,13 @@ func searchByJoin(ctx context.Context, e *command.Environment, sources []int32, 
 var errNoSources = errors.New("there are no sources to search from")
 
 // Build returns the Beam pipeline of the method worker: it searches from sources, in increasing
-// order, on workers that hold the graph.
-func Build(sources []int32, entities int, p distances.SearchParams) (*beam.Pipeline, error) {
+// order, on workers that hold the graph, with perTable of them in each table.
+func Build(sources []int32, perTable int, p distances.SearchParams) (*beam.Pipeline, error) {
 	if len(sources) == 0 {
 		return nil, errNoSources
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Search(s, beam.CreateList(s, distances.Shards(sources, entities)), p)
+	distances.Search(s, beam.CreateList(s, distances.Shards(sources, perTable)), p)
 	return pipeline, nil
 }
 
@@ -105,7 +105,7 @@ func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error
 		return nil, errNoSources
 	}
 	pipeline, s := beam.NewPipelineWithRoot()
-	distances.Tables(s, beam.CreateList(s, distances.Shards(sources, p.Entities)), p)
+	distances.Tables(s, beam.CreateList(s, distances.Shards(sources, p.PerTable)), p)
 	return pipeline, nil
 }
 
@@ -113,7 +113,9 @@ func BuildTables(sources []int32, p distances.JoinParams) (*beam.Pipeline, error
 // chooses. m is the manifest of the graph/ folder.
 func Params(m manifest.Manifest, sources int, p distances.SearchParams) distances.JoinParams {
 	entities := kg.EntitiesOf(m, p.Split)
-	params := distances.JoinParams{SearchParams: p, Entities: entities, Sources: sources, PerTable: distances.SourcesPerShard(entities)}
+	params := distances.JoinParams{
+		SearchParams: p, Entities: entities, Sources: sources, PerTable: distances.SourcesPerShard(entities, kg.EdgesOf(m, p.Split)),
+	}
 	for _, f := range kg.EdgeFiles(m, p.Split) {
 		params.Edges = append(params.Edges, distances.EdgeShard{URL: storage.Join(p.Graph, f.Name), SHA256: f.SHA256})
 	}

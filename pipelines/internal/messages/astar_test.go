@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/parquet"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
@@ -53,7 +52,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if (got.Kept == got.AStar) != (policy == configuration.PolicyAStar) {
 				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
 			}
-			rows, err := parquet.Read[parquet.MessageCount](ctx, filepath.Join(folder, messages.AStarFile))
+			rows, err := rowsOf(ctx, filepath.Join(folder, messages.AStarTable))
 			if err != nil {
 				t.Fatal(err)
 			}

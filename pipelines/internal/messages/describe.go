@@ -29,9 +29,12 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 		describeChoices(e, *s.AStar)
 	}
 	e.Say("")
-	e.Outputs(made, storage.Join(folder, messages.CountsFile))
+	tables := []string{storage.Join(folder, messages.CountsTable)}
 	if s.AStar != nil {
-		e.Outputs(made, storage.Join(folder, messages.AStarFile))
+		tables = append(tables, storage.Join(folder, messages.AStarTable))
+	}
+	if err := e.Tables(ctx, made, tables...); err != nil {
+		return err
 	}
 	e.Outputs(made, storage.Join(folder, messages.SummaryFile))
 	e.Next(e.Workspace.Command("report"))

@@ -1,10 +1,21 @@
 package messages
 
 import (
+	"context"
 	"os"
 	"testing"
 
+	"tagnet/formats/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+
+// rowsOf returns the rows of all parts of a table.
+func rowsOf(ctx context.Context, table string) (all []parquet.MessageCount, err error) {
+	err = parquet.EachPart(ctx, table, func(rows []parquet.MessageCount) error {
+		all = append(all, rows...)
+		return nil
+	})
+	return all, err
+}

@@ -127,9 +127,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
-	stage.Outputs = []string{messages.CountsFile, messages.SummaryFile}
+	stage.Outputs = []string{messages.CountsTable + "/", messages.SummaryFile}
 	if model != nil {
-		stage.Outputs = append(stage.Outputs, messages.AStarFile)
+		stage.Outputs = append(stage.Outputs, messages.AStarTable+"/")
 	}
 	sources := distances.Sources(queries)
 	// Plan before Begin, which removes what --force replaces: the budget may be too small.
@@ -137,9 +137,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	entities := loaded.Of(f.split).Graph.Entities
+	g := loaded.Of(f.split).Graph
+	perShard := params.SourcesPerShard(g.Entities, g.Edges())
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{Build(sources, entities, params)}, nil
+		return []*beam.Pipeline{Build(sources, perShard, params)}, nil
 	}})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
@@ -150,7 +151,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return f.finish(ctx, e, false)
 	}
 	params.Lock = stage.Lock()
-	if err := f.count(ctx, e, sources, entities, params); err != nil {
+	if err := f.count(ctx, e, sources, perShard, params); err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}
@@ -182,7 +183,9 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 		return p, err
 	}
 	sizes.Sources = int64(sources)
-	c := budget.Counting{Rows: int64(p.RowsPerSource()), Removes: f.remove != configuration.RemoveNone}
+	c := budget.Counting{
+		Rows: int64(p.RowsPerSource()), ShardSources: int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)), Removes: f.remove != configuration.RemoveNone,
+	}
 	if model != nil {
 		c.Model = &model.Configuration
 	}
@@ -197,7 +200,7 @@ func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.M
 }
 
 // count runs the Beam pipeline.
-func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, entities int, params messages.CountParams) error {
+func (f *flags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params messages.CountParams) error {
 	defer budget.Limit(f.memory * budget.MiB)()
 	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
 	if params.Model != nil { // propagating takes longer than counting
@@ -210,7 +213,7 @@ func (f *flags) count(ctx context.Context, e *command.Environment, sources []int
 	bar := e.Progress.Begin("messages", total, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, counter)()
-	if _, err := e.RunBeam(ctx, Build(sources, entities, params)); err != nil {
+	if _, err := e.RunBeam(ctx, Build(sources, perShard, params)); err != nil {
 		return err
 	}
 	bar.Set(total)
@@ -235,9 +238,9 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 }
 
 // Build returns the Beam pipeline that counts the messages of queries from sources, in increasing
-// order.
-func Build(sources []int32, entities int, p messages.CountParams) *beam.Pipeline {
+// order, with perShard of them in each part of a table.
+func Build(sources []int32, perShard int, p messages.CountParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
-	messages.Count(s, beam.CreateList(s, distances.Shards(sources, entities)), p)
+	messages.Count(s, beam.CreateList(s, distances.Shards(sources, perShard)), p)
 	return pipeline
 }

@@ -1,15 +1,20 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
+	"tagnet/formats/tables"
 	"tagnet/model/configuration"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/kg"
@@ -17,6 +22,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
@@ -126,7 +132,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	if s.Split != split || s.Queries != int64(len(queries)) || s.Edges != l.Of(split).Graph.Edges() || s.Remove != remove || len(s.Configurations) != 8 {
 		t.Fatalf("summary %+v", s)
 	}
-	rows, err := parquet.Read[parquet.MessageCount](ctx, filepath.Join(folder, messages.CountsFile))
+	rows, err := rowsOf(ctx, filepath.Join(folder, messages.CountsTable))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,9 +210,53 @@ func TestAgain(t *testing.T) {
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Write(t, filepath.Join(folder, messages.CountsFile), "half")
+	pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, messages.CountsTable), 0, 1), "half")
 	pipelinetest.Succeed(t, Pipeline(), arguments...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+}
+
+// The number of shards changes no sum and no row, and a shard that is counted twice gives the same part.
+func TestHowSourcesAreCutChangesNothing(t *testing.T) {
+	graph := filepath.Join(prepared(t, false), "graph")
+	queries, err := tables.ReadQueryTable(t.Context(), filepath.Join(graph, "queries-train.arrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := distances.Sources(queries)
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	count := func(folder string, perShard, threads int) map[string]string {
+		t.Helper()
+		pipelinetest.RunBeam(t, Build(sources, perShard, messages.CountParams{
+			Graph: graph, Split: "train", Layers: []int{2, 3}, Deltas: []int{0, 2}, Remove: configuration.RemoveTriple, Folder: folder, Threads: threads,
+		}))
+		return pipelinetest.Files(t, folder)
+	}
+	sorted := func(folder string) []parquet.MessageCount {
+		t.Helper()
+		rows, err := rowsOf(t.Context(), filepath.Join(folder, messages.CountsTable))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortStableFunc(rows, func(a, b parquet.MessageCount) int {
+			return cmp.Or(cmp.Compare(a.Layers, b.Layers), cmp.Compare(a.Delta, b.Delta), cmp.Compare(a.Source, b.Source))
+		})
+		return rows
+	}
+	whole := t.TempDir()
+	summary := count(whole, len(sources), 1)["summary.json"]
+	for _, perShard := range []int{1, 7} {
+		folder := t.TempDir()
+		want := count(folder, perShard, 2)
+		of := (len(sources) + perShard - 1) / perShard
+		if len(want) != 1+of || want["summary.json"] != summary {
+			t.Errorf("%d sources a shard: %d files, want %d; summary %s, want %s", perShard, len(want), 1+of, want["summary.json"], summary)
+		}
+		if diff := gocmp.Diff(sorted(whole), sorted(folder)); diff != "" {
+			t.Errorf("%d sources a shard:\n%s", perShard, diff)
+		}
+		pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, messages.CountsTable), 1, of), "what a killed worker left")
+		pipelinetest.Same(t, count(folder, perShard, 1), want)
+	}
 }
 
 // TestCountsOfRealData holds the counts of WN18RR's and FB15k-237's test splits at 6 layers.
