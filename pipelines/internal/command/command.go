@@ -112,6 +112,11 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if err := checkJobFlags(p); err != nil {
 		return err
 	}
+	if !p.WithoutJobs {
+		if err := e.checkDataflow(); err != nil {
+			return err
+		}
+	}
 	if dryRun() { // standard output has the jobs alone, for other programs
 		e.Out, e.jobs = e.Err, e.Out
 	}

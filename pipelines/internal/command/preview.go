@@ -6,13 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"tagnet/pipelines/internal/job"
@@ -33,9 +31,6 @@ func (e *Environment) Ready(w Work) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		if err := reachEndpoint(ctx); err != nil {
 			return err
-		}
-		if root := e.Workspace.Root(); dataflow() && local(root) {
-			return fmt.Errorf("--workspace %s is a folder of this machine, which the workers of Dataflow cannot reach: copy it to gs://bucket/prefix and give that", root)
 		}
 		if !dryRun() {
 			return nil
@@ -102,14 +97,6 @@ func (l *jobLog) Log(ctx context.Context, severity log.Severity, depth int, mess
 	}
 	l.Structural.Log(ctx, severity, depth+1, message)
 }
-
-// local reports whether a workspace is a folder of a file system.
-func local(root string) bool {
-	scheme, _, found := strings.Cut(root, "://")
-	return !found || scheme == "file"
-}
-
-func dataflow() bool { return slices.Contains([]string{"dataflow", "DataflowRunner"}, *runners.Runner) }
 
 // dryRun reports whether --dry_run is given. The flag is that of Beam's Dataflow runner.
 func dryRun() bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +27,16 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, preprocess.Pipeline())) }
+// TestMain makes this program every pipeline, by the name under which a test starts it.
+func TestMain(m *testing.M) {
+	started := preprocess.Pipeline()
+	for _, of := range []func() command.Pipeline{distances.Pipeline, train.Pipeline, score.Pipeline, messages.Pipeline} {
+		if p := of(); filepath.Base(os.Args[0]) == p.Name {
+			started = p
+		}
+	}
+	os.Exit(pipelinetest.Main(m, started))
+}
 
 // step is a run of a pipeline on a small graph.
 type step struct {

@@ -126,13 +126,13 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	if f.dataset == "" {
 		return findSample(ctx, e)
 	}
-	folder, err := resolve(ctx, "dataset", f.dataset)
+	folder, err := resolve(ctx, e, "dataset", f.dataset)
 	if err != nil {
 		return dataset{}, err
 	}
 	var inference string
 	if f.inference != "" {
-		if inference, err = resolve(ctx, "inference", f.inference); err != nil {
+		if inference, err = resolve(ctx, e, "inference", f.inference); err != nil {
 			return dataset{}, err
 		}
 	}
@@ -163,7 +163,7 @@ func makeSample(ctx context.Context, folder string, seed int64) (dataset, error)
 }
 
 // resolve returns the folder that a flag names.
-func resolve(ctx context.Context, flag, name string) (string, error) {
+func resolve(ctx context.Context, e *command.Environment, flag, name string) (string, error) {
 	folder, err := datasets.Resolve(ctx, name)
 	if errors.Is(err, datasets.ErrUnknown) {
 		return "", command.Usage("--%s: %v", flag, err)
@@ -171,7 +171,7 @@ func resolve(ctx context.Context, flag, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
-	return folder, nil
+	return folder, e.CheckReachable(flag, folder)
 }
 
 // write runs the Beam pipeline.

@@ -1,0 +1,47 @@
+package command
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+)
+
+func dataflow() bool { return slices.Contains([]string{"dataflow", "DataflowRunner"}, *runners.Runner) }
+
+// checkDataflow returns an error for what Dataflow needs and the flags lack. Beam would find it later, or
+// look for a project and a region elsewhere.
+func (e *Environment) checkDataflow() error {
+	if !dataflow() {
+		return nil
+	}
+	for _, needed := range []struct{ flag, value string }{
+		{"project", "PROJECT, the Google Cloud project that runs the job"},
+		{"region", "REGION, such as europe-west4"},
+		{"staging_location", "gs://BUCKET/FOLDER, where the workers' program is copied to"},
+	} {
+		if flag.Lookup(needed.flag).Value.String() == "" {
+			return Usage("--runner %s needs --%s %s", *runners.Runner, needed.flag, needed.value)
+		}
+	}
+	if staging := flag.Lookup("staging_location").Value.String(); !strings.HasPrefix(staging, "gs://") {
+		return FlagError("staging_location", staging, "gs://BUCKET/FOLDER")
+	}
+	return e.CheckReachable("workspace", e.Workspace.Root())
+}
+
+// CheckReachable returns an error if the workers of the runner cannot read the file or folder of a flag.
+func (e *Environment) CheckReachable(name, url string) error {
+	if !dataflow() || !local(url) {
+		return nil
+	}
+	return fmt.Errorf("--%s %s is a folder of this machine, which the workers of Dataflow cannot reach: copy it to gs://bucket/prefix and give that", name, url)
+}
+
+// local reports whether a file or folder is on this machine.
+func local(url string) bool {
+	scheme, _, found := strings.Cut(url, "://")
+	return !found || scheme == "file"
+}
