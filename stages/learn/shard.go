@@ -14,7 +14,7 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Shard is a worker's part of a round.
+// Shard is one of the shards of a round, each of which one worker trains.
 type Shard struct {
 	// Index counts the shards of the round, from 0.
 	Index int
@@ -104,8 +104,7 @@ func cachedLearner(ctx context.Context, p Params) (*learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Run.Lock, l.Run.Checkpoints, l.folder = p.Run.Lock, p.Run.Checkpoints, checkpoint.Folder(p.Run.Checkpoints)
-	l.Run.Rounds, l.Run.Validation = p.Run.Rounds, p.Run.Validation
+	l.Run, l.folder = p.Run, checkpoint.Folder(p.Run.Checkpoints)
 	return l, nil
 }
 
@@ -117,33 +116,18 @@ func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained fun
 	l.epoch = t.Round.Epoch
 	own, name := t.result(l.folder, shard)
 	result, err := own.State(ctx, name)
-	if damaged := new(checkpoint.DamagedError); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damaged) {
-		return err
-	}
-	if err == nil && l.sameRun(result.Record) == nil {
+	damaged := new(checkpoint.DamagedError)
+	switch {
+	case err == nil && l.sameRun(result.Record) == nil:
 		trained(result.Record.Partial.Queries, result.Record.Partial.Loss)
 		return nil
-	}
-	start, err := l.folder.State(ctx, t.From.Checkpoint)
-	if missing := errors.Is(err, fs.ErrNotExist); missing || t.From.Batch == 0 { // the checkpoint of an epoch is kept
-		done, failed := passed(ctx, l.folder, t)
-		if failed != nil || done {
-			return failed
-		}
-		if missing {
-			return fmt.Errorf("reading %s of %s, from which a round starts: %w; every worker must see this folder", t.From.Checkpoint, l.folder, err)
-		}
-	}
-	if err != nil {
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damaged):
 		return err
 	}
-	if err := l.sameRun(start.Record); err != nil {
+	done, err := l.start(ctx, t)
+	if done || err != nil {
 		return err
 	}
-	if err := l.restore(start); err != nil {
-		return err
-	}
-	l.epoch = t.Round.Epoch
 	if err := l.makeSteps(ctx, t.Round.Shard(shard), trained); err != nil {
 		return err
 	}
@@ -157,6 +141,32 @@ func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained fun
 		return fmt.Errorf("saving the result of a round: %w", err)
 	}
 	return nil
+}
+
+// start restores the checkpoint from which a round starts. It returns true if the training is farther
+// than the round.
+func (l *learner) start(ctx context.Context, t Task) (done bool, err error) {
+	state, err := l.folder.State(ctx, t.From.Checkpoint)
+	if missing := errors.Is(err, fs.ErrNotExist); missing || t.From.Batch == 0 { // the checkpoint of an epoch is kept
+		done, failed := passed(ctx, l.folder, t)
+		if failed != nil || done {
+			return done, failed
+		}
+		if missing {
+			return false, fmt.Errorf("reading %s of %s, from which a round starts: %w; every worker must see this folder", t.From.Checkpoint, l.folder, err)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := l.sameRun(state.Record); err != nil {
+		return false, err
+	}
+	if err := l.restore(state); err != nil {
+		return false, err
+	}
+	l.epoch = t.Round.Epoch
+	return false, nil
 }
 
 // makeSteps makes the steps of some batches of the epoch.
