@@ -184,7 +184,7 @@ func (s Sizes) graph() int64 {
 }
 
 // queries bounds the bytes of queries: 16 each as they are read, and 72 as they are grouped by
-// source, twice while bundles are cut.
+// source, twice while shards are cut.
 func (s Sizes) queries() int64 { return 160 * s.Queries }
 
 // answers bounds the bytes of the known answers.

@@ -28,10 +28,10 @@ type text struct {
 // bytesPerEdgeShard is the size of training texts for each file of edges: about a million facts.
 const bytesPerEdgeShard = 64 << 20
 
-// The size of the chunks of a text, which are read in parallel. Each has a spill file in every table,
-// so there are not many.
+// The size of the chunks of a text, which are read in parallel. A chunk takes about a second of a core. Each has a spill
+// file in every table, so there are not many.
 const (
-	chunkBytes = 64 << 20
+	chunkBytes = 16 << 20
 	maxChunks  = 64
 )
 

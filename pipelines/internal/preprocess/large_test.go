@@ -90,7 +90,7 @@ func TestPackedTextGivesTheSameTables(t *testing.T) {
 func TestMemory(t *testing.T) {
 	folder, first, second := pipelinetest.Dataset(t, small()), t.TempDir(), t.TempDir()
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "100")
-	found := regexp.MustCompile(`^--memory 100 is too small: .* takes at least (\d+) MiB .*ids of names 0, 1 thread 48, bundles 24`).FindStringSubmatch(stderr)
+	found := regexp.MustCompile(`^--memory 100 is too small: .* takes at least (\d+) MiB .*ids of names 0, 1 thread 48, elements 24`).FindStringSubmatch(stderr)
 	if code != command.ExitUsage || found == nil {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}

@@ -17,6 +17,8 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/manifest"
 	"tagnet/formats/parquet"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
@@ -288,6 +290,53 @@ func TestUserQueries(t *testing.T) {
 		file(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
 	}
+}
+
+// The answers are in the order of the user's file however many shards there are: one query a shard, all in one, or a single
+// query.
+func TestUserQueriesInShards(t *testing.T) {
+	w := trained(t, "plain")
+	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	loaded, err := kg.Load(t.Context(), graph, manifest.Manifest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries []tables.Query
+	for source := range int32(40) {
+		queries = append(queries, tables.Query{Source: source * 7 % 40, Relation: source % 4})
+	}
+	answers := func(queries []tables.Query, work float64, shards int) string {
+		t.Helper()
+		to := filepath.Join(folder, fmt.Sprint(len(queries), "-", shards))
+		table := filepath.Join(to, "queries.arrow")
+		if err := tables.WriteQueries(t.Context(), table, queries); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(evaluate.Params{
+			Queries: bundle.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
+			Folder:  to,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := pipelinetest.Files(t, to); len(files) != shards+2 {
+			t.Errorf("%d files, want %d parts, queries and answers", len(files), shards)
+		}
+		return pipelinetest.Read(t, to, "answers.tsv")
+	}
+	want := answers(queries, 0, 1)
+	lines := strings.Split(want, "\n")[1:]
+	for i, q := range queries {
+		source, _, _ := strings.Cut(lines[2*i], "\t")
+		if source != loaded.Inference.Entities[q.Source] {
+			t.Errorf("answers %d are about %s, want %s", i, source, loaded.Inference.Entities[q.Source])
+		}
+	}
+	pipelinetest.SameText(t, "answers of one query a shard", answers(queries, 1<<60, len(queries)), want)
+	one := strings.Join(append([]string{strings.TrimSuffix(evaluate.AnswersHeading, "\n")}, lines[:2]...), "\n") + "\n"
+	pipelinetest.SameText(t, "answers of one query", answers(queries[:1], 1<<60, 1), one)
 }
 
 // TestWhatTrainingLeavesToSay checks that score tells a training that is not finished, and that
