@@ -69,9 +69,11 @@ func (e *Environment) runJob(ctx context.Context, p *beam.Pipeline) error {
 	defer j.Close()
 	e.Progress.Print("job %s runs at %s", j.ID, j.Options.Endpoint)
 	defer OnSecondInterrupt(ctx, j.MayStillRun)()
+	e.Progress.Follow(j.Progress)
+	defer e.Progress.Follow(nil)
 	err = j.Wait(ctx, e.Progress.Print)
-	if failed := new(job.Failed); errors.As(err, &failed) {
-		return errors.New(unwrapBeam(err.Error()))
+	if failed := new(job.Failed); errors.As(err, &failed) && failed.Cause == "" {
+		return errors.New(unwrapBeam(failed.Text))
 	}
 	return err
 }
@@ -80,7 +82,7 @@ func (e *Environment) runJob(ctx context.Context, p *beam.Pipeline) error {
 func (e *Environment) jobOptions() job.Options {
 	o := job.FromFlags()
 	if o.Name == "" && e.Flags != nil {
-		o.Name = "tagnet-" + e.Flags.Name()
+		o.Name = e.Flags.Name()
 	}
 	if Local() {
 		o.Runner, o.Environment = "prism", "LOOPBACK"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,11 @@ type history struct {
 	state jobpb.JobState_Enum
 	// errors are the texts of its error messages, oldest first.
 	errors []string
+	// details is the last message of less importance, such as Flink's stack trace.
+	details string
+	// counters are the sums of the job's counters over its steps, tasks Flink's numbers of tasks by state.
+	counters map[string]int64
+	tasks    map[string]int
 }
 
 // mostErrors is the number of error messages that are kept: the first ones, which hold the cause, and
@@ -49,6 +55,12 @@ func (j *Job) addError(text string) {
 	}
 }
 
+func (j *Job) setDetails(text string) {
+	j.history.mu.Lock()
+	defer j.history.mu.Unlock()
+	j.history.details = text
+}
+
 // ended reports whether a state is final.
 func ended(s jobpb.JobState_Enum) bool {
 	switch s {
@@ -66,16 +78,22 @@ func (j *Job) Wait(ctx context.Context, say func(format string, arguments ...any
 	defer stop()
 	followed := make(chan error, 1)
 	go func() { followed <- j.follow(streaming) }()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watched, unwatch := context.WithCancel(streaming)
+	defer unwatch()
+	watching.Go(func() { j.watch(watched, say) })
 	select {
 	case err := <-followed:
 		if err != nil {
 			return err
 		}
 	case <-ctx.Done():
+		unwatch()
 		j.cancel(ctx, say)
 		return context.Cause(ctx)
 	}
-	return j.outcome()
+	return j.outcome(streaming)
 }
 
 // reconnects is how often a broken stream of messages is opened again, with a pause between.
@@ -117,12 +135,19 @@ func (j *Job) read(ctx context.Context) error {
 			return err
 		case m.GetStateResponse() != nil:
 			j.setState(m.GetStateResponse().GetState())
+			slog.Info("job", "id", j.ID, "state", m.GetStateResponse().GetState())
 			// The messages that explain a failure may follow it.
 			if s := m.GetStateResponse().GetState(); ended(s) && s != jobpb.JobState_FAILED {
 				return nil
 			}
-		case m.GetMessageResponse().GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR:
-			j.addError(m.GetMessageResponse().GetMessageText())
+		default:
+			message := m.GetMessageResponse()
+			slog.Info("job", "id", j.ID, "importance", message.GetImportance(), "message", message.GetMessageText())
+			if message.GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR {
+				j.addError(message.GetMessageText())
+			} else {
+				j.setDetails(message.GetMessageText())
+			}
 		}
 	}
 }
@@ -141,31 +166,15 @@ func (j *Job) ask(ctx context.Context) error {
 }
 
 // outcome returns nil for a job that is done, else why it is not.
-func (j *Job) outcome() error {
-	j.history.mu.Lock()
-	defer j.history.mu.Unlock()
-	switch j.history.state {
-	case jobpb.JobState_DONE:
+func (j *Job) outcome(ctx context.Context) error {
+	switch state := j.State(); state {
+	case jobpb.JobState_DONE.String():
 		return nil
-	case jobpb.JobState_FAILED:
-		return &Failed{ID: j.ID, Messages: j.history.errors}
+	case jobpb.JobState_FAILED.String():
+		return j.failure(ctx)
+	default:
+		return fmt.Errorf("job %s ended in state %s, not DONE: somebody cancelled it at the cluster; run again", j.ID, state)
 	}
-	return fmt.Errorf("job %s ended in state %s, not DONE: somebody cancelled it at the cluster; run again", j.ID, j.history.state)
-}
-
-// Failed is the error of a job that failed.
-type Failed struct {
-	ID string
-	// Messages are the job's error messages, oldest first.
-	Messages []string
-}
-
-// Error returns the last message, which quotes the error of a DoFn.
-func (f *Failed) Error() string {
-	if len(f.Messages) == 0 {
-		return fmt.Sprintf("job %s failed without a message: see the logs of the job server and of its workers", f.ID)
-	}
-	return f.Messages[len(f.Messages)-1]
 }
 
 // How long a cancelled job may take to end, and the time between queries of its state.
@@ -179,8 +188,9 @@ func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...a
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
 	say("cancelling job %s; a second interrupt ends at once, without waiting for that", j.ID)
+	known := j.flink.cancel(ctx, j.ID) // Beam's job server leaves the job to Flink, which runs on
 	_, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.ID})
-	for err == nil && j.ask(ctx) != nil {
+	for err == nil && (j.ask(ctx) != nil || known && !j.flink.ended(ctx, j.ID)) {
 		select {
 		case <-time.After(askEvery):
 		case <-ctx.Done():
@@ -192,6 +202,9 @@ func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...a
 		return
 	}
 	say("job %s ended: %s", j.ID, j.State())
+	if !known && j.Options.flink() {
+		say("Flink itself may still run it, since Beam's job server only forgets a job: look at Flink's web page; with --flink_rest HOST:PORT, its address, an interrupt cancels the job there")
+	}
 }
 
 // MayStillRun says that the job was not seen to end.

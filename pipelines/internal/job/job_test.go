@@ -4,9 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
@@ -82,6 +88,16 @@ func TestOutcomes(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
+	// Beam's job server reports a job as cancelled that Flink still runs: the interrupt cancels it there.
+	var state atomic.Value
+	state.Store("RUNNING")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch && r.URL.String() == "/jobs/7?mode=cancel" {
+			time.AfterFunc(2*askEvery, func() { state.Store("CANCELED") })
+		}
+		fmt.Fprintf(w, `{"jobs": [{"jid": "7", "name": "job-1", "state": %q}]}`, state.Load())
+	}))
+	defer server.Close()
 	j := submit(t, jobtest.Start(t, func(j *jobtest.Job) {
 		j.State(jobpb.JobState_RUNNING)
 		interrupt(interrupted)
@@ -89,9 +105,13 @@ func TestCancelled(t *testing.T) {
 		j.State(jobpb.JobState_CANCELLING)
 		j.State(jobpb.JobState_CANCELLED)
 	}))
+	j.flink = &Flink{Address: strings.TrimPrefix(server.URL, "http://")}
 	var n notices
 	if err := j.Wait(ctx, n.say); err != interrupted {
 		t.Errorf("error %v, want the cause of the interrupt", err)
+	}
+	if state.Load() != "CANCELED" {
+		t.Error("the job still runs on Flink")
 	}
 	if said := n.String(); !strings.Contains(said, "cancelling job "+jobtest.ID) || !strings.Contains(said, "job "+jobtest.ID+" ended: CANCELLED") {
 		t.Errorf("said %q", said)
@@ -114,5 +134,102 @@ func TestServerDies(t *testing.T) {
 	err := j.Wait(t.Context(), n.say)
 	if err == nil || !strings.Contains(err.Error(), s.Endpoint) || !strings.Contains(err.Error(), "job "+jobtest.ID) || !strings.Contains(err.Error(), "may still run") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestSilence checks that the user learns once what a job waits for that is accepted and never runs.
+func TestSilence(t *testing.T) {
+	watchEvery, patience = time.Millisecond, 20*time.Millisecond
+	defer func() { watchEvery, patience = 2*time.Second, 15*time.Second }()
+	busy := flinkCluster(t, `{"flink-version": "1.19.0", "taskmanagers": 2, "slots-total": 2, "slots-available": 1}`,
+		`{"jobs": [{"jid": "1", "name": "job-1", "state": "RUNNING", "tasks": {"running": 0, "scheduled": 7, "total": 7}}]}`, "")
+	for _, test := range []struct {
+		name, rest string
+		state      jobpb.JobState_Enum
+		change     func(j *Job)
+		says       string
+	}{
+		{"no slots", busy, jobpb.JobState_RUNNING, nil, "it waits for 4 free slots (--parallelism), Flink has 2, of which 1 are free; lower --parallelism"},
+		{"loopback, cluster unknown", "", jobpb.JobState_RUNNING, nil, "no worker was requested"},
+		{"starting", "", jobpb.JobState_STARTING, func(j *Job) { j.pool = nil }, "has been STARTING for"},
+		{"unknown", "", jobpb.JobState_RUNNING, func(j *Job) { j.pool = nil }, "--flink_rest HOST:PORT"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			end := make(chan struct{})
+			j := submit(t, jobtest.Start(t, func(j *jobtest.Job) {
+				j.State(test.state)
+				<-end
+				j.State(jobpb.JobState_DONE)
+			}))
+			j.Options.Parallelism = 4
+			if test.rest != "" {
+				j.flink = &Flink{Address: test.rest}
+			}
+			pool := j.pool
+			defer pool.stop()
+			if test.change != nil {
+				test.change(j)
+			}
+			var n notices
+			time.AfterFunc(200*time.Millisecond, func() { close(end) })
+			if err := j.Wait(t.Context(), n.say); err != nil {
+				t.Fatal(err)
+			}
+			if said := n.String(); strings.Count(said, "\n") > 0 || !strings.Contains(said, test.says) || !strings.Contains(said, jobtest.ID) {
+				t.Errorf("said %q, want once %q", said, test.says)
+			}
+		})
+	}
+}
+
+// flinkCluster starts a REST API of Flink with these answers and returns its address.
+func flinkCluster(t *testing.T, overview, jobs, exceptions string) string {
+	t.Helper()
+	answers := map[string]string{"/overview": overview, "/jobs/overview": jobs, "/jobs/1/exceptions": exceptions}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, answers[r.URL.Path]) }))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// TestFailuresNameTheirCause checks what the user reads about failures that the cluster reports in its own
+// words.
+func TestFailuresNameTheirCause(t *testing.T) {
+	here := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(here, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rest := flinkCluster(t, "{}", `{"jobs": [{"jid": "1", "name": "job-1"}]}`,
+		`{"exceptionHistory": {"entries": [{"endpoint": null, "concurrentExceptions": [{"endpoint": "node7:4711"}]}]}}`)
+	const harness = "java.lang.RuntimeException: Error received from SDK harness for instruction 2: DoFn[x] failed:\n"
+	for _, test := range []struct {
+		name    string
+		details string
+		errors  []string
+		says    []string // in the cause, which is empty without
+	}{
+		{"unseen workspace", "", []string{harness + "reading " + here + ": no such file or directory"}, []string{"on host node7", here, "exists here", "gs://"}},
+		{"file that exists nowhere", "", []string{harness + "reading /none/x: no such file or directory"}, nil},
+		{"error of a DoFn", "", []string{harness + "data/train.txt:3: 4 fields", "CANCELLED: client cancelled"}, nil},
+		{"dead worker", "Caused by: Process died with exit code 137", []string{"StatusRuntimeException: CANCELLED: client cancelled"},
+			[]string{"a worker of job job-1 died with exit code 137 on host node7", "--memory", "log"}},
+		{"lost TaskManager", "Caused by: java.util.concurrent.TimeoutException: Heartbeat of TaskManager with id 3 timed out.", []string{"CANCELLED: client cancelled"}, []string{"TaskManager", "node7", "restart"}},
+		{"no slots", "Caused by: NoResourceAvailableException: Could not acquire", []string{"Job execution failed."}, []string{"free slots", "--parallelism"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			j := &Job{ID: "job-1", Options: Options{Environment: "PROCESS"}, flink: &Flink{Address: rest}}
+			j.history.errors, j.history.details = test.errors, test.details
+			f := j.failure(t.Context())
+			if (f.Cause == "") != (test.says == nil) {
+				t.Errorf("cause %q, want one: %v", f.Cause, test.says != nil)
+			}
+			for _, text := range test.says {
+				if !strings.Contains(f.Error(), text) {
+					t.Errorf("no %q in %q", text, f.Error())
+				}
+			}
+			if test.says == nil && !strings.Contains(f.Error(), "SDK harness") {
+				t.Errorf("the error is %q, want that of the DoFn", f.Error())
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -24,7 +25,8 @@ type Job struct {
 	client     jobpb.JobServiceClient
 	connection *grpc.ClientConn
 	pipeline   *pipepb.Pipeline
-	pool       *pool // nil unless the environment is LOOPBACK
+	pool       *pool  // nil unless the environment is LOOPBACK
+	flink      *Flink // nil unless its REST API is known
 	history    history
 }
 
@@ -81,6 +83,9 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 	defer cancel()
 	if j.ID, err = runnerlib.Submit(running, j.client, prepared, token); err != nil {
 		return nil, fmt.Errorf("the job server at --endpoint %s does not start the job: %w", o.Endpoint, err)
+	}
+	if j.flink, _, err = FindFlink(ctx, o); err != nil {
+		slog.Warn(err.Error()) // the job runs without it
 	}
 	return j, nil
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"runtime/debug"
 	"strings"
 )
 
@@ -51,24 +50,23 @@ func static(path string) bool {
 	return true
 }
 
-// build compiles this program for workers on Linux. That takes a minute or more the first time.
+// workerPackage is the program of the workers of every command.
+const workerPackage = "tagnet/infra/worker"
+
+// build compiles the workers' program for Linux. That takes a minute or more the first time.
 func build(ctx context.Context) (path string, remove func(), err error) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || !strings.Contains(info.Path, "/") {
-		return "", nil, fmt.Errorf("there is no program for the workers: build one with CGO_ENABLED=0 go build, and give it with --worker_binary")
-	}
 	file, err := os.CreateTemp("", "worker-*")
 	if err != nil {
 		return "", nil, err
 	}
 	file.Close()
 	remove = func() { os.Remove(file.Name()) }
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file.Name(), info.Path)
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file.Name(), workerPackage)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if said, err := command.CombinedOutput(); err != nil {
 		remove()
-		return "", nil, fmt.Errorf("building the workers' program from %s: %w: %s; build it where the source is, with CGO_ENABLED=0 go build, and give it with --worker_binary",
-			info.Path, err, strings.TrimSpace(string(said)))
+		return "", nil, fmt.Errorf("building the workers' program: %w: %s; build it in tagnet's folder with CGO_ENABLED=0 go build ./infra/worker, and give it with --worker_binary",
+			err, strings.Join(strings.Fields(string(said)), " "))
 	}
 	return file.Name(), remove, nil
 }

@@ -22,6 +22,18 @@ type Display struct {
 	terminal bool
 	now      func() time.Time
 	mu       sync.Mutex
+	remote   Remote
+}
+
+// Remote returns the value of a counter of a job that runs elsewhere, 0 if it is not known yet, and a note on
+// the job, or "".
+type Remote func(counter string) (count int64, note string)
+
+// Follow sets the job whose counters the bars show, nil for none.
+func (d *Display) Follow(job Remote) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.remote = job
 }
 
 // New returns a display that writes to w: redrawn bars on a terminal, plain lines otherwise.

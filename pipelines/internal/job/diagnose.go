@@ -1,0 +1,79 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Failed is the error of a job that failed.
+type Failed struct {
+	ID string
+	// Text is the error of a DoFn, as Beam wraps it, or what the cluster reports.
+	Text string
+	// Cause is what the failure means for the user and how to mend it, or empty if Text says so.
+	Cause string
+}
+
+// Error returns the cause, or the cluster's text.
+func (f *Failed) Error() string {
+	if f.Cause != "" {
+		return f.Cause
+	}
+	return f.Text
+}
+
+var (
+	// workerDied matches what job servers report of a worker whose connection broke.
+	workerDied = regexp.MustCompile(`client cancelled|call already cancelled|CANCELLED:|UNAVAILABLE|SDK worker disconnected|[Pp]rocess died|Connection reset|Broken pipe|exited with`)
+	exitCode   = regexp.MustCompile(`exit(?:ed with)?(?: status| code)? (\d+)`)
+	taskLost   = regexp.MustCompile(`TaskManager with id|[Hh]eartbeat of TaskManager|RemoteTransportException`)
+	// unread matches the error of a file that a worker does not find: its path comes before.
+	unread = regexp.MustCompile(`(/[^\s:"']+)(?::| ) ?(?:no such file or directory|file does not exist|permission denied)`)
+)
+
+// failure returns the error of the job from its messages.
+func (j *Job) failure(ctx context.Context) *Failed {
+	j.history.mu.Lock()
+	errors, details := j.history.errors, j.history.details
+	j.history.mu.Unlock()
+	f := &Failed{ID: j.ID, Text: fmt.Sprintf("job %s failed without a message: see the logs of the job server and of its workers", j.ID)}
+	if n := len(errors); n > 0 {
+		f.Text = errors[n-1]
+	}
+	for _, text := range errors { // a DoFn's error says most
+		if strings.Contains(text, "SDK harness") {
+			f.Text = text
+		}
+	}
+	on := func() string {
+		if host := j.flink.failedOn(ctx, j.ID); host != "" {
+			return " on host " + host
+		}
+		return ""
+	}
+	all := strings.Join(append(errors, details), "\n")
+	if strings.Contains(f.Text, "SDK harness") || strings.Contains(f.Text, "DoFn[") {
+		if m := unread.FindStringSubmatch(f.Text); m != nil && j.Options.Environment != loopback {
+			if _, err := os.Stat(m[1]); err == nil {
+				f.Cause = fmt.Sprintf("a worker%s cannot read %s, which exists here: its host does not see this folder; put the workspace into a folder that all hosts mount at the same path, or into gs://bucket/prefix", on(), m[1])
+			}
+		}
+		return f
+	}
+	switch {
+	case strings.Contains(all, "NoResourceAvailableException"):
+		f.Cause = fmt.Sprintf("job %s got no free slots: lower --parallelism, wait for other jobs, or start more TaskManagers", j.ID)
+	case taskLost.MatchString(all):
+		f.Cause = fmt.Sprintf("a TaskManager of job %s was lost%s, or is not reached any more: see its log; with a restart strategy (restart-strategy.type: fixed-delay) Flink repeats its work", j.ID, on())
+	case workerDied.MatchString(f.Text):
+		how := ""
+		if m := exitCode.FindStringSubmatch(all); m != nil {
+			how = " with exit code " + m[1]
+		}
+		f.Cause = fmt.Sprintf("a worker of job %s died%s%s: likely it got more memory than its host or container has (give the worker more, or lower --memory), or it was killed; the log of its TaskManager has its last words, and a restart strategy (restart-strategy.type: fixed-delay) would repeat its work", j.ID, how, on())
+	}
+	return f
+}
