@@ -248,6 +248,9 @@ func (s *setting) workers(t *testing.T) []worker {
 		if err != nil || !strings.Contains(string(command), "\x00--worker=true\x00") {
 			continue
 		}
+		if want := filepath.Join(s.programs, "worker"); program != want {
+			t.Errorf("a worker runs %s, but the host has %s", program, want)
+		}
 		stat, err := os.ReadFile(filepath.Join(process, "stat"))
 		if err != nil {
 			continue
@@ -314,16 +317,19 @@ func parent(t *testing.T, pid int) int {
 	return above
 }
 
-// leavesNothing reports workers and their files that stay after a job.
+// leavesNothing reports workers, their files, and files of the job server that stay after a job.
 func (s *setting) leavesNothing(t *testing.T) {
 	t.Helper()
 	var workers []worker
-	var files []os.DirEntry
+	var files []string
 	for range 100 {
-		workers = s.workers(t)
-		var err error
-		if files, err = os.ReadDir(s.temporary()); err != nil {
-			t.Fatal(err)
+		workers, files = s.workers(t), nil
+		for _, pattern := range []string{filepath.Join(s.temporary(), "*"), filepath.Join(s.cluster.Folder, "artifacts", "*", "*")} {
+			found, err := filepath.Glob(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, found...)
 		}
 		if len(workers)+len(files) == 0 {
 			return

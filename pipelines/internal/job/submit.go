@@ -57,7 +57,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 		return nil, err
 	}
 	defer remove()
-	if err := runnerlib.UpdateGoEnvironmentWorker(binary, j.pipeline); err != nil {
+	if err := addBinary(j.pipeline, binary); err != nil {
 		return nil, fmt.Errorf("reading the workers' program %s: %w", binary, err)
 	}
 	if j.connection, err = grpcx.Dial(ctx, o.Endpoint, time.Minute); err != nil {

@@ -8,6 +8,13 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/artifact"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+	"google.golang.org/protobuf/proto"
 )
 
 // binary returns the path of the program that workers run, and a function that removes what was made
@@ -29,6 +36,36 @@ func (o Options) binary(ctx context.Context) (path string, remove func(), err er
 		return self, func() {}, nil
 	}
 	return build(ctx)
+}
+
+// checksumOption is the option of a job with the SHA-256 of the workers' program, by which infra/worker/boot knows whether a
+// host has it. Job servers drop the checksum of a file.
+const checksumOption = "worker_sha256"
+
+// addBinary makes a file the workers' program of a pipeline. It gets a name: a job server keeps a file without one
+// under its whole path, and then does not find it where it removes the files of a job that has ended.
+func addBinary(p *pipepb.Pipeline, binary string) error {
+	if err := runnerlib.UpdateGoEnvironmentWorker(binary, p); err != nil {
+		return err
+	}
+	role, err := proto.Marshal(&pipepb.ArtifactStagingToRolePayload{StagedName: "worker"})
+	if err != nil {
+		return err
+	}
+	for _, environment := range p.GetComponents().GetEnvironments() {
+		for _, d := range environment.GetDependencies() {
+			if d.GetRoleUrn() != graphx.URNArtifactGoWorkerRole {
+				continue
+			}
+			var file pipepb.ArtifactFilePayload
+			if err := proto.Unmarshal(d.GetTypePayload(), &file); err != nil {
+				return err
+			}
+			beam.PipelineOptions.Set(checksumOption, file.GetSha256())
+			d.RoleUrn, d.RolePayload = artifact.URNStagingTo, role
+		}
+	}
+	return nil
 }
 
 // static reports whether a file is a Linux program for this kind of processor that needs no shared
