@@ -34,9 +34,9 @@ func TestAPortThatIsTakenIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports.Jobs = listener.Addr().(*net.TCPAddr).Port
+	ports.RPC = listener.Addr().(*net.TCPAddr).Port
 	c := &Cluster{Folder: t.TempDir(), TaskManagers: 1, Slots: 1, Ports: ports}
-	if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("port %d is taken", ports.Jobs)) {
+	if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("port %d is taken", ports.RPC)) {
 		t.Errorf("got %v", err)
 	}
 }
