@@ -21,6 +21,7 @@ import (
 
 	cloud "cloud.google.com/go/storage"
 	"github.com/googleapis/gax-go/v2"
+	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
@@ -71,7 +72,7 @@ func client(ctx context.Context) (*cloud.Client, error) {
 	}
 	c, err := newClient(host)
 	if err != nil {
-		return nil, fmt.Errorf("gs:// needs Google Cloud credentials (gcloud auth application-default login): %w", err)
+		return nil, fmt.Errorf("gs:// needs Google Cloud credentials, %s: %w", login, err)
 	}
 	clients.byHost[host] = c
 	return c, nil
@@ -139,7 +140,7 @@ func object(ctx context.Context, name string) (*cloud.BucketHandle, string, erro
 }
 
 // bucketError adds the name of the object to an error. Absence becomes fs.ErrNotExist, and anything but
-// that and a cancellation storage.ErrUnavailable.
+// that and a cancellation storage.ErrUnavailable, also a bucket that does not exist.
 func bucketError(doing, name string, err error) error {
 	for _, cancelled := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, cancelled) { // what failed before does not matter
@@ -147,8 +148,12 @@ func bucketError(doing, name string, err error) error {
 		}
 	}
 	var api *googleapi.Error
-	if errors.Is(err, cloud.ErrObjectNotExist) || errors.Is(err, cloud.ErrBucketNotExist) ||
-		errors.As(err, &api) && api.Code == 404 {
+	absent := errors.As(err, &api) && api.Code == http.StatusNotFound
+	if errors.Is(err, cloud.ErrBucketNotExist) || absent && doing == "writing" {
+		bucket, _, _ := strings.Cut(name, "/")
+		return &unavailable{fmt.Sprintf("%s %s: the bucket %s does not exist; check its name, or make it with gcloud storage buckets create %[3]s", doing, bucketURL(name), bucketURL(bucket)), api}
+	}
+	if errors.Is(err, cloud.ErrObjectNotExist) || absent {
 		return fmt.Errorf("%s %s: %w (%v)", doing, bucketURL(name), fs.ErrNotExist, err)
 	}
 	return &unavailable{fmt.Sprintf("%s %s: %s", doing, bucketURL(name), reason(name, err)), api}
@@ -171,10 +176,16 @@ func (u *unavailable) Unwrap() []error {
 	return []error{storage.ErrUnavailable, u.api}
 }
 
+// login is the remedy for missing, expired or unknown credentials.
+const login = "log in with gcloud auth application-default login"
+
 // reason returns an error of the client in one line, without the addresses of requests and, where a user
 // can do something about it, with what that is.
 func reason(name string, err error) string {
 	text := err.Error()
+	if refused := new(oauth2.RetrieveError); errors.As(err, &refused) {
+		return strings.Join(strings.Fields(text), " ") + "; " + login
+	}
 	var request *url.Error
 	if errors.As(err, &request) {
 		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)
@@ -195,7 +206,7 @@ func reason(name string, err error) string {
 	bucket, _, _ := strings.Cut(name, "/")
 	switch api.Code {
 	case http.StatusUnauthorized:
-		status += "; log in with gcloud auth application-default login"
+		status += "; " + login
 	case http.StatusForbidden:
 		status += "; the account of these credentials needs the role roles/storage.objectUser on " + bucketURL(bucket)
 	}

@@ -156,6 +156,15 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// TestMissingBucket checks that a command names a bucket that does not exist, whether it reads or writes.
+func TestMissingBucket(t *testing.T) {
+	gcstest.Bucket(t)
+	for _, p := range []command.Pipeline{preprocess.Pipeline(), distances.Pipeline(), train.Pipeline(), score.Pipeline(), messages.Pipeline(), analyze.Pipeline(), report.Pipeline()} {
+		want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
+		pipelinetest.Fail(t, p, want, "--workspace", "gs://missing/workspace")
+	}
+}
+
 // testFailures runs every pipeline under a rule for so many of its requests, spread evenly, and once more
 // without faults.
 func testFailures(t *testing.T, workspace string, proxy *gcstest.Faulty, points int, rule func(number int) gcstest.Rule) {

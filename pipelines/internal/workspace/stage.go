@@ -352,6 +352,9 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	url := w.Path(folder)
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := storage.List(ctx, url); errors.Is(err, storage.ErrUnavailable) {
+			return m, err // such as a bucket that does not exist, which a missing object does not tell
+		}
 		return m, fmt.Errorf("%s is not complete: run %s first", url, command)
 	}
 	if err != nil {
