@@ -32,15 +32,15 @@
 // budget that a command accepts, as its refusal of --memory 1 names it, and the budget of the run:
 //
 //	command, on WN18RR                           least   peak
-//	score --split valid --threads 2                317    232
-//	messages --split valid                         279    185
+//	score --split valid --threads 2                317    243
+//	messages --split valid                         212    117
 //	distances --split valid --method worker        206    191
 //	distances --split valid --method join          232    181
 //	train --replicas 2, 160 steps of an epoch      616    218
 //
 //	command, on FB15k-237                        least   peak
-//	score --queries (1,500 queries) --threads 2  322    216
-//	messages --split valid                         331    270
+//	score --queries (1,500 queries) --threads 2    309    243
+//	messages --split valid                         220    126
 //	distances --split valid --method worker        212    163
 //	distances --split valid --method join          225    201
 //	train --replicas 2, 4 steps of an epoch        482    413
