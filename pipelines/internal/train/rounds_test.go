@@ -104,6 +104,8 @@ func TestResumeRounds(t *testing.T) {
 			t.Errorf("%s: %d, no %q in %s", name, code, c.want, stderr)
 		}
 	}
+	// A result that a worker wrote after its round was over goes at the end.
+	pipelinetest.Write(t, filepath.Join(folder, "rounds", "shard-001", "step-00000001.safetensors"), "late")
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
 	if code != 0 || !strings.Contains(stderr, "resuming from epoch-002") || !strings.Contains(stderr, "2 workers") {
 		t.Errorf("%d, %s", code, stderr)
