@@ -139,6 +139,24 @@ func TestTemporaryFaults(t *testing.T) {
 	}
 }
 
+// TestTemporaryFaultsInRounds is TestTemporaryFaults for a training by several workers.
+func TestTemporaryFaultsInRounds(t *testing.T) {
+	bucket, proxy := gcstest.FaultyBucket(t, 10*time.Second)
+	workspace, all := bucket+folder, steps(t)
+	graph := reference(t, workspace, all[:1])[1]
+	rounds := all[2]
+	rounds.arguments = append(slices.Clone(rounds.arguments), "--workers", "2", "--local_steps", "2")
+	want := reference(t, workspace, []step{rounds})[1]
+	restore(t, workspace, graph)
+	proxy.Set(gcstest.Sometimes(1, 8, gcstest.Temporary...))
+	code, stderr := rounds.run(t, workspace)
+	proxy.Set(nil)
+	if code != command.ExitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	pipelinetest.Same(t, untimed(pipelinetest.Files(t, workspace)), untimed(want))
+}
+
 // TestRequestFails lets single requests of every pipeline fail for good: each ends with the bytes of a run
 // without faults, or with an error and nothing that looks whole.
 func TestRequestFails(t *testing.T) {

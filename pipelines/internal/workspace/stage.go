@@ -200,8 +200,8 @@ func (s *Stage) Pause() {
 }
 
 // parting is how long a run that fails or is interrupted tries to leave its folder in order. A remote
-// storage that failed may still not answer.
-const parting = 30 * time.Second
+// storage that failed may still not answer. A test shortens it.
+var parting = 30 * time.Second
 
 // Abandon removes what was written of a folder that cannot be completed, unless another run has
 // taken it over. It does its best: the next Begin removes what is left. If workers may still be

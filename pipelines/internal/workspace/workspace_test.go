@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -498,5 +499,26 @@ func TestUnreadableFolderIsNotDamaged(t *testing.T) {
 	_, err := New("http://example.org/w").Require(t.Context(), GraphFolder, Command{})
 	if err == nil || !strings.Contains(err.Error(), "scheme") || strings.Contains(err.Error(), "--force") {
 		t.Errorf("another scheme: %v", err)
+	}
+}
+
+// TestPartingEnds checks that a run which ends while its storage is out of reach does not wait for it.
+func TestPartingEnds(t *testing.T) {
+	usual := parting
+	parting = 50 * time.Millisecond
+	t.Cleanup(func() { parting = usual })
+	bucket, proxy := gcstest.FaultyBucket(t, time.Hour)
+	for _, end := range []func(s *Stage){func(s *Stage) { s.Pause() }, func(s *Stage) { s.Abandon(false) }} {
+		proxy.Set(nil)
+		s := stage(New(bucket+"/w"), "graph", 2, nil)
+		if _, err := s.Begin(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		proxy.Set(gcstest.From(1, gcstest.Unavailable))
+		begun := time.Now()
+		end(s)
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
 	}
 }
