@@ -88,13 +88,15 @@ func (v *evaluation) readTables(ctx context.Context, folder string) (err error) 
 
 // readOwnQueries reads the first predictions for the user's own queries, if there are any.
 func (e *evidence) readOwnQueries(ctx context.Context) {
-	table := storage.Join(e.workspace.Evaluation("queries"), evaluate.PredictionsTable)
-	if _, err := parquet.TableFiles(ctx, table); err != nil {
-		e.check(err)
+	folder := e.workspace.Evaluation("queries")
+	table := storage.Join(folder, evaluate.PredictionsTable)
+	files, err := storage.List(ctx, folder)
+	e.check(err)
+	if !slices.ContainsFunc(files, func(file string) bool { return strings.Contains(file, "/"+evaluate.PredictionsTable) }) {
 		return
 	}
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
-	err := e.require(ctx, workspace.EvaluationFolder("queries"), scoreOwn)
+	err = e.require(ctx, workspace.EvaluationFolder("queries"), scoreOwn)
 	if err == nil {
 		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
 			queries, candidates := group(rows, predictedQuery, everyQuery)

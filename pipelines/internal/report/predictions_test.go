@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -142,5 +143,11 @@ func TestOwnQueries(t *testing.T) {
 	}
 	if strings.Contains(page, "Own 30") || strings.Index(page, "Own 1<") > strings.Index(page, "Own 2<") {
 		t.Error("the queries are not the first ones in their order")
+	}
+	if err := os.Remove(parquet.PartFile(w.Evaluation("queries")+"/predictions", 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if _, output := run(t, root); !strings.Contains(output, "The answers to your own queries cannot be shown") {
+		t.Errorf("a missing part is not reported: %s", output)
 	}
 }
