@@ -163,7 +163,7 @@ func (s *setting) data(t *testing.T) {
 	}
 	s.dataset = filepath.Join(s.folder, "generated")
 	t.Logf("the dataset is generated, of the size of %s, which is not in $TAGNET_DATA", name)
-	c := exec.Command("go", "run", "../generate", "--out="+s.dataset, "--facts=5410", "--valid=630", "--test=638", "--entities=2746", "--relations=9")
+	c := exec.Command("go", "run", "../generate", "--out="+s.dataset, "--facts=5410", "--valid=630", "--test=638", "--entities=2746", "--relations=9", "--exponent=4") // without large hubs, which WN18RR does not have either
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
