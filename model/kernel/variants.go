@@ -40,7 +40,7 @@ func find(name string) (Kernel, error) {
 	if name == "auto" {
 		return available[len(available)-1], nil
 	}
-	usable := []string{"auto"}
+	var usable []string
 	for _, k := range available {
 		if k.Name() == name {
 			return k, nil
@@ -48,7 +48,8 @@ func find(name string) (Kernel, error) {
 		usable = append(usable, k.Name())
 	}
 	if slices.Contains(names, name) {
-		return nil, fmt.Errorf("kernel %q needs instructions that this machine lacks; use %s", name, strings.Join(usable, ", "))
+		host, _ := os.Hostname() // a worker's error is read elsewhere
+		return nil, fmt.Errorf("kernel %q needs instructions that the processor of host %s lacks; use --kernel %s", name, host, strings.Join(usable, " or "))
 	}
 	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(names, ", "))
 }

@@ -66,9 +66,11 @@ type Environment struct {
 	// Flags are the parsed flags, for a pipeline that distinguishes the flags that were given.
 	Flags *flag.FlagSet
 
-	jobs     io.Writer // of --dry_run
-	embedded bool
-	threads  int // the number of threads that was last printed
+	jobs        io.Writer // of --dry_run
+	plan        bool      // --plan
+	embedded    bool
+	variantSaid bool // Variant has told the user
+	threads     int  // the number of threads that was last printed
 }
 
 // Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
@@ -111,7 +113,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if err := checkRunner(); err != nil {
 		return err
 	}
-	if err := checkJobFlags(p); err != nil {
+	if err := e.checkJobFlags(p); err != nil {
 		return err
 	}
 	if !p.WithoutJobs {
@@ -135,6 +137,14 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		if err := reachEndpoint(ctx); err != nil {
 			return err
 		}
+	}
+	if e.plan && p.Several {
+		e.Say("%s runs several commands, each on the output of the one before; --plan of those commands says more", p.Name)
+		checks, err := e.preflight(ctx)
+		if err != nil {
+			return err
+		}
+		return e.showPlan(ctx, checks, Work{})
 	}
 	return p.Run(ctx, e)
 }

@@ -50,6 +50,7 @@ func (p Pipeline) flags(e *Environment, root *string) *flag.FlagSet {
 	own.StringVar(root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
 	own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
 	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
+	own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
 	own.BoolVar(&e.Verbose, "verbose", false, "print Beam's log")
 	if p.Flags != nil {
 		p.Flags(own)

@@ -23,14 +23,26 @@ var errShown = errors.New("nothing was run: --dry_run")
 type Work struct {
 	// Jobs builds the Beam pipelines as they will run, without the folder's lock.
 	Jobs func() ([]*beam.Pipeline, error)
+	// Memory is --memory, in MiB. The input are Count of Unit, such as queries.
+	Memory, Count int64
+	Unit          string
 }
 
 // Ready returns the function of workspace.Stage.Ready: it checks that the jobs can run, before anything
-// is locked or removed. With --dry_run it prints them, and its error ends the run.
+// is locked or removed. With --dry_run it prints them, with --plan what was checked, and its error ends the run.
 func (e *Environment) Ready(w Work) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		if err := reachEndpoint(ctx); err != nil {
+		checks, err := e.preflight(ctx)
+		if err != nil {
 			return err
+		}
+		if e.plan {
+			return e.showPlan(ctx, checks, w)
+		}
+		for _, c := range checks {
+			if c.warning {
+				e.Progress.Print("%s: %s", c.subject, c.text)
+			}
 		}
 		if !dryRun() {
 			return nil
@@ -105,15 +117,19 @@ func dryRun() bool {
 }
 
 // checkJobFlags returns an error for flags of Beam with which this process would not see a job end.
-func checkJobFlags(p Pipeline) error {
+func (e *Environment) checkJobFlags(p Pipeline) error {
 	template := flag.Lookup("template_location")
 	switch {
+	case p.WithoutJobs && e.plan:
+		return Usage("--plan: %s runs no job", p.Name)
 	case p.WithoutJobs:
 		return nil
 	case *jobopts.Async:
 		return Usage("--async: %s has to see its job end, because it publishes the outputs then; leave the flag out and run the command under nohup or tmux", p.Name)
 	case template != nil && template.Value.String() != "":
 		return Usage("--template_location: %s has to see its job end, because it publishes the outputs then; leave the flag out, --dry_run prints the job", p.Name)
+	case dryRun() && e.plan:
+		return Usage("--plan and --dry_run: give one of them")
 	case dryRun() && p.Several:
 		return Usage("--dry_run: %s runs several commands, each on the output of the one before; give the flag to those commands", p.Name)
 	}

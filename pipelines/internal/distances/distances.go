@@ -111,7 +111,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return f.jobs(sources, c) }})
+	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return f.jobs(sources, c) },
+		Memory: f.memory, Count: int64(len(sources)), Unit: "sources"})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, spli
 func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (choice, error) {
 	c := choice{method: f.method, params: Params(m, sources, distances.SearchParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
-		Memory: f.memory * budget.MiB, Kernel: f.kernel,
+		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
 	})}
 	if len(c.params.Edges) == 0 || c.params.Entities < 1 {
 		return c, fmt.Errorf("%s has no edges for --split %s; run %s", c.params.Graph, f.split, e.Workspace.Command("preprocess", "--force"))

@@ -34,6 +34,21 @@ func Describe(ctx context.Context, p *beam.Pipeline, o Options, request json.Raw
 	return string(text), err
 }
 
+// Steps returns the names of a pipeline's steps, without Beam's own.
+func Steps(ctx context.Context, p *beam.Pipeline, o Options) ([]string, error) {
+	translated, err := o.marshal(ctx, p, "")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range steps(translated) {
+		if name := s.Name[strings.LastIndex(s.Name, "/")+1:]; s.Kind == "pardo" && strings.HasSuffix(name, "Fn") && !strings.HasPrefix(name, "beam.") {
+			names = append(names, strings.TrimSuffix(name, "Fn"))
+		}
+	}
+	return names, nil
+}
+
 // steps lists the transforms that are not composites.
 func steps(p *pipepb.Pipeline) []step {
 	all := p.GetComponents().GetTransforms()

@@ -68,6 +68,30 @@ func addBinary(p *pipepb.Pipeline, binary string) error {
 	return nil
 }
 
+// Program describes the program that workers run, and reports whether something about it is doubtful.
+func (o Options) Program() (text string, doubtful bool) {
+	if o.Environment == loopback {
+		return "this process", false
+	}
+	path, from := o.Worker, "--worker_binary"
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil || !static(self) {
+			return o.Environment + ", with a program that is built first, which takes a minute; --worker_binary gives one", false
+		}
+		path, from = self, "this program"
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err.Error(), true
+	}
+	text = fmt.Sprintf("%s, with %s (%s, %d MiB", o.Environment, path, from, info.Size()>>20)
+	if !static(path) {
+		return text + "): it needs the shared libraries of this machine on every host; CGO_ENABLED=0 go build ./infra/worker makes one that does not", true
+	}
+	return text + ", static)", false
+}
+
 // static reports whether a file is a Linux program for this kind of processor that needs no shared
 // libraries of its host.
 func static(path string) bool {

@@ -141,7 +141,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	perShard := params.SourcesPerShard(g.Entities, g.Edges())
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{Build(sources, perShard, params)}, nil
-	}})
+	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources"})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func Plan(ctx context.Context, e *command.Environment, m manifest.Manifest, spli
 func (f *flags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, model *messages.Model, sources int) (messages.CountParams, error) {
 	p := messages.CountParams{
 		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove,
-		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: f.kernel, Memory: f.memory * budget.MiB,
+		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
 	}
 	sizes, err := graph.Sizes(ctx, p.Graph, m, f.split)
 	if err != nil {

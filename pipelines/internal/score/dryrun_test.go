@@ -6,10 +6,11 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+// TestDryRun checks that --dry_run and --plan print the job and leave the outputs of a complete workspace.
 func TestDryRun(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn")
 	pipelinetest.DryRun(t, Pipeline(), w, "/evaluate.shardFn", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+	pipelinetest.Plan(t, Pipeline(), w, "evaluate.shard")
 }

@@ -137,7 +137,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
-	stage := a.stage(workspace.EvaluationFolder(a.split), "", recorded{
+	stage := a.stage(workspace.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 	})
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
@@ -167,14 +167,14 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 }
 
 // stage returns the stage of a folder. table is the URL of the queries to score instead of the split's.
-func (a *scoring) stage(folder, table string, r recorded) workspace.Stage {
+func (a *scoring) stage(folder, table string, queries int64, r recorded) workspace.Stage {
 	s := workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{a.pipeline(folder, lock.Lock{}, table, "")}, nil
-	}})
+	}, Memory: a.memory, Count: queries, Unit: "queries"})
 	return s
 }
 
@@ -205,7 +205,7 @@ func (a *scoring) pipeline(folder string, held lock.Lock, table, announce string
 		Queries: bundle.Params{Graph: w.Graph(), Split: a.split, Queries: table, Work: a.work(), Best: a.best},
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
-			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.kernel,
+			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce,
 		},
 		Folder: w.Path(folder), Lock: held,

@@ -51,7 +51,7 @@ func (a *scoring) answer(ctx context.Context) error {
 		return err
 	}
 	table := storage.Join(w.Path(queriesFolder), "queries.arrow")
-	stage := a.stage(queriesFolder, table, recorded{
+	stage := a.stage(queriesFolder, table, count, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
 	})
 	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}

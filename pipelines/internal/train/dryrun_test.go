@@ -6,9 +6,10 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+// TestDryRun checks that --dry_run and --plan print the job and leave the outputs of a complete workspace.
 func TestDryRun(t *testing.T) {
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.learnFn")
 	// Of several workers, the first job is printed.
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.shardFn", "--workers", "2")
+	pipelinetest.Plan(t, Pipeline(), finished(t), "learn")
 }

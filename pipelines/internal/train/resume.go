@@ -3,10 +3,13 @@ package train
 import (
 	"context"
 	"flag"
+	"os"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/kernel"
 	"tagnet/pipelines/internal/command"
+	"tagnet/stages/learn"
 )
 
 // configure decides the hyperparameters: those of the preset with the flags that were given. With
@@ -27,6 +30,7 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		}
 		if n := len(records); n > 0 {
 			c = f.continued(e, c, records[n-1])
+			f.continueKernel(ctx, e)
 		}
 	}
 	var err error
@@ -35,6 +39,25 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	}
 	f.configuration, err = configure(c, f.fields)
 	return err
+}
+
+// continueKernel selects the variant of the kernels that the training log names last, so that a training
+// resumed on another machine ends with the same bytes, unless a flag or the environment names one or this
+// machine lacks it.
+func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
+	epochs, err := learn.ReadHistory(ctx, e.Workspace.TrainingLog())
+	if err != nil || len(epochs) == 0 || f.kernel != "" {
+		return
+	}
+	last := epochs[len(epochs)-1].Kernel
+	if fastest, err := kernel.Named("auto"); err != nil || fastest.Name() == last {
+		return
+	}
+	if os.Getenv("TAGNET_KERNEL") != "" || command.CheckKernel(last) != nil { // of a device, for example
+		return
+	}
+	f.kernel = last
+	e.Say("--kernel %s, as the epochs before; --kernel auto takes the fastest of this machine", last)
 }
 
 // continued returns the configuration with which a training resumes from a record, before the flags

@@ -200,7 +200,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 			return t.firstJob(ctx)
 		}
 		return []*beam.Pipeline{Build(t.params(""))}, nil
-	}})
+	}, Memory: f.memory, Count: int64(len(train)), Unit: "training queries"})
 	return t, nil
 }
 
@@ -378,7 +378,7 @@ func (t *training) params(session string) learn.Params {
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every:    time.Duration(t.minutes * float64(time.Minute)),
-			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.kernel, Device: t.device,
+			Replicas: t.replicas, MostReplicas: t.memoryPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
 		},
 	}
 }
