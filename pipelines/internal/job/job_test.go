@@ -171,7 +171,13 @@ func TestSilence(t *testing.T) {
 				test.change(j)
 			}
 			var n notices
-			time.AfterFunc(200*time.Millisecond, func() { close(end) })
+			go func() {
+				for n.String() == "" && t.Context().Err() == nil {
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(20 * watchEvery) // it is not said again
+				close(end)
+			}()
 			if err := j.Wait(t.Context(), n.say); err != nil {
 				t.Fatal(err)
 			}
