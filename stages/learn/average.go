@@ -62,7 +62,7 @@ func (f *averageFn) average(ctx context.Context, a shards) error {
 	if damaged := new(checkpoint.DamagedError); errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) {
 		var done bool
 		if done, err = passed(ctx, folder, t); err == nil && !done {
-			err = saveAverage(ctx, folder, t, a)
+			err = f.saveAverage(ctx, folder, a)
 		}
 	}
 	if err != nil {
@@ -83,7 +83,8 @@ func (f *averageFn) average(ctx context.Context, a shards) error {
 }
 
 // saveAverage reads the results of the shards and writes the checkpoint of the round.
-func saveAverage(ctx context.Context, folder checkpoint.Folder, t Task, a shards) error {
+func (f *averageFn) saveAverage(ctx context.Context, folder checkpoint.Folder, a shards) error {
+	t := f.Task
 	if len(a.Indices) != t.Round.Workers {
 		return fmt.Errorf("%d shards arrived, want %d", len(a.Indices), t.Round.Workers)
 	}
@@ -114,6 +115,7 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, t Task, a shards
 	sum.Step = t.To().Batch
 	sum.Seconds += time.Since(time.Unix(0, a.Begun)).Seconds()
 	r := start
+	r.Configuration = f.Params.Run.Configuration // its epochs may be more or fewer than when the start was written
 	r.Epoch, r.Step, r.Partial = t.Round.Epoch, t.To().Step, &sum
 	r.Loss, r.Messages, r.LearningRate, r.Valid = 0, 0, 0, nil // of the epoch before
 	return folder.Save(ctx, r, checkpoint.Tensors(weights.Mean()), checkpoint.Tensors(moments.Mean()))

@@ -350,6 +350,28 @@ func TestMergeShards(t *testing.T) {
 	}
 }
 
+// The checkpoint of a round names the epochs of the run that wrote it, from which a training resumes, not
+// those of the checkpoint from which the round started.
+func TestRoundsOfMoreOrFewerEpochs(t *testing.T) {
+	data := toy(t)
+	for _, epochs := range []int{2, 5} {
+		run := roundsRun(inMemory(t, fmt.Sprint("run", epochs)), 2, 2)
+		run.Configuration.Epochs = 3
+		for i, task := range Plan(run, data.Train.Facts, start(t, run, data), 4) { // an epoch and a round
+			if i == 3 {
+				run.Configuration.Epochs = epochs
+			}
+			if err := perform(t.Context(), run, data, task, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := checkpoint.Folder(run.Checkpoints).Record(t.Context(), "last")
+		if err != nil || r.Partial == nil || r.Configuration.Epochs != epochs {
+			t.Errorf("%s of %d epochs, %v, want a round of %d", r.Name(), r.Configuration.Epochs, err, epochs)
+		}
+	}
+}
+
 // Another n or K is another configuration, and so is a training by one worker.
 func TestRoundsOfAnotherRunAreRefused(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
