@@ -70,6 +70,13 @@ func ended(s jobpb.JobState_Enum) bool {
 	return false
 }
 
+// ended reports whether the state that the job reported last is final.
+func (j *Job) ended() bool {
+	j.history.mu.Lock()
+	defer j.history.mu.Unlock()
+	return ended(j.history.state)
+}
+
 // Wait follows the job to its end and returns nil only if that is DONE. Notices about a job that makes
 // no progress, and about its cancellation, go to say. If ctx is cancelled, Wait cancels the job and
 // returns ctx's cause.
@@ -96,24 +103,33 @@ func (j *Job) Wait(ctx context.Context, say func(format string, arguments ...any
 	return j.outcome(streaming)
 }
 
-// reconnects is how often a broken stream of messages is opened again, with a pause between.
+// reconnects is how often in succession a broken stream of messages is opened again, with a pause between.
+// The count starts again after one that lasted for a while: gateways end idle streams every few minutes.
 const reconnects = 5
 
-var reconnectAfter = 2 * time.Second // tests do not wait
+// Tests do not wait.
+var (
+	reconnectAfter = 2 * time.Second
+	awhile         = 20 * time.Second
+)
 
 // follow reads the job's messages until its state is final.
 func (j *Job) follow(ctx context.Context) error {
 	var err error
-	for range reconnects {
+	for broken := 0; broken < reconnects; broken++ {
+		opened := time.Now()
 		if err = j.read(ctx); err == nil || ctx.Err() != nil || status.Code(err) == codes.NotFound {
 			break
+		}
+		if time.Since(opened) >= awhile {
+			broken = 0
 		}
 		select {
 		case <-time.After(reconnectAfter):
 		case <-ctx.Done():
 		}
 	}
-	if err != nil {
+	if err != nil && !j.ended() {
 		return fmt.Errorf("the job server at --endpoint %s no longer answers about job %s (%w): the job may still run, and its outputs are not published; see to it there, then run again", j.Options.Endpoint, j.ID, err)
 	}
 	return nil

@@ -16,6 +16,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"tagnet/pipelines/internal/job/jobtest"
 )
@@ -134,6 +137,63 @@ func TestServerDies(t *testing.T) {
 	err := j.Wait(t.Context(), n.say)
 	if err == nil || !strings.Contains(err.Error(), s.Endpoint) || !strings.Contains(err.Error(), "job "+jobtest.ID) || !strings.Contains(err.Error(), "may still run") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// breaking is a job server whose streams of messages break after a time, until so many are broken. Each
+// reports the states; the last one continues to the end of the job.
+type breaking struct {
+	jobpb.JobServiceClient
+	after  time.Duration
+	broken int // streams to break
+	states []jobpb.JobState_Enum
+}
+
+func (b *breaking) GetMessageStream(context.Context, *jobpb.JobMessagesRequest, ...grpc.CallOption) (jobpb.JobService_GetMessageStreamClient, error) {
+	return &brokenStream{server: b, states: b.states}, nil
+}
+
+type brokenStream struct {
+	grpc.ClientStream
+	server *breaking
+	states []jobpb.JobState_Enum
+}
+
+func (s *brokenStream) Recv() (*jobpb.JobMessagesResponse, error) {
+	if len(s.states) > 0 {
+		state := s.states[0]
+		s.states = s.states[1:]
+		return &jobpb.JobMessagesResponse{Response: &jobpb.JobMessagesResponse_StateResponse{StateResponse: &jobpb.JobStateEvent{State: state}}}, nil
+	}
+	if s.server.broken > 0 {
+		s.server.broken--
+		time.Sleep(s.server.after)
+		return nil, status.Error(codes.Unavailable, "connection reset")
+	}
+	return &jobpb.JobMessagesResponse{Response: &jobpb.JobMessagesResponse_StateResponse{StateResponse: &jobpb.JobStateEvent{State: jobpb.JobState_DONE}}}, nil
+}
+
+// TestBrokenStreams checks that a long job is followed although its stream breaks now and then, and that a
+// server which ends after its job failed leaves a job that failed.
+func TestBrokenStreams(t *testing.T) {
+	pause, long := reconnectAfter, awhile
+	reconnectAfter, awhile = 0, 20*time.Millisecond
+	defer func() { reconnectAfter, awhile = pause, long }()
+	running, failed := []jobpb.JobState_Enum{jobpb.JobState_RUNNING}, []jobpb.JobState_Enum{jobpb.JobState_RUNNING, jobpb.JobState_FAILED}
+	for _, test := range []struct {
+		name   string
+		server *breaking
+		want   string // in the state, or in the error of follow
+	}{
+		{"now and then", &breaking{after: awhile, broken: 2 * reconnects, states: running}, "DONE"},
+		{"in succession", &breaking{broken: 1000, states: running}, "no longer answers"},
+		{"after a failure", &breaking{broken: 1000, states: failed}, "FAILED"},
+	} {
+		j := &Job{ID: "job-1", client: test.server}
+		got := fmt.Sprint(j.follow(t.Context()), " ", j.State())
+		if !strings.Contains(got, test.want) || strings.HasPrefix(got, "<nil>") == (test.want == "no longer answers") {
+			t.Errorf("%s: %s, want %q", test.name, got, test.want)
+		}
 	}
 }
 
