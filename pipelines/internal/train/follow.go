@@ -43,6 +43,9 @@ func (t *training) showFiles(ctx context.Context, facts int64, shown int, show *
 	if err != nil {
 		return shown
 	}
+	if len(epochs) < shown { // those of a training that this one replaces are gone
+		shown = 0
+	}
 	for ; shown < len(epochs); shown++ {
 		p.Epoch, p.Queries, p.Finished = epochs[shown].Epoch, facts, &epochs[shown]
 		show.update(p)
