@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -17,7 +16,6 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
-	"tagnet/pipelines/internal/job"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -121,13 +119,11 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 			return err
 		}
 	}
-	if job.Selected() && !strings.Contains(e.Workspace.Root(), "://") { // workers have another working directory
-		root, err := filepath.Abs(e.Workspace.Root())
-		if err != nil {
-			return fmt.Errorf("--workspace: %w", err)
-		}
-		e.Workspace = workspace.New(root)
+	root, err := absolute("workspace", e.Workspace.Root())
+	if err != nil {
+		return err
 	}
+	e.Workspace = workspace.New(root)
 	if dryRun() { // standard output has the jobs alone, for other programs
 		e.Out, e.jobs = e.Err, e.Out
 	}

@@ -3,10 +3,13 @@ package command
 import (
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+
+	"tagnet/pipelines/internal/job"
 )
 
 func dataflow() bool { return slices.Contains([]string{"dataflow", "DataflowRunner"}, *runners.Runner) }
@@ -29,11 +32,32 @@ func (e *Environment) checkDataflow() error {
 	if staging := flag.Lookup("staging_location").Value.String(); !strings.HasPrefix(staging, "gs://") {
 		return FlagError("staging_location", staging, "gs://BUCKET/FOLDER")
 	}
-	return e.CheckReachable("workspace", e.Workspace.Root())
+	return checkReachable("workspace", e.Workspace.Root())
 }
 
-// CheckReachable returns an error if the workers of the runner cannot read the file or folder of a flag.
-func (e *Environment) CheckReachable(name, url string) error {
+// Reachable returns the URL by which workers find the file or folder of a flag, or an error if those of the
+// runner cannot read it.
+func (e *Environment) Reachable(name, url string) (string, error) {
+	if err := checkReachable(name, url); err != nil {
+		return "", err
+	}
+	return absolute(name, url)
+}
+
+// absolute returns a path of this machine as the workers of a cluster find it, who have another working
+// directory.
+func absolute(name, url string) (string, error) {
+	if !job.Selected() || strings.Contains(url, "://") {
+		return url, nil
+	}
+	path, err := filepath.Abs(url)
+	if err != nil {
+		return "", fmt.Errorf("--%s: %w", name, err)
+	}
+	return path, nil
+}
+
+func checkReachable(name, url string) error {
 	if !dataflow() || !local(url) {
 		return nil
 	}

@@ -122,6 +122,8 @@ func (e *Environment) checkJobFlags(p Pipeline) error {
 	switch {
 	case p.WithoutJobs && e.plan:
 		return Usage("--plan: %s runs no job", p.Name)
+	case p.WithoutJobs && dryRun():
+		return Usage("--dry_run: %s runs no job", p.Name)
 	case p.WithoutJobs:
 		return nil
 	case *jobopts.Async:

@@ -3,7 +3,10 @@ package command
 import (
 	"bytes"
 	"context"
+	"flag"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,5 +70,48 @@ func TestForceOverwritesNothingWithoutAJobServer(t *testing.T) {
 	began = false
 	if code := Run(t.Context(), p, arguments, &out, &stderr); code != ExitOK || !began {
 		t.Errorf("without --force: exit code %d, began %v: what is complete needs no runner", code, began)
+	}
+}
+
+// TestNoJobToShow checks that a command without jobs refuses to show them, rather than to write its outputs.
+func TestNoJobToShow(t *testing.T) {
+	for _, argument := range []string{"--dry_run", "--plan"} {
+		var stderr bytes.Buffer
+		p := Pipeline{Name: "report", WithoutJobs: true, Run: func(context.Context, *Environment) error {
+			t.Errorf("%s: the command runs", argument)
+			return nil
+		}}
+		code := Run(t.Context(), p, []string{argument, "--workspace", t.TempDir()}, &stderr, &stderr)
+		if err := flag.Set("dry_run", "false"); err != nil {
+			t.Fatal(err)
+		}
+		if want := argument + ": report runs no job\n"; code != ExitUsage || stderr.String() != want {
+			t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
+		}
+	}
+}
+
+// TestReachable checks that workers of a cluster, who have another working directory, get absolute paths,
+// and that those of Dataflow get none of this machine.
+func TestReachable(t *testing.T) {
+	runner := *runners.Runner
+	defer func() { *runners.Runner = runner }()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ runner, path, want string }{
+		{"prism", "data/x", "data/x"},
+		{"flink", "data/x", filepath.Join(here, "data/x")},
+		{"flink", "/data/x", "/data/x"},
+		{"flink", "gs://bucket/x", "gs://bucket/x"},
+		{"dataflow", "gs://bucket/x", "gs://bucket/x"},
+		{"dataflow", "data/x", ""}, // an error
+	} {
+		*runners.Runner = test.runner
+		got, err := (&Environment{}).Reachable("dataset", test.path)
+		if got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("--runner %s: %s is %q, %v, want %q", test.runner, test.path, got, err, test.want)
+		}
 	}
 }

@@ -233,8 +233,12 @@ func (f *flags) model(ctx context.Context, e *command.Environment, loaded *kg.KG
 	if m.Warning != "" {
 		e.Say("%s", m.Warning)
 	}
+	folder, err := e.Reachable("checkpoint", string(m.Folder))
+	if err != nil {
+		return nil, err
+	}
 	decided.Checkpoint, decided.Weights = record.Name(), record.Weights.SHA256
-	return &messages.Model{Checkpoints: string(m.Folder), Checkpoint: record.Name(), Configuration: record.Configuration}, nil
+	return &messages.Model{Checkpoints: folder, Checkpoint: record.Name(), Configuration: record.Configuration}, nil
 }
 
 // Build returns the Beam pipeline that counts the messages of queries from sources, in increasing

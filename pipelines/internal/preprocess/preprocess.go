@@ -171,7 +171,7 @@ func resolve(ctx context.Context, e *command.Environment, flag, name string) (st
 	if err != nil {
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
-	return folder, e.CheckReachable(flag, folder)
+	return e.Reachable(flag, folder)
 }
 
 // write runs the Beam pipeline.

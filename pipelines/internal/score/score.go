@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
@@ -121,6 +122,11 @@ func (a *scoring) open(ctx context.Context) error {
 	if a.model.Warning != "" {
 		a.e.Say("%s", a.model.Warning)
 	}
+	reachable, err := a.e.Reachable("checkpoint", string(a.model.Folder))
+	if err != nil {
+		return err
+	}
+	a.model.Folder = checkpoint.Folder(reachable)
 	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
 }
 
