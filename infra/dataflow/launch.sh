@@ -15,7 +15,8 @@ usage: infra/dataflow/launch.sh COMMAND --project PROJECT --region REGION --buck
   --accelerator TYPE   a GPU for each worker, such as nvidia-tesla-t4: train and score with --device cuda
   --image IMAGE        the workers' image; default is Beam's
   --dry_run            print the job and submit nothing
-  others               flags of the command and of Beam, passed on as they are
+  others               flags of the command and of Beam, passed on as they are, as is all after --:
+                       train ... --workers 4 -- --workers 4 trains one model by 4 workers on 4 machines
 
 TAGNET_BIN names a folder with the built commands and worker; without it they are built into bin/.
 END
@@ -49,6 +50,14 @@ while [ "$count" -gt 0 ]; do # flags that are not the script's go to the end of 
 		count=$((count - 1))
 		;;
 	-h | --help) usage ;;
+	--) # train has a flag --workers of its own
+		while [ "$count" -gt 0 ]; do
+			set -- "$@" "$1"
+			shift
+			count=$((count - 1))
+		done
+		continue
+		;;
 	*)
 		set -- "$@" "$word"
 		continue

@@ -87,6 +87,26 @@ func TestDataflowLauncher(t *testing.T) {
 	}
 }
 
+// TestDataflowLauncherPassesOn checks that all flags after -- reach the command, also --workers of train, which
+// the launcher has too.
+func TestDataflowLauncherPassesOn(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{"train", "worker"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command("../../../infra/dataflow/launch.sh", "train", "--bucket", "gs://b/w", "--epochs", "5", "--workers", "3", "--", "--workers", "2", "--preset", "a b")
+	c.Env = append(os.Environ(), "TAGNET_BIN="+bin)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(out); !strings.Contains(text, "--num_workers=3\n") || !strings.HasSuffix(text, "\n--epochs\n5\n--workers\n2\n--preset\na b\n") {
+		t.Errorf("the command gets\n%s", text)
+	}
+}
+
 // checkJob checks what --dry_run printed.
 func checkJob(t *testing.T, name, transform, workspace string, out []byte) {
 	t.Helper()
