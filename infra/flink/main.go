@@ -39,6 +39,11 @@ func run(ctx context.Context, arguments []string) error {
 		if err != nil {
 			return fmt.Errorf("--folder: %w", err)
 		}
+		running, err := cluster.Running(absolute)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("stopping %d processes of the cluster in %s\n", len(running), absolute)
 		return cluster.Stop(absolute)
 	case "start":
 		c := &cluster.Cluster{Ports: cluster.DefaultPorts}

@@ -28,7 +28,7 @@ func Java() (string, error) {
 	}
 	path, err := exec.LookPath("java")
 	if err != nil {
-		return "", fmt.Errorf("Flink needs Java, which is not found; %s", install)
+		return "", fmt.Errorf("finding Java, which Flink needs: %w; %s", err, install)
 	}
 	return path, nil
 }
@@ -50,7 +50,7 @@ func Jars(ctx context.Context) (string, error) {
 	}
 	maven, err := exec.LookPath("mvn")
 	if err != nil {
-		return "", fmt.Errorf("Flink's jars are downloaded with Maven, which is not found; %s", install)
+		return "", fmt.Errorf("finding Maven, which downloads the jars of Flink: %w; %s", err, install)
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
 		return "", fmt.Errorf("making the cache folder for Flink's jars: %w", err)

@@ -90,7 +90,7 @@ func dataflowRequest(ctx context.Context, p *beam.Pipeline) (json.RawMessage, er
 		return nil, err
 	}
 	if logged.job == nil {
-		return nil, errors.New("Beam printed no job")
+		return nil, errors.New("no job is printed by Beam")
 	}
 	return logged.job, nil
 }

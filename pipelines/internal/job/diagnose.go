@@ -29,6 +29,7 @@ var (
 	// workerDied matches what job servers report of a worker whose connection broke.
 	workerDied = regexp.MustCompile(`client cancelled|call already cancelled|CANCELLED:|UNAVAILABLE|SDK worker disconnected|[Pp]rocess died|Connection reset|Broken pipe|exited with`)
 	exitCode   = regexp.MustCompile(`exit(?:ed with)?(?: status| code)? (\d+)`)
+	notStarted = regexp.MustCompile(`Cannot run program "([^"]+)"|error=2, No such file or directory`)
 	taskLost   = regexp.MustCompile(`TaskManager with id|[Hh]eartbeat of TaskManager|RemoteTransportException`)
 	// unread matches the error of a file that a worker does not find: its path comes before.
 	unread = regexp.MustCompile(`(/[^\s:"']+)(?::| ) ?(?:no such file or directory|file does not exist|permission denied)`)
@@ -64,6 +65,14 @@ func (j *Job) failure(ctx context.Context) *Failed {
 		return f
 	}
 	switch {
+	case notStarted.MatchString(all):
+		program := "the command of --environment_config"
+		for _, m := range notStarted.FindAllStringSubmatch(all, -1) {
+			if m[1] != "" {
+				program = m[1]
+			}
+		}
+		f.Cause = fmt.Sprintf("a TaskManager of job %s%s cannot start its worker: %s does not exist there, or cannot be executed; install the workers' programs (make worker) at that path on every host", j.ID, on(), program)
 	case strings.Contains(all, "NoResourceAvailableException"):
 		f.Cause = fmt.Sprintf("job %s got no free slots: lower --parallelism, wait for other jobs, or start more TaskManagers", j.ID)
 	case taskLost.MatchString(all):

@@ -199,14 +199,27 @@ const (
 	askEvery      = 300 * time.Millisecond
 )
 
+// appearTimeout is how long a job may take from the job server to Flink: some seconds, since the job server sends its jars
+// first. A test shortens it.
+var appearTimeout = 15 * time.Second
+
 // cancel cancels the job and waits for its end.
 func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...any)) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
 	say("cancelling job %s; a second interrupt ends at once, without waiting for that", j.ID)
+	begun := time.Now()
 	known := j.flink.cancel(ctx, j.ID) // Beam's job server leaves the job to Flink, which runs on
+	// leftFlink also cancels a job that the job server was about to send to Flink.
+	leftFlink := func() bool {
+		known = known || j.flink.cancel(ctx, j.ID)
+		if !known {
+			return j.flink == nil || time.Since(begun) > appearTimeout
+		}
+		return j.flink.ended(ctx, j.ID)
+	}
 	_, err := j.client.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.ID})
-	for err == nil && (j.ask(ctx) != nil || known && !j.flink.ended(ctx, j.ID)) {
+	for err == nil && (j.ask(ctx) != nil || !leftFlink()) {
 		select {
 		case <-time.After(askEvery):
 		case <-ctx.Done():
@@ -218,7 +231,7 @@ func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...a
 		return
 	}
 	say("job %s ended: %s", j.ID, j.State())
-	if !known && j.Options.flink() {
+	if j.flink == nil && j.Options.flink() {
 		say("Flink itself may still run it, since Beam's job server only forgets a job: look at Flink's web page; with --flink_rest HOST:PORT, its address, an interrupt cancels the job there")
 	}
 }

@@ -87,16 +87,28 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that an interrupt cancels the job, waits for its end, and says so.
+// TestCancelled checks that an interrupt cancels the job, waits for its end, and says so, also where the job server sends
+// the job to Flink only after the interrupt.
 func TestCancelled(t *testing.T) {
+	for name, late := range map[string]int64{"running": 0, "on its way to Flink": 3} {
+		t.Run(name, func(t *testing.T) { testCancelled(t, late) })
+	}
+}
+
+// testCancelled interrupts a job that Flink does not list in the first answers.
+func testCancelled(t *testing.T, late int64) {
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
 	// Beam's job server reports a job as cancelled that Flink still runs: the interrupt cancels it there.
 	var state atomic.Value
 	state.Store("RUNNING")
+	var lists atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch && r.URL.String() == "/jobs/7?mode=cancel" {
 			time.AfterFunc(2*askEvery, func() { state.Store("CANCELED") })
+		} else if lists.Add(1) <= late {
+			fmt.Fprint(w, `{"jobs": []}`)
+			return
 		}
 		fmt.Fprintf(w, `{"jobs": [{"jid": "7", "name": "job-1", "state": %q}]}`, state.Load())
 	}))
@@ -280,6 +292,8 @@ func TestFailuresNameTheirCause(t *testing.T) {
 		{"dead worker", "Caused by: Process died with exit code 137", []string{"StatusRuntimeException: CANCELLED: client cancelled"},
 			[]string{"a worker of job job-1 died with exit code 137 on host node7", "--memory", "log"}},
 		{"lost TaskManager", "Caused by: java.util.concurrent.TimeoutException: Heartbeat of TaskManager with id 3 timed out.", []string{"CANCELLED: client cancelled"}, []string{"TaskManager", "node7", "restart"}},
+		{"no boot program", `Caused by: java.io.IOException: Cannot run program "/opt/tagnet/boot": error=2, No such file or directory`,
+			[]string{"java.io.IOException: error=2, No such file or directory"}, []string{"/opt/tagnet/boot does not exist", "on host node7", "make worker"}},
 		{"no slots", "Caused by: NoResourceAvailableException: Could not acquire", []string{"Job execution failed."}, []string{"free slots", "--parallelism"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
