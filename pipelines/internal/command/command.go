@@ -86,7 +86,11 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case err == nil || errors.Is(err, flag.ErrHelp) || errors.Is(err, errShown):
 		return ExitOK
 	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s: interrupted; completed outputs are kept\n", p.Name)
+		kept := "completed outputs are kept"
+		if e.Force {
+			kept += ", except those that --force was to overwrite"
+		}
+		fmt.Fprintf(stderr, "%s: interrupted; %s\n", p.Name, kept)
 		return ExitInterrupted
 	}
 	fmt.Fprintln(stderr, OneLine(err))

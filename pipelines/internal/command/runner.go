@@ -25,7 +25,7 @@ func checkRunner() error {
 		if *jobopts.Endpoint == "" {
 			return Usage("--runner %s needs --endpoint HOST:PORT, where its job server listens", name)
 		}
-		return nil
+		return checkEnvironment()
 	}
 	if kind := *jobopts.EnvironmentType; dataflow() && kind != "" && !strings.EqualFold(kind, "DOCKER") {
 		return FlagError("environment_type", kind, "DOCKER with --runner dataflow, whose workers are containers")
@@ -34,6 +34,20 @@ func checkRunner() error {
 		return nil
 	}
 	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, job.Runners), ", "))
+}
+
+// checkEnvironment returns an error for an --environment_type without what it takes: Beam would use the name of an image.
+func checkEnvironment() error {
+	if *jobopts.EnvironmentConfig != "" {
+		return nil
+	}
+	switch kind := strings.ToUpper(*jobopts.EnvironmentType); kind {
+	case "PROCESS":
+		return Usage(`--environment_type PROCESS needs --environment_config='{"command":"/path/to/boot"}', the program that starts a worker on each host`)
+	case "EXTERNAL":
+		return Usage("--environment_type EXTERNAL needs --environment_config=HOST:PORT, where a worker pool listens")
+	}
+	return nil
 }
 
 // reachTimeout is how long a job server may take to accept a connection. Beam would wait for minutes

@@ -22,8 +22,8 @@ func deadEndpoint(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	runner, endpoint := *runners.Runner, *jobopts.Endpoint
-	t.Cleanup(func() { *runners.Runner, *jobopts.Endpoint = runner, endpoint })
+	runner, endpoint, environment := *runners.Runner, *jobopts.Endpoint, *jobopts.EnvironmentType
+	t.Cleanup(func() { *runners.Runner, *jobopts.Endpoint, *jobopts.EnvironmentType = runner, endpoint, environment })
 	return l.Addr().String()
 }
 
@@ -37,10 +37,12 @@ func TestUnusableRunners(t *testing.T) {
 	}{
 		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want prism, "},
 		{"no endpoint", []string{"--runner", "flink"}, ExitUsage, "--runner flink needs --endpoint HOST:PORT"},
+		{"no boot program", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "process"}, ExitUsage, "needs --environment_config='{"},
+		{"no worker pool", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "EXTERNAL"}, ExitUsage, "--environment_config=HOST:PORT"},
 		{"no server", []string{"--runner", "flink", "--endpoint", closed}, ExitFailure, "at --endpoint " + closed + ": "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			*runners.Runner, *jobopts.Endpoint = "", ""
+			*runners.Runner, *jobopts.Endpoint, *jobopts.EnvironmentType = "", "", ""
 			var out, stderr bytes.Buffer
 			code := Run(t.Context(), pipeline(), append(test.arguments, "--workspace", t.TempDir()), &out, &stderr)
 			if code != test.code || !strings.Contains(stderr.String(), test.says) {
