@@ -371,7 +371,8 @@ func (s *setting) same(t *testing.T) {
 // seconds are the times in files about a run.
 var seconds = regexp.MustCompile(`"([a-z_]*seconds)": ?[0-9.e+-]+`)
 
-// files returns the contents of a workspace's files by their names, without times.
+// files returns the contents of a workspace's files by their names, without times and without the workspace's own name,
+// which is in the commands that the report shows.
 func (s *setting) files(t *testing.T, workspace string) map[string][]byte {
 	t.Helper()
 	urls, err := storage.List(t.Context(), workspace)
@@ -387,7 +388,7 @@ func (s *setting) files(t *testing.T, workspace string) map[string][]byte {
 		if strings.Contains(url, ".json") {
 			data = seconds.ReplaceAll(data, []byte(`"$1":0`))
 		}
-		files[strings.TrimPrefix(url, workspace)] = data
+		files[strings.TrimPrefix(url, workspace)] = bytes.ReplaceAll(data, []byte(workspace), []byte("WORKSPACE"))
 	}
 	return files
 }
