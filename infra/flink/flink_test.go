@@ -183,7 +183,7 @@ func (s *setting) flink(t *testing.T, arguments []string, disturb func()) {
 }
 
 func (s *setting) flags() []string {
-	return cluster.Flags(s.cluster.Endpoint(), s.programs, s.cluster.TaskManagers*s.cluster.Slots)
+	return s.cluster.Flags(s.programs)
 }
 
 // commandTimeout is many times what a command takes.

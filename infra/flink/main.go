@@ -80,7 +80,7 @@ func start(ctx context.Context, c *cluster.Cluster, folder, programs string, fre
 	fmt.Printf("Flink:    %s (%d TaskManagers, %d slots)\n", c.REST(), c.TaskManagers, c.TaskManagers*c.Slots)
 	fmt.Printf("logs:     %s\n", filepath.Join(c.Folder, "log"))
 	fmt.Printf("flags:   ")
-	for _, f := range cluster.Flags(c.Endpoint(), programs, c.TaskManagers*c.Slots) {
+	for _, f := range c.Flags(programs) {
 		if strings.ContainsAny(f, `" `) {
 			f = "'" + f + "'"
 		}

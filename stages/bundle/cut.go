@@ -48,6 +48,16 @@ const (
 	MaxRows = 1 << 17
 )
 
+// shards returns how many shards the work of so many queries suggests.
+func shards(queries int, work float64) int {
+	return int(max(1, min(maxShards, work/shardWork*float64(queries))))
+}
+
+// Count returns about how many ranges Cut makes of so many distinct queries, whose tables have so many rows.
+func Count(queries, rows int64, work float64) int64 {
+	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
+}
+
 // Cut cuts queries, in their order, into ranges [from, to), at least one query each. There are as many of equal length
 // as the work is a multiple of shardWork, each query taking so many multiply-adds, and more where the tables of a range,
 // with a row for each row of the split and best candidates for each query, would have more than MaxRows rows.
@@ -56,7 +66,7 @@ const (
 // 1.01 times the mean number of messages on FB15k-237 and 1.78 times on WN18RR, 3% of all work.
 // Balancing them by messages (1.06 times on WN18RR) takes a search from every source first.
 func Cut(queries []Query, work float64, best int) [][2]int {
-	count := int(max(1, min(maxShards, work/shardWork*float64(len(queries)))))
+	count := shards(len(queries), work)
 	var ranges [][2]int
 	rows, from := 0, 0
 	for i, q := range queries {

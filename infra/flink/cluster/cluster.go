@@ -250,9 +250,9 @@ func tail(path string) string {
 
 // Flags returns the flags with which a command runs on a cluster whose TaskManagers start workers as processes, with the
 // programs boot and worker of a folder.
-func Flags(endpoint, programs string, parallelism int) []string {
+func (c *Cluster) Flags(programs string) []string {
 	return []string{
-		"--runner=flink", "--endpoint=" + endpoint, fmt.Sprintf("--parallelism=%d", parallelism),
+		"--runner=flink", "--endpoint=" + c.Endpoint(), "--flink_rest=" + strings.TrimPrefix(c.REST(), "http://"), fmt.Sprintf("--parallelism=%d", c.TaskManagers*c.Slots),
 		"--environment_type=PROCESS", fmt.Sprintf(`--environment_config={"command":%q}`, filepath.Join(programs, "boot")),
 		"--worker_binary=" + filepath.Join(programs, "worker"),
 	}

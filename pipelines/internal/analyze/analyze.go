@@ -48,6 +48,7 @@ func Pipeline() command.Pipeline {
 		},
 		Run:     f.run,
 		Several: true,
+		Plan:    f.plan,
 	}
 }
 
@@ -124,6 +125,35 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return f.describe(ctx, e, made, page)
+}
+
+// plan prints the plans of the commands that would run, as far as the graph that they read exists.
+func (f *flags) plan(ctx context.Context, e *command.Environment) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := f.preprocess(ctx, e); err != nil {
+		return err
+	}
+	if !e.Workspace.Complete(ctx, workspace.GraphFolder) {
+		e.Say("distances and messages of each split follow; their plans need the graph")
+		return nil
+	}
+	if err := f.chooseSplits(ctx, e); err != nil {
+		return err
+	}
+	steps, err := f.allSteps(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		e.Say("\n%s:", e.Workspace.Path(step.folder))
+		if _, err := step.run(ctx, e); err != nil {
+			return err
+		}
+	}
+	e.Say("")
+	return nil
 }
 
 // preprocess makes the graph of --dataset. Without that flag it uses the graph of the workspace, or if

@@ -333,3 +333,23 @@ func TestTakenOver(t *testing.T) {
 	pipelinetest.Remove(t, workspace, "analysis")
 	pipelinetest.TakenOver(t, Pipeline(), workspace, "analysis", arguments...)
 }
+
+// TestPlan checks that --plan prints the steps of the commands that would run, and writes nothing.
+func TestPlan(t *testing.T) {
+	w := t.TempDir()
+	arguments := []string{"--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(3, "e", 20)), "--plan"}
+	out := pipelinetest.Succeed(t, Pipeline(), arguments...)
+	if !strings.Contains(out, "step       vocabulary.names: ") || !strings.Contains(out, "nothing was submitted") {
+		t.Errorf("without a graph: %s", out)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, w), nil)
+	pipelinetest.Succeed(t, Pipeline(), append(arguments[:4:4], "--plan=false")...)
+	before := pipelinetest.Files(t, w)
+	out = pipelinetest.Succeed(t, Pipeline(), append(arguments, "--force")...)
+	for _, text := range []string{"distances/test:\n", "step       distances.search: ", "step       messages.count: ", "writes at most ", "writes about "} {
+		if !strings.Contains(out, text) {
+			t.Errorf("no %q in %s", text, out)
+		}
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, w), before)
+}

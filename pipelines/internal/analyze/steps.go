@@ -83,6 +83,9 @@ func (s step) run(ctx context.Context, e *command.Environment) (bool, error) {
 	if e.Force {
 		arguments = append(arguments, "--force")
 	}
+	if e.Planned() {
+		return false, e.Embed(ctx, s.pipeline, arguments...)
+	}
 	if err := quiet(e).Embed(ctx, s.pipeline, arguments...); err != nil {
 		return false, err
 	}

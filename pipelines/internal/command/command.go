@@ -45,6 +45,8 @@ type Pipeline struct {
 	WithoutJobs bool
 	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
 	Several bool
+	// Plan prints the plans of those pipelines, each with Embed; nil where only they themselves print them.
+	Plan func(ctx context.Context, e *Environment) error
 }
 
 // Environment holds the flags that all pipelines share, and the terminal of a run.
@@ -103,9 +105,16 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 
 // Embed runs another pipeline inside this one, on the same terminal but without the closing line
 // that names the next command.
+// The flag --plan is passed on.
 func (e *Environment) Embed(ctx context.Context, p Pipeline, arguments ...string) error {
 	inner := &Environment{Out: e.Out, Err: e.Err, Progress: e.Progress, embedded: true}
-	return inner.run(ctx, p, arguments)
+	if !e.plan {
+		return inner.run(ctx, p, arguments)
+	}
+	if err := inner.run(ctx, p, append(arguments, "--plan")); !errors.Is(err, errShown) {
+		return err
+	}
+	return nil
 }
 
 func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) error {
@@ -139,9 +148,14 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		}
 	}
 	if e.plan && p.Several {
-		e.Say("%s runs several commands, each on the output of the one before; --plan of those commands says more", p.Name)
+		e.Say("%s runs several commands, each on the output of the one before", p.Name)
 		checks, err := e.preflight(ctx)
 		if err != nil {
+			return err
+		}
+		if p.Plan == nil {
+			e.Say("--plan of those commands says more")
+		} else if err := p.Plan(ctx, e); err != nil {
 			return err
 		}
 		return e.showPlan(ctx, checks, Work{})

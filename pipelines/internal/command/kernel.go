@@ -24,15 +24,15 @@ func (e *Environment) Variant(name string) string {
 	if err != nil {
 		return name
 	}
-	if chosen := name == "" && os.Getenv("TAGNET_KERNEL") == "" || name == "auto"; chosen && elsewhere() && !e.variantSaid {
+	if chosen := name == "" && os.Getenv("TAGNET_KERNEL") == "" || name == "auto"; chosen && Elsewhere() && !e.variantSaid {
 		e.variantSaid = true
 		e.Say("--kernel %s on all workers, the fastest of this machine; if a worker's processor lacks it, give --kernel avx2 or portable", k.Name())
 	}
 	return k.Name()
 }
 
-// elsewhere reports whether workers run in other processes than this one.
-func elsewhere() bool {
+// Elsewhere reports whether workers run in other processes than this one.
+func Elsewhere() bool {
 	return dataflow() || job.Selected() && !strings.EqualFold(*jobopts.EnvironmentType, "LOOPBACK")
 }
 

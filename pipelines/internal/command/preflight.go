@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -72,8 +73,14 @@ func (e *Environment) visible(o job.Options) check {
 	return check{"workspace", root + " is a local path: every host of the cluster must have this folder mounted there; else use gs://bucket/prefix", true}
 }
 
+// Planned reports --plan.
+func (e *Environment) Planned() bool { return e.plan }
+
 // showPlan prints the checks, the jobs and what they need.
 func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) error {
+	if e.embedded { // the outer command prints the rest
+		return e.showJobSteps(ctx, w)
+	}
 	for _, c := range checks {
 		mark := ""
 		if c.warning {
@@ -88,12 +95,21 @@ func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) erro
 	if w.Memory > 0 {
 		e.Say("%-10s at most %d MiB for a worker process (--memory), and what the cluster takes beside it", "memory", w.Memory)
 	}
-	if w.Unit != "" {
-		e.Say("%-10s %s %s", "input", progress.Count(w.Count), w.Unit)
+	if w.Jobs != nil {
+		if err := e.showJobSteps(ctx, w); !errors.Is(err, errShown) {
+			return err
+		}
 	}
-	if w.Jobs == nil {
-		return errShown
+	if !Elsewhere() {
+		e.Say("%-10s %d cores", "here", runtime.GOMAXPROCS(0))
 	}
+	e.Say("--plan: the checks passed; nothing was submitted")
+	return errShown
+}
+
+// showJobSteps prints the jobs, and what their steps work on.
+func (e *Environment) showJobSteps(ctx context.Context, w Work) error {
+	e.Say("%-10s %s %s", "input", progress.Count(w.Count), w.Unit)
 	jobs, err := w.Jobs()
 	if err != nil {
 		return err
@@ -105,9 +121,11 @@ func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) erro
 		}
 		e.Say("%-10s %s", "job", strings.Join(steps, ", "))
 	}
-	if !elsewhere() {
-		e.Say("%-10s %d cores", "here", runtime.GOMAXPROCS(0))
+	for _, l := range w.Loads {
+		e.Say("%-10s %s", "step", l)
 	}
-	e.Say("--plan: the checks passed; nothing was submitted")
+	if w.Cost.Seconds > 0 {
+		e.Say("%-10s %s", "time", w.Cost)
+	}
 	return errShown
 }

@@ -26,6 +26,9 @@ type Work struct {
 	// Memory is --memory, in MiB. The input are Count of Unit, such as queries.
 	Memory, Count int64
 	Unit          string
+	// Loads are what its steps work on, and Cost what they cost; of a Cost of 0 seconds nothing is known.
+	Loads []Load
+	Cost  Cost
 }
 
 // Ready returns the function of workspace.Stage.Ready: it checks that the jobs can run, before anything

@@ -112,7 +112,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return f.jobs(sources, c) },
-		Memory: f.memory, Count: int64(len(sources)), Unit: "sources"})
+		Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: c.loads(int64(len(sources)))})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return err

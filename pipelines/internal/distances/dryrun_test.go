@@ -11,5 +11,5 @@ func TestDryRun(t *testing.T) {
 	w := prepared(t, 1, false)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/distances.searchFn")
-	pipelinetest.Plan(t, Pipeline(), w, "search")
+	pipelinetest.Plan(t, Pipeline(), w, "step       distances.search: ")
 }

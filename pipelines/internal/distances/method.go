@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/tables"
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -72,4 +73,17 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, m manifest.M
 	}
 	c.params.Threads = plan.MaxThreads
 	return c, err
+}
+
+// loads returns what the step that writes the tables works on. A distance takes half a byte before compression.
+func (c choice) loads(sources int64) []command.Load {
+	step := "distances.search"
+	if c.method == join {
+		step = "distances.table"
+	}
+	perTable := int64(c.params.PerTable)
+	return []command.Load{{
+		Step: step, Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
+		Bytes: sources * int64(tables.PackedLen(c.params.Entities)), Compressed: true,
+	}}
 }

@@ -30,7 +30,9 @@ var (
 	workerDied = regexp.MustCompile(`client cancelled|call already cancelled|CANCELLED:|UNAVAILABLE|SDK worker disconnected|[Pp]rocess died|Connection reset|Broken pipe|exited with`)
 	exitCode   = regexp.MustCompile(`exit(?:ed with)?(?: status| code)? (\d+)`)
 	notStarted = regexp.MustCompile(`Cannot run program "([^"]+)"|error=2, No such file or directory`)
-	taskLost   = regexp.MustCompile(`TaskManager with id|[Hh]eartbeat of TaskManager|RemoteTransportException`)
+	// restarted matches what Flink reports of a job whose restarts are used up.
+	restarted = regexp.MustCompile(`Recovery is suppressed by FixedDelay[^(]*\(maxNumberRestartAttempts=(\d+)`)
+	taskLost  = regexp.MustCompile(`TaskManager with id|[Hh]eartbeat of TaskManager|RemoteTransportException`)
 	// unread matches the error of a file that a worker does not find: its path comes before.
 	unread = regexp.MustCompile(`(/[^\s:"']+)(?::| ) ?(?:no such file or directory|file does not exist|permission denied)`)
 )
@@ -56,6 +58,10 @@ func (j *Job) failure(ctx context.Context) *Failed {
 		return ""
 	}
 	all := strings.Join(append(errors, details), "\n")
+	again := "with a restart strategy (restart-strategy.type: fixed-delay) Flink repeats its work"
+	if m := restarted.FindStringSubmatch(all); m != nil {
+		again = fmt.Sprintf("Flink restarted its work %s times before (restart-strategy)", m[1])
+	}
 	if strings.Contains(f.Text, "SDK harness") || strings.Contains(f.Text, "DoFn[") {
 		if m := unread.FindStringSubmatch(f.Text); m != nil && j.Options.Environment != loopback {
 			if _, err := os.Stat(m[1]); err == nil {
@@ -76,13 +82,13 @@ func (j *Job) failure(ctx context.Context) *Failed {
 	case strings.Contains(all, "NoResourceAvailableException"):
 		f.Cause = fmt.Sprintf("job %s got no free slots: lower --parallelism, wait for other jobs, or start more TaskManagers", j.ID)
 	case taskLost.MatchString(all):
-		f.Cause = fmt.Sprintf("a TaskManager of job %s was lost%s, or is not reached any more: see its log; with a restart strategy (restart-strategy.type: fixed-delay) Flink repeats its work", j.ID, on())
+		f.Cause = fmt.Sprintf("a TaskManager of job %s was lost%s, or is not reached any more: see its log; %s", j.ID, on(), again)
 	case workerDied.MatchString(f.Text):
 		how := ""
 		if m := exitCode.FindStringSubmatch(all); m != nil {
 			how = " with exit code " + m[1]
 		}
-		f.Cause = fmt.Sprintf("a worker of job %s died%s%s: likely it got more memory than its host or container has (give the worker more, or lower --memory), or it was killed; the log of its TaskManager has its last words, and a restart strategy (restart-strategy.type: fixed-delay) would repeat its work", j.ID, how, on())
+		f.Cause = fmt.Sprintf("a worker of job %s died%s%s: likely it got more memory than its host or container has (give the worker more, or lower --memory), or it was killed; the log of its TaskManager has its last words; %s", j.ID, how, on(), again)
 	}
 	return f
 }

@@ -291,6 +291,8 @@ func TestFailuresNameTheirCause(t *testing.T) {
 		{"error of a DoFn", "", []string{harness + "data/train.txt:3: 4 fields", "CANCELLED: client cancelled"}, nil},
 		{"dead worker", "Caused by: Process died with exit code 137", []string{"StatusRuntimeException: CANCELLED: client cancelled"},
 			[]string{"a worker of job job-1 died with exit code 137 on host node7", "--memory", "log"}},
+		{"worker that dies again", "Caused by: Recovery is suppressed by FixedDelayRestartBackoffTimeStrategy(maxNumberRestartAttempts=5, backoffTimeMS=2000)",
+			[]string{"StatusRuntimeException: CANCELLED: client cancelled"}, []string{"a worker of job job-1 died on host node7", "lower --memory", "restarted its work 5 times"}},
 		{"lost TaskManager", "Caused by: java.util.concurrent.TimeoutException: Heartbeat of TaskManager with id 3 timed out.", []string{"CANCELLED: client cancelled"}, []string{"TaskManager", "node7", "restart"}},
 		{"no boot program", `Caused by: java.io.IOException: Cannot run program "/opt/tagnet/boot": error=2, No such file or directory`,
 			[]string{"java.io.IOException: error=2, No such file or directory"}, []string{"/opt/tagnet/boot does not exist", "on host node7", "make worker"}},

@@ -11,5 +11,5 @@ func TestDryRun(t *testing.T) {
 	w := prepared(t, false)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/messages.countFn")
-	pipelinetest.Plan(t, Pipeline(), w, "count")
+	pipelinetest.Plan(t, Pipeline(), w, "step       messages.count: ")
 }

@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
 	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
 	"tagnet/stages/triples"
 )
 
@@ -152,6 +153,15 @@ func (d dataset) rows() int64 {
 		sum += 2*lines + 2*tables*lines
 	}
 	return sum
+}
+
+// loads returns what the first step works on: the lines of all texts, 0 if a compressed one hides their number.
+func (d dataset) loads() []command.Load {
+	lines := int64(0)
+	for _, split := range kg.Splits {
+		lines += d.lines(split)
+	}
+	return []command.Load{{Step: "vocabulary.names", Elements: lines, Unit: "lines of text", Parts: int64(len(d.chunks()))}}
 }
 
 // edgeShards returns the number of files of edges. It depends on the texts only, so that the same texts

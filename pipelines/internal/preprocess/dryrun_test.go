@@ -6,9 +6,10 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDryRun checks that --dry_run prints the job and leaves the outputs of a complete workspace.
+// TestDryRun checks that --dry_run and --plan print the job and leave the outputs of a complete workspace.
 func TestDryRun(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/vocabulary.namesFn")
+	pipelinetest.Plan(t, Pipeline(), w, "step       vocabulary.names: 4,")
 }

@@ -82,7 +82,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage.Outputs = outputs(source)
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e, source, lock.Lock{})}, nil
-	}, Memory: f.memory, Count: source.rows(), Unit: "rows"})
+	}, Memory: f.memory, Count: source.rows(), Unit: "rows", Loads: source.loads()})
 	done, err := stage.Begin(ctx, e.Force)
 	if err != nil {
 		return f.explain(ctx, e, source, err)

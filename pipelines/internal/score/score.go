@@ -90,6 +90,9 @@ type scoring struct {
 	model  workspace.Model
 	own    ownQueries  // of --queries
 	plan   budget.Plan // of --memory
+
+	distinct int64 // distinct queries
+	cost     command.Cost
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -168,7 +171,13 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		return err
 	}
 	sizes.Queries = queries
-	a.plan, err = a.e.Plan(budget.Score(sizes, a.model.Record.Configuration, a.best, bundle.MaxRows), a.memory, a.threads)
+	c := a.model.Record.Configuration
+	a.distinct = min(queries, sizes.Distinct)
+	if a.queries != "" {
+		a.distinct = queries
+	}
+	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
+	a.plan, err = a.e.Plan(budget.Score(sizes, c, a.best, bundle.MaxRows), a.memory, a.threads)
 	return err
 }
 
@@ -180,8 +189,21 @@ func (a *scoring) stage(folder, table string, queries int64, r recorded) workspa
 	}
 	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{a.pipeline(folder, lock.Lock{}, table, "")}, nil
-	}, Memory: a.memory, Count: queries, Unit: "queries"})
+	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})
 	return s
+}
+
+// loads returns what the steps work on. A row of rankings or predictions takes 14 bytes on WN18RR_v1.
+func (a *scoring) loads(queries int64) []command.Load {
+	const bytesPerRow = 14
+	rows := queries + a.distinct*int64(a.best)
+	return []command.Load{
+		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
+		{
+			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
+			Parts: bundle.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
+		},
+	}
 }
 
 // score runs the Beam pipeline and completes the folder. table is the URL of the queries to

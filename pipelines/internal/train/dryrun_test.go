@@ -11,5 +11,5 @@ func TestDryRun(t *testing.T) {
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.learnFn")
 	// Of several workers, the first job is printed.
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.shardFn", "--workers", "2")
-	pipelinetest.Plan(t, Pipeline(), finished(t), "learn")
+	pipelinetest.Plan(t, Pipeline(), finished(t), "step       learn.learn: ")
 }

@@ -200,8 +200,23 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 			return t.firstJob(ctx)
 		}
 		return []*beam.Pipeline{Build(t.params(""))}, nil
-	}, Memory: f.memory, Count: int64(len(train)), Unit: "training queries"})
+	}, Memory: f.memory, Count: int64(len(train)), Unit: "training queries", Loads: f.loads(int64(len(train))), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
 	return t, nil
+}
+
+// loads returns what the step that trains works on in an epoch.
+func (f *flags) loads(queries int64) []command.Load {
+	step, batch := "learn.learn", int64(f.configuration.BatchSize)
+	if f.rounds.Workers > 1 {
+		step = "learn.shard"
+	}
+	return []command.Load{{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))}}
+}
+
+// cost bounds the seconds of all epochs: an epoch took at most 2.5 times what scoring its queries does.
+func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes, queries int64) command.Cost {
+	seconds, _ := e.Workspace.ScoreSeconds(ctx, s, f.configuration, "train", queries)
+	return command.Cost{Seconds: 2.5 * seconds * float64(f.configuration.Epochs), AtMost: true}
 }
 
 // plan is what a run does with existing checkpoints.
@@ -344,7 +359,8 @@ func (t *training) train(ctx context.Context) error {
 	defer command.OnSecondInterrupt(ctx, show.lost)()
 	defer context.AfterFunc(ctx, func() {
 		switch {
-		case !command.Local():
+		case command.Elsewhere():
+			t.e.Progress.Print("interrupted: the newest checkpoint is kept, and the steps after it are lost")
 		case t.rounds.Workers > 1:
 			t.e.Progress.Print("interrupted: ending the current steps; the last round is kept")
 		default:
@@ -353,10 +369,15 @@ func (t *training) train(ctx context.Context) error {
 		session.Stop()
 	})()
 	// A training in this process ends by itself, however long writing takes. One on another machine
-	// is not reached by the interrupt: the runner cancels it.
+	// is not reached by the interrupt: the runner cancels it, at once.
 	running, release := context.WithoutCancel(ctx), func() {}
 	if !command.Local() {
-		running, release = command.CancelLater(ctx, func() time.Duration { return grace })
+		running, release = command.CancelLater(ctx, func() time.Duration {
+			if command.Elsewhere() {
+				return 0
+			}
+			return grace
+		})
 	}
 	defer release()
 	err := t.runJobs(running, t.params(session.ID), show)
@@ -383,7 +404,8 @@ func (t *training) params(session string) learn.Params {
 	}
 }
 
-// grace is how long an interrupted training on another machine continues before it is cancelled.
+// grace is how long an interrupted training whose workers are in this process, of another runner than the local one, may take
+// for its last checkpoint before it is cancelled.
 const grace = 10 * time.Second
 
 // runJobs runs the Beam pipeline of one worker, or those of several.

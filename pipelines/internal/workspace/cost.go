@@ -1,0 +1,32 @@
+package workspace
+
+import (
+	"context"
+
+	"tagnet/model/budget"
+	"tagnet/model/configuration"
+	"tagnet/stages/messages"
+)
+
+// ScoreSeconds returns about how many seconds of a core it takes to score so many queries of a split, by the formula and
+// the measurements in infra/dataflow/README.md. bound reports that the messages that the model keeps are not known, because
+// the pipeline messages did not count them: then it is a bound.
+func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configuration.Configuration, split string, queries int64) (seconds float64, bound bool) {
+	const (
+		perEdge, perMessage, perUpdate = 4e-9, 5e-9, 130e-9
+		measuredDim                    = 32
+	)
+	edges := float64(max(1, s.Edges))
+	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
+	if c.Policy == configuration.PolicyWindow && w.Complete(ctx, MessagesFolder(split)) {
+		if counted, err := messages.ReadSummary(ctx, w.Messages(split)); err == nil {
+			for _, of := range counted.Configurations {
+				if of.Layers == c.Layers && of.Delta == c.Delta {
+					kept, bound = of.KeptPerQuery, false
+				}
+			}
+		}
+	}
+	perKept := (perMessage + perUpdate*float64(s.Entities)/edges) * float64(c.Dim) / measuredDim
+	return float64(queries) * (perEdge*edges + kept*perKept), bound
+}
