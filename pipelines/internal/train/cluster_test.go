@@ -49,3 +49,30 @@ func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 		t.Error("the interrupted training counts as complete")
 	}
 }
+
+// TestEpochsAreShownOnce: workers on other machines are shown by their files, those in this process by what they report.
+func TestEpochsAreShownOnce(t *testing.T) {
+	history := pipelinetest.Read(t, finished(t), "training.jsonl")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for environment, want := range map[string]int{"PROCESS": 1, "LOOPBACK": 0} { // no worker reports here
+		t.Run(environment, func(t *testing.T) {
+			pipelinetest.ResetFlags(t, "runner", "endpoint", "environment_type", "environment_config", "worker_binary")
+			w := ring(t, 60)
+			server := jobtest.Start(t, func(j *jobtest.Job) {
+				j.State(jobpb.JobState_RUNNING)
+				if err := os.WriteFile(w+"/training.jsonl", []byte(history), 0o666); err != nil {
+					t.Error(err)
+				}
+				j.State(jobpb.JobState_DONE)
+			})
+			_, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--runner", "universal", "--endpoint", server.Endpoint, "--environment_type", environment,
+				"--environment_config", `{"command":"/boot"}`, "--worker_binary", program)...)
+			if n := strings.Count(stderr, "epoch 1 of"); n != want {
+				t.Errorf("the first epoch is shown %d times, want %d:\n%s", n, want, stderr)
+			}
+		})
+	}
+}

@@ -85,9 +85,11 @@ func TestInterruptedTrainingSavesItsSteps(t *testing.T) {
 	}
 }
 
-func testInterrupted(t *testing.T, end os.Signal) {
-	w := ring(t, 60)
-	c := pipelinetest.Command(t, small(w, "--epochs", "100000")...)
+// interruptedAfter trains in a process of its own, signals its end after an epoch, and returns the last epoch that was finished,
+// and what was printed.
+func interruptedAfter(t *testing.T, epoch int, end os.Signal, flags ...string) (last int, text string) {
+	t.Helper()
+	c := pipelinetest.Command(t, flags...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -97,18 +99,23 @@ func testInterrupted(t *testing.T, end os.Signal) {
 	}
 	var printed []string
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		if printed = append(printed, lines.Text()); strings.HasPrefix(lines.Text(), "epoch 3 of") {
+		printed = append(printed, lines.Text())
+		fmt.Sscanf(lines.Text(), "epoch %d of", &last)
+		if strings.HasPrefix(lines.Text(), fmt.Sprintf("epoch %d of", epoch)) {
 			c.Process.Signal(end)
 		}
 	}
 	c.Wait()
+	text = strings.Join(printed, "\n")
 	if code := c.ProcessState.ExitCode(); code != command.ExitInterrupted {
-		t.Errorf("exit code %d\n%s", code, strings.Join(printed, "\n"))
+		t.Errorf("exit code %d\n%s", code, text)
 	}
-	last := 0
-	for _, line := range printed {
-		fmt.Sscanf(line, "epoch %d of", &last)
-	}
+	return last, text
+}
+
+func testInterrupted(t *testing.T, end os.Signal) {
+	w := ring(t, 60)
+	last, _ := interruptedAfter(t, 3, end, small(w, "--epochs", "100000")...)
 	code, _, text := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", fmt.Sprint(last+1), "--resume")...)
 	if code != 0 || !strings.Contains(text, "resuming from ") {
 		t.Errorf("%d, %s", code, text)

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -167,26 +166,9 @@ func TestKilledRoundsEndInTheSameBytes(t *testing.T) {
 // TestInterruptedRoundsEndInTheSameBytes stops the real process as Ctrl-C does.
 func TestInterruptedRoundsEndInTheSameBytes(t *testing.T) {
 	w := ring(t, 60)
-	c := pipelinetest.Command(t, byTwo(w, "--epochs", "100000")...)
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var printed []string
-	last := 0
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		printed = append(printed, lines.Text())
-		fmt.Sscanf(lines.Text(), "epoch %d of", &last)
-		if strings.HasPrefix(lines.Text(), "epoch 1 of") {
-			c.Process.Signal(syscall.SIGINT)
-		}
-	}
-	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != command.ExitInterrupted || !strings.Contains(strings.Join(printed, "\n"), "the last round is kept") {
-		t.Errorf("exit code %d\n%s", code, strings.Join(printed, "\n"))
+	last, printed := interruptedAfter(t, 1, syscall.SIGINT, byTwo(w, "--epochs", "100000")...)
+	if !strings.Contains(printed, "the last round is kept") {
+		t.Error(printed)
 	}
 	end := fmt.Sprint(last + 1)
 	code, _, text := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", end)

@@ -415,7 +415,7 @@ func (t *training) runJobs(ctx context.Context, p learn.Params, show *display) e
 		return err
 	}
 	facts := kg.Facts(queries)
-	if !command.Local() {
+	if command.Elsewhere() { // a training in this process reports to the session
 		defer t.follow(ctx, int64(len(facts)), show)()
 	}
 	if t.rounds.Workers > 1 {
