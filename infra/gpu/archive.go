@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,11 +52,11 @@ func (a archive) pack(ctx context.Context, from checkpoint.Folder, history strin
 		if err != nil {
 			return "", err
 		}
-		x.Files = append(x.Files, describe(name, data))
+		x.Files = append(x.Files, manifest.HashBytes(name, data))
 		content = append(content, data...)
 	}
 	for i, part := range slices.Collect(slices.Chunk(content, a.part)) {
-		described := describe(fmt.Sprintf("%s%s-%d", partPrefix, x.Checkpoint, i+1), part)
+		described := manifest.HashBytes(fmt.Sprintf("%s%s-%d", partPrefix, x.Checkpoint, i+1), part)
 		x.Parts = append(x.Parts, described)
 		if err := storage.WriteFile(ctx, filepath.Join(a.folder, described.Name), part); err != nil {
 			return "", err
@@ -95,11 +93,6 @@ func chosen(ctx context.Context, folder checkpoint.Folder) ([]string, error) {
 		names = append(names, best+".safetensors", best+".json")
 	}
 	return append(names, checkpoint.BestFile), nil
-}
-
-func describe(name string, content []byte) manifest.File {
-	sum := sha256.Sum256(content)
-	return manifest.File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 }
 
 // copyHistory copies training.jsonl, which does not exist before the first epoch is finished.
@@ -205,7 +198,7 @@ func (a archive) read(ctx context.Context, x index) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found := describe(part.Name, data); found != part {
+		if found := manifest.HashBytes(part.Name, data); found != part {
 			return nil, fmt.Errorf("%s is damaged: it has %d bytes with SHA-256 %.12s, %s says %d and %.12s; copy the folder again",
 				url, found.Size, found.SHA256, indexFile, part.Size, part.SHA256)
 		}
@@ -213,7 +206,7 @@ func (a archive) read(ctx context.Context, x index) ([][]byte, error) {
 	}
 	var files [][]byte
 	for _, f := range x.Files {
-		if int64(len(content)) < f.Size || describe(f.Name, content[:f.Size]) != f {
+		if int64(len(content)) < f.Size || manifest.HashBytes(f.Name, content[:f.Size]) != f {
 			return nil, fmt.Errorf("%s is damaged: the parts do not give %s; copy the folder again", filepath.Join(a.folder, indexFile), f.Name)
 		}
 		files, content = append(files, content[:f.Size]), content[f.Size:]

@@ -26,6 +26,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/proto"
+
+	"tagnet/formats/manifest"
 )
 
 // role in the environment makes the test binary a program of the test.
@@ -337,10 +339,11 @@ func TestAnInstalledWorkerIsNotDownloaded(t *testing.T) {
 			}
 			installed := filepath.Join(folder, "worker")
 			if same {
-				var err error
-				if r.checksum, err = checksum(installed); err != nil {
+				file, err := manifest.HashFile(t.Context(), installed)
+				if err != nil {
 					t.Fatal(err)
 				}
+				r.checksum = file.SHA256
 			} else {
 				r.checksum = "of another worker"
 			}

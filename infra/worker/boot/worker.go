@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +19,8 @@ import (
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+
+	"tagnet/formats/manifest"
 )
 
 // checksumOption is the option of a job with the SHA-256 of its worker program. Runners do not pass on the checksum of a
@@ -146,7 +146,7 @@ func binary(ctx context.Context, info *fnpb.ProvisionInfo, folder string) (strin
 	want, _ := tools.ParseOptionsFromProto(info.GetPipelineOptions(), "go_options").GetString(checksumOption)
 	if here, err := os.Executable(); err == nil && want != "" {
 		installed := filepath.Join(filepath.Dir(here), "worker")
-		if sum, err := checksum(installed); err == nil && sum == want {
+		if file, err := manifest.HashFile(ctx, installed); err == nil && file.SHA256 == want {
 			return installed, nil
 		}
 	}
@@ -163,18 +163,4 @@ func binary(ctx context.Context, info *fnpb.ProvisionInfo, folder string) (strin
 		}
 	}
 	return "", fmt.Errorf("none of the job's %d files is a worker of the Go SDK; submit it with --worker_binary", len(files))
-}
-
-// checksum returns the SHA-256 of a file in hexadecimal.
-func checksum(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
 }
