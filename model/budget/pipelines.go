@@ -18,13 +18,13 @@ type Sizes struct {
 	Answers, AnswerLists int64
 }
 
+// Shards is how many shards whose tables a process makes are in memory: one is computed while another is written.
+const Shards = 2
+
 // Score estimates scoring with the topK best candidates of each query, by shards whose tables have at most shardRows
 // rows.
 func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
-	const (
-		perRow = 280 // a result, its row, and its columns before and after they are compressed
-		shards = 2   // one is scored while another is written
-	)
+	const perRow = 280 // a result, its row, and its columns before and after they are compressed
 	topK = int(min(int64(topK), s.Entities))
 	return Estimate{
 		Task: "scoring this graph",
@@ -32,7 +32,7 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 			{"graph", s.graph()},
 			{"queries", s.queries() + s.answers()},
 			{"parameters", 8*parameterCount(s, c) + folded(s, c)},
-			{"rankings", shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
+			{"rankings", Shards * perRow * min(s.Queries*int64(1+topK), int64(shardRows+topK))},
 		},
 		Thread: scorer(s, c) + 16*int64(topK),
 	}
@@ -102,7 +102,6 @@ func Count(s Sizes, c Counting, words int) Estimate {
 		perSource = 2 * 280 // levels of a source, in a growing list
 		perRow    = 280     // a row, and its columns before and after they are compressed
 		perChoice = 2*64 + perRow
-		shards    = 2 // one is counted while another is written
 		skew      = 8 // how many times the mean number of queries the sources of a shard have
 	)
 	sources := min(s.Sources, c.ShardSources)
@@ -110,7 +109,7 @@ func Count(s Sizes, c Counting, words int) Estimate {
 		Task: "counting messages on this graph",
 		Rows: []Row{
 			{"graph", s.graph() + s.queries()},
-			{"counts", 8*s.Sources + shards*(perSource+perRow*c.Rows)*sources},
+			{"counts", 8*s.Sources + Shards*(perSource+perRow*c.Rows)*sources},
 		},
 		Thread: Searcher(s.Entities, words, c.Removes, true) + s.Entities,
 	}
@@ -120,7 +119,7 @@ func Count(s Sizes, c Counting, words int) Estimate {
 	if m := c.Model; m != nil {
 		e.Rows = append(e.Rows,
 			Row{"parameters", 8*parameterCount(s, *m) + folded(s, *m)},
-			Row{"choices", shards * perChoice * int64(m.Layers) * min(s.Distinct, skew*(s.Distinct/max(1, s.Sources)+1)*sources)})
+			Row{"choices", Shards * perChoice * int64(m.Layers) * min(s.Distinct, skew*(s.Distinct/max(1, s.Sources)+1)*sources)})
 		e.Thread += propagator(s, *m, false) + 9*s.Entities
 	}
 	return e

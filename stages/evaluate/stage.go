@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/budget"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -71,12 +72,9 @@ func Evaluate(s beam.Scope, p Params) beam.PCollection {
 
 type shardFn struct{ Params Params }
 
-// together is how many shards of a process are in memory: one is scored while another is written.
-const together = 2
-
 // ProcessElement scores a shard and writes its parts.
 func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*Gatherer)) error {
-	ctx, leave, err := worker.Enter(ctx, together)
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}

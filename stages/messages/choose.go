@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/tables"
+	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
@@ -73,7 +74,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 
 // ProcessElement counts a shard of sources and writes its part.
 func (f *chooseFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
-	ctx, leave, err := worker.Enter(ctx, together)
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 
 // ProcessElement counts a shard of sources and writes its part.
 func (f *countFn) ProcessElement(ctx context.Context, shard distances.Shard, emit func(sums)) error {
-	ctx, leave, err := worker.Enter(ctx, together)
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}

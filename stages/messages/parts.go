@@ -13,9 +13,6 @@ import (
 // maxRows bounds the rows of a shard's tables, which a worker holds.
 const maxRows = 1 << 17
 
-// together is how many shards of a process are in memory: one is counted while another is written.
-const together = 2
-
 // part returns the URL of a shard's part of a table.
 func (p CountParams) part(table string, s distances.Shard) string {
 	return parquet.PartFile(storage.Join(p.Folder, table), s.Number, s.Of)
