@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -76,11 +75,30 @@ func (e *Environment) visible(o job.Options) check {
 // Planned reports --plan.
 func (e *Environment) Planned() bool { return e.plan }
 
-// showPlan prints the checks, the jobs and what they need.
+// showPlan prints the checks, the jobs and what they need, and returns errShown. Inside another command it prints the
+// jobs alone.
 func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) error {
-	if e.embedded { // the outer command prints the rest
-		return e.showJobSteps(ctx, w)
+	if !e.embedded {
+		if err := e.showChecks(ctx, checks, w); err != nil {
+			return err
+		}
 	}
+	if w.Jobs != nil {
+		if err := e.showJobSteps(ctx, w); err != nil {
+			return err
+		}
+	}
+	if !e.embedded {
+		if !Elsewhere() {
+			e.Say("%-10s %d cores", "here", runtime.GOMAXPROCS(0))
+		}
+		e.Say("--plan: the checks passed; nothing was submitted")
+	}
+	return errShown
+}
+
+// showChecks prints the checks, and makes that of the workspace.
+func (e *Environment) showChecks(ctx context.Context, checks []check, w Work) error {
 	for _, c := range checks {
 		mark := ""
 		if c.warning {
@@ -95,16 +113,7 @@ func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) erro
 	if w.Memory > 0 {
 		e.Say("%-10s at most %d MiB for a worker process (--memory), and what the cluster takes beside it", "memory", w.Memory)
 	}
-	if w.Jobs != nil {
-		if err := e.showJobSteps(ctx, w); !errors.Is(err, errShown) {
-			return err
-		}
-	}
-	if !Elsewhere() {
-		e.Say("%-10s %d cores", "here", runtime.GOMAXPROCS(0))
-	}
-	e.Say("--plan: the checks passed; nothing was submitted")
-	return errShown
+	return nil
 }
 
 // showJobSteps prints the jobs, and what their steps work on.
@@ -127,5 +136,5 @@ func (e *Environment) showJobSteps(ctx context.Context, w Work) error {
 	if w.Cost.Seconds > 0 {
 		e.Say("%-10s %s", "time", w.Cost)
 	}
-	return errShown
+	return nil
 }

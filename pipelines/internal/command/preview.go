@@ -16,8 +16,8 @@ import (
 	"tagnet/pipelines/internal/job"
 )
 
-// errShown ends a run that has printed what --dry_run asks for. Its exit code is ExitOK.
-var errShown = errors.New("nothing was run: --dry_run")
+// errShown ends a run that has printed what --plan or --dry_run asks for. Its exit code is ExitOK.
+var errShown = errors.New("nothing was run: --plan or --dry_run")
 
 // Work is what a pipeline is about to do for one folder.
 type Work struct {
