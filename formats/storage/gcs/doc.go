@@ -3,6 +3,6 @@
 // use package storage do not link the cloud client.
 //
 // A call that fails for a temporary reason is repeated for three minutes. It ends early if its context
-// is cancelled. An upload whose response is lost, and a swap that fails its own condition when it is repeated, are
-// read back: they succeeded if the object has what was written. formats/README.md lists what each fault does.
+// is cancelled. If the response to an upload is lost, or a repeated swap fails because the first one
+// had succeeded, the object is read back: the call succeeded if it has the content that was written. formats/README.md lists what each fault does.
 package gcs

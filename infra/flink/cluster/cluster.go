@@ -21,10 +21,10 @@ import (
 //go:embed config.yaml
 var config string
 
-// Ports are those of the cluster, all on localhost.
+// Ports holds the ports of the cluster on localhost.
 type Ports struct{ RPC, REST, Jobs, Artifacts, Expansion int }
 
-// DefaultPorts are those that Flink and Beam use themselves.
+// DefaultPorts holds the default ports of Flink and of Beam.
 var DefaultPorts = Ports{RPC: 6123, REST: 8081, Jobs: 8099, Artifacts: 8098, Expansion: 8097}
 
 // FreePorts returns ports that no process listens on.

@@ -24,7 +24,7 @@ import (
 	"tagnet/formats/storage/gcs/internal/limits"
 )
 
-// Fault is what goes wrong with one request.
+// Fault is a failure that the proxy injects into one request.
 type Fault int
 
 // The faults. Those of the first group are temporary: a client is expected to try again.
