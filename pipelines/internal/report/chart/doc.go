@@ -1,3 +1,3 @@
-// Package chart draws the figures of the report, lines and bars, as SVG, for a page or for a file of
-// its own. Its inputs are plain numbers and labels.
+// Package chart draws figures as SVG, for a page or for a file of its own: the lines and bars of the report, and the
+// paths that explain an answer. Its inputs are plain numbers and labels.
 package chart
