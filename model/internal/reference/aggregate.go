@@ -20,6 +20,9 @@ type reduction struct {
 	divisor float64
 	// scalers are 1, c and 1/max(c, 0.01), where c is the log degree relative to the graph's mean.
 	scalers [3]float64
+	// shared makes backward share the gradient of a maximum or minimum evenly among the members that
+	// attain it, as explanations do, instead of giving it to the first.
+	shared bool
 }
 
 func newReduction(aggregate string, degree int, meanLogDegree float64) reduction {
@@ -27,7 +30,7 @@ func newReduction(aggregate string, degree int, meanLogDegree float64) reduction
 	if meanLogDegree > 0 {
 		c = math.Log(float64(degree)+1) / meanLogDegree
 	}
-	return reduction{aggregate, float64(degree) + 1, [3]float64{1, c, 1 / math.Max(c, 0.01)}}
+	return reduction{aggregate: aggregate, divisor: float64(degree) + 1, scalers: [3]float64{1, c, 1 / math.Max(c, 0.01)}}
 }
 
 // smallestVariance keeps the standard deviation away from 0, where it has no derivative.
@@ -76,7 +79,8 @@ func (r reduction) apply(set []member) []float64 {
 // Where several members attain a maximum or minimum, the first receives its gradient: the boundary, then
 // the degree message, then the messages in order. Any other choice gives the parameters the same
 // gradients: members tie where a state is zero, which passes no gradient on, or where their states and
-// relations are computed in the same way, so that each would pass on the same gradient.
+// relations are computed in the same way, so that each would pass on the same gradient. The gradients by
+// single messages do depend on the choice; for those, shared gives each of the members an equal part.
 func (r reduction) backward(set []member, update []float64) [][]float64 {
 	gradients := make([][]float64, len(set))
 	for i := range set {
@@ -86,6 +90,22 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 		toSum := func(gradient float64) {
 			for i, m := range set {
 				gradients[i][j] += gradient * m.copies
+			}
+		}
+		toExtreme := func(gradient float64, beats func(a, b float64) bool) {
+			best := first(set, j, beats)
+			if !r.shared {
+				gradients[best][j] += gradient
+				return
+			}
+			var tied []int
+			for i, m := range set {
+				if m.vector[j] == set[best].vector[j] {
+					tied = append(tied, i)
+				}
+			}
+			for _, i := range tied {
+				gradients[i][j] += gradient / float64(len(tied))
 			}
 		}
 		toStd := func(gradient float64) {
@@ -104,7 +124,7 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 		case configuration.AggregateMean:
 			toSum(update[j] / r.divisor)
 		case configuration.AggregateMax:
-			gradients[first(set, j, greater)][j] += update[j]
+			toExtreme(update[j], greater)
 		case configuration.AggregatePNA:
 			var values [pnaAggregators]float64
 			for a := range values {
@@ -113,8 +133,8 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 				}
 			}
 			toSum(values[pnaMean] / r.divisor)
-			gradients[first(set, j, greater)][j] += values[pnaMax]
-			gradients[first(set, j, less)][j] += values[pnaMin]
+			toExtreme(values[pnaMax], greater)
+			toExtreme(values[pnaMin], less)
 			toStd(values[pnaStd])
 		}
 	}

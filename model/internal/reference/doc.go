@@ -14,6 +14,7 @@
 //	attention.go  final state as an attention over states (specific delta)
 //	score.go      score function
 //	loss.go       loss, and the rank of the answer
+//	explain.go    how much each message carries of a score, and the best paths
 //
 // Each has its hand-written gradient beside it.
 package reference

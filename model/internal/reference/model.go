@@ -69,6 +69,7 @@ type Pass struct {
 	model     *Model
 	embedding []float64 // x_q, the query relation's embedding
 	layers    []layer   // layer t at t-1
+	explained [][]Edge  // where the backward pass of Edges records the edges of layer t, at t-1; else nil
 }
 
 // Counts are the numbers of messages of one query in one layer. For policies with priorities the last

@@ -15,7 +15,7 @@ func TestUpdateVectorByHand(t *testing.T) {
 	t.Parallel()
 	set := []member{{[]float64{2}, 1}, {[]float64{-1}, 3}, {[]float64{5}, 1}}
 	// The set stands for 8 messages: mean (2 - 3 + 5)/8, mean of squares (4 + 3 + 25)/8.
-	r := reduction{configuration.AggregatePNA, 8, [3]float64{1, 2, 0.5}}
+	r := reduction{aggregate: configuration.AggregatePNA, divisor: 8, scalers: [3]float64{1, 2, 0.5}}
 	std := math.Sqrt(4 - 0.25)
 	want := []float64{.5, 1, .25, 5, 10, 2.5, -1, -2, -.5, std, 2 * std, std / 2}
 	for i, got := range r.apply(set) {

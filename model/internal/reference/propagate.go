@@ -146,7 +146,12 @@ func (p *Pass) propagateLayerBackward(t int, after, before, priorities, embeddin
 // setBackward propagates the gradient of o's update vector to the members of its set.
 func (p *Pass) setBackward(t int, l *layer, o int32, update, weighted, relations, embedding []float64, into *parameters.Set[float64]) {
 	c := p.model.configuration
-	gradients := p.reduction(o).backward(p.set(t, l, o), update)
+	r, set := p.reduction(o), p.set(t, l, o)
+	r.shared = p.explained != nil
+	gradients := r.backward(set, update)
+	if p.explained != nil {
+		p.recordEdges(t, l, o, set, gradients)
+	}
 	if o == p.Query.Source { // elsewhere the boundary is 0, whatever the query
 		add(embedding, gradients[0])
 	}
