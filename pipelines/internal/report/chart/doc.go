@@ -1,3 +1,3 @@
 // Package chart draws figures as SVG, for a page or for a file of its own: the lines and bars of the report, and the
-// paths that explain an answer. Its inputs are plain numbers and labels.
+// paths that explain an answer.
 package chart

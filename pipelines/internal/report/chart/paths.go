@@ -6,22 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tagnet/model"
 )
-
-// Path is a way through the graph from the source of a query to an answer. Each step begins where the one before
-// ended. Weight is the path's share of the influence on the score.
-type Path struct {
-	Weight float64
-	Steps  []Step
-}
-
-// Step follows a fact from one entity to another. Inverse is set if it goes from the fact's tail to its head.
-// Relation is the fact's in both cases.
-type Step struct {
-	From, Relation string
-	Inverse        bool
-	To             string
-}
 
 // Paths draws no more than this many paths, the first ones, and leaves out those with more steps.
 const (
@@ -85,7 +72,7 @@ func (b box) overlaps(other box) bool {
 // of a fact to its tail, so that an inverse step has it against the reading direction. The strength of a line shows the
 // weight of its best path; a dashed line has a negative one. The drawing keeps its size: a page lets it scroll inside an
 // element of its own. The result is "" without a path to draw.
-func Paths(paths []Path) string {
+func Paths(paths []model.Path) string {
 	g := arrange(paths)
 	if len(g.links) == 0 {
 		return ""
@@ -127,9 +114,9 @@ func Paths(paths []Path) string {
 }
 
 // arrange places the entities and steps of paths.
-func arrange(paths []Path) *pathGraph {
+func arrange(paths []model.Path) *pathGraph {
 	g := &pathGraph{lanes: map[stop]float64{}, lane: map[link]float64{}, weight: map[link]float64{}, notes: map[link][]string{}}
-	var drawn []Path
+	var drawn []model.Path
 	for _, p := range paths {
 		if len(p.Steps) > 0 && len(p.Steps) <= mostPathSteps && len(drawn) < MostPaths {
 			drawn = append(drawn, p)

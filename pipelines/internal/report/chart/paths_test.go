@@ -8,20 +8,22 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tagnet/model"
 )
 
 // way returns a path from entities and relations in turn. A relation with ~ is inverse.
-func way(weight float64, names ...string) Path {
-	p := Path{Weight: weight}
+func way(weight float64, names ...string) model.Path {
+	p := model.Path{Weight: weight}
 	for i := 0; i+2 < len(names); i += 2 {
 		relation, inverse := strings.CutPrefix(names[i+1], "~")
-		p.Steps = append(p.Steps, Step{From: names[i], Relation: relation, Inverse: inverse, To: names[i+2]})
+		p.Steps = append(p.Steps, model.Step{From: names[i], Relation: relation, Inverse: inverse, To: names[i+2]})
 	}
 	return p
 }
 
 // family are paths that share steps, have different lengths, return to an entity, and have parallel steps.
-var family = []Path{
+var family = []model.Path{
 	way(0.41, "Joan Eibe", "parent_of", "Lina Wacholder", "~parent_of", "Matti Wacholder"),
 	way(0.27, "Joan Eibe", "parent_of", "Lina Wacholder", "spouse_of", "Karl", "~child_of", "Matti Wacholder"),
 	way(0.12, "Joan Eibe", "cousin_of", "Matti Wacholder"),
@@ -72,7 +74,7 @@ func TestPathArrows(t *testing.T) {
 	t.Parallel()
 	tip := regexp.MustCompile(`<path d="M([0-9.]+) [0-9.]+l(-?)7.0 -4.5v9z" class="tip"`)
 	for relation, want := range map[string][]string{"r": {"181.0", "-"}, "~r": {"69.0", ""}} {
-		svg := Paths([]Path{way(1, "a", relation, "b")})
+		svg := Paths([]model.Path{way(1, "a", relation, "b")})
 		if found := tip.FindStringSubmatch(svg); found == nil || found[1] != want[0] || found[2] != want[1] || !strings.Contains(svg, ">r</text>") {
 			t.Errorf("%s: the arrow is %v, want %v", relation, found, want)
 		}
@@ -82,17 +84,17 @@ func TestPathArrows(t *testing.T) {
 // TestPathsOfAnything draws what no model returns, and more than fits.
 func TestPathsOfAnything(t *testing.T) {
 	t.Parallel()
-	if svg := Paths([]Path{{Weight: 1}}); svg != "" {
+	if svg := Paths([]model.Path{{Weight: 1}}); svg != "" {
 		t.Errorf("without a step: %s", svg)
 	}
 	hostile := `</svg><script>"&'`
 	long := "/film/film/release_date_s./film/film_regional_release_date/film_release_region"
-	svg := Paths([]Path{way(math.NaN(), hostile, hostile, hostile), way(0, hostile, long, strings.Repeat("ä", 1<<20), long, hostile)})
+	svg := Paths([]model.Path{way(math.NaN(), hostile, hostile, hostile), way(0, hostile, long, strings.Repeat("ä", 1<<20), long, hostile)})
 	wellFormed(t, strings.ReplaceAll(svg, "path 1: NaN", ""))
 	if strings.Contains(svg, "<script") || len(svg) > 5_000 || !strings.Contains(svg, ">…film_rel…egion<") {
 		t.Errorf("%d bytes: %.2000s", len(svg), svg)
 	}
-	var many []Path
+	var many []model.Path
 	for i := range 50 {
 		names := []string{"s"}
 		for j := range i {
