@@ -23,9 +23,9 @@ type Query struct {
 // Answer is an entity that the model ranks among the best answers of a query.
 type Answer struct {
 	Entity string
-	// Probability is the sigmoid of Score, the model's logit.
-	Probability float64
+	// Score is the model's logit. Probability is the calibrated probability, nil where the model has no calibration.
 	Score       float32
+	Probability *float64
 	// Hops is the least number of edges from the source to the entity, or Unreached where the entity is
 	// farther away than the model has layers.
 	Hops int
@@ -141,7 +141,7 @@ func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk
 
 // named turns a candidate of the last query into an answer.
 func (m *Model) named(w *worker, c ranking.Candidate, known []int32) Answer {
-	a := Answer{Entity: m.view.Entities[c.Entity], Probability: ranking.Probability(c.Score), Score: c.Score, Hops: Unreached}
+	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: Unreached}
 	_, a.Known = slices.BinarySearch(known, c.Entity)
 	if hops, reached := w.Distance(c.Entity); reached {
 		a.Hops = hops

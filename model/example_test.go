@@ -48,7 +48,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	for _, a := range answers {
-		fmt.Printf("%.3f %s\n", a.Probability, a.Entity)
+		fmt.Printf("%.3f %s\n", a.Score, a.Entity)
 	}
 }
 

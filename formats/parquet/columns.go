@@ -19,20 +19,36 @@ var columnTypes = map[reflect.Kind]arrow.DataType{
 // wordEnd matches the end of a word within a field's name.
 var wordEnd = regexp.MustCompile("([a-z])([A-Z])")
 
+// The keys of a file's metadata that name its table and the version of its columns.
+const schemaKey, versionKey = "tagnet.schema", "tagnet.version"
+
 // schemaOf returns the schema of a table: a column for each field of its rows.
 func schemaOf[R Row]() *arrow.Schema {
 	var row R
 	fields := reflect.VisibleFields(reflect.TypeOf(row))
 	columns := make([]arrow.Field, len(fields))
 	for i, f := range fields {
-		columns[i] = arrow.Field{Name: strings.ToLower(wordEnd.ReplaceAllString(f.Name, "${1}_$2")), Type: columnTypes[f.Type.Kind()]}
+		columns[i].Name = strings.ToLower(wordEnd.ReplaceAllString(f.Name, "${1}_$2"))
+		of := f.Type
+		if columns[i].Nullable = of.Kind() == reflect.Pointer; columns[i].Nullable {
+			of = of.Elem()
+		}
+		columns[i].Type = columnTypes[of.Kind()]
 	}
-	metadata := arrow.NewMetadata([]string{"tagnet.schema", "tagnet.version"}, []string{row.table(), "1"})
+	name, version := row.table()
+	metadata := arrow.NewMetadata([]string{schemaKey, versionKey}, []string{name, version})
 	return arrow.NewSchema(columns, &metadata)
 }
 
 // appendValue appends the value of a field to its column.
 func appendValue(to array.Builder, field reflect.Value) {
+	if field.Kind() == reflect.Pointer {
+		if field.IsNil() {
+			to.AppendNull()
+			return
+		}
+		field = field.Elem()
+	}
 	switch to := to.(type) {
 	case *array.StringBuilder:
 		to.Append(field.String())
@@ -51,6 +67,13 @@ func appendValue(to array.Builder, field reflect.Value) {
 
 // loadValue sets a field to entry i of its column.
 func loadValue(from arrow.Array, i int, field reflect.Value) {
+	if field.Kind() == reflect.Pointer {
+		if from.IsNull(i) {
+			return
+		}
+		field.Set(reflect.New(field.Type().Elem()))
+		field = field.Elem()
+	}
 	switch from := from.(type) {
 	case *array.String:
 		field.SetString(strings.Clone(from.Value(i)))

@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -66,6 +67,9 @@ func writeGroup[R Row](w *pqarrow.FileWriter, rows []R) error {
 	return w.Write(record)
 }
 
+// ErrVersion is wrapped by the errors of a table that another version of this program wrote with other columns.
+var ErrVersion = errors.New("it was written by another version of this program")
+
 // Read reads what Write wrote with the same type of row. A file that was changed since, or
 // that another program wrote, is an error that names it.
 func Read[R Row](ctx context.Context, url string) ([]R, error) {
@@ -94,8 +98,13 @@ func decode[R Row](data []byte) (rows []R, err error) {
 		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
 	defer opened.Close()
-	if name := opened.MetaData().KeyValueMetadata().FindValue("tagnet.schema"); name == nil || *name != (*new(R)).table() {
-		return nil, fmt.Errorf("it does not hold a table of %s", (*new(R)).table())
+	metadata := opened.MetaData().KeyValueMetadata()
+	name, version := (*new(R)).table()
+	if written := metadata.FindValue(schemaKey); written == nil || *written != name {
+		return nil, fmt.Errorf("it does not hold a table of %s", name)
+	}
+	if written := metadata.FindValue(versionKey); written == nil || *written != version {
+		return nil, fmt.Errorf("%w: a table of %s with other columns", ErrVersion, name)
 	}
 	reader, err := pqarrow.NewFileReader(opened, pqarrow.ArrowReadProperties{BatchSize: rowsPerGroup}, memory.DefaultAllocator)
 	if err != nil {

@@ -29,8 +29,12 @@ func samplePredictions(n int) []Prediction {
 	rows := make([]Prediction, n)
 	for i := range rows {
 		rows[i] = Prediction{
-			Source: fmt.Sprint("a", i%7), Relation: "likes", Direction: "tail", Position: int32(i%10) + 1, Entity: fmt.Sprint("e", i),
-			Probability: 1 / float64(i+1), Score: float32(math.Inf(-1)), Known: i%3 == 0, Distance: 2,
+			Query: int64(i / 2), Direction: "tail", Source: fmt.Sprint("a", i%7), Relation: "likes", Position: int32(i%10) + 1, Entity: fmt.Sprint("e", i),
+			Score: float32(math.Inf(-1)), Known: i%3 == 0, Hops: 2,
+		}
+		if i%3 > 0 {
+			probability := 1 / float64(i+1)
+			rows[i].Probability = &probability
 		}
 	}
 	return rows
@@ -55,7 +59,7 @@ func sampleShares(n int) []Share {
 // suite runs every test on one type of row.
 func suite[R Row](t *testing.T, sample func(n int) []R) {
 	ctx := t.Context()
-	name := (*new(R)).table()
+	name, _ := (*new(R)).table()
 	write := func(n int) func(url string) error {
 		return func(url string) error { return Write(ctx, url, sample(n)) }
 	}
@@ -116,6 +120,14 @@ func TestReadRefusesAnotherTable(t *testing.T) {
 	}
 	_, err := Read[Ranking](t.Context(), "mem://parquet/other")
 	if err == nil || !strings.Contains(err.Error(), "mem://parquet/other: it does not hold a table of rankings") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The file is one of version 1 of the table, in testdata since before there was another.
+func TestReadRefusesAnotherVersion(t *testing.T) {
+	_, err := Read[Prediction](t.Context(), "testdata/predictions-1.parquet")
+	if !errors.Is(err, ErrVersion) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "predictions-1.parquet") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -20,19 +20,23 @@ type Ranking struct {
 	Distance int32
 }
 
-// Prediction is one of the best candidates of a query: a row of the table predictions.
+// Prediction is one of the best answers of a query: a row of the table predictions.
 type Prediction struct {
-	Source, Relation, Direction string
-	// Position is the rank of the candidate in the list, from 1.
+	// Query is the number of the query, from 0: the position of its first row in the split, or of its first line in the
+	// user's file.
+	Query int64
+	// Direction, Source and Relation are those of Ranking.
+	Direction, Source, Relation string
+	// Position is the rank of the answer in the list, from 1.
 	Position int32
 	Entity   string
-	// Probability is the logistic function of Score, the logit.
-	Probability float64
+	// Score is the logit, Probability the calibrated probability, nil without a calibration.
 	Score       float32
+	Probability *float64
 	// Known is true if the fact is in the graph or in another split.
 	Known bool
-	// Distance is the number of hops from source to entity, -1 if it is unreached.
-	Distance int32
+	// Hops is the number of hops from source to entity, -1 if it is unreached.
+	Hops int32
 }
 
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
@@ -73,14 +77,18 @@ type Share struct {
 }
 
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
-// are written in snake case.
+// are written in snake case, and a pointer is a column that may be null.
 type Row interface {
 	Ranking | Prediction | MessageCount | Share
-	// table returns the name of the table.
-	table() string
+	// table returns the name of the table and the version of its columns.
+	table() (name, version string)
 }
 
-func (Ranking) table() string      { return "rankings" }
-func (Prediction) table() string   { return "predictions" }
-func (MessageCount) table() string { return "messages" }
-func (Share) table() string        { return "shares" }
+func (Ranking) table() (name, version string)      { return "rankings", "1" }
+func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
+func (MessageCount) table() (name, version string) { return "messages", "1" }
+func (Share) table() (name, version string)        { return "shares", "1" }
+
+// PredictionsVersion is the version of the columns of predictions. Version 1 had no number of the query, and the sigmoid
+// of the score as probability.
+const PredictionsVersion = "2"

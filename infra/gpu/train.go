@@ -206,7 +206,7 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	s := &scored{gatherer.Metrics(k.split, record.Name()), k.clock.now().Sub(begun).Seconds()}
 	k.measured.Scored = s
 	p := s.Pessimistic
-	k.print("%s of %s: MRR %.4f, mean rank %.1f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f over %d queries (ties against the answer), %.1fs",
+	k.print("%s of %s: MRR %.4f, mean rank %.1f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f over %d queries (pessimistic ranks), %.1fs",
 		s.Split, s.Checkpoint, p.MRR, p.MeanRank, p.Hits1, p.Hits3, p.Hits10, s.Queries, s.Seconds)
 	return nil
 }

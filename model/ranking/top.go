@@ -3,14 +3,13 @@ package ranking
 import (
 	"cmp"
 	"container/heap"
-	"math"
 	"slices"
 )
 
 // Candidate is an entity with the score that a model gives it as the answer of a query.
 type Candidate struct {
 	Entity int32
-	// Score is a logit; Probability turns it into a probability.
+	// Score is a logit.
 	Score float32
 }
 
@@ -52,6 +51,3 @@ func (h worstFirst) Less(i, j int) bool {
 	}
 	return h[i].Entity > h[j].Entity
 }
-
-// Probability returns the sigmoid of a score, the probability that the model gives to an answer.
-func Probability(score float32) float64 { return 1 / (1 + math.Exp(-float64(score))) }

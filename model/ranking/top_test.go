@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -37,14 +36,5 @@ func TestTopAllocatesNothingWithABuffer(t *testing.T) {
 	buffer := make([]Candidate, 0, 10)
 	if n := testing.AllocsPerRun(20, func() { Top(scores, 10, buffer) }); n > 1 { // the heap's slice header
 		t.Errorf("%v allocations, want at most 1", n)
-	}
-}
-
-func TestProbability(t *testing.T) {
-	t.Parallel()
-	for score, want := range map[float32]float64{0: 0.5, 2: 0.8807970779778823, -2: 0.11920292202211755, -200: 0, 200: 1} {
-		if got := Probability(score); !(math.Abs(got-want) <= 1e-15) {
-			t.Errorf("probability of %g is %v, want %v", score, got, want)
-		}
 	}
 }

@@ -138,8 +138,10 @@ func TestRows(t *testing.T) {
 	if r := rankings[1]; r.Query != 3 || r.RankPessimistic != 2 || r.RankMean != 1.5 || r.RankOptimistic != 1 || r.Candidates != 3 || r.Distance != -1 {
 		t.Errorf("%+v", r)
 	}
-	want := "x\tlikes\t1\ty\t0.952574\ttrue\n" +
-		"y\t~likes\t1\tz\t0.5\tfalse\n"
+	probability := .25
+	predictions[1].Probability = &probability
+	want := "2\tx\tlikes\t1\ty\t3\t\ttrue\t2\n" +
+		"0\ty\t~likes\t1\tz\t0\t0.25\tfalse\t-1\n"
 	if got := string(Answers(predictions)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

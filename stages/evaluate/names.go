@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tagnet/formats/parquet"
-	"tagnet/model/ranking"
 	"tagnet/stages/score"
 )
 
@@ -45,10 +44,9 @@ func (names Names) Predictions(s *score.Scored) []parquet.Prediction {
 		direction, relation := Directed(names.Relations, q.Relation)
 		for i, c := range q.Best {
 			rows = append(rows, parquet.Prediction{
-				Source: names.Entities[q.Source], Relation: relation, Direction: direction,
-				Position: int32(i + 1), Entity: names.Entities[c.Entity],
-				Probability: ranking.Probability(c.Score), Score: c.Score,
-				Known: c.Known, Distance: c.Distance,
+				Query: q.Row, Direction: direction, Source: names.Entities[q.Source], Relation: relation,
+				Position: int32(i + 1), Entity: names.Entities[c.Entity], Score: c.Score,
+				Known: c.Known, Hops: c.Distance,
 			})
 		}
 	}
@@ -56,7 +54,7 @@ func (names Names) Predictions(s *score.Scored) []parquet.Prediction {
 }
 
 // AnswersHeading is the first line of answers.tsv.
-const AnswersHeading = "source\trelation\tposition\tanswer\tprobability\tknown\n"
+const AnswersHeading = "query\tsource\trelation\tposition\tanswer\tscore\tprobability\tknown\thops\n"
 
 // Answers returns lines of answers.tsv: one for each prediction, inverse relations with a leading ~.
 func Answers(predictions []parquet.Prediction) []byte {
@@ -66,7 +64,12 @@ func Answers(predictions []parquet.Prediction) []byte {
 		if p.Direction == Head {
 			inverse = "~"
 		}
-		fmt.Fprintf(&text, "%s\t%s%s\t%d\t%s\t%.6g\t%t\n", p.Source, inverse, p.Relation, p.Position, p.Entity, p.Probability, p.Known)
+		probability := ""
+		if p.Probability != nil {
+			probability = fmt.Sprintf("%.6g", *p.Probability)
+		}
+		fmt.Fprintf(&text, "%d\t%s\t%s%s\t%d\t%s\t%.6g\t%s\t%t\t%d\n",
+			p.Query, p.Source, inverse, p.Relation, p.Position, p.Entity, p.Score, probability, p.Known, p.Hops)
 	}
 	return text.Bytes()
 }

@@ -34,7 +34,7 @@ type Result struct {
 // Candidate is one of the entities with the highest scores.
 type Candidate struct {
 	Entity int32
-	// Score is a logit; its sigmoid is the probability.
+	// Score is a logit.
 	Score float32
 	// Known reports whether the entity is a known answer.
 	Known bool

@@ -120,7 +120,7 @@ func summarize(ctx context.Context, e *command.Environment, took time.Duration) 
 	}
 	p := m.Pessimistic
 	e.Say("\ndone in %.0f seconds: for %.1f%% of %s held-out queries the right answer ranks first", took.Seconds(), 100*p.Hits1, progress.Count(m.Queries))
-	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, ties against the answer)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
+	e.Say("MRR %.4f, Hits@1 %.4f, Hits@3 %.4f, Hits@10 %.4f (filtered, pessimistic ranks)", p.MRR, p.Hits1, p.Hits3, p.Hits10)
 	e.Say("report: %s", storage.Join(e.Workspace.Report(), "index.html"))
 	e.Next(e.Workspace.Command("report", "--open"), workspace.New("mine").Command("preprocess", "--dataset", "FOLDER"), e.Workspace.Command("train", "-h"))
 	return nil

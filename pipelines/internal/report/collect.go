@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tagnet/formats/manifest"
+	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
@@ -141,6 +142,9 @@ func (e *evidence) missing(section, what string, command workspace.Command, err 
 		g.Problem = err.Error()
 		if unusable := new(workspace.Unusable); errors.As(err, &unusable) {
 			g.Problem = unusable.Reason.Error()
+			g.Command = command.With("--force").String()
+		}
+		if errors.Is(err, parquet.ErrVersion) {
 			g.Command = command.With("--force").String()
 		}
 	}

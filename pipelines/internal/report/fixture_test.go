@@ -198,8 +198,10 @@ func (f fixture) tables(split string) {
 		if q := (query{r.Source, r.Relation, direction}); !seen[q] {
 			seen[q] = true
 			for i := range int32(5) {
-				p := parquet.Prediction{Source: r.Source, Relation: r.Relation, Direction: direction, Position: i + 1, Entity: fmt.Sprintf("Candidate Böhm %d", i),
-					Probability: 0.98 / float64(i*i+1), Known: i%3 == 1, Distance: 2}
+				p := parquet.Prediction{Query: r.Query, Source: r.Source, Relation: r.Relation, Direction: direction, Position: i + 1, Entity: fmt.Sprintf("Candidate Böhm %d", i),
+					Score: 4 - float32(i*i), Known: i%3 == 1, Hops: 2}
+				probability := 0.98 / float64(i*i+1)
+				p.Probability = &probability
 				if int64(i+1) == rank {
 					p.Entity = r.Answer
 				}

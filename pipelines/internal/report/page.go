@@ -109,9 +109,11 @@ type card struct {
 
 // answer is a candidate of a card.
 type answer struct {
-	Rank, Entity, Probability string
-	Mark                      string // "expected", "known" or ""
-	Bar                       template.CSS
+	Rank, Entity string
+	// Value is the calibrated probability, or the score where there is no calibration.
+	Value string
+	Mark  string // "expected", "known" or ""
+	Bar   template.CSS
 }
 
 // html returns the whole page, self-contained.

@@ -212,7 +212,10 @@ func newCard(q query, candidates []parquet.Prediction, expected []parquet.Rankin
 	}
 	const shown = 6
 	for _, p := range candidates {
-		a := answer{Rank: fmt.Sprint(p.Position), Entity: p.Entity, Probability: percent(p.Probability), Bar: bar(p.Probability)}
+		a := answer{Rank: fmt.Sprint(p.Position), Entity: p.Entity, Value: fmt.Sprintf("%.2f", p.Score)}
+		if p.Probability != nil {
+			a.Value, a.Bar = percent(*p.Probability), bar(*p.Probability)
+		}
 		if _, isExpected := listed[p.Entity]; isExpected {
 			a.Mark, listed[p.Entity] = "expected", true
 		} else if len(c.Answers) >= shown || p.Known && len(expected) > 0 {
@@ -237,7 +240,7 @@ func (e *evidence) composeOwnQueries() section {
 		return section{}
 	}
 	s := section{ID: "own", Title: "Your queries", Cards: e.own}
-	s.Lead = []string{"The best candidates with their probabilities. Known answers are facts of the dataset."}
+	s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
 	if e.ownQueries > ownShown {
 		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(e.ownQueries)))
 	}

@@ -39,7 +39,7 @@ func TestCardOfAnAnswerFarDown(t *testing.T) {
 	q := query{"Ada", "knows", head}
 	var candidates []parquet.Prediction
 	for i := range int32(10) {
-		candidates = append(candidates, parquet.Prediction{Entity: fmt.Sprint("e", i), Position: i + 1, Probability: 0.5, Known: i == 2})
+		candidates = append(candidates, parquet.Prediction{Entity: fmt.Sprint("e", i), Position: i + 1, Score: 0.5, Known: i == 2})
 	}
 	c := newCard(q, candidates, []parquet.Ranking{{Answer: "e8", RankPessimistic: 1234, Distance: 3}})
 	if len(c.Answers) != 7 || c.Answers[6].Mark != "expected" || c.Answers[6].Rank != "9" || c.Answers[2].Rank != "4" {

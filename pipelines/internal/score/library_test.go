@@ -35,7 +35,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "evaluation", "queries", "predictions"))
 			want := make([][]model.Answer, len(queries))
 			for i, p := range predictions { // in the order of the queries
-				want[i/6] = append(want[i/6], model.Answer{Entity: p.Entity, Probability: p.Probability, Score: p.Score, Hops: int(p.Distance), Known: p.Known})
+				want[i/6] = append(want[i/6], model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
 			}
 			m, err := model.Open(t.Context(), w)
 			if err != nil {

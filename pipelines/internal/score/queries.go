@@ -18,8 +18,8 @@ import (
 
 // ownQueries are the queries of a user's file.
 type ownQueries struct {
-	distinct   []tables.Query
-	duplicates int    // lines
+	lines      []tables.Query
+	duplicates int    // lines that repeat another one
 	sha256     string // of the file
 }
 
@@ -43,10 +43,9 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 		}
 		if seen[one] {
 			q.duplicates++
-			return nil
 		}
 		seen[one] = true
-		q.distinct = append(q.distinct, one)
+		q.lines = append(q.lines, one)
 		return nil
 	})
 	return q, err

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
@@ -79,6 +80,8 @@ type recorded struct {
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
 	TopK    int    `json:"top_k"`
+	// Predictions is the version of the table's columns.
+	Predictions string `json:"predictions_version"`
 }
 
 // scoring is one run of the command.
@@ -148,6 +151,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	}
 	stage := a.stage(workspace.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
+		Predictions: parquet.PredictionsVersion,
 	})
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
@@ -174,7 +178,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	c := a.model.Record.Configuration
 	a.distinct = min(queries, sizes.Distinct)
 	if a.queries != "" {
-		a.distinct = queries
+		a.distinct = queries - int64(a.own.duplicates)
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
 	a.plan, err = a.e.Plan(budget.Score(sizes, c, a.best, bundle.MaxRows), a.memory, a.threads)

@@ -102,7 +102,7 @@ func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int6
 		t.Fatalf("%d predictions, want %d", len(predictions), 4*m.Distinct)
 	}
 	for i, p := range predictions {
-		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score || !(p.Probability > 0 && p.Probability < 1) {
+		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score || p.Probability != nil || p.Hops < -1 {
 			t.Errorf("prediction %+v", p)
 		}
 	}
@@ -188,7 +188,7 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	}
 }
 
-// An evaluation of an earlier version, with one file for each table, is shown as it is and leaves no file behind --force.
+// An evaluation of an earlier version, whose predictions have other columns, is refused with the command that overwrites it.
 func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
@@ -199,21 +199,17 @@ func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage.Configuration, stage.Vocabulary, stage.Inputs = earlier.Configuration, earlier.Vocabulary, earlier.Inputs
+	configuration := strings.Replace(string(earlier.Configuration), `"predictions_version"`, `"other"`, 1)
+	stage.Configuration, stage.Vocabulary, stage.Inputs = json.RawMessage(configuration), earlier.Vocabulary, earlier.Inputs
 	if err := stage.Resume(t.Context(), false); err != nil {
 		t.Fatal(err)
-	}
-	for _, table := range []string{"rankings", "predictions"} {
-		if err := os.Rename(parquet.PartFile(filepath.Join(folder, table), 0, 1), filepath.Join(folder, table+".parquet")); err != nil {
-			t.Fatal(err)
-		}
-		pipelinetest.Remove(t, folder, table)
 	}
 	if err := stage.Publish(t.Context(), earlier.Rows); err != nil {
 		t.Fatal(err)
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "already exists: "+filepath.Join(folder, "rankings.parquet")+"\n") {
-		t.Errorf("of an earlier version score says\n%s", out)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)
+	if code != 1 || !strings.Contains(stderr, "predictions_version") || !strings.Contains(stderr, "--force to overwrite it") {
+		t.Errorf("of an earlier version score ends with %d and says\n%s", code, stderr)
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
@@ -255,7 +251,7 @@ func TestUserQueries(t *testing.T) {
 	w := trained(t, "plain")
 	queries := file(t, "queries.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
-	for _, want := range []string{"e050  skip  ?", "?  next  e003", "e002", "known"} {
+	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e002", "known"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -268,12 +264,12 @@ func TestUserQueries(t *testing.T) {
 	if len(lines) != 1+3*3 {
 		t.Fatalf("%d lines, want a head and 9:\n%s", len(lines), text)
 	}
-	for i, want := range map[int]string{1: "e050\tskip\t1\te052\t", 4: "e003\t~next\t1\te002\t", 7: "e001\tnext\t1\te002\t"} {
+	for i, want := range map[int]string{1: "0\te050\tskip\t1\te052\t", 4: "1\te003\t~next\t1\te002\t", 7: "2\te001\tnext\t1\te002\t"} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d is %q, want %q first: it is a rule", i+1, lines[i], want)
 		}
 	}
-	if !strings.HasSuffix(lines[4], "\ttrue") {
+	if !strings.HasSuffix(lines[4], "\ttrue\t1") {
 		t.Errorf("%q is not known", lines[4])
 	}
 	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
@@ -329,9 +325,8 @@ func TestUserQueriesInShards(t *testing.T) {
 	want := answers(queries, 0, 1)
 	lines := strings.Split(want, "\n")[1:]
 	for i, q := range queries {
-		source, _, _ := strings.Cut(lines[2*i], "\t")
-		if source != loaded.Inference.Entities[q.Source] {
-			t.Errorf("answers %d are about %s, want %s", i, source, loaded.Inference.Entities[q.Source])
+		if want := fmt.Sprintf("%d\t%s\t", i, loaded.Inference.Entities[q.Source]); !strings.HasPrefix(lines[2*i], want) {
+			t.Errorf("the answers to query %d begin with %q, want %q", i, lines[2*i], want)
 		}
 	}
 	pipelinetest.SameText(t, "answers of one query a shard", answers(queries, 1<<60, len(queries)), want)

@@ -13,6 +13,7 @@ import (
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
 )
 
 // print prints the metrics of a split as a table.
@@ -24,9 +25,9 @@ func (a *scoring) print(m evaluate.Metrics) {
 	row := func(name string, r ranking.Metrics) {
 		say("  %-28s %7.4f %7.4f %7.4f %7.4f %10.1f", name, r.MRR, r.Hits1, r.Hits3, r.Hits10, r.MeanRank)
 	}
-	row("against the answer (paper)", m.Pessimistic)
-	row("halved", m.Mean)
-	row("for the answer", m.Optimistic)
+	row("pessimistic (the paper's)", m.Pessimistic)
+	row("mean", m.Mean)
+	row("optimistic", m.Optimistic)
 	say("  %.1f%% of the answers tie with another candidate, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
 	say("")
 }
@@ -46,13 +47,14 @@ func (a *scoring) answer(ctx context.Context) error {
 	if n := a.own.duplicates; n > 0 {
 		a.e.Say("%s: duplicate queries: %s; each query is answered once", a.queries, progress.Count(int64(n)))
 	}
-	count := int64(len(a.own.distinct))
+	count := int64(len(a.own.lines))
 	if err := a.divide(ctx, count); err != nil {
 		return err
 	}
 	table := storage.Join(w.Path(queriesFolder), "queries.arrow")
 	stage := a.stage(queriesFolder, table, count, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
+		Predictions: parquet.PredictionsVersion,
 	})
 	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}
 	// Answers to other queries are overwritten without --force: they are cheap to compute.
@@ -61,7 +63,7 @@ func (a *scoring) answer(ctx context.Context) error {
 		return err
 	}
 	if !done {
-		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.distinct); err != nil {
+		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.lines); err != nil {
 			return err
 		}
 		if err := a.score(ctx, &stage, table, count); err != nil {
@@ -100,24 +102,41 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 		if p.Position == 1 {
 			a.e.Say("\n%s", query(p))
 		}
-		note := ""
-		if p.Known {
-			note = "  known"
-		}
-		a.e.Say("%4d  %s%s  %.4f%s", p.Position, p.Entity, strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity))), p.Probability, note)
+		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity)))
+		a.e.Say("%4d  %s%s  %s", p.Position, p.Entity, padding, notes(p))
 	}
 	if shown > queriesShown {
-		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.distinct)-queriesShown)))
+		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.lines)-a.own.duplicates-queriesShown)))
 	}
 	a.e.Say("")
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
 	return a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable))
 }
 
+// notes returns what is printed beside an answer.
+func notes(p parquet.Prediction) string {
+	text := fmt.Sprintf("score %8.4f", p.Score)
+	if p.Probability != nil {
+		text += fmt.Sprintf("  probability %.4f", *p.Probability)
+	}
+	switch p.Hops {
+	case score.Unreached:
+		text += "  unreached"
+	case 1:
+		text += "  1 hop"
+	default:
+		text += fmt.Sprintf("  %d hops", p.Hops)
+	}
+	if p.Known {
+		text += "  known"
+	}
+	return text
+}
+
 // query returns a prediction's query as a person writes it.
 func query(p parquet.Prediction) string {
 	if p.Direction == evaluate.Head {
-		return fmt.Sprintf("?  %s  %s", p.Relation, p.Source)
+		return fmt.Sprintf("%s  ~%s  ?", p.Source, p.Relation)
 	}
 	return fmt.Sprintf("%s  %s  ?", p.Source, p.Relation)
 }

@@ -481,7 +481,7 @@ func (t *training) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	if v := best.Valid; v != nil {
-		e.Say("best: epoch %d, validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f over %s queries (ties against the answer)",
+		e.Say("best: epoch %d, validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f over %s queries (pessimistic ranks)",
 			best.Epoch, v.Pessimistic.MRR, v.Pessimistic.Hits1, v.Pessimistic.Hits10, progress.Count(v.Queries))
 	} else {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
