@@ -43,6 +43,9 @@ var kinds = []kind{
 			return writeDistances(ctx, url, 2*len(rows.([]DistanceRow))+1, rows.([]DistanceRow))
 		},
 		func(ctx context.Context, url string) (any, error) { return readDistances(ctx, url) }},
+	{"types", func(n int) any { return sampleTypes(n) },
+		func(ctx context.Context, url string, rows any) error { return writeTypes(ctx, url, rows.([]Type)) },
+		func(ctx context.Context, url string) (any, error) { return ReadTypes(ctx, url) }},
 }
 
 func sampleNames(n int) []string {
@@ -94,6 +97,33 @@ func writeAnswers(ctx context.Context, url string, a Answers) error {
 		}
 	}
 	return w.Commit()
+}
+
+func writeTypes(ctx context.Context, url string, types []Type) error {
+	w, err := CreateTypes(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, t := range types {
+		for _, entity := range t.Entities {
+			if err := w.Write(entity, t.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Commit()
+}
+
+func sampleTypes(n int) []Type {
+	var types []Type
+	for i, name := range sampleNames((n + 1) / 2) {
+		types = append(types, Type{name, []int32{int32(i), int32(i) + 3}})
+	}
+	if n%2 == 1 {
+		types[n/2].Entities = types[n/2].Entities[:1]
+	}
+	return types
 }
 
 func sampleEdges(n int) Edges {
@@ -261,21 +291,24 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://refused/table.arrow"
 	for name, err := range map[string]error{
-		"a name twice":        writeNames(ctx, url, []string{"a", "b", "b"}),
-		"names out of order":  writeNames(ctx, url, []string{"a", "c", "b"}),
-		"edges out of order":  writeEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
-		"heads out of order":  writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
-		"relations unordered": writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
-		"a negative edge":     writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
-		"a negative query":    WriteQueries(ctx, url, []Query{{0, -1, 0, false}}),
-		"a pair twice":        writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
-		"an answer twice":     writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
-		"too many answers":    writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),
-		"sources unordered":   writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
-		"a source twice":      writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
-		"a source beyond":     writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
-		"a row too short":     writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
-		"rows of no entities": writeDistances(ctx, url, 0, nil),
+		"a name twice":         writeNames(ctx, url, []string{"a", "b", "b"}),
+		"names out of order":   writeNames(ctx, url, []string{"a", "c", "b"}),
+		"edges out of order":   writeEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
+		"heads out of order":   writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
+		"relations unordered":  writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
+		"a negative edge":      writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
+		"a negative query":     WriteQueries(ctx, url, []Query{{0, -1, 0, false}}),
+		"a pair twice":         writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
+		"an answer twice":      writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
+		"too many answers":     writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),
+		"types unordered":      writeTypes(ctx, url, []Type{{"b", []int32{1}}, {"a", []int32{2}}}),
+		"a typed entity twice": writeTypes(ctx, url, []Type{{"a", []int32{1, 1}}}),
+		"a negative entity":    writeTypes(ctx, url, []Type{{"a", []int32{-1}}}),
+		"sources unordered":    writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
+		"a source twice":       writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
+		"a source beyond":      writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
+		"a row too short":      writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
+		"rows of no entities":  writeDistances(ctx, url, 0, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), url) {
 			t.Errorf("%s: error %v", name, err)

@@ -61,6 +61,19 @@ func ReadChunk(name string, first int, r io.Reader, each func(line int, t Triple
 	}, bad)
 }
 
+// ReadTypes calls each for every line "entity TAB type" of a text that it reads like Read, and bad for every
+// other line.
+func ReadTypes(name string, r io.Reader, each func(line int, entity, kind []byte) error, bad func(BadLine) error) error {
+	const fields = "entity and type"
+	return readLines(name, fields, 1, r, func(number int, line []byte) error {
+		var cut [2]int
+		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)})
+		}
+		return each(number, line[:cut[0]], line[cut[0]+1:])
+	}, bad)
+}
+
 // splitFields sets the ends of a line's len(ends) fields, or returns what is wrong with the line.
 func splitFields(line []byte, ends []int, fields string) (reason, remedy string) {
 	if reason, remedy = checkText(line); reason != "" {

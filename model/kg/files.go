@@ -20,6 +20,8 @@ const (
 	AnswersFile           = "answers.arrow"            // known answers from train, valid and test
 	TrainAnswersFile      = "answers-train.arrow"      // known answers from train alone
 	InferenceAnswersFile  = "inference-answers.arrow"  // known answers of the inference graph's facts
+	TypesFile             = "types.arrow"              // types of entities, where the dataset gives any
+	InferenceTypesFile    = "inference-types.arrow"    // the same of the inference graph
 	RejectsFile           = "rejects.tsv"
 	SummaryFile           = "summary.json"
 
@@ -89,6 +91,18 @@ func EdgesOf(m manifest.Manifest, split string) int64 {
 		return m.Rows["inference_edges"]
 	}
 	return m.Rows["edges"]
+}
+
+// typesFile returns the name of the types of the graph that a split's queries are about, or "" if it has none.
+func typesFile(m manifest.Manifest, split string) string {
+	file := TypesFile
+	if split == "test" && isInductive(m) {
+		file = InferenceTypesFile
+	}
+	if !slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == file }) {
+		return ""
+	}
+	return file
 }
 
 // isInductive reports whether a graph/ folder has an inference graph.

@@ -41,6 +41,7 @@ type View struct {
 	Entities []string
 
 	answers    *answers
+	types      types
 	once       sync.Once
 	neighbours *multisource.Neighbours
 }

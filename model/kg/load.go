@@ -42,6 +42,9 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
 	}
 	v := &View{answers: &answers{url: storage.Join(folder, known)}}
+	if file := typesFile(m, split); file != "" {
+		v.types.url = storage.Join(folder, file)
+	}
 	var err error
 	if v.Entities, err = tables.ReadNames(ctx, storage.Join(folder, entities), tables.Entities); err != nil {
 		return nil, err

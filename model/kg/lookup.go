@@ -20,7 +20,7 @@ type index struct {
 
 // UnknownNameError is the error of an entity or a relation that the graph does not have.
 type UnknownNameError struct {
-	// Kind is "entity" or "relation", Name the name that was not found.
+	// Kind is "entity", "relation" or "type", Name the name that was not found.
 	Kind, Name string
 	// Closest are up to three names that the graph has, the most similar first.
 	Closest []string

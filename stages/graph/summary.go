@@ -29,6 +29,8 @@ type Summary struct {
 	Distinct map[string]int64 `json:"distinct"`
 	// InferenceGraph is the graph of the test queries in the inductive setting.
 	InferenceGraph *GraphSummary `json:"inference_graph,omitempty"`
+	// Types counts the types of entities, if the dataset gives any.
+	Types *TypesSummary `json:"types,omitempty"`
 	// Repeated counts facts left out because they repeat one of the same split, by split; the key of
 	// the inference graph's train facts is "inference".
 	Repeated map[string]int64 `json:"repeated"`
@@ -45,6 +47,8 @@ type GraphSummary struct {
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
+	// Types counts the types of entities, if the dataset gives any.
+	Types *TypesSummary `json:"types,omitempty"`
 }
 
 // ReadSummary reads summary.json of a graph/ folder.

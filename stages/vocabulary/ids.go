@@ -125,6 +125,17 @@ func read(ctx context.Context, w Written) (*IDs, error) {
 	return v, nil
 }
 
+// Open reads the ids of a complete vocabulary file of so many names, without the cache and the check of Load.
+func Open(ctx context.Context, url, file string, names int64) (*IDs, error) {
+	for {
+		v := newIDs(names)
+		err := tables.EachName(ctx, url, schemaOf(file), v.add)
+		if !errors.Is(err, errCollision) {
+			return v, err
+		}
+	}
+}
+
 // CountNames returns how many names the vocabulary files of a folder have that are written so far.
 func CountNames(ctx context.Context, folder string) (int64, error) {
 	names := int64(0)

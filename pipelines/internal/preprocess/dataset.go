@@ -18,6 +18,7 @@ type dataset struct {
 	name, folder             string
 	inferenceName, inference string // empty in the transductive setting
 	files                    []text
+	types                    types
 }
 
 // text is one file, with its key in the configuration.
@@ -110,6 +111,9 @@ func (d dataset) hashes() map[string]string {
 	hashes := map[string]string{}
 	for _, t := range d.files {
 		hashes[t.key] = t.SHA256
+	}
+	if d.types.url != "" {
+		hashes["types"] = d.types.sha256
 	}
 	return hashes
 }

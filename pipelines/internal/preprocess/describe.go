@@ -30,6 +30,10 @@ func describe(e *command.Environment, s graph.Summary) {
 	row("facts (train.txt)", progress.Count(s.Facts), func(g graph.GraphSummary) string { return progress.Count(g.Facts) })
 	row("edges, both directions", progress.Count(s.Edges), func(g graph.GraphSummary) string { return progress.Count(g.Edges) })
 	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
+	if s.Types != nil {
+		row("types", progress.Count(s.Types.Types), func(g graph.GraphSummary) string { return progress.Count(g.Types.Types) })
+		row("entities with a type", progress.Count(s.Types.Entities), func(g graph.GraphSummary) string { return progress.Count(g.Types.Entities) })
+	}
 	e.Say("")
 	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct queries")
 	for _, split := range kg.Splits {

@@ -68,5 +68,8 @@ func textDiffers(difference string) string {
 		flag, difference = "inference", inference
 	}
 	split, rest, _ := strings.Cut(difference, " ")
+	if split == "types" {
+		return "the file of --types " + rest
+	}
 	return fmt.Sprintf("%s.txt of --%s %s", split, flag, rest)
 }

@@ -31,6 +31,7 @@ const (
 // flags are the flags of this pipeline only.
 type flags struct {
 	dataset, inference, onBadLine string
+	types, typeRelation           string
 	memory                        int64
 }
 
@@ -44,6 +45,8 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
+			set.StringVar(&f.types, "types", "", "`file` with the types of entities: lines of entity and type, separated by a tab; an entity may have several")
+			set.StringVar(&f.typeRelation, "type_relation", "", "`name` of the relation, such as is_a or rdf:type, whose facts give the types of their heads; they remain facts")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -55,6 +58,8 @@ func Pipeline() command.Pipeline {
 type configuration struct {
 	Files     map[string]string `json:"files"`
 	OnBadLine string            `json:"on_bad_line"`
+	// TypeRelation is that of --type_relation.
+	TypeRelation string `json:"type_relation,omitempty"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -62,6 +67,12 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return command.FlagError("on_bad_line", fmt.Sprintf("%q", f.onBadLine), fail+" or "+reject)
 	}
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("a file", "types"); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
 		return err
 	}
 	if f.dataset == "" && f.inference != "" {
@@ -79,7 +90,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	stage := f.stage(e, source)
-	stage.Outputs = outputs(source)
+	stage.Outputs = f.outputs(source)
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e, source, lock.Lock{})}, nil
 	}, Memory: f.memory, Count: source.rows(), Unit: "rows", Loads: source.loads()})
@@ -91,7 +102,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return finish(ctx, e, source, false)
 	}
-	if err := f.write(ctx, e, source, stage.Lock()); err != nil {
+	err = f.write(ctx, e, source, stage.Lock())
+	if err == nil {
+		err = f.writeTypes(ctx, e, source, stage.Lock())
+	}
+	if err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}
@@ -105,7 +120,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
 	return workspace.Stage{
 		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
-		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine},
+		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation},
 		Command:       e.Again(),
 	}
 }
@@ -136,7 +151,12 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 			return dataset{}, err
 		}
 	}
-	return open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+	source, err := open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+	if err != nil || f.types == "" {
+		return source, err
+	}
+	source.types, err = openTypes(ctx, f.types)
+	return source, err
 }
 
 // sampleName is the sample's name as a dataset, and its folder in the workspace.
@@ -218,10 +238,16 @@ func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock)
 }
 
 // outputs lists the files that make graph/ complete; of the edges one shard stands for all.
-func outputs(source dataset) []string {
+func (f *flags) outputs(source dataset) []string {
 	files := []string{kg.SummaryFile, kg.EntitiesFile, kg.RelationsFile, kg.AnswersFile, kg.TrainAnswersFile, kg.RejectsFile, kg.EdgesFile(0, source.edgeShards())}
 	for _, split := range kg.Splits {
 		files = append(files, kg.QueriesFile(split))
+	}
+	if f.typed() {
+		files = append(files, kg.TypesFile)
+		if source.inference != "" {
+			files = append(files, kg.InferenceTypesFile)
+		}
 	}
 	if source.inference != "" {
 		files = append(files, kg.InferenceEntitiesFile, kg.InferenceAnswersFile, kg.InferenceEdgesFile(0, source.edgeShards()))

@@ -1,0 +1,255 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tagnet/formats/externalsort"
+	nearest "tagnet/formats/names"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/model/kg"
+	"tagnet/stages/vocabulary"
+)
+
+// TypesParams are the parameters of WriteTypes.
+type TypesParams struct {
+	// Folder is the graph/ folder, whose other tables are complete; Spill takes spill files and is removed
+	// in the end.
+	Folder, Spill string
+	// Inference selects the inference graph.
+	Inference bool
+	// Entities and Relations are the numbers of names, EdgeShards that of the files of edges.
+	Entities, Relations int64
+	EdgeShards          int
+	// Each calls each with every entity and type that the dataset lists; nil for none.
+	Each func(ctx context.Context, each func(entity, name []byte) error) error
+	// Relation, unless it is empty, is the relation whose facts say that their head has the type that is
+	// their tail. Only the facts of the graph count, not those of valid and test, which are to be predicted.
+	Relation string
+	// BufferBytes is the memory to sort in.
+	BufferBytes int64
+}
+
+// TypesSummary counts what WriteTypes wrote.
+type TypesSummary struct {
+	// Types is the number of types, Entities that of the entities with a type, Unknown that of the listed
+	// rows whose entity the graph does not have.
+	Types    int64 `json:"types"`
+	Entities int64 `json:"entities"`
+	Unknown  int64 `json:"unknown"`
+}
+
+// WriteTypes writes types.arrow or inference-types.arrow. It runs in the process of the pipeline, after the
+// Beam job: it holds the ids of the entities, without their names, and the names of the types.
+func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
+	var s TypesSummary
+	t := typesWriter{params: p, ranks: map[string]int32{}, rankOf: map[int32]int32{}, relation: -1}
+	file := kg.TypesFile
+	t.entitiesURL = storage.Join(p.Folder, kg.EntitiesFile)
+	if p.Inference {
+		file, t.entitiesURL = kg.InferenceTypesFile, storage.Join(p.Folder, kg.InferenceEntitiesFile)
+	}
+	if err := t.collect(ctx); err != nil {
+		return s, err
+	}
+	if err := t.sort(ctx); err != nil {
+		return s, err
+	}
+	w, err := tables.CreateTypes(ctx, storage.Join(p.Folder, file))
+	if err != nil {
+		return s, err
+	}
+	defer w.Abort()
+	last, typed := externalsort.Row{-1}, make([]bool, p.Entities)
+	err = externalsort.MergeRows(ctx, t.spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
+		if r == last {
+			return nil
+		}
+		if r[0] != last[0] {
+			s.Types++
+		}
+		if !typed[r[1]] {
+			typed[r[1]] = true
+			s.Entities++
+		}
+		last = r
+		return w.Write(r[1], t.names[r[0]])
+	})
+	if err != nil {
+		return s, err
+	}
+	if err := w.Commit(); err != nil {
+		return s, err
+	}
+	s.Unknown = t.unknown
+	return s, storage.RemoveAll(ctx, p.Spill)
+}
+
+// typesWriter sorts rows of (rank of the type's name, entity).
+type typesWriter struct {
+	params      TypesParams
+	entitiesURL string
+	relation    int32 // id of Relation, or -1
+
+	names  []string         // of the types, in order
+	ranks  map[string]int32 // of the names
+	rankOf map[int32]int32  // of the entities that are types
+
+	rows, scratch []externalsort.Row
+	spills        []externalsort.Spill
+	unknown       int64
+}
+
+// collect reads the names of all types.
+func (t *typesWriter) collect(ctx context.Context) error {
+	if t.params.Each != nil {
+		err := t.params.Each(ctx, func(_, name []byte) error {
+			if _, known := t.ranks[string(name)]; !known {
+				t.ranks[string(name)] = 0
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if t.params.Relation != "" {
+		if err := t.collectTails(ctx); err != nil {
+			return err
+		}
+	}
+	t.names = slices.Sorted(maps.Keys(t.ranks))
+	for rank, name := range t.names {
+		t.ranks[name] = int32(rank)
+	}
+	id := int32(-1)
+	if len(t.rankOf) == 0 {
+		return nil
+	}
+	return tables.EachName(ctx, t.entitiesURL, tables.Entities, func(name []byte) error {
+		id++
+		if _, ok := t.rankOf[id]; ok {
+			t.rankOf[id] = t.ranks[string(name)]
+		}
+		return nil
+	})
+}
+
+// collectTails finds the relation, and the names of the entities that its facts lead to.
+func (t *typesWriter) collectTails(ctx context.Context) error {
+	relations, err := tables.ReadNames(ctx, storage.Join(t.params.Folder, kg.RelationsFile), tables.Relations)
+	if err != nil {
+		return err
+	}
+	at, found := slices.BinarySearch(relations, t.params.Relation)
+	if !found {
+		return fmt.Errorf("--type_relation is %q: no training fact has that relation; closest is %q", t.params.Relation, nearest.Closest(t.params.Relation, relations, 1)[0])
+	}
+	t.relation = int32(at)
+	err = t.eachFact(ctx, func(_, tail int32) error { t.rankOf[tail] = 0; return nil })
+	if err != nil {
+		return err
+	}
+	id := int32(-1)
+	return tables.EachName(ctx, t.entitiesURL, tables.Entities, func(name []byte) error {
+		id++
+		if _, ok := t.rankOf[id]; ok {
+			t.ranks[string(name)] = 0
+		}
+		return nil
+	})
+}
+
+// eachFact calls each for the facts of the relation.
+func (t *typesWriter) eachFact(ctx context.Context, each func(head, tail int32) error) error {
+	for shard := range t.params.EdgeShards {
+		file := kg.EdgesFile(shard, t.params.EdgeShards)
+		if t.params.Inference {
+			file = kg.InferenceEdgesFile(shard, t.params.EdgeShards)
+		}
+		err := tables.EachEdges(ctx, storage.Join(t.params.Folder, file), func(e tables.Edges) error {
+			for i, relation := range e.Relations {
+				if relation != t.relation {
+					continue
+				}
+				if err := each(e.Heads[i], e.Tails[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort writes spill files of all rows.
+func (t *typesWriter) sort(ctx context.Context) error {
+	rows := vocabulary.Rows(t.params.BufferBytes)
+	t.rows, t.scratch = externalsort.Buffer(rows), externalsort.Buffer(rows)
+	defer func() { externalsort.Return(t.rows, t.scratch) }()
+	if t.params.Each != nil {
+		file := kg.EntitiesFile
+		if t.params.Inference {
+			file = kg.InferenceEntitiesFile
+		}
+		ids, err := vocabulary.Open(ctx, t.entitiesURL, file, t.params.Entities)
+		if err != nil {
+			return err
+		}
+		err = t.params.Each(ctx, func(entity, name []byte) error {
+			id, known := ids.Of(entity)
+			if !known {
+				t.unknown++
+				return nil
+			}
+			return t.add(ctx, externalsort.Row{t.ranks[string(name)], id})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if t.relation >= 0 {
+		err := t.eachFact(ctx, func(head, tail int32) error { return t.add(ctx, externalsort.Row{t.rankOf[tail], head}) })
+		if err != nil {
+			return err
+		}
+	}
+	return t.flush(ctx)
+}
+
+func (t *typesWriter) add(ctx context.Context, r externalsort.Row) error {
+	if len(t.rows) == cap(t.rows) {
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+	}
+	t.rows = append(t.rows, r)
+	return nil
+}
+
+// flush writes the rows to a spill file.
+func (t *typesWriter) flush(ctx context.Context) error {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	t.rows, t.scratch = externalsort.Sort(t.rows, t.scratch)
+	w, err := externalsort.CreateRows(ctx, storage.Join(t.params.Spill, fmt.Sprintf("types-%05d", len(t.spills))))
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, r := range t.rows {
+		if err := w.Write(r); err != nil {
+			return err
+		}
+	}
+	t.rows = t.rows[:0]
+	t.spills = append(t.spills, w.Cut())
+	return w.Commit()
+}
