@@ -23,8 +23,10 @@ type Query struct {
 // Answer is an entity that the model ranks among the best answers of a query.
 type Answer struct {
 	Entity string
-	// Score is the model's logit. Probability is the calibrated probability, nil where the model has no calibration.
-	Score       float32
+	// Score is the model's logit, which orders the answers. How likely an answer with a score is true differs between
+	// models and relations.
+	Score float32
+	// Probability is the calibrated probability that the answer is true, or nil if the checkpoint has no calibration.
 	Probability *float64
 	// Hops is the least number of edges from the source to the entity, or Unreached where the entity is
 	// farther away than the model has layers.
@@ -132,19 +134,23 @@ func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk
 				if c.Score != c.Score {
 					return fmt.Errorf("answering query %d: a score is not a number: the weights of %s are not finite", i+1, m.Checkpoint())
 				}
-				answers[i] = append(answers[i], m.named(w, c, known))
+				answers[i] = append(answers[i], m.named(w, relations[j], c, known))
 			}
 		}
 	}
 	return nil
 }
 
-// named turns a candidate of the last query into an answer.
-func (m *Model) named(w *worker, c ranking.Candidate, known []int32) Answer {
+// named turns a candidate of the last query, which has the relation, into an answer.
+func (m *Model) named(w *worker, relation int32, c ranking.Candidate, known []int32) Answer {
 	a := Answer{Entity: m.view.Entities[c.Entity], Score: c.Score, Hops: Unreached}
 	_, a.Known = slices.BinarySearch(known, c.Entity)
 	if hops, reached := w.Distance(c.Entity); reached {
 		a.Hops = hops
+	}
+	if m.calibration != nil {
+		p := m.calibration.Probability(relation, c.Score)
+		a.Probability = &p
 	}
 	return a
 }

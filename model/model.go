@@ -8,6 +8,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
+	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/inference"
@@ -28,7 +29,9 @@ type Model struct {
 	known     tables.Answers
 	record    checkpoint.Record
 	inference *inference.Scorer
-	training  *training // what Save needs; nil unless Train made the model
+	// calibration turns scores into probabilities; nil without one.
+	calibration *calibration.Calibration
+	training    *training // what Save needs; nil unless Train made the model
 
 	// idle holds the workers that are made and not in use, unmade a value for each that may still be made.
 	idle   chan *worker
@@ -48,6 +51,7 @@ type Option func(*options)
 type options struct {
 	checkpoint, kernel string
 	workers            int
+	baseRate           float64 // 0 is that of the calibration
 }
 
 // WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
@@ -60,6 +64,12 @@ func WithWorkers(n int) Option { return func(o *options) { o.workers = n } }
 
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
+
+// WithBaseRate sets the share of candidates that are expected to be true, more than 0 and less than 1. Without it
+// probabilities presume the share that the calibration found among the best new answers of validation queries; where
+// true answers are rarer or more frequent, all odds change by the same factor. It is an error for a checkpoint without a
+// calibration.
+func WithBaseRate(share float64) Option { return func(o *options) { o.baseRate = share } }
 
 func newOptions(list []Option) (options, error) {
 	o := options{checkpoint: "best", workers: runtime.GOMAXPROCS(0)}
@@ -110,7 +120,27 @@ func load(ctx context.Context, graph *kg.KG, folder checkpoint.Folder, o options
 	if err != nil {
 		return nil, err
 	}
-	return newModel(ctx, graph, record, weights, o)
+	m, err := newModel(ctx, graph, record, weights, o)
+	if err != nil {
+		return nil, err
+	}
+	if m.calibration, err = folder.Calibration(ctx, record); err != nil {
+		return nil, err
+	}
+	return m, m.setBaseRate(o.baseRate)
+}
+
+// setBaseRate changes the base rate of the calibration, unless it is 0.
+func (m *Model) setBaseRate(share float64) error {
+	if share == 0 {
+		return nil
+	}
+	if m.calibration == nil {
+		return fmt.Errorf("a base rate of %g: %s has no calibration", share, m.Checkpoint())
+	}
+	var err error
+	m.calibration, err = m.calibration.WithBaseRate(share)
+	return err
 }
 
 func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weights *parameters.Set[float32], o options) (*Model, error) {
@@ -140,6 +170,15 @@ func (m *Model) Relations() []string { return m.graph.Relations }
 
 // Configuration returns the hyperparameters that the model was trained with.
 func (m *Model) Configuration() configuration.Configuration { return m.record.Configuration }
+
+// BaseRate returns the share of true candidates that probabilities presume. calibrated is false if the checkpoint has no
+// calibration; then answers have no probability.
+func (m *Model) BaseRate() (share float64, calibrated bool) {
+	if m.calibration == nil {
+		return 0, false
+	}
+	return m.calibration.BaseRate, true
+}
 
 // Checkpoint returns the name of the model's checkpoint, such as epoch-007.
 func (m *Model) Checkpoint() string { return m.record.Name() }

@@ -41,13 +41,13 @@ func (e *DamagedError) Unwrap() error { return e.Reason }
 
 // endings are the endings of a checkpoint's files, the record first: it is removed first, since without it the
 // others are ignored.
-var endings = []string{".json", ".optimizer.safetensors", ".safetensors"}
+var endings = []string{".json", ".optimizer.safetensors", ".safetensors", calibrationEnding}
 
-// isFile reports whether base is the name of a file that Save writes.
+// isFile reports whether base is the name of a file that Save or SaveCalibration writes.
 func isFile(base string) bool {
 	for _, ending := range endings {
-		if name, ok := strings.CutSuffix(base, ending); ok {
-			return isName(name)
+		if name, ok := strings.CutSuffix(base, ending); ok && isName(name) {
+			return true
 		}
 	}
 	return false

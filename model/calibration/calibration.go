@@ -1,0 +1,115 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+)
+
+// Calibration turns the scores of one checkpoint into probabilities. It is not changed once it is made, and may be used
+// concurrently.
+type Calibration struct {
+	FormatVersion int `json:"format_version"`
+	// Weights is the SHA-256 of the weights whose scores were calibrated.
+	Weights string `json:"weights"`
+	// Split is the split whose queries were used, TopK the number of candidates that were looked at for each of them.
+	Split string `json:"split"`
+	TopK  int    `json:"top_k"`
+	Counts
+	// BaseRate is the share of true candidates that the probabilities presume: that of Counts, unless
+	// WithBaseRate changed it.
+	BaseRate float64 `json:"base_rate"`
+	// Strength is the weight, in candidates, with which Whole draws the parameters of a relation towards it; 0 if no
+	// relation has its own.
+	Strength float64 `json:"strength"`
+	// Whole has the parameters of all candidates, Relations those of relations that have their own, by ascending ID.
+	Whole     Line       `json:"whole"`
+	Relations []Relation `json:"relations"`
+
+	own   map[int32]Line // of Relations
+	shift float64        // of WithBaseRate, in log odds
+}
+
+// FormatVersion is the version of the files that this package reads and writes.
+const FormatVersion = 1
+
+// Counts are the sizes of a sample.
+type Counts struct {
+	// Queries is the number of distinct queries with candidates, True the number of candidates that are answers.
+	Queries    int64 `json:"queries"`
+	Candidates int64 `json:"candidates"`
+	True       int64 `json:"true"`
+}
+
+// Rate returns the share of true candidates, 0 without candidates.
+func (c Counts) Rate() float64 { return float64(c.True) / float64(max(1, c.Candidates)) }
+
+// Line has the log odds of a candidate with a score: Intercept + Slope x score. Slope is not negative.
+type Line struct {
+	Intercept float64 `json:"intercept"`
+	Slope     float64 `json:"slope"`
+}
+
+// logOdds returns the log odds of a score.
+func (l Line) logOdds(score float64) float64 {
+	if l.Slope == 0 {
+		return l.Intercept // also where the score is infinite
+	}
+	return l.Intercept + l.Slope*score
+}
+
+// Relation has the parameters of a relation in one direction.
+type Relation struct {
+	// ID is in [0, 2R): inverse relations follow the base relations.
+	ID int32 `json:"id"`
+	// Name is the base relation's, Direction tail or head.
+	Name      string `json:"relation"`
+	Direction string `json:"direction"`
+	Counts
+	Line
+}
+
+// Probability returns the probability that a candidate with a score is true, for a query with a relation in [0, 2R). It
+// rises with the score, or stays equal.
+func (c *Calibration) Probability(relation int32, score float32) float64 {
+	line, own := c.own[relation]
+	if !own {
+		line = c.Whole
+	}
+	return Sigmoid(line.logOdds(float64(score)) + c.shift)
+}
+
+// WithBaseRate returns the calibration for candidates of which another share is true. It adds the same to all log odds:
+// the change of the odds of the base rate (Bayes' rule with another prior; Saerens, Latinne and Decaestecker, 2002). The
+// error says what is wrong with the rate.
+func (c *Calibration) WithBaseRate(rate float64) (*Calibration, error) {
+	if !(rate > 0 && rate < 1) {
+		return nil, fmt.Errorf("a base rate of %g, want more than 0 and less than 1", rate)
+	}
+	fitted := c.Rate()
+	if fitted == 0 || fitted == 1 {
+		return nil, fmt.Errorf("a base rate of %g: the calibration knows no other than %g, since %d of its %d candidates are true",
+			rate, fitted, c.True, c.Candidates)
+	}
+	shifted := *c
+	shifted.BaseRate, shifted.shift = rate, logit(rate)-logit(fitted)
+	return &shifted, nil
+}
+
+// index fills own.
+func (c *Calibration) index() {
+	c.own = make(map[int32]Line, len(c.Relations))
+	for _, r := range c.Relations {
+		c.own[r.ID] = r.Line
+	}
+}
+
+// Sigmoid returns 1 / (1 + exp(-x)).
+func Sigmoid(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
