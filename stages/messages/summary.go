@@ -44,6 +44,18 @@ type Totals struct {
 	PrunedRedundant int64 `json:"pruned_redundant"`
 }
 
+// Sent returns the number of messages that are sent: those kept, without the empty ones.
+func (t Totals) Sent() int64 { return t.Kept - t.KeptEmpty }
+
+// NotEmpty returns the number of messages without truncation whose sender is reached.
+func (t Totals) NotEmpty() int64 { return t.Sent() + t.PrunedRedundant }
+
+// Saved returns which fraction of NBFNet, and which of NotEmpty, is not sent. A propagation that sends a message along
+// every edge in every layer saves the first, one that skips unreached senders the second.
+func (t Totals) Saved() (ofAll, ofNotEmpty float64) {
+	return decrease(t.Sent(), t.NBFNet), decrease(t.Sent(), t.NotEmpty())
+}
+
 // Configuration is the counts of one number of layers and delta, summed over all queries and layers.
 type Configuration struct {
 	// Layers is the depth of the model.

@@ -84,14 +84,16 @@ func (f *flags) describeDistances(e *command.Environment, a statistics.Analysis)
 func (f *flags) describeMessages(e *command.Environment, a statistics.Analysis, layers int) {
 	e.Say("")
 	e.Say("  messages a query, %d layers", layers)
-	e.Say("  %-6s %6s %14s %14s %9s %16s   %s", "split", "delta", "untruncated", "kept", "fewer", "without empties", "pruned: empty, redundant")
+	e.Say("  %-6s %6s %12s %12s %8s %12s %8s %12s %8s   %s", "split", "delta", "sent", "of all", "saved", "of not empty", "saved", "kept", "saved", "pruned: empty, redundant")
 	for _, name := range f.splitList {
 		for _, m := range a.Splits[name].Messages {
 			if m.Layers != layers {
 				continue
 			}
-			e.Say("  %-6s %6d %14s %14s %9s %16s   %12s %11s", name, m.Delta, mean(m.NBFNetPerQuery), mean(m.KeptPerQuery),
-				percent(m.Decrease), percent(m.DecreaseWithoutEmpty), percent(m.PrunedEmptyShare), percent(m.PrunedRedundantShare))
+			ofAll, ofNotEmpty := m.Saved()
+			perQuery := func(n int64) string { return mean(float64(n) / float64(max(1, a.Splits[name].Queries))) }
+			e.Say("  %-6s %6d %12s %12s %8s %12s %8s %12s %8s   %12s %11s", name, m.Delta, perQuery(m.Sent()), mean(m.NBFNetPerQuery), percent(ofAll),
+				perQuery(m.NotEmpty()), percent(ofNotEmpty), mean(m.KeptPerQuery), percent(m.Decrease), percent(m.PrunedEmptyShare), percent(m.PrunedRedundantShare))
 		}
 	}
 }

@@ -20,11 +20,14 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	}
 	e.Say("")
 	e.Say("%s: messages of %s queries over %s edges", s.Split, progress.Count(s.Queries), progress.Count(s.Edges))
-	e.Say("  %6s %6s %20s %18s %18s %9s %16s", "layers", "delta", "untruncated", "kept", "of them empty", "fewer", "without empties")
+	e.Say("  %6s %6s %18s %20s %8s %20s %8s %20s %8s", "layers", "delta", "sent", "of all", "saved", "of not empty", "saved", "kept", "saved")
 	for _, c := range s.Configurations {
-		e.Say("  %6d %6d %20s %18s %18s %8.2f%% %15.2f%%", c.Layers, c.Delta,
-			progress.Count(c.NBFNet), progress.Count(c.Kept), progress.Count(c.KeptEmpty), 100*c.Decrease, 100*c.DecreaseWithoutEmpty)
+		ofAll, ofNotEmpty := c.Saved()
+		e.Say("  %6d %6d %18s %20s %7.2f%% %20s %7.2f%% %20s %7.2f%%", c.Layers, c.Delta, progress.Count(c.Sent()),
+			progress.Count(c.NBFNet), 100*ofAll, progress.Count(c.NotEmpty()), 100*ofNotEmpty, progress.Count(c.Kept), 100*c.Decrease)
 	}
+	e.Say("  all: a message along every edge in every layer; not empty: those of them whose sender is reached")
+	e.Say("  kept: what the window admits, empty messages included; the paper compares it with all")
 	if s.AStar != nil {
 		describeChoices(e, *s.AStar)
 	}

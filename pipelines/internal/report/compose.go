@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -41,9 +42,6 @@ func (e *evidence) subtitle() string {
 	}
 	v := e.evaluations[0]
 	sentence := fmt.Sprintf("The right answer ranks first for %s of %s", percent(v.Pessimistic.Hits1), plural(v.Queries, "query", "queries"))
-	if share, _, ok := e.saved(); ok {
-		sentence += fmt.Sprintf(", with %s fewer messages than untruncated propagation would send", percent(share))
-	}
 	return sentence + "."
 }
 
@@ -56,8 +54,11 @@ func (e *evidence) tiles() []tile {
 		note := v.Split + ", filtered, pessimistic"
 		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"}, tile{percent(m.Hits10), "Hits@10", "among the first ten"})
 	}
-	if share, by, ok := e.saved(); ok {
-		tiles = append(tiles, tile{percent(share), "Messages saved", by})
+	if saved, ok := e.saved(); ok {
+		tiles = append(tiles, tile{percent(saved.all), "Messages saved", "of all; " + saved.by})
+		if !math.IsNaN(saved.notEmpty) {
+			tiles = append(tiles, tile{percent(saved.notEmpty), "Messages saved", "of those not empty; " + saved.by})
+		}
 	}
 	if g := e.graph; g != nil {
 		tiles = append(tiles, tile{count(g.Entities), "Entities", plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%.1f per entity", g.MeanDegree)})

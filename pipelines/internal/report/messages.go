@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -19,8 +20,12 @@ func (e *evidence) composeMessages() section {
 	}
 	m := e.messages[0]
 	c := e.chosen(m)
-	s.Lead = []string{fmt.Sprintf("Without truncation each of %s of the %s split sends a message along each of %s in each layer. With %s and delta %d it sends %s fewer, or %s fewer if messages from entities that are not yet reached are not sent either%s.",
-		plural(m.Queries, "query", "queries"), m.Split, plural(m.Edges, "edge", "edges"), plural(int64(c.Layers), "layer", "layers"), c.Delta, percent(c.Decrease), percent(c.DecreaseWithoutEmpty), e.harmless())}
+	ofAll, ofNotEmpty := c.Saved()
+	s.Lead = []string{
+		fmt.Sprintf("With %s and delta %d, propagation sends %s messages for %s of the %s split. That is %s fewer than one message along each of %s in each layer, and %s fewer than those of them that are not empty%s.",
+			plural(int64(c.Layers), "layer", "layers"), c.Delta, count(c.Sent()), plural(m.Queries, "query", "queries"), m.Split, percent(ofAll), plural(m.Edges, "edge", "edges"), percent(ofNotEmpty), e.harmless()),
+		fmt.Sprintf("The paper counts %s fewer: it compares all messages that the window admits, empty ones included, with one along each edge in each layer.", percent(c.Decrease)),
+	}
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m messages.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
 	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
 	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one messages.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })
@@ -35,13 +40,13 @@ func (e *evidence) composeMessages() section {
 	return s
 }
 
-// harmless returns the note that leaving out empty messages changes no score, except for TransE,
-// whose empty messages are not 0.
+// harmless returns what empty messages are, and that leaving them out changes no score, except for TransE, whose empty
+// messages are not 0.
 func (e *evidence) harmless() string {
 	if e.checkpoint != nil && e.checkpoint.Configuration.Message == configuration.MessageTransE {
-		return ""
+		return ": those from entities that are not yet reached"
 	}
-	return ", which changes no score"
+	return ": those from entities that are not yet reached, which change no score"
 }
 
 // chosen returns the configuration of the best checkpoint, or the default one, if it was counted, else
@@ -84,24 +89,24 @@ func mark(i int, splits []messages.Summary) float64 {
 	return 2.8 + 1.8*float64(len(splits)-1-i)
 }
 
-// savedFigure draws the share of messages saved by delta, of one split or several.
+// savedFigure draws the share of messages saved by delta, of all and of those not empty, of one split or several.
 func savedFigure(splits []messages.Summary, layers int) figure {
 	c := byDelta("messages saved")
-	caption := fmt.Sprintf("Of those that %d layers send without truncation.", layers)
+	caption := fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer, and of those that are not empty.", layers)
 	if len(splits) > 1 {
-		caption = fmt.Sprintf("Of those that %d layers send without truncation, by the window; dotted: and without empty messages. Where splits agree, their points are concentric.", layers)
+		caption = fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer; dotted: of those that are not empty. Where splits agree, their points are concentric.", layers)
 	}
 	for i, m := range splits {
-		window := chart.Series{Key: chart.Key{Name: "by the window"}}
-		empty := chart.Series{Key: chart.Key{Name: "and without empty messages", Colour: 1}}
+		all := chart.Series{Key: chart.Key{Name: "of all"}}
+		notEmpty := chart.Series{Key: chart.Key{Name: "of those not empty", Colour: 1}}
 		if colour := splitColour(m.Split); len(splits) > 1 {
-			window = chart.Series{Key: chart.Key{Name: m.Split, Colour: colour}, Mark: mark(i, splits)}
-			empty = chart.Series{Key: chart.Key{Colour: colour}, Mark: window.Mark, Dashed: true}
+			all = chart.Series{Key: chart.Key{Name: m.Split, Colour: colour}, Mark: mark(i, splits)}
+			notEmpty = chart.Series{Key: chart.Key{Colour: colour}, Mark: all.Mark, Dashed: true}
 		}
 		counted := ofLayers(m, layers)
-		window.Points = points(counted, func(c messages.Configuration) float64 { return c.Decrease })
-		empty.Points = points(counted, func(c messages.Configuration) float64 { return c.DecreaseWithoutEmpty })
-		c.Series = append(c.Series, window, empty)
+		all.Points = points(counted, func(c messages.Configuration) float64 { share, _ := c.Saved(); return share })
+		notEmpty.Points = points(counted, func(c messages.Configuration) float64 { _, share := c.Saved(); return share })
+		c.Series = append(c.Series, all, notEmpty)
 	}
 	return newFigure("messages-saved", "Messages saved by delta", caption, c)
 }
@@ -133,7 +138,7 @@ func outcomes(label, of string) chart.Bars {
 // outcome returns a row of such a chart.
 func outcome(name int, t messages.Totals) chart.Row {
 	row := chart.Row{Name: strconv.Itoa(name)}
-	for _, n := range []int64{t.Kept - t.KeptEmpty, t.KeptEmpty, t.PrunedRedundant, t.PrunedEmpty} {
+	for _, n := range []int64{t.Sent(), t.KeptEmpty, t.PrunedRedundant, t.PrunedEmpty} {
 		share := float64(n) / float64(max(1, t.NBFNet))
 		row.Bars = append(row.Bars, chart.Bar{Value: share, Note: "(" + count(n) + ")"})
 	}
@@ -161,14 +166,15 @@ func layersFigure(split string, of messages.Configuration, byLayer []messages.La
 
 // messageTable returns a table with a row for each split, number of layers and delta.
 func messageTable(splits []messages.Summary) table {
-	t := table{Title: "Messages per query", Head: []string{"Split", "Layers", "Delta", "Untruncated", "Kept", "Sent", "Saved", "Saved without empty", "Pruned: empty", "redundant"},
-		Note: "Means over the queries of each split. Kept includes empty messages, as in the paper; sent excludes them. Pruned messages are empty or redundant."}
+	t := table{Title: "Messages per query", Head: []string{"Split", "Layers", "Delta", "Sent", "Of all", "Saved", "Of not empty", "Saved", "Kept", "Saved"},
+		Note: "Means over the queries of each split. All: one message along each edge in each layer. Kept includes empty messages; the paper compares it with all."}
 	for _, m := range splits {
 		n := float64(max(1, m.Queries))
 		for _, c := range m.Configurations {
-			row := t.add(m.Split, strconv.Itoa(c.Layers), strconv.Itoa(c.Delta), short(float64(c.NBFNet)/n), short(float64(c.Kept)/n), short(float64(c.Kept-c.KeptEmpty)/n),
-				percent(c.Decrease), percent(c.DecreaseWithoutEmpty), percent(emptyShare(c)), percent(1-emptyShare(c)))
-			row[6].Bar, row[7].Bar = bar(c.Decrease), bar(c.DecreaseWithoutEmpty)
+			ofAll, ofNotEmpty := c.Saved()
+			row := t.add(m.Split, strconv.Itoa(c.Layers), strconv.Itoa(c.Delta), short(float64(c.Sent())/n), short(float64(c.NBFNet)/n), percent(ofAll),
+				short(float64(c.NotEmpty())/n), percent(ofNotEmpty), short(float64(c.Kept)/n), percent(c.Decrease))
+			row[5].Bar, row[7].Bar = bar(ofAll), bar(ofNotEmpty)
 		}
 	}
 	return t
@@ -192,19 +198,27 @@ func choicesTable(m messages.Summary) table {
 	return t
 }
 
-// saved returns the share of messages that the model of the page does not send and the setting that
-// saves them, or false if nothing was counted for that model.
-func (e *evidence) saved() (share float64, by string, ok bool) {
+// saving is the shares of messages that the model of the page does not send, and the setting that saves them.
+type saving struct {
+	all float64
+	// notEmpty is of the messages that are not empty, NaN where these were not counted.
+	notEmpty float64
+	by       string
+}
+
+// saved returns what the model of the page saves, or false if nothing was counted for it.
+func (e *evidence) saved() (saving, bool) {
 	if len(e.messages) == 0 {
-		return 0, "", false
+		return saving{}, false
 	}
 	m := e.messages[0]
 	switch {
 	case m.AStar != nil:
-		return m.AStar.Decrease, fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy), true
+		return saving{m.AStar.Decrease, math.NaN(), fmt.Sprintf("%d layers, policy %s", m.AStar.Layers, m.AStar.Policy)}, true
 	case len(m.Configurations) == 0, e.checkpoint != nil && e.checkpoint.Configuration.Policy != configuration.PolicyWindow:
-		return 0, "", false
+		return saving{}, false
 	}
 	c := e.chosen(m)
-	return c.DecreaseWithoutEmpty, fmt.Sprintf("%d layers, delta %d", c.Layers, c.Delta), true
+	ofAll, ofNotEmpty := c.Saved()
+	return saving{ofAll, ofNotEmpty, fmt.Sprintf("%d layers, delta %d", c.Layers, c.Delta)}, true
 }
