@@ -1,0 +1,170 @@
+package pytorch
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// load returns the tensors of a file with their numbers.
+func load(data []byte) ([]Tensor, error) {
+	f, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := f.StateDict("model")
+	if err != nil {
+		return nil, err
+	}
+	return tensors, f.Load(tensors)
+}
+
+func saved(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestReadsFilesOfPyTorch reads files that torch.save wrote; testdata/make.py says of what.
+func TestReadsFilesOfPyTorch(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]Tensor{
+		"optimizer.pth": {
+			{Name: "weight", Shape: []int{2, 3}, Type: "float32", Data: []float32{0, .25, .5, .75, 1, 1.25}},
+			{Name: "bias", Shape: []int{2}, Type: "float32", Data: []float32{-1.5, 2}},
+		},
+		"types.pth": {
+			{Name: "double", Shape: []int{1, 2}, Type: "float64", Data: []float32{.1, -2.5}},
+			{Name: "half", Shape: []int{5}, Type: "float16", Data: []float32{1.5, -0.0999755859375, 1. / (1 << 24), 65504, 0}},
+			{Name: "bfloat16", Shape: []int{2}, Type: "bfloat16", Data: []float32{1.5, -3.140625}},
+			{Name: "scalar", Type: "float32", Data: []float32{7}},
+			{Name: "late", Shape: []int{2, 2}, Type: "float32", Data: []float32{6, 7, 8, 9}},
+			{Name: "early", Shape: []int{3}, Type: "float32", Data: []float32{1, 2, 3}},
+			{Name: "parameter", Shape: []int{1, 2}, Type: "float32", Data: []float32{1, 1}},
+			{Name: "empty", Shape: []int{3, 0}, Type: "float32", Data: []float32{}},
+		},
+	} {
+		got, err := load(saved(t, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Tensor{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestRefusesOtherFilesOfPyTorch reads files that torch.save wrote and that are no float tensors of their own.
+func TestRefusesOtherFilesOfPyTorch(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"legacy.pth":     "before version 1.6: save it again",
+		"module.pth":     `data.pkl: byte 2: the global "torch.nn.modules.linear.Linear" is refused`,
+		"protocol4.pth":  "data.pkl: it is no pickle of protocol 2",
+		"integers.pth":   "tensor count is of type int64",
+		"overlap.pth":    "tensors a and b share numbers of storage 0",
+		"transposed.pth": "a tensor of shape [3 2] in storage 0 is not row-major",
+		"infinite.pth":   "tensor w has a number that is not finite (+Inf, the 2nd)",
+		"make.py":        "it is not a file of torch.save",
+	} {
+		if _, err := load(saved(t, name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestDamagedFile changes every byte of a file and cuts it at each. What is read then must be what was
+// written, for dates, names and notes do not matter, or an error.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	whole := saved(t, "optimizer.pth")
+	want, err := load(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		if _, err := load(whole[:i]); err == nil {
+			t.Errorf("cut to %d bytes: no error", i)
+		}
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 1
+		got, err := load(flipped)
+		if err != nil {
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Tensor{})); diff != "" {
+			t.Errorf("byte %d changed (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// TestHalf compares each float16 with its definition.
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	for bits := range 1 << 16 {
+		sign, exponent, fraction := 1., bits>>10&31, float64(bits&1023)/1024
+		if bits>>15 == 1 {
+			sign = -1
+		}
+		want := sign * math.Pow(2, float64(exponent-15)) * (1 + fraction)
+		switch {
+		case exponent == 0:
+			want = sign * math.Pow(2, -14) * fraction
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(int(sign))
+		case exponent == 31:
+			want = math.NaN()
+		}
+		if got := float64(half(uint16(bits))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%#04x is %v, want %v", bits, got, want)
+		}
+	}
+}
+
+// ultra is the folder of checkpoints that PyTorch 2 wrote, in the folder of data sets that TAGNET_DATA names.
+func ultra(t testing.TB) string {
+	t.Helper()
+	data := os.Getenv("TAGNET_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	folder := filepath.Join(data, "ultra")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("no checkpoints of ULTRA: %v", err)
+	}
+	return folder
+}
+
+// TestReadsULTRA reads checkpoints of another model, which PyTorch 2 wrote on a GPU, with their optimizer's state.
+func TestReadsULTRA(t *testing.T) {
+	t.Parallel()
+	folder := ultra(t)
+	for _, name := range []string{"ultra_3g.pth", "ultra_4g.pth", "ultra_50g.pth"} {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors, err := load(data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		numbers := 0
+		for _, tensor := range tensors {
+			numbers += len(tensor.Data)
+		}
+		if first := tensors[0].Name; len(tensors) != 82 || numbers != 168705 || first != "relation_model.layers.0.layer_norm.weight" {
+			t.Errorf("%s: %d tensors of %d numbers, the first is %s; want 82 of 168705", name, len(tensors), numbers, first)
+		}
+	}
+}
