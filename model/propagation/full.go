@@ -54,18 +54,21 @@ func (p *Propagator) fullUpdate(t int) {
 
 // backwardFull runs the layers in reverse.
 func (p *Propagator) backwardFull(into *Gradients) {
-	d := p.configuration.Dim
 	for t := p.configuration.Layers; t >= 1; t-- {
-		layer := &into.layers[t-1]
-		p.fullUpdate(t)
-		for i := range p.update.groups {
-			x := &p.update.groups[i]
-			x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
-			x.setGradients(p.gradients.all, layer, into)
-			x.gradients.Previous = p.gradients.each[t-1]
-		}
-		p.backward(&p.update, layer)
+		p.backwardFullLayer(t, into)
 	}
-	source := int(p.layout.Row(p.query.Source))
+	d, source := p.configuration.Dim, int(p.layout.Row(p.query.Source))
 	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
+}
+
+func (p *Propagator) backwardFullLayer(t int, into *Gradients) {
+	layer := &into.layers[t-1]
+	p.fullUpdate(t)
+	for i := range p.update.groups {
+		x := &p.update.groups[i]
+		x.gradient, x.residual = p.gradients.each[t], p.gradients.each[t-1]
+		x.setGradients(p.gradients.all, layer, into)
+		x.gradients.Previous = p.gradients.each[t-1]
+	}
+	p.backward(&p.update, layer)
 }

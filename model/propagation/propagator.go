@@ -69,7 +69,8 @@ type Propagator struct {
 	astar       *astar // nil for policies without A*Net
 	final       finalStates
 
-	gradients stateTables // of states
+	gradients stateTables   // of states
+	edges     *edgeRecorder // while EdgeGradients runs, else nil
 
 	// What the last query did.
 	sent, updated int64

@@ -87,6 +87,7 @@ type scratch struct {
 	features    []float32   // gradient of a chunk's features, [chunk, width]
 	update      []float32   // gradient of its linear map's output, [chunk, dim]
 	entities    []int32     // of a chunk, in the order of its features
+	edges       kernel.EdgeAggregator
 
 	// Arguments that kernels take by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
@@ -199,7 +200,11 @@ func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
 				r := &p.scratch.receivers
 				*r = x.groups[i].receivers
 				r.Rows, r.FeatureRows = rows, c.positions[i]
-				p.kernel.AggregateBackward(r, m.features, features, &x.groups[i].gradients)
+				if p.edges != nil {
+					p.aggregateEdgesBackward(x, &x.groups[i], r, m.features, features)
+				} else {
+					p.kernel.AggregateBackward(r, m.features, features, &x.groups[i].gradients)
+				}
 			}
 		}
 	}

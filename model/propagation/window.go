@@ -179,14 +179,18 @@ func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
 // own, so the order within it does not matter.
 func (p *Propagator) backwardWindow(into *Gradients) {
 	for t := p.configuration.Layers; t >= 1; t-- {
-		layer := &into.layers[t-1]
-		p.windowUpdate(t)
-		for i := range p.update.groups {
-			p.windowGradients(&p.update.groups[i], layer, into)
-		}
-		p.backward(&p.update, layer)
+		p.backwardWindowLayer(t, into)
 	}
 	p.kernel.Add(into.Query, p.gradients.each[0][:p.configuration.Dim]) // the source's first state is the query's embedding
+}
+
+func (p *Propagator) backwardWindowLayer(t int, into *Gradients) {
+	layer := &into.layers[t-1]
+	p.windowUpdate(t)
+	for i := range p.update.groups {
+		p.windowGradients(&p.update.groups[i], layer, into)
+	}
+	p.backward(&p.update, layer)
 }
 
 // windowGradients sets where a group's gradients are read and written.

@@ -36,6 +36,10 @@ func newReduction(aggregate string, degree int, meanLogDegree float64) reduction
 // smallestVariance keeps the standard deviation away from 0, where it has no derivative.
 const smallestVariance = 1e-6
 
+// tie is the relative difference up to which members share an extreme: states that are equal on paper differ in their
+// last bits where the sums that they come from have another order.
+const tie = 1e-12
+
 // The order of PNA's aggregators in an update vector: entry (j*4 + aggregator)*3 + scaler
 // belongs to dimension j.
 const (
@@ -100,7 +104,7 @@ func (r reduction) backward(set []member, update []float64) [][]float64 {
 			}
 			var tied []int
 			for i, m := range set {
-				if m.vector[j] == set[best].vector[j] {
+				if extreme := set[best].vector[j]; math.Abs(m.vector[j]-extreme) <= tie*math.Abs(extreme) {
 					tied = append(tied, i)
 				}
 			}

@@ -76,16 +76,16 @@ type Path struct {
 	Edges  []Edge
 }
 
-// BestPaths returns the k paths of highest weight from the source to an answer, best first. Ties are
-// ordered by length, then by the edges, compared as numbers (sender, relation, receiver).
-func (p *Pass) BestPaths(answer int32, k int) []Path {
-	if answer == p.Query.Source {
+// BestPaths returns the k paths of highest weight from source to answer, best first, over the edges of layer t at t-1.
+// Ties are ordered by length, then by the edges, compared as numbers (sender, relation, receiver).
+func BestPaths(layers [][]Edge, source, answer int32, k int) []Path {
+	if answer == source {
 		return nil
 	}
 	// Weight is the sum of a path's values until the end.
-	reached := map[int32][]Path{p.Query.Source: {{}}} // by entity, the k best to it
+	reached := map[int32][]Path{source: {{}}} // by entity, the k best to it
 	var found []Path
-	for _, edges := range p.Edges(answer) {
+	for _, edges := range layers {
 		next := make(map[int32][]Path)
 		for _, e := range edges {
 			if e.Sender == answer {

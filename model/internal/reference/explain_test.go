@@ -23,8 +23,9 @@ func TestGoldenExplanations(t *testing.T) {
 			if err := golden.Compare("score", pass.Scores[e.Answer:e.Answer+1], []float64{e.Score}, golden.Tolerance64); err != nil {
 				t.Error(err)
 			}
-			largest := compareEdges(t, pass.Edges(e.Answer), e.Layers)
-			comparePaths(t, pass.BestPaths(e.Answer, e.K), e.Paths, golden.Tolerance64*largest)
+			edges := pass.Edges(e.Answer)
+			largest := compareEdges(t, edges, e.Layers)
+			comparePaths(t, reference.BestPaths(edges, e.Query.Source, e.Answer, e.K), e.Paths, golden.Tolerance64*largest)
 		})
 	}
 }

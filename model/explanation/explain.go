@@ -1,0 +1,113 @@
+package explanation
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+	"tagnet/model/search"
+)
+
+// Explainer explains answers of a trained model. It is read-only: its workers share it.
+type Explainer struct {
+	graph         *graph.Graph
+	configuration configuration.Configuration
+	weights       *propagation.Weights
+	first         *propagation.Propagator
+	scorer        scorer
+}
+
+// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit.
+func New(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
+	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
+	weights := propagation.NewWeights(g, c, true)
+	if err := weights.Load(k, p); err != nil {
+		return nil, fmt.Errorf("preparing to explain: %w", err)
+	}
+	return &Explainer{graph: g, configuration: c, weights: weights, first: propagation.New(g, c, k), scorer: scorer{c, p}}, nil
+}
+
+// Query is a query (source, relation, ?), and what leaves its graph: nothing, unless a training query is explained.
+type Query struct {
+	Source, Relation int32
+	Removal          graph.Removal
+}
+
+// Explanation is why an answer has its score.
+type Explanation struct {
+	Score float64
+	// Paths are the best, best first; none where the answer is the source or farther away than the model has layers.
+	Paths []Path
+}
+
+// Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are then
+// reused.
+type Worker struct {
+	explainer  *Explainer
+	propagator *propagation.Propagator
+	gradients  *propagation.Gradients // of parameters, which nobody reads; nil for A*Net's policies
+	searcher   *search.Searcher
+	hops       []uint8 // from the answer to every entity
+	states     []float32
+	gradient   []float32
+}
+
+// Worker returns a new worker.
+//
+// Memory: that of a propagator while training (see package propagation), of which for the policies with a window only
+// what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
+func (e *Explainer) Worker() *Worker {
+	w := &Worker{explainer: e, propagator: e.first.Clone(), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
+	if !e.configuration.Prioritized() {
+		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
+		size := w.propagator.Depth() * w.propagator.Width()
+		w.states, w.gradient = make([]float32, size), make([]float32, size)
+	}
+	return w
+}
+
+// Explain returns the score of an entity as the answer of q, and the k best paths to it. It checks ctx before each layer.
+func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Explanation, error) {
+	g := w.explainer.graph
+	if answer < 0 || int(answer) >= g.Entities {
+		return Explanation{}, fmt.Errorf("explaining: answer %d is out of range 0..%d", answer, g.Entities-1)
+	}
+	score, edges, err := w.edges(ctx, q, answer)
+	if err != nil {
+		return Explanation{}, err
+	}
+	paths, err := bestPaths(ctx, edges, g.Entities, q.Source, answer, k)
+	return Explanation{Score: score, Paths: paths}, err
+}
+
+// edges returns the score of an answer, and the edges of layer t at t-1 that lead to it, with their values.
+func (w *Worker) edges(ctx context.Context, q Query, answer int32) (score float64, layers [][]propagation.Edge, err error) {
+	e, p := w.explainer, w.propagator
+	// A receiver from which the remaining layers do not reach the answer is on no path.
+	w.searcher.Search(answer, e.configuration.Layers, q.Removal, w.hops)
+	keep := func(layer int, receiver int32) bool { return int(w.hops[receiver]) <= e.configuration.Layers-layer }
+	query := propagation.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal}
+	if e.configuration.Prioritized() {
+		if err := p.Forward(e.weights, query); err != nil {
+			return 0, nil, fmt.Errorf("explaining: %w", err)
+		}
+		state, valid := [1]float32{}, [1]int32{}
+		p.Candidates([]int32{answer}, state[:], valid[:])
+		return float64(state[0]), p.SenderPriorities(keep), nil
+	}
+	query.Training, query.Candidates = true, []int32{answer}
+	if err := p.Forward(e.weights, query); err != nil {
+		return 0, nil, fmt.Errorf("explaining: %w", err)
+	}
+	valid := [1]int32{}
+	p.Candidates(query.Candidates, w.states, valid[:])
+	size := int(valid[0]) * e.configuration.Dim
+	clear(w.gradient)
+	score = e.scorer.score(w.states[:size], e.weights.Query(q.Relation), w.gradient[:size])
+	layers, err = p.EdgeGradients(ctx, answer, w.gradient, w.gradients, keep)
+	return score, layers, err
+}

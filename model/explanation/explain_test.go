@@ -1,0 +1,339 @@
+package explanation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
+	"tagnet/model/internal/golden"
+	"tagnet/model/internal/reference"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/propagation"
+)
+
+// TestGoldenExplanations compares derivatives and best paths with the golden ones, on every kernel.
+func TestGoldenExplanations(t *testing.T) {
+	t.Parallel()
+	for _, e := range golden.Explanations(t) {
+		for _, k := range kernel.Available() {
+			t.Run(fmt.Sprintf("%s/%d/%s", e.Case.Name, e.Answer, k.Name()), func(t *testing.T) {
+				t.Parallel()
+				explainer, err := New(e.Case.Graph, e.Case.Configuration, e.Case.Parameters32(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w, q := explainer.Worker(), Query{e.Query.Source, e.Query.Relation, e.Query.Removal}
+				score, layers, err := w.edges(t.Context(), q, e.Answer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := golden.Compare("score", []float64{score}, []float64{e.Score}, golden.Tolerance32); err != nil {
+					t.Error(err)
+				}
+				want := make([][]propagation.Edge, len(layers))
+				for l, edges := range e.Layers {
+					for _, edge := range edges {
+						want[l] = append(want[l], propagation.Edge{Sender: edge.Sender, Relation: edge.Relation, Receiver: edge.Receiver, Value: edge.Gradient})
+					}
+				}
+				largest := compareEdgeValues(t, layers, want, golden.Tolerance32)
+				explained, err := w.Explain(t.Context(), q, e.Answer, e.K)
+				if err != nil {
+					t.Fatal(err)
+				}
+				comparePaths(t, explained.Paths, e.Paths, golden.Tolerance32*largest)
+			})
+		}
+	}
+}
+
+// compareEdgeValues compares the values of all edges, and returns the largest.
+func compareEdgeValues(t *testing.T, got, want [][]propagation.Edge, tolerance float64) (largest float64) {
+	t.Helper()
+	largest = smallest
+	values := make([]map[[3]int32]float64, len(got))
+	for l, edges := range want {
+		values[l] = make(map[[3]int32]float64)
+		for _, e := range edges {
+			values[l][[3]int32{e.Sender, e.Relation, e.Receiver}] = e.Value
+			largest = math.Max(largest, math.Abs(e.Value))
+		}
+	}
+	for l, edges := range got {
+		for _, e := range edges {
+			key := [3]int32{e.Sender, e.Relation, e.Receiver}
+			if !(math.Abs(e.Value-values[l][key]) <= tolerance*largest) {
+				t.Errorf("value of %v in layer %d is %g, want %g", key, l+1, e.Value, values[l][key])
+			}
+			delete(values[l], key)
+		}
+	}
+	for l := range values {
+		for key, value := range values[l] {
+			if !(math.Abs(value) <= tolerance*largest) {
+				t.Errorf("value of %v in layer %d is missing, want %g", key, l+1, value)
+			}
+		}
+	}
+	return largest
+}
+
+// smallest is the least magnitude that tolerances are relative to: tiny values are what is left of terms that cancel.
+const smallest = 1e-3
+
+// comparePaths compares paths with the golden ones. Paths whose weights differ by less than rounding may be in another
+// order.
+func comparePaths(t *testing.T, got []Path, want []golden.ExplainedPath, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d paths, want %d", len(got), len(want))
+	}
+	weights := make(map[string]float64)
+	for _, path := range want {
+		weights[fmt.Sprint(path.Edges)] = path.Weight
+	}
+	for i, path := range got {
+		if !(math.Abs(path.Weight-want[i].Weight) <= tolerance) {
+			t.Errorf("path %d has weight %g, want %g", i, path.Weight, want[i].Weight)
+		}
+		weight, found := weights[fmt.Sprint(triples(path))]
+		if last := want[len(want)-1].Weight; !found && !(math.Abs(path.Weight-last) <= tolerance) || found && !(math.Abs(path.Weight-weight) <= tolerance) {
+			t.Errorf("path %d is %v of weight %g, want %v", i, triples(path), path.Weight, want[i])
+		}
+	}
+}
+
+func triples(path Path) [][3]int32 {
+	edges := make([][3]int32, len(path.Edges))
+	for i, e := range path.Edges {
+		edges[i] = [3]int32{e.Sender, e.Relation, e.Receiver}
+	}
+	return edges
+}
+
+// randomGraph returns a graph with loops and parallel relations.
+func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
+	t.Helper()
+	entities, relations := 3+rng.IntN(20), 1+rng.IntN(3)
+	facts := make([]graph.Fact, 1+rng.IntN(2*entities))
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(1 + entities*3/4))}
+	}
+	g, err := graph.New(entities, relations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// randomConfiguration covers every option of the propagation.
+func randomConfiguration(rng *rand.Rand) configuration.Configuration {
+	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
+	for {
+		c := configuration.Default()
+		c.Layers, c.Delta, c.Dim = 1+rng.IntN(5), rng.IntN(4), []int{6, 16}[rng.IntN(2)]
+		c.Policy = pick(configuration.PolicyWindow, configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar, configuration.PolicyWindowWithAStar)
+		c.DeltaMode = pick(configuration.DeltaFixed, configuration.DeltaSpecific)
+		if c.Specific() {
+			c.Attention = pick(configuration.AttentionShared, configuration.AttentionOwn)
+			c.AttentionTemperature = 0.7
+		}
+		c.Aggregate = pick(configuration.AggregatePNA, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
+		c.Message = pick(configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE)
+		c.Dependent, c.Bias, c.DegreeMessages = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
+		c.NodeRatio, c.DegreeRatio, c.EvaluationNodeRatio = 0.1, 0.5, 0.4+0.5*rng.Float64()
+		c.Dropout = []float64{0, 0.3}[rng.IntN(2)]
+		if c.Validate() == nil {
+			return c
+		}
+	}
+}
+
+// TestMatchesReference compares the values of all edges with the float64 specification, for every option, and removed
+// edges.
+func TestMatchesReference(t *testing.T) {
+	t.Parallel()
+	compared := 0
+	for seed := range uint64(240) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		g, c := randomGraph(t, rng), randomConfiguration(rng)
+		set := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
+		rounded := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
+		for i, tensor := range set.Tensors {
+			for j := range tensor.Data {
+				rounded.Tensors[i].Data[j] = float32(rng.NormFloat64() / 2)
+				tensor.Data[j] = float64(rounded.Tensors[i].Data[j])
+			}
+		}
+		m, err := reference.New(g, c, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explainer, err := New(g, c, rounded, kernel.Available()[seed%uint64(len(kernel.Available()))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := explainer.Worker()
+		for range 12 {
+			q := Query{Source: int32(rng.IntN(g.Entities)), Relation: int32(rng.IntN(g.RelationCount()))}
+			if senders, relations := g.In(q.Source); len(senders) > 0 && rng.IntN(2) == 0 {
+				q.Removal = graph.Removal{Active: true, OneHop: rng.IntN(2) == 0, Source: q.Source, Answer: senders[0], Relation: g.Inverse(relations[0]), Inverse: relations[0]}
+			}
+			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal})
+			answer := int32(rng.IntN(g.Entities))
+			score, layers, err := w.edges(t.Context(), q, answer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := golden.Compare("score", []float64{score}, pass.Scores[answer:answer+1], 1e-3); err != nil {
+				t.Error(err)
+			}
+			hops := reference.Distances(g, answer, c.Layers, q.Removal)
+			want := make([][]propagation.Edge, c.Layers)
+			for l, edges := range pass.Edges(answer) {
+				for _, e := range edges {
+					if int(hops[e.Receiver]) <= c.Layers-l-1 {
+						want[l] = append(want[l], propagation.Edge(e))
+						compared++
+					}
+				}
+			}
+			compareEdgeValues(t, layers, want, 5e-3)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d, graph of %d entities and %d edges, configuration %s", seed, g.Entities, g.Edges(), c)
+		}
+	}
+	if compared < 10000 {
+		t.Errorf("only %d edges were compared", compared)
+	}
+}
+
+// TestBestPaths compares the dynamic program with the specification's, path by path and bit by bit, on edges with
+// many ties.
+func TestBestPaths(t *testing.T) {
+	t.Parallel()
+	found, tied := 0, 0
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 10))
+		g := randomGraph(t, rng)
+		layers := make([][]propagation.Edge, 1+rng.IntN(5))
+		specified := make([][]reference.Edge, len(layers))
+		for l := range layers {
+			for receiver := range int32(g.Entities) {
+				senders, relations := g.In(receiver)
+				for i, sender := range senders {
+					if rng.IntN(8) > 0 {
+						e := propagation.Edge{Sender: sender, Relation: relations[i], Receiver: receiver, Value: float64(rng.IntN(4)-1) / 3}
+						layers[l], specified[l] = append(layers[l], e), append(specified[l], reference.Edge(e))
+					}
+				}
+			}
+		}
+		source, answer, k := int32(rng.IntN(g.Entities)), int32(rng.IntN(g.Entities)), 1+rng.IntN(12)
+		got, err := bestPaths(t.Context(), layers, g.Entities, source, answer, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []Path
+		for _, path := range reference.BestPaths(specified, source, answer, k) {
+			edges := make([]propagation.Edge, len(path.Edges))
+			for i, e := range path.Edges {
+				edges[i] = propagation.Edge(e)
+			}
+			want = append(want, Path{path.Weight, edges})
+		}
+		if len(got)+len(want) > 0 {
+			if difference := cmp.Diff(want, got); difference != "" {
+				t.Fatalf("seed %d: paths differ (-want +got):\n%s", seed, difference)
+			}
+		}
+		found += len(got)
+		for i := range got[min(1, len(got)):] {
+			if got[i].Weight == got[i+1].Weight {
+				tied++
+			}
+		}
+	}
+	if found < 500 || tied < 100 {
+		t.Errorf("%d paths with %d ties: the comparison says little", found, tied)
+	}
+}
+
+// TestEqualEvidence explains an answer to which two chains lead that differ in the names of their entities only: their
+// paths have equal weights. The senders of the chains' ends are in another order, so that sums are rounded otherwise.
+func TestEqualEvidence(t *testing.T) {
+	t.Parallel()
+	// Source 0, answer 1; chains 0-2-3-1 and 0-5-4-1. Entities 6 to 9 hang on 3 and 4 with relations in opposite orders.
+	facts := []graph.Fact{
+		{Head: 0, Relation: 0, Tail: 2}, {Head: 2, Relation: 1, Tail: 3}, {Head: 3, Relation: 0, Tail: 1},
+		{Head: 0, Relation: 0, Tail: 5}, {Head: 5, Relation: 1, Tail: 4}, {Head: 4, Relation: 0, Tail: 1},
+		{Head: 0, Relation: 0, Tail: 6}, {Head: 0, Relation: 1, Tail: 7}, {Head: 0, Relation: 1, Tail: 8}, {Head: 0, Relation: 0, Tail: 9},
+		{Head: 6, Relation: 0, Tail: 3}, {Head: 7, Relation: 1, Tail: 3}, {Head: 8, Relation: 1, Tail: 4}, {Head: 9, Relation: 0, Tail: 4},
+	}
+	g, err := graph.New(10, 2, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := configuration.Default()
+	c.Layers, c.Dim = 4, 32
+	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
+	for _, k := range kernel.Available() {
+		explainer, err := New(g, c, p, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0, Relation: 1}, 1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights := make(map[string]float64)
+		for _, path := range explained.Paths {
+			weights[fmt.Sprint(triples(path))] = path.Weight
+		}
+		one, other := weights["[[0 0 2] [2 1 3] [3 0 1]]"], weights["[[0 0 5] [5 1 4] [4 0 1]]"]
+		if one == 0 || !(math.Abs(one-other) <= 1e-4*math.Abs(one)) {
+			t.Errorf("%s: weights are %g and %g, want equal ones", k.Name(), one, other)
+		}
+	}
+}
+
+func TestNoPaths(t *testing.T) {
+	t.Parallel()
+	g, err := graph.New(4, 1, []graph.Fact{{Head: 0, Tail: 1}, {Head: 0, Tail: 0}, {Head: 2, Tail: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{configuration.PolicyWindow, configuration.PolicyFull, configuration.PolicyAStar} {
+		c := configuration.Default()
+		c.Layers, c.Dim, c.Policy, c.NodeRatio = 2, 8, policy, 1
+		explainer, err := New(g, c, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1), kernel.Available()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, answer := range []int32{0, 3} { // the source, and an entity that is not reached
+			explained, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, answer, 10)
+			if err != nil || len(explained.Paths) != 0 {
+				t.Errorf("%s: paths to %d are %v, error %v; want none", policy, answer, explained.Paths, err)
+			}
+		}
+		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 0}, 4, 10); err == nil {
+			t.Errorf("%s: an answer out of range is no error", policy)
+		}
+		if _, err := explainer.Worker().Explain(t.Context(), Query{Source: 9}, 1, 10); err == nil {
+			t.Errorf("%s: a source out of range is no error", policy)
+		}
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := explainer.Worker().Explain(canceled, Query{Source: 0}, 1, 10); err == nil {
+			t.Errorf("%s: a canceled context is no error", policy)
+		}
+	}
+}

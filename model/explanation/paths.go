@@ -1,0 +1,164 @@
+package explanation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tagnet/model/propagation"
+)
+
+// Path is a way from the source of a query to an answer, with one edge in each of the layers 1 to its length.
+type Path struct {
+	// Weight is the mean of the values of the path's edges.
+	Weight float64
+	Edges  []propagation.Edge
+}
+
+// stored is one of the best paths to an entity after some layers: the last edge, and the index of the path before it
+// among those of the layer before.
+type stored struct {
+	sum          float64
+	edge, before int32
+}
+
+// layerPaths holds the best paths to all entities after a layer.
+type layerPaths struct {
+	edges []propagation.Edge
+	paths []stored // those to an entity are neighbours, best first
+}
+
+// finder finds best paths.
+type finder struct {
+	k      int
+	layers []layerPaths // 0 has the empty path of the source
+	// ranges are the paths of the last layer to each entity, by entity; none where their layer is another.
+	ranges, next []pathRange
+	alive        []uint16 // by entity: bit t is set if a path that is there after t layers can be continued to the answer
+	one, other   []propagation.Edge
+}
+
+type pathRange struct{ layer, first, last int32 }
+
+// bestPaths returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then
+// by the edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a
+// receiver side by side. entities is their number.
+//
+// Time: of the order of edges · k. Memory: 16 bytes for each of k paths to each receiver of each layer, and 26 bytes an
+// entity.
+func bestPaths(ctx context.Context, layers [][]propagation.Edge, entities int, source, answer int32, k int) ([]Path, error) {
+	if source == answer || k < 1 {
+		return nil, nil
+	}
+	f := &finder{k: k, ranges: make([]pathRange, entities), next: make([]pathRange, entities), alive: make([]uint16, entities)}
+	f.findAlive(layers, answer)
+	f.layers = []layerPaths{{paths: []stored{{}}}}
+	for o := range f.ranges {
+		f.ranges[o].layer = -1
+	}
+	copy(f.next, f.ranges)
+	f.ranges[source] = pathRange{0, 0, 1}
+	var found []Path
+	for t, edges := range layers {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		f.extend(t+1, edges, answer)
+		if r := f.ranges[answer]; int(r.layer) == t+1 {
+			for i := r.first; i < r.last; i++ {
+				sum := f.layers[t+1].paths[i].sum
+				found = append(found, Path{sum / float64(t+1), f.unroll(t+1, f.layers[t+1].paths[i], nil)})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Path) int { // within a length they are sorted
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(len(a.Edges), len(b.Edges)), compareEdges(a.Edges, b.Edges))
+	})
+	return found[:min(k, len(found))], nil
+}
+
+// findAlive marks the entities from which the answer can still be reached.
+func (f *finder) findAlive(layers [][]propagation.Edge, answer int32) {
+	for t := len(layers); t >= 1; t-- {
+		f.alive[answer] |= 1 << t
+		for _, e := range layers[t-1] {
+			if f.alive[e.Receiver]>>t&1 != 0 && e.Sender != answer {
+				f.alive[e.Sender] |= 1 << (t - 1)
+			}
+		}
+	}
+}
+
+// extend finds the best paths after layer t from those after the layer before.
+func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
+	f.layers = append(f.layers, layerPaths{edges: edges})
+	layer := &f.layers[t]
+	for first := 0; first < len(edges); {
+		last := first + 1
+		for last < len(edges) && edges[last].Receiver == edges[first].Receiver {
+			last++
+		}
+		receiver := edges[first].Receiver
+		if f.alive[receiver]>>t&1 != 0 {
+			begin := int32(len(layer.paths))
+			for e := first; e < last; e++ {
+				if sender := edges[e].Sender; sender != answer && int(f.ranges[sender].layer) == t-1 {
+					f.offer(t, int(begin), int32(e), f.ranges[sender])
+				}
+			}
+			if end := int32(len(layer.paths)); end > begin {
+				f.next[receiver] = pathRange{int32(t), begin, end}
+			}
+		}
+		first = last
+	}
+	f.ranges, f.next = f.next, f.ranges
+}
+
+// offer inserts the paths to the sender of an edge, continued by the edge, into the sorted paths from begin on, of which
+// it keeps k.
+func (f *finder) offer(t, begin int, edge int32, senders pathRange) {
+	layer := &f.layers[t]
+	for i := senders.first; i < senders.last; i++ {
+		path := stored{f.layers[t-1].paths[i].sum + layer.edges[edge].Value, edge, i}
+		best := layer.paths[begin:]
+		if len(best) == f.k {
+			worst := best[len(best)-1]
+			if path.sum < worst.sum {
+				return // as are the sender's other paths
+			}
+			if f.compare(t, path, worst) > 0 {
+				continue
+			}
+			layer.paths = layer.paths[:len(layer.paths)-1]
+			best = best[:len(best)-1]
+		}
+		at, _ := slices.BinarySearchFunc(best, path, func(a, b stored) int { return f.compare(t, a, b) })
+		layer.paths = slices.Insert(layer.paths, begin+at, path)
+	}
+}
+
+// compare orders two paths of t edges, the better one first.
+func (f *finder) compare(t int, a, b stored) int {
+	if a.sum != b.sum {
+		return cmp.Compare(b.sum, a.sum)
+	}
+	f.one, f.other = f.unroll(t, a, f.one), f.unroll(t, b, f.other)
+	return compareEdges(f.one, f.other)
+}
+
+// unroll returns the edges of a path of t edges, in a buffer that may have grown.
+func (f *finder) unroll(t int, path stored, buffer []propagation.Edge) []propagation.Edge {
+	buffer = slices.Grow(buffer[:0], t)[:t]
+	for ; t > 0; t-- {
+		buffer[t-1] = f.layers[t].edges[path.edge]
+		path = f.layers[t-1].paths[path.before]
+	}
+	return buffer
+}
+
+func compareEdges(a, b []propagation.Edge) int {
+	return slices.CompareFunc(a, b, func(x, y propagation.Edge) int {
+		return cmp.Or(cmp.Compare(x.Sender, y.Sender), cmp.Compare(x.Relation, y.Relation), cmp.Compare(x.Receiver, y.Receiver))
+	})
+}
