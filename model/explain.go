@@ -1,8 +1,12 @@
 package model
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"strings"
+
+	"tagnet/model/explanation"
 )
 
 // Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
@@ -48,3 +52,56 @@ func (p Path) Text() string {
 
 // formatWeight returns a path's weight with two significant digits.
 func formatWeight(weight float64) string { return strconv.FormatFloat(weight, 'g', 2, 64) }
+
+// Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. There is
+// none where the entity is the source, or farther away than the model has layers. The error of an unknown entity or
+// relation is an *UnknownNameError. The first call takes memory for another copy of the weights. It checks ctx before
+// each layer.
+func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) ([]Path, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("explaining with %d paths, want 1 or more", k)
+	}
+	relation, inverse := strings.CutPrefix(query.Relation, "~")
+	ids, err := m.lookup.Query(query.Source, relation, inverse || query.Inverse)
+	if err != nil {
+		return nil, err
+	}
+	entity, err := m.lookup.Entity(answer)
+	if err != nil {
+		return nil, err
+	}
+	explainer, err := m.explainer()
+	if err != nil {
+		return nil, err
+	}
+	w, err := m.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { m.idle <- w }()
+	if w.explain == nil {
+		w.explain = explainer.Worker()
+	}
+	explained, err := w.explain.Explain(ctx, explanation.Query{Source: ids.Source, Relation: ids.Relation}, entity, k)
+	if err != nil {
+		return nil, err
+	}
+	return m.namedPaths(explained.Paths), nil
+}
+
+// PathWeights says in a sentence what the weights of this model's paths are.
+func (m *Model) PathWeights() string { return explanation.Weights(m.record.Configuration) }
+
+func (m *Model) namedPaths(paths []explanation.Path) []Path {
+	relations := int32(len(m.graph.Relations))
+	named := make([]Path, len(paths))
+	for i, path := range paths {
+		named[i].Weight = path.Weight
+		for _, e := range path.Edges {
+			step := Step{From: m.view.Entities[e.Sender], To: m.view.Entities[e.Receiver], Inverse: e.Relation >= relations}
+			step.Relation = m.graph.Relations[e.Relation%relations]
+			named[i].Steps = append(named[i].Steps, step)
+		}
+	}
+	return named
+}

@@ -1,7 +1,12 @@
 package model_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
 )
@@ -15,5 +20,61 @@ func TestPathOnOneLine(t *testing.T) {
 	const want = "0.27  Joan Eibe -parent_of-> Lina -~parent_of-> Per"
 	if got := path.String(); got != want {
 		t.Errorf("path is %q, want %q", got, want)
+	}
+}
+
+// TestExplain explains a grandparent that is no fact: the rule that derives it is among the paths.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	m := trained(t)
+	query := model.Query{Source: "person 05", Relation: "grandparent_of"}
+	paths, err := m.Explain(t.Context(), query, "person 07", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) != 3 {
+		t.Fatalf("%d paths, want 3: %v", len(paths), paths)
+	}
+	rule := func(p model.Path) bool { return p.Text() == "person 05 -parent_of-> person 06 -parent_of-> person 07" }
+	if !slices.ContainsFunc(paths, rule) {
+		t.Errorf("paths are %v: none is the rule", paths)
+	}
+	if !(paths[0].Weight > 0 && paths[0].Weight >= paths[1].Weight && paths[1].Weight >= paths[2].Weight) {
+		t.Errorf("weights are %g, %g, %g: want descending ones, the first above 0", paths[0].Weight, paths[1].Weight, paths[2].Weight)
+	}
+	// The inverse query, in both ways to write it.
+	inverse, err := m.Explain(t.Context(), model.Query{Source: "person 07", Relation: "grandparent_of", Inverse: true}, "person 05", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tilde, err := m.Explain(t.Context(), model.Query{Source: "person 07", Relation: "~grandparent_of"}, "person 05", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(inverse, tilde); diff != "" {
+		t.Errorf("~grandparent_of (-Inverse +tilde):\n%s", diff)
+	}
+	rule = func(p model.Path) bool {
+		return p.Text() == "person 07 -~parent_of-> person 06 -~parent_of-> person 05"
+	}
+	if !slices.ContainsFunc(inverse, rule) {
+		t.Errorf("paths of the inverse query are %v: none is the rule", inverse)
+	}
+}
+
+func TestExplainRefuses(t *testing.T) {
+	t.Parallel()
+	m := trained(t)
+	var unknown *model.UnknownNameError
+	if _, err := m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "parent_of"}, "person 99", 3); !errors.As(err, &unknown) || unknown.Name != "person 99" {
+		t.Errorf("an unknown answer: error is %v", err)
+	}
+	if _, err := m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "parent_of"}, "person 06", 0); err == nil {
+		t.Error("no path asked for is no error")
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Explain(canceled, model.Query{Source: "person 05", Relation: "parent_of"}, "person 06", 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a canceled context: error is %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
@@ -11,6 +12,7 @@ import (
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
+	"tagnet/model/explanation"
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -29,6 +31,7 @@ type Model struct {
 	known     tables.Answers
 	record    checkpoint.Record
 	inference *inference.Scorer
+	explainer func() (*explanation.Explainer, error) // made on first use
 	// calibration turns scores into probabilities; nil without one.
 	calibration *calibration.Calibration
 	training    *training // what Save needs; nil unless Train made the model
@@ -41,8 +44,9 @@ type Model struct {
 // worker answers queries, with buffers of its own.
 type worker struct {
 	*inference.Worker
-	scores [][]float32 // of queries that are propagated together, [lanes][V]
-	top    []ranking.Candidate
+	explain *explanation.Worker // nil until it explains
+	scores  [][]float32         // of queries that are propagated together, [lanes][V]
+	top     []ranking.Candidate
 }
 
 // Option changes how Open, Load, LoadFacts and Train make a model.
@@ -155,6 +159,9 @@ func newModel(ctx context.Context, graph *kg.KG, record checkpoint.Record, weigh
 	if m.inference, err = inference.New(m.view.Graph, record.Configuration, weights, k); err != nil {
 		return nil, err
 	}
+	m.explainer = sync.OnceValues(func() (*explanation.Explainer, error) {
+		return explanation.New(m.view.Graph, record.Configuration, weights, k)
+	})
 	m.lookup = kg.NewLookup(m.view.Entities, graph.Relations)
 	for range o.workers {
 		m.unmade <- struct{}{}

@@ -3,6 +3,7 @@ package explanation
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
@@ -44,6 +45,14 @@ type Explanation struct {
 	Paths []Path
 }
 
+// Weights says in a sentence what the weights of paths are, for a person.
+func Weights(c configuration.Configuration) string {
+	if c.Prioritized() {
+		return "The weight of a path is the mean priority of its senders, relative to the highest in their layers (A*Net): no probability, and no share of the score."
+	}
+	return "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative."
+}
+
 // Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are then
 // reused.
 type Worker struct {
@@ -79,6 +88,9 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Exp
 	score, edges, err := w.edges(ctx, q, answer)
 	if err != nil {
 		return Explanation{}, err
+	}
+	if math.IsNaN(score) {
+		return Explanation{}, fmt.Errorf("explaining: the score is not a number: the model's weights are not finite")
 	}
 	paths, err := bestPaths(ctx, edges, g.Entities, q.Source, answer, k)
 	return Explanation{Score: score, Paths: paths}, err

@@ -65,6 +65,9 @@ func (l *Lookup) Query(source, relation string, inverse bool) (tables.Query, err
 	return tables.Query{Source: s, Relation: r, Inverse: inverse}, nil
 }
 
+// Entity returns the id of an entity. The error of a name that the graph does not have is an *UnknownNameError.
+func (l *Lookup) Entity(name string) (int32, error) { return l.entities.id(name) }
+
 func (x index) id(name string) (int32, error) {
 	if id, ok := x.ids[name]; ok {
 		return id, nil
