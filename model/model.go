@@ -53,10 +53,13 @@ type worker struct {
 type Option func(*options)
 
 type options struct {
-	checkpoint, kernel string
-	workers            int
-	baseRate           float64 // 0 is that of the calibration
+	run, checkpoint, kernel string
+	workers                 int
+	baseRate                float64 // 0 is that of the calibration
 }
+
+// WithRun makes Open take the model of another run than main: the name that train was given with --run.
+func WithRun(name string) Option { return func(o *options) { o.run = name } }
 
 // WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
 // epoch, or the path of a checkpoint's file.
@@ -76,17 +79,17 @@ func WithKernel(name string) Option { return func(o *options) { o.kernel = name 
 func WithBaseRate(share float64) Option { return func(o *options) { o.baseRate = share } }
 
 func newOptions(list []Option) (options, error) {
-	o := options{checkpoint: "best", workers: runtime.GOMAXPROCS(0)}
+	o := options{run: checkpoint.DefaultRun, checkpoint: "best", workers: runtime.GOMAXPROCS(0)}
 	for _, option := range list {
 		option(&o)
 	}
 	if o.workers < 1 {
 		return o, fmt.Errorf("%d workers, want 1 or more", o.workers)
 	}
-	return o, nil
+	return o, checkpoint.CheckRun(o.run)
 }
 
-// Open opens the graph of a workspace, a local path or URL, and the best of its checkpoints. In the inductive
+// Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. In the inductive
 // setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
 // weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
 // them applies.
@@ -96,6 +99,9 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	}
 	o, err := newOptions(list)
 	if err != nil {
+		return fail(err)
+	}
+	if err := checkpoint.CheckLayout(ctx, workspace); err != nil {
 		return fail(err)
 	}
 	folder := storage.Join(workspace, kg.Folder)
@@ -110,7 +116,7 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err != nil {
 		return fail(classify(err))
 	}
-	model, err := load(ctx, graph, checkpoint.Folder(storage.Join(workspace, checkpoint.FolderName)), o)
+	model, err := load(ctx, graph, checkpoint.FolderOf(workspace, o.run), o)
 	if err != nil {
 		return fail(classify(err))
 	}

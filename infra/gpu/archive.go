@@ -19,7 +19,7 @@ import (
 // The files of an archive beside its parts.
 const (
 	indexFile   = "checkpoint.json"
-	historyFile = "training.jsonl"
+	historyFile = checkpoint.HistoryFile
 	partPrefix  = "checkpoint-"
 )
 

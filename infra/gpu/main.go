@@ -172,8 +172,8 @@ func run(ctx context.Context, arguments []string, out io.Writer, now func() time
 
 // join puts the checkpoints of an archive into a workspace.
 func join(ctx context.Context, o options, out io.Writer) error {
-	folder := checkpoint.Folder(filepath.Join(o.workspace, checkpoint.FolderName))
-	if err := (archive{folder: o.join}).unpack(ctx, folder, filepath.Join(o.workspace, historyFile)); err != nil {
+	folder := checkpoint.FolderOf(o.workspace, checkpoint.DefaultRun)
+	if err := (archive{folder: o.join}).unpack(ctx, folder, filepath.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), historyFile)); err != nil {
 		return err
 	}
 	records, _, err := folder.Records(ctx)

@@ -127,10 +127,10 @@ func TestResumedTrainingEndsInTheSameBytes(t *testing.T) {
 	if err := run(t.Context(), []string{"--join", last, "--workspace", workspace}, &out, time.Now, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, files(t, filepath.Join(workspace, checkpoint.FolderName))); diff != "" {
+	if diff := cmp.Diff(want, files(t, string(checkpoint.FolderOf(workspace, checkpoint.DefaultRun)))); diff != "" {
 		t.Error(diff)
 	}
-	if data, err := os.ReadFile(filepath.Join(workspace, historyFile)); err != nil || bytes.Count(data, []byte("\n")) != 2 {
+	if data, err := os.ReadFile(filepath.Join(workspace, "runs/main", historyFile)); err != nil || bytes.Count(data, []byte("\n")) != 2 {
 		t.Errorf("the joined history is %s, %v, want 2 lines", data, err)
 	}
 }

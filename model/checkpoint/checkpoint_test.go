@@ -53,7 +53,7 @@ func save(t *testing.T, f Folder, records ...Record) {
 	}
 }
 
-func names(t *testing.T, f Folder) []string {
+func fileNames(t *testing.T, f Folder) []string {
 	t.Helper()
 	urls, err := storage.List(t.Context(), string(f))
 	if err != nil {
@@ -119,13 +119,13 @@ func TestPruneKeepsWhatTrainingNeeds(t *testing.T) {
 		"epoch-003.json", "epoch-003.optimizer.safetensors", "epoch-003.safetensors", "notes.txt",
 		"step-00000036.json", "step-00000036.optimizer.safetensors", "step-00000036.safetensors",
 	}
-	if got := names(t, f); !slices.Equal(got, want) {
+	if got := fileNames(t, f); !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 	if err := f.RemoveAfter(t.Context(), record(2, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, f); !slices.Equal(got, append(want[:5:5], "notes.txt")) {
+	if got := fileNames(t, f); !slices.Equal(got, append(want[:5:5], "notes.txt")) {
 		t.Errorf("rewound to %q", got)
 	}
 }
@@ -138,11 +138,11 @@ func TestPruneKeepsTheWeightsOfADamagedRecord(t *testing.T) {
 	if err := storage.WriteFile(t.Context(), f.url("epoch-001.json"), []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	before := names(t, f)
+	before := fileNames(t, f)
 	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, f); !slices.Equal(got, before) {
+	if got := fileNames(t, f); !slices.Equal(got, before) {
 		t.Errorf("kept %q, want %q", got, before)
 	}
 }
@@ -357,7 +357,7 @@ func TestShards(t *testing.T) {
 	if err := f.RemoveShards(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := names(t, f); len(left) != 6 {
+	if left := fileNames(t, f); len(left) != 6 {
 		t.Errorf("left %q", left)
 	}
 }

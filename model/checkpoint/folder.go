@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/storage"
 )
 
-// FolderName is the name of the folder of checkpoints below a workspace.
+// FolderName is the name of the folder of checkpoints below that of a run.
 const FolderName = "checkpoints"
 
 // BestFile is the name of the file that names the epoch with the best validation.

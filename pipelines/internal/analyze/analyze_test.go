@@ -95,7 +95,7 @@ func compareSources(t *testing.T, workspace, split string, got statistics.Split)
 			t.Errorf("%s: %d queries at %s, want %d", split, got.ByDistance[at].Queries, at, n)
 		}
 	}
-	s, err := messages.ReadSummary(t.Context(), filepath.Join(workspace, "messages", split))
+	s, err := messages.ReadSummary(t.Context(), filepath.Join(workspace, "runs/main/messages", split))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestAgain(t *testing.T) {
 	if err != nil || len(a.Splits) != 1 || len(a.Splits["test"].Messages) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if now, _ := content(); now[filepath.Join(workspace, "messages", "test", "manifest.json")] != times[filepath.Join(workspace, "messages", "test", "manifest.json")] {
+	if now, _ := content(); now[filepath.Join(workspace, "runs/main/messages", "test", "manifest.json")] != times[filepath.Join(workspace, "runs/main/messages", "test", "manifest.json")] {
 		t.Error("another analysis counted messages again")
 	}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--force")...)
@@ -247,9 +247,9 @@ func TestCountsOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Write(t, filepath.Join(root, "messages", "test", messages.SummaryFile), string(text))
-	pipelinetest.Remove(t, filepath.Join(root, "messages", "test", manifest.FileName))
-	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: workspace.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
+	pipelinetest.Write(t, filepath.Join(root, "runs/main/messages", "test", messages.SummaryFile), string(text))
+	pipelinetest.Remove(t, filepath.Join(root, "runs/main/messages", "test", manifest.FileName))
+	stage := workspace.Stage{Workspace: w, Name: m.Stage, Folder: w.MessagesFolder("test"), Configuration: m.Configuration, Inputs: m.Inputs, Vocabulary: m.Vocabulary}
 	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), m.Rows)); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (f *flags) checkReplaced(ctx context.Context, e *command.Environment) error
 	_, small := quiet(e).Plan(budget.Preprocess(names), f.memory, 0)
 	var steps []step
 	for _, split := range f.splitList {
-		steps = append(steps, f.steps(split)...)
+		steps = append(steps, f.steps(e.Workspace, split)...)
 	}
 	return f.checkMemory(ctx, e, steps, small)
 }

@@ -52,7 +52,7 @@ func (f *flags) analyse(ctx context.Context, e *command.Environment) (bool, erro
 func (f *flags) stage(ctx context.Context, w workspace.Workspace, m manifest.Manifest) (workspace.Stage, error) {
 	folders := []string{workspace.GraphFolder}
 	for _, split := range f.splitList {
-		folders = append(folders, workspace.DistancesFolder(split), workspace.MessagesFolder(split))
+		folders = append(folders, workspace.DistancesFolder(split), w.MessagesFolder(split))
 	}
 	inputs, err := w.Inputs(ctx, folders...)
 	return workspace.Stage{

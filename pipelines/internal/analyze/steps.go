@@ -34,7 +34,7 @@ type step struct {
 }
 
 // steps returns the steps of a split.
-func (f *flags) steps(split string) []step {
+func (f *flags) steps(w workspace.Workspace, split string) []step {
 	hops := max(leastHops, slices.Max(f.layerList))
 	return []step{
 		{
@@ -45,7 +45,7 @@ func (f *flags) steps(split string) []step {
 			},
 		},
 		{
-			split: split, folder: workspace.MessagesFolder(split), pipeline: messages.Pipeline(),
+			split: split, folder: w.MessagesFolder(split), pipeline: messages.Pipeline(),
 			arguments: append([]string{"--split", split, "--layers", f.layers, "--deltas", f.deltas}, f.budget()...),
 			usable:    f.counted,
 			plan: func(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) error {
@@ -59,7 +59,7 @@ func (f *flags) steps(split string) []step {
 func (f *flags) allSteps(ctx context.Context, e *command.Environment) ([]step, error) {
 	var all []step
 	for _, split := range f.splitList {
-		for _, s := range f.steps(split) {
+		for _, s := range f.steps(e.Workspace, split) {
 			if !e.Force {
 				var err error
 				if s.done, err = s.complete(ctx, e.Workspace); err != nil {

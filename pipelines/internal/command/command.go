@@ -16,6 +16,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
+	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 )
@@ -136,7 +137,10 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 	if err != nil {
 		return err
 	}
-	e.Workspace = workspace.New(root)
+	e.Workspace = workspace.New(root).WithRun(e.Workspace.Run())
+	if err := checkpoint.CheckLayout(ctx, root); err != nil {
+		return err
+	}
 	if dryRun() { // standard output has the jobs alone, for other programs
 		e.Out, e.jobs = e.Err, e.Out
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
+	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 )
 
@@ -39,15 +40,21 @@ func Usage(format string, arguments ...any) error {
 
 // OwnFlags returns a pipeline's flags without those of Beam: first those that all pipelines share.
 func (p Pipeline) OwnFlags() *flag.FlagSet {
-	var root string
-	return p.flags(&Environment{}, &root)
+	return p.flags(&Environment{}, &location{})
 }
 
+// location is the URL of a workspace and the name of a run in it, as flags.
+type location struct{ root, run string }
+
 // flags registers the pipeline's flags. Those that all pipelines share set the environment's fields
-// and root, the workspace's URL.
-func (p Pipeline) flags(e *Environment, root *string) *flag.FlagSet {
+// and the location.
+func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	own.StringVar(root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+	own.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+	at.run = checkpoint.DefaultRun
+	if workspace.HasRun(p.Name) {
+		own.StringVar(&at.run, "run", checkpoint.DefaultRun, "`name` of the model in the workspace, a folder below runs/")
+	}
 	own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
 	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
 	own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
@@ -61,8 +68,8 @@ func (p Pipeline) flags(e *Environment, root *string) *flag.FlagSet {
 // parse reads the arguments into the environment's fields, the pipeline's own flags and
 // the flags that Beam and others registered globally.
 func (e *Environment) parse(p Pipeline, arguments []string) error {
-	var root string
-	own := p.flags(e, &root)
+	var at location
+	own := p.flags(e, &at)
 	all := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	all.SetOutput(io.Discard)
 	all.Usage = func() {}
@@ -83,10 +90,13 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
 	}
-	if root == "" {
+	if at.root == "" {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
-	e.Workspace = workspace.New(root)
+	if checkpoint.CheckRun(at.run) != nil {
+		return FlagError("run", fmt.Sprintf("%q", at.run), checkpoint.RunName)
+	}
+	e.Workspace = workspace.New(at.root).WithRun(at.run)
 	return nil
 }
 
@@ -105,7 +115,7 @@ func (e *Environment) NotEmpty(want string, named ...string) error {
 // Again returns the command line of this run with the flags that were given, except --force and the
 // flags in without.
 func (e *Environment) Again(without ...string) workspace.Command {
-	without = append(without, "workspace", "force")
+	without = append(without, "workspace", "run", "force")
 	var flags []string
 	e.Flags.Visit(func(f *flag.Flag) {
 		if slices.Contains(without, f.Name) {

@@ -24,7 +24,7 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 	}
 	switch {
 	case len(left) > 0:
-	case w.Complete(ctx, workspace.EvaluationFolder("test")):
+	case w.Complete(ctx, w.EvaluationFolder("test")):
 		left = append(left, w.Command("report"))
 	default:
 		left = append(left, w.Command("score"))
@@ -34,5 +34,5 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 
 // TrainStep is the training.
 func (e *Environment) TrainStep() Step {
-	return Step{e.Workspace.Command("train"), "checkpoints"}
+	return Step{e.Workspace.Command("train"), e.Workspace.CheckpointsFolder()}
 }

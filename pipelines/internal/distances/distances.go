@@ -163,7 +163,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, made bool) e
 	case "train":
 		e.NextSteps(ctx, e.TrainStep())
 	default:
-		e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("messages", "--split", f.split), Folder: workspace.MessagesFolder(f.split)}, e.TrainStep())
+		e.NextSteps(ctx, command.Step{Command: e.Workspace.Command("messages", "--split", f.split), Folder: e.Workspace.MessagesFolder(f.split)}, e.TrainStep())
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if !strings.Contains(out, "chosen by A*Net") || strings.Contains(out, "training incomplete") {
 				t.Errorf("of the choices of a finished training is said: %s", out)
 			}
-			ctx, folder := context.Background(), filepath.Join(workspace, "messages", "test")
+			ctx, folder := context.Background(), filepath.Join(workspace, "runs/main/messages", "test")
 			s, err := messages.ReadSummary(ctx, folder)
 			if err != nil || s.AStar == nil {
 				t.Fatalf("%+v, %v", s, err)
@@ -76,7 +76,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 // TestChoicesOfUnfinishedTraining checks that the output names the checkpoint of the choices.
 func TestChoicesOfUnfinishedTraining(t *testing.T) {
 	workspace := trained(t, configuration.PolicyAStar)
-	pipelinetest.Remove(t, filepath.Join(workspace, "checkpoints", "manifest.json"))
+	pipelinetest.Remove(t, filepath.Join(workspace, "runs/main/checkpoints", "manifest.json"))
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--checkpoint", "1", "--layers", "3", "--deltas", "1")
 	if code != 0 || !strings.Contains(out, "training incomplete; using epoch-001") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
@@ -94,7 +94,7 @@ func choices(t *testing.T, workspace string) (sum messages.AStar) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, p, err := checkpoint.Folder(filepath.Join(workspace, "checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
+	record, p, err := checkpoint.Folder(filepath.Join(workspace, "runs/main/checkpoints")).Model(ctx, "best", loaded.Relations, loaded.Vocabulary)
 	if err != nil {
 		t.Fatal(err)
 	}

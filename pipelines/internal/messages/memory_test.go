@@ -19,7 +19,7 @@ func TestMemory(t *testing.T) {
 		root := prepared(t, false)
 		arguments := []string{"--workspace", root, "--split", split, "--layers", "3"}
 		pipelinetest.Succeed(t, Pipeline(), arguments...)
-		path := filepath.Join(root, "messages", split, "messages", "part-00000-of-00001.parquet")
+		path := filepath.Join(root, "runs/main/messages", split, "messages", "part-00000-of-00001.parquet")
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

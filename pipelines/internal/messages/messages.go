@@ -124,7 +124,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 	}
 	stage := workspace.Stage{
-		Workspace: w, Name: "messages", Folder: workspace.MessagesFolder(f.split),
+		Workspace: w, Name: "messages", Folder: w.MessagesFolder(f.split),
 		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
 	}
 	stage.Outputs = []string{messages.CountsTable + "/", messages.SummaryFile}

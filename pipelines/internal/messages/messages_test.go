@@ -116,7 +116,7 @@ func TestCountsEqualCountingEdgeByEdge(t *testing.T) {
 func check(t *testing.T, workspace, split, remove string) {
 	t.Helper()
 	ctx := context.Background()
-	folder := filepath.Join(workspace, "messages", split)
+	folder := filepath.Join(workspace, "runs/main/messages", split)
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestAgain(t *testing.T) {
 	workspace := prepared(t, false)
 	arguments := []string{"--workspace", workspace, "--layers", "3"}
 	pipelinetest.Succeed(t, Pipeline(), arguments...)
-	folder := filepath.Join(workspace, "messages", "test")
+	folder := filepath.Join(workspace, "runs/main/messages", "test")
 	want := pipelinetest.Files(t, folder)
 	if len(want) != 3 {
 		t.Errorf("%d files, want counts, a summary and a manifest", len(want))
@@ -277,7 +277,7 @@ func TestCountsOfRealData(t *testing.T) {
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset))
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace)
-		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "messages", "test"))
+		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "test"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestTrainingOfThePaper(t *testing.T) {
 		workspace := t.TempDir()
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", data)
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--split", "train", "--remove", remove)
-		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "messages", "train"))
+		s, err := messages.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "train"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,5 +331,5 @@ func TestTrainingOfThePaper(t *testing.T) {
 
 // TestTakenOver holds that a run that lost its folder to another one writes nothing there.
 func TestTakenOver(t *testing.T) {
-	pipelinetest.TakenOver(t, Pipeline(), prepared(t, false), "messages/test", "--split", "test")
+	pipelinetest.TakenOver(t, Pipeline(), prepared(t, false), "runs/main/messages/test", "--split", "test")
 }

@@ -87,7 +87,7 @@ var timings = regexp.MustCompile(`"seconds":[^,]*`)
 func untimed(files map[string]string) map[string]string {
 	same := maps.Clone(files)
 	for name, text := range same {
-		if name == "training.jsonl" {
+		if name == "runs/main/training.jsonl" {
 			same[name] = timings.ReplaceAllString(text, "")
 		}
 	}
@@ -209,7 +209,7 @@ func testFailures(t *testing.T, workspace string, proxy *gcstest.Faulty, points 
 			failed++
 			endProcess(t, workspace)
 			again := s
-			if name == "train" && len(pipelinetest.Files(t, workspace+"/checkpoints")) > 0 {
+			if name == "train" && len(pipelinetest.Files(t, workspace+"/runs/main/checkpoints")) > 0 {
 				again.arguments = append(slices.Clone(s.arguments), "--resume")
 			}
 			if code, stderr := again.run(t, workspace); code != command.ExitOK {
@@ -259,7 +259,8 @@ func checkEnd(t *testing.T, workspace string, code int, stderr string, want map[
 				t.Errorf("a folder looks whole: %v", err)
 			}
 		default:
-			folder := name[:strings.Index(name, "/")+1] // such as messages/
+			below := strings.TrimPrefix(name, "runs/main/")
+			folder := name[:len(name)-len(below)+strings.Index(below, "/")+1] // such as runs/main/messages/
 			if _, whole := want[name]; !whole && got[folder+manifest.FileName] == "" && locked(got, folder) {
 				continue // a leftover, which the next run removes
 			}

@@ -91,8 +91,8 @@ func TestNextLeavesOutWhatExists(t *testing.T) {
 	for _, c := range []struct{ folder, next string }{
 		{"graph", "next: go run ./pipelines/distances --workspace " + w + " --split test\nnext: go run ./pipelines/train --workspace " + w + "\n"},
 		{"distances/test", "next: go run ./pipelines/train --workspace " + w + "\n"},
-		{"checkpoints", "next: go run ./pipelines/score --workspace " + w + "\n"},
-		{"evaluation/test", "next: go run ./pipelines/report --workspace " + w + "\n"},
+		{"runs/main/checkpoints", "next: go run ./pipelines/score --workspace " + w + "\n"},
+		{"runs/main/evaluation/test", "next: go run ./pipelines/report --workspace " + w + "\n"},
 	} {
 		if c.folder != "graph" {
 			if err := manifest.Write(t.Context(), filepath.Join(w, c.folder), manifest.Manifest{Stage: "test"}); err != nil {

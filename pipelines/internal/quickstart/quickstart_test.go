@@ -34,7 +34,7 @@ func TestQuickstart(t *testing.T) {
 		return out.String()
 	}
 	first := run()
-	text, err := os.ReadFile(filepath.Join(root, "evaluation", "test", "metrics.json"))
+	text, err := os.ReadFile(filepath.Join(root, "runs/main/evaluation", "test", "metrics.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestQuickstart(t *testing.T) {
 			t.Errorf("no %q in the output or the page", want)
 		}
 	}
-	checkpoint := filepath.Join(root, "checkpoints", "epoch-001.safetensors")
+	checkpoint := filepath.Join(root, "runs/main/checkpoints", "epoch-001.safetensors")
 	before, err := os.Stat(checkpoint)
 	if err != nil {
 		t.Fatal(err)

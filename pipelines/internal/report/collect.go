@@ -65,7 +65,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 	e.readTraining(ctx)
 	e.readEvaluations(ctx)
 	e.readOwnQueries(ctx)
-	e.messages = readSplits[messages.Summary](ctx, e, "messages", "summary.json", "messages", content{messagesSection, "message counts"})
+	e.messages = readSplits[messages.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
 	for _, m := range e.messages {
 		slices.SortStableFunc(m.Configurations, func(a, b messages.Configuration) int {
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
@@ -112,13 +112,13 @@ func read[T any](ctx context.Context, e *evidence, folder, file string, command 
 // content is what a section shows of a split.
 type content struct{ section, what string }
 
-// readSplits decodes a file of each split of a stage. A split without it leaves a gap in each of the
+// readSplits decodes a file of each split in the folder of a stage. A split without it leaves a gap in each of the
 // sections, as does a stage without any split.
-func readSplits[T any](ctx context.Context, e *evidence, stage, file, pipeline string, shown ...content) (all []T) {
-	splits := e.splitsIn(ctx, stage)
+func readSplits[T any](ctx context.Context, e *evidence, folder, file, pipeline string, shown ...content) (all []T) {
+	splits := e.splitsIn(ctx, folder)
 	for _, split := range splits {
 		command := e.workspace.Command(pipeline, "--split", split)
-		one, err := read[T](ctx, e, stage+"/"+split, file, command)
+		one, err := read[T](ctx, e, folder+"/"+split, file, command)
 		if err != nil {
 			e.missingSplit(split, command, err, shown...)
 			continue

@@ -25,7 +25,7 @@ type evaluation struct {
 // readEvaluations reads the evaluations that used the weights of the best checkpoint.
 func (e *evidence) readEvaluations(ctx context.Context) {
 	metrics, predictions := content{evaluationSection, "metrics"}, content{queriesSection, "predictions"}
-	for _, v := range readSplits[evaluation](ctx, e, "evaluation", "metrics.json", "score", metrics, predictions) {
+	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", metrics, predictions) {
 		command := e.workspace.Command("score", "--split", v.Split)
 		if err := e.checkBest(ctx, v.Split, command); err != nil {
 			e.missingSplit(v.Split, command, err, metrics, predictions)

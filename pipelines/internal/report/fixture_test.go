@@ -71,12 +71,12 @@ func summaryOf(n int64, mrr float64) evaluate.Summary {
 func complete(t testing.TB, w workspace.Workspace) {
 	t.Helper()
 	folders := []string{"graph"}
-	for _, stage := range []string{"distances", "evaluation", "messages"} {
+	for _, stage := range []string{"distances", "runs/main/evaluation", "runs/main/messages"} {
 		for _, split := range (&evidence{workspace: w}).splitsIn(context.Background(), stage) {
 			folders = append(folders, stage+"/"+split)
 		}
 	}
-	folders = append(folders, workspace.AnalysisFolder, "checkpoints")
+	folders = append(folders, workspace.AnalysisFolder, w.CheckpointsFolder())
 	var inputs map[string]string
 	for i, folder := range folders {
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
@@ -113,7 +113,7 @@ func (f fixture) analysis() {
 	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
 		f.write("distances/"+split+"/distribution.json", distances.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
-		f.write("messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
+		f.write("runs/main/messages/"+split+"/summary.json", messages.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []messages.Configuration{
 			{Layers: 6, Delta: 2, Totals: messages.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
 	}
 	a := statistics.Analysis{Dataset: "fb15k-237", Graph: statistics.Graph{Entities: 14541, MostEdges: 8642}}
@@ -142,10 +142,10 @@ func (f fixture) training() {
 		}
 		log += string(line) + "\n"
 	}
-	f.writeText("training.jsonl", log)
-	f.writeText("checkpoints/best", "epoch-012\n")
+	f.writeText("runs/main/training.jsonl", log)
+	f.writeText("runs/main/checkpoints/best", "epoch-012\n")
 	c := configuration.Default()
-	f.write("checkpoints/epoch-012.json", checkpoint.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
+	f.write("runs/main/checkpoints/epoch-012.json", checkpoint.Record{Configuration: c, Seed: 1, Epoch: 12, Step: 204087})
 }
 
 func (f fixture) evaluation(split string) {
@@ -157,7 +157,7 @@ func (f fixture) evaluation(split string) {
 	for i := range f.relations {
 		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
 	}
-	f.write("evaluation/"+split+"/metrics.json", m)
+	f.write("runs/main/evaluation/"+split+"/metrics.json", m)
 }
 
 func (f fixture) messages() {
@@ -174,7 +174,7 @@ func (f fixture) messages() {
 	for layer := range int64(6) {
 		m.ByLayer = append(m.ByLayer, messages.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, Totals: messages.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
 	}
-	f.write("messages/test/summary.json", m)
+	f.write("runs/main/messages/test/summary.json", m)
 }
 
 // tables writes the ranks of all queries, and five candidates of each, in parts.

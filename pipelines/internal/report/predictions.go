@@ -11,7 +11,6 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 )
 
@@ -96,7 +95,7 @@ func (e *evidence) readOwnQueries(ctx context.Context) {
 		return
 	}
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
-	err = e.require(ctx, workspace.EvaluationFolder("queries"), scoreOwn)
+	err = e.require(ctx, e.workspace.EvaluationFolder("queries"), scoreOwn)
 	if err == nil {
 		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
 			queries, candidates := group(rows, predictedQuery, everyQuery)
@@ -242,7 +241,7 @@ func (e *evidence) composeOwnQueries() section {
 	s := section{ID: "own", Title: "Your queries", Cards: e.own}
 	s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
 	if e.ownQueries > ownShown {
-		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in evaluation/queries.", ownShown, count(e.ownQueries)))
+		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", ownShown, count(e.ownQueries), e.workspace.EvaluationFolder("queries")))
 	}
 	return s
 }

@@ -131,7 +131,7 @@ func TestOwnQueries(t *testing.T) {
 	if _, output := run(t, root); !strings.Contains(output, "The answers to your own queries cannot be shown (") {
 		t.Errorf("no gap for queries without a manifest: %s", output)
 	}
-	stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/queries"}
+	stage := workspace.Stage{Workspace: w, Name: "score", Folder: "runs/main/evaluation/queries"}
 	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 		t.Fatal(err)
 	}

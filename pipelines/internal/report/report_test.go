@@ -143,11 +143,14 @@ func TestGaps(t *testing.T) {
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
 		{"several splits", func(f fixture) { f.messages(); f.analysis() }, []string{"of each split", "dotted: of those that are not empty", "in numbers", "A training query"}, nil},
 		{"degrees without a manifest of their graph", func(f fixture) { f.writeText("analysis/analysis.json", `{"degrees": [`) }, []string{"degrees of the graph cannot be shown", "./pipelines/analyze"}, []string{"In-degrees"}},
-		{"damaged metrics", func(f fixture) { f.writeText("evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
-		{"damaged log", func(f fixture) { f.training(); f.writeText("training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep") }, []string{"training.jsonl:2"}, nil},
-		{"no configurations", func(f fixture) { f.write("messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},
-		{"one epoch, no validation", func(f fixture) { f.writeText("training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
-		{"no queries", func(f fixture) { f.write("evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
+		{"damaged metrics", func(f fixture) { f.writeText("runs/main/evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
+		{"damaged log", func(f fixture) {
+			f.training()
+			f.writeText("runs/main/training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep")
+		}, []string{"training.jsonl:2"}, nil},
+		{"no configurations", func(f fixture) { f.write("runs/main/messages/test/summary.json", messages.Summary{Split: "test"}) }, []string{"Messages"}, nil},
+		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch"}, []string{"NaN"}},
+		{"no queries", func(f fixture) { f.write("runs/main/evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -208,7 +211,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"evaluation/test is not complete", "messages/test was made from another", "The model was trained on another graph"} {
+	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another", "The model was trained on another graph"} {
 		var out, problems bytes.Buffer
 		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
@@ -236,7 +239,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 func TestChoicesOfAStar(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
-	f.write("messages/test/summary.json", messages.Summary{Split: "test", Queries: 10, Edges: 1000,
+	f.write("runs/main/messages/test/summary.json", messages.Summary{Split: "test", Queries: 10, Edges: 1000,
 		Configurations: []messages.Configuration{{Layers: 2, Delta: 1, Totals: messages.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
 		AStar: &messages.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
 			ByLayer: []messages.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
@@ -295,14 +298,14 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		f := fixture{t, w, 3, 8}
 		f.graph()
 		f.training()
-		f.write("checkpoints/epoch-012.json", checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
+		f.write("runs/main/checkpoints/epoch-012.json", checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
 		f.evaluation("test")
 		complete(t, w)
 		inputs, err := w.Inputs(t.Context(), "graph")
 		if err != nil {
 			t.Fatal(err)
 		}
-		stage := workspace.Stage{Workspace: w, Name: "score", Folder: "evaluation/test", Inputs: inputs,
+		stage := workspace.Stage{Workspace: w, Name: "score", Folder: "runs/main/evaluation/test", Inputs: inputs,
 			Configuration: map[string]string{"checkpoint": "epoch-003", "weights": test.weights}}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)

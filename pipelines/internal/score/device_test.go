@@ -25,13 +25,13 @@ func TestDevice(t *testing.T) {
 		!(math.Abs(got.Mean.MRR-want.Mean.MRR) < 0.01) {
 		t.Errorf("metrics %+v on the device, %+v on the CPU", got.Summary, want.Summary)
 	}
-	before := pipelinetest.Files(t, filepath.Join(w, "evaluation"))
+	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
 	for _, device := range []string{"cpu", "cuda", "auto"} {
 		if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--device", device); !strings.Contains(out, "is complete") {
 			t.Errorf("%s scores again: %s", device, out)
 		}
 	}
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "evaluation")), before)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")), before)
 }
 
 // TestDeviceFails scores on devices that fail: the error is a line that says what to do, and auto scores on the CPU unless the

@@ -32,7 +32,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", file, "--top_k", "6")
-			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "evaluation", "queries", "predictions"))
+			predictions := rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions"))
 			want := make([][]model.Answer, len(queries))
 			for i, p := range predictions { // in the order of the queries
 				want[i/6] = append(want[i/6], model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
@@ -83,7 +83,7 @@ func TestLibraryLoadsAndTrainsAsTheCommands(t *testing.T) {
 	}
 	text := pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))
 	files := model.Files{Train: filepath.Join(text, "train.txt"), Valid: filepath.Join(text, "valid.txt"), Test: filepath.Join(text, "test.txt")}
-	loaded, err := model.Load(t.Context(), files, filepath.Join(w, "checkpoints", opened.Checkpoint()+".json"))
+	loaded, err := model.Load(t.Context(), files, filepath.Join(w, "runs/main/checkpoints", opened.Checkpoint()+".json"))
 	check("loaded", loaded, err)
 
 	var facts model.Facts
@@ -98,7 +98,7 @@ func TestLibraryLoadsAndTrainsAsTheCommands(t *testing.T) {
 
 func TestLibraryNoticesDamage(t *testing.T) {
 	w := trained(t, "plain")
-	for _, path := range []string{"graph/answers.arrow", "graph/manifest.json", "checkpoints/best"} {
+	for _, path := range []string{"graph/answers.arrow", "graph/manifest.json", "runs/main/checkpoints/best"} {
 		file := filepath.Join(w, filepath.FromSlash(path))
 		whole, err := os.ReadFile(file)
 		if err != nil {

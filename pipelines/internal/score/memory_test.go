@@ -14,7 +14,7 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 	w := trained(t, "plain")
 	arguments := []string{"--workspace", w, "--threads", "3", "--force"}
 	pipelinetest.Succeed(t, Pipeline(), arguments...)
-	evaluation := filepath.Join(w, "evaluation", "test")
+	evaluation := filepath.Join(w, "runs/main/evaluation", "test")
 	before := pipelinetest.Files(t, evaluation)["metrics.json"]
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--memory", "10")...)
 	found := regexp.MustCompile(`^--memory 10 is too small: scoring this graph with 3 threads takes at least (\d+) MiB \(Go and Beam 160, graph \d+, .*\); give --memory (\d+) or fewer --threads\n$`).FindStringSubmatch(stderr)

@@ -149,7 +149,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
-	stage := a.stage(workspace.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
+	stage := a.stage(w.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
 		Predictions: parquet.PredictionsVersion,
 	})

@@ -30,7 +30,7 @@ import (
 
 func metricsOf(t testing.TB, workspace, split string) evaluate.Metrics {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(workspace, "evaluation", split, "metrics.json"))
+	text, err := os.ReadFile(filepath.Join(workspace, "runs/main/evaluation", split, "metrics.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestScore(t *testing.T) {
 
 // checkRows holds the tables to the metrics.
 func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int64) {
-	folder := filepath.Join(workspace, "evaluation", "test")
+	folder := filepath.Join(workspace, "runs/main/evaluation", "test")
 	rankings := rowsOf[parquet.Ranking](t, filepath.Join(folder, "rankings"))
 	if int64(len(rankings)) != m.Queries {
 		t.Fatalf("%d rankings, want %d", len(rankings), m.Queries)
@@ -111,7 +111,7 @@ func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int6
 // Threads, memory and repetition change no byte.
 func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	w := trained(t, "plain")
-	evaluation := filepath.Join(w, "evaluation")
+	evaluation := filepath.Join(w, "runs/main/evaluation")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--threads", "1")
 	want := pipelinetest.Files(t, evaluation)
 	if len(want) != 4 {
@@ -133,7 +133,7 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
 	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "train")
-	rankings := rowsOf[parquet.Ranking](t, filepath.Join(w, "evaluation", "train", "rankings"))
+	rankings := rowsOf[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", "train", "rankings"))
 	found := 0
 	for _, r := range rankings {
 		want := int64(12)
@@ -159,7 +159,7 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 		t.Helper()
 		p := evaluate.Params{
 			Queries: bundle.Params{Graph: graph, Split: "test", Work: work, Best: 5},
-			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: threads},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: threads},
 			Folder:  to,
 		}
 		if err := ptest.Run(Build(p)); err != nil {
@@ -192,9 +192,9 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 	w := trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	folder := filepath.Join(w, "evaluation", "test")
+	folder := filepath.Join(w, "runs/main/evaluation", "test")
 	want := pipelinetest.Files(t, folder)
-	stage := workspace.Stage{Workspace: workspace.New(w), Name: "score", Folder: "evaluation/test"}
+	stage := workspace.Stage{Workspace: workspace.New(w), Name: "score", Folder: "runs/main/evaluation/test"}
 	earlier, err := manifest.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 // over its life, which an undisturbed run measures, and lets the last one end.
 func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 	w := trained(t, "plain")
-	evaluation, arguments := filepath.Join(w, "evaluation", "train"), []string{"--workspace", w, "--split", "train"}
+	evaluation, arguments := filepath.Join(w, "runs/main/evaluation", "train"), []string{"--workspace", w, "--split", "train"}
 	begun := time.Now()
 	if killed, _ := pipelinetest.Kill(t, time.Hour, arguments...); killed {
 		t.Fatal("it took an hour")
@@ -256,7 +256,7 @@ func TestUserQueries(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(w, "evaluation", "queries", "answers.tsv"))
+	text, err := os.ReadFile(filepath.Join(w, "runs/main/evaluation", "queries", "answers.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestUserQueriesInShards(t *testing.T) {
 		}
 		err := ptest.Run(Build(evaluate.Params{
 			Queries: bundle.Params{Graph: graph, Split: "test", Queries: table, Work: work, Best: 2},
-			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
+			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 2, Threads: 2},
 			Folder:  to,
 		}))
 		if err != nil {
@@ -345,7 +345,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 	if out := train(); !strings.Contains(out, again+w+"\n") {
 		t.Errorf("without metrics, train says\n%s", out)
 	}
-	best, err := os.ReadFile(filepath.Join(w, "checkpoints", "best"))
+	best, err := os.ReadFile(filepath.Join(w, "runs/main/checkpoints", "best"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,8 +359,8 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 			t.Errorf("with metrics of epoch %s, %s is best, train says\n%s", epoch, best, out)
 		}
 	}
-	pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "manifest.json"))
-	for _, checkpoint := range []string{"2", w + "/./checkpoints/epoch-002"} {
+	pipelinetest.Remove(t, filepath.Join(w, "runs/main/checkpoints", "manifest.json"))
+	for _, checkpoint := range []string{"2", w + "/./runs/main/checkpoints/epoch-002"} {
 		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", checkpoint, "--force")
 		if !strings.Contains(out, "training incomplete; using epoch-002. Resume: go run ./pipelines/train --workspace "+w+" --resume") {
 			t.Errorf("of an incomplete training score says\n%s", out)
@@ -371,7 +371,7 @@ func TestWhatTrainingLeavesToSay(t *testing.T) {
 // TestRunningTraining scores with a finished epoch of a training that is running.
 func TestRunningTraining(t *testing.T) {
 	w := trained(t, "plain")
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Remove(t, folder, "manifest.json")
 	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--checkpoint", "2")
@@ -411,12 +411,12 @@ func TestMistakes(t *testing.T) {
 	}{
 		"no workspace": {func(t *testing.T, w string) []string { return []string{"--workspace", w + "-absent"} }, 1, []string{"run go run ./pipelines/preprocess"}},
 		"no training": {func(t *testing.T, w string) []string {
-			pipelinetest.Remove(t, w, "checkpoints")
+			pipelinetest.Remove(t, w, "runs/main/checkpoints")
 			return nil
 		}, 1, []string{"no checkpoint", "run go run ./pipelines/train"}},
 		"first epoch": {func(t *testing.T, w string) []string {
-			pipelinetest.Remove(t, w, "checkpoints")
-			pipelinetest.Write(t, filepath.Join(w, "checkpoints", lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
+			pipelinetest.Remove(t, w, "runs/main/checkpoints")
+			pipelinetest.Write(t, filepath.Join(w, "runs/main/checkpoints", lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
 			return nil
 		}, 1, []string{"no checkpoint", "a training is running (process 7 on host elsewhere", "wait for its first epoch"}},
 		"no such epoch":      {flagsOnly("--checkpoint", "9"), 1, []string{"epoch-009", "epoch-003"}},
@@ -437,12 +437,12 @@ func TestMistakes(t *testing.T) {
 		"queries, not UTF-8": {queriesOf("e003\tne\xffxt\n"), 1, []string{"queries.tsv:1:"}},
 		"queries, none":      {queriesOf(""), 1, []string{"queries.tsv"}},
 		"queries, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
-		"checkpoint cut":     {damage("checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
-		"checkpoint flipped": {damage("checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
-		"record cut":         {damage("checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
-		"record flipped":     {damage("checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
-		"training flipped":   {damage("checkpoints/manifest.json", pipelinetest.Flip), 1, []string{"checkpoints/manifest.json", "go run ./pipelines/train"}},
-		"best damaged":       {damage("checkpoints/best", pipelinetest.Flip), 1, []string{"checkpoints/best"}},
+		"checkpoint cut":     {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
+		"checkpoint flipped": {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
+		"record cut":         {damage("runs/main/checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},
+		"record flipped":     {damage("runs/main/checkpoints/epoch-003.json", pipelinetest.Flip), 1, []string{"epoch-003.json", "damaged"}},
+		"training flipped":   {damage("runs/main/checkpoints/manifest.json", pipelinetest.Flip), 1, []string{"runs/main/checkpoints/manifest.json", "go run ./pipelines/train"}},
+		"best damaged":       {damage("runs/main/checkpoints/best", pipelinetest.Flip), 1, []string{"runs/main/checkpoints/best"}},
 		"graph cut":          {damage("graph/answers.arrow", pipelinetest.Cut), 1, []string{"answers.arrow", "go run ./pipelines/preprocess"}},
 		"graph flipped":      {damage("graph/queries-test.arrow", pipelinetest.Flip), 1, []string{"queries-test.arrow", "go run ./pipelines/preprocess"}},
 		"manifest cut":       {damage("graph/manifest.json", pipelinetest.Cut), 1, []string{"manifest.json", "go run ./pipelines/preprocess"}},
@@ -467,7 +467,7 @@ func TestMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := trained(t, "plain")
 			arguments := append([]string{"--workspace", w}, c.spoil(t, w)...)
-			before := pipelinetest.Files(t, filepath.Join(w, "evaluation"))
+			before := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
 			code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 			if code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
@@ -480,7 +480,7 @@ func TestMistakes(t *testing.T) {
 			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 || strings.Contains(stderr, "goroutine") {
 				t.Errorf("%d lines: %q", n+1, stderr)
 			}
-			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "evaluation")), before)
+			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")), before)
 		})
 	}
 }
@@ -522,9 +522,9 @@ func other(t *testing.T, w, prefix, relation string) []string {
 func TestTakenOver(t *testing.T) {
 	workspace := trained(t, "plain")
 	t.Run("split", func(t *testing.T) {
-		pipelinetest.TakenOver(t, Pipeline(), workspace, "evaluation/test", "--device", "cpu")
+		pipelinetest.TakenOver(t, Pipeline(), workspace, "runs/main/evaluation/test", "--device", "cpu")
 	})
 	t.Run("queries", func(t *testing.T) {
-		pipelinetest.TakenOver(t, Pipeline(), workspace, "evaluation/queries", "--device", "cpu", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
+		pipelinetest.TakenOver(t, Pipeline(), workspace, "runs/main/evaluation/queries", "--device", "cpu", "--queries", file(t, "queries.tsv", "e000\tnext\n"))
 	})
 }

@@ -34,8 +34,8 @@ func (a *scoring) print(m evaluate.Metrics) {
 
 func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
 
-// queriesFolder holds the answers to a user's queries.
-const queriesFolder = "evaluation/queries"
+// queriesFolder returns the folder of the answers to a user's queries below the workspace.
+func (a *scoring) queriesFolder() string { return a.e.Workspace.EvaluationFolder("queries") }
 
 // answer answers the queries of --queries.
 func (a *scoring) answer(ctx context.Context) error {
@@ -51,8 +51,8 @@ func (a *scoring) answer(ctx context.Context) error {
 	if err := a.divide(ctx, count); err != nil {
 		return err
 	}
-	table := storage.Join(w.Path(queriesFolder), "queries.arrow")
-	stage := a.stage(queriesFolder, table, count, recorded{
+	table := storage.Join(w.Path(a.queriesFolder()), "queries.arrow")
+	stage := a.stage(a.queriesFolder(), table, count, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
 		Predictions: parquet.PredictionsVersion,
 	})
@@ -78,7 +78,7 @@ const queriesShown = 20
 
 // showAnswers prints the answers and the outputs, and whether this run made them.
 func (a *scoring) showAnswers(ctx context.Context, made bool) error {
-	folder := a.e.Workspace.Path(queriesFolder)
+	folder := a.e.Workspace.Path(a.queriesFolder())
 	shown, width := 0, 0
 	var predictions []parquet.Prediction
 	enough := errors.New("the queries that are printed are read")

@@ -45,14 +45,14 @@ func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 			t.Errorf("no %q in %s", text, said)
 		}
 	}
-	if _, err := os.Stat(w + "/checkpoints/manifest.json"); err == nil {
+	if _, err := os.Stat(w + "/runs/main/checkpoints/manifest.json"); err == nil {
 		t.Error("the interrupted training counts as complete")
 	}
 }
 
 // TestEpochsAreShownOnce: workers on other machines are shown by their files, those in this process by what they report.
 func TestEpochsAreShownOnce(t *testing.T) {
-	history := pipelinetest.Read(t, finished(t), "training.jsonl")
+	history := pipelinetest.Read(t, finished(t), "runs/main/training.jsonl")
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestEpochsAreShownOnce(t *testing.T) {
 			w := ring(t, 60)
 			server := jobtest.Start(t, func(j *jobtest.Job) {
 				j.State(jobpb.JobState_RUNNING)
-				if err := os.WriteFile(w+"/training.jsonl", []byte(history), 0o666); err != nil {
+				if err := os.WriteFile(w+"/runs/main/training.jsonl", []byte(history), 0o666); err != nil {
 					t.Error(err)
 				}
 				j.State(jobpb.JobState_DONE)

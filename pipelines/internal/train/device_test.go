@@ -23,7 +23,7 @@ func TestDevice(t *testing.T) {
 		if code != 0 || !strings.Contains(stderr, says) || strings.Contains(stderr, not) {
 			t.Errorf("%q: %d, %s; want %q and not %q", flags, code, stderr, says, not)
 		}
-		history, err := learn.ReadHistory(t.Context(), filepath.Join(w, "training.jsonl"))
+		history, err := learn.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
 		if err != nil || len(history) == 0 {
 			t.Fatalf("%d lines, %v", len(history), err)
 		}
@@ -36,14 +36,14 @@ func TestDevice(t *testing.T) {
 	run("computing on cuda:0 (", "on the CPU", true, "--epochs", "3", "--resume", "--device", "cuda")
 	run("computing on the CPU: policy full", "use --device cpu", false, "--epochs", "1", "--force", "--policy", "full")
 
-	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	for _, device := range []string{"cuda", "cuda:1"} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--device", device, "--force", "--policy", "full")...)
 		if code != 1 || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "--device "+device+": ") {
 			t.Errorf("%s: %d, %q, want one line", device, code, stderr)
 		}
 	}
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 }
 
 // TestDeviceFails trains on devices that fail: the error is a line that says what to do, auto trains on the CPU where the device
@@ -102,7 +102,7 @@ func lastLine(text string) string {
 // weights returns the content of the checkpoint of the first epoch.
 func weights(t *testing.T, workspace string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(workspace, "checkpoints", "epoch-001.safetensors"))
+	content, err := os.ReadFile(filepath.Join(workspace, "runs/main/checkpoints", "epoch-001.safetensors"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,18 +18,18 @@ import (
 // A training on other machines is shown by its files: each epoch once, and the newest checkpoint.
 func TestFilesShowTheTraining(t *testing.T) {
 	w := finished(t)
-	history := pipelinetest.Read(t, w, "training.jsonl")
+	history := pipelinetest.Read(t, w, "runs/main/training.jsonl")
 	var text bytes.Buffer
 	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(&text, false)}
 	training := &training{
 		flags: &flags{configuration: configuration.Configuration{Epochs: 4}}, e: e,
-		folder: checkpoint.Folder(filepath.Join(w, "checkpoints")),
+		folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints")),
 	}
 	show := &display{e: e}
 	lines := strings.SplitAfter(history, "\n")
 	shown := 7 // of a training that this one replaced
 	for n := range lines {
-		if err := os.WriteFile(filepath.Join(w, "training.jsonl"), []byte(strings.Join(lines[:n], "")), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(w, "runs/main/training.jsonl"), []byte(strings.Join(lines[:n], "")), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if shown = training.showFiles(t.Context(), 100, shown, show); shown != n {

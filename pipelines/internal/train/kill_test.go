@@ -21,7 +21,7 @@ import (
 func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	undisturbed := ring(t, 60)
 	pipelinetest.Succeed(t, Pipeline(), small(undisturbed)...)
-	want := pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints"))
+	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
 	if len(want) < 4+4+2+2 {
 		t.Fatalf("only %d files", len(want))
 	}
@@ -29,7 +29,7 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	before := dyingStorage.changes.Load()
 	pipelinetest.Succeed(t, Pipeline(), unsteady(counted)...)
 	changes := dyingStorage.changes.Load() - before
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(counted, "checkpoints")), want)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(counted, "runs/main/checkpoints")), want)
 	rng := rand.New(rand.NewPCG(7, 7))
 	kills, resumed := 0, 0
 	for trainings := 0; kills < 8 || resumed < 4; trainings++ {
@@ -50,8 +50,8 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 				resumed++
 			}
 		}
-		pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
-		if lines := strings.Count(pipelinetest.Files(t, w)["training.jsonl"], "\n"); lines != 4 {
+		pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
+		if lines := strings.Count(pipelinetest.Files(t, w)["runs/main/training.jsonl"], "\n"); lines != 4 {
 			t.Errorf("training.jsonl has %d lines, want 4", lines)
 		}
 	}
@@ -120,7 +120,7 @@ func testInterrupted(t *testing.T, end os.Signal) {
 	if code != 0 || !strings.Contains(text, "resuming from ") {
 		t.Errorf("%d, %s", code, text)
 	}
-	found, err := filepath.Glob(filepath.Join(w, "checkpoints", "epoch-003.json"))
+	found, err := filepath.Glob(filepath.Join(w, "runs/main/checkpoints", "epoch-003.json"))
 	if err != nil || len(found) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -20,7 +20,7 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), flags("--epochs", "1")...); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	var least string
 	for _, again := range [][]string{{"--epochs", "1", "--force"}, {"--epochs", "2", "--resume"}} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), flags(append(again, "--memory", "10")...)...)
@@ -28,7 +28,7 @@ func TestLeastMemoryIsEnough(t *testing.T) {
 		if code != 2 || found == nil || found[1] != found[2] {
 			t.Fatalf("%v: exit code %d: %s", again, code, stderr)
 		}
-		if after := pipelinetest.Files(t, filepath.Join(w, "checkpoints")); !maps.Equal(before, after) {
+		if after := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")); !maps.Equal(before, after) {
 			t.Errorf("%v changed the checkpoints", again)
 		}
 		least = found[1]

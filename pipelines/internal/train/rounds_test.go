@@ -36,7 +36,7 @@ func unfinish(t *testing.T, folder, last string) map[string]string {
 // One worker trains as without --workers, whatever its local steps, and writes the same bytes.
 func TestOneWorkerHasNoRounds(t *testing.T) {
 	w := finished(t)
-	want := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	want := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	for name, text := range want {
 		if strings.Contains(text, "workers") || strings.Contains(text, "local_steps") {
 			t.Errorf("%s of one worker names workers", name)
@@ -47,12 +47,12 @@ func TestOneWorkerHasNoRounds(t *testing.T) {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "1", "--local_steps", "3", "--force")...)
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
 }
 
 func TestRounds(t *testing.T) {
 	w := ring(t, 40)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w)...)
 	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") || !strings.Contains(stderr, "computing on the CPU: 2 workers") {
 		t.Fatalf("%d, %s%s", code, out, stderr)
@@ -79,7 +79,7 @@ func TestRounds(t *testing.T) {
 func TestRoundsOfSeveralJobs(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "2", "--local_steps", "1", "--epochs", "2", "--batch_size", "2", "--dim", "4", "--layers", "2", "--negatives", "2", "--valid_limit", "1")...)
-	history := pipelinetest.Read(t, w, "training.jsonl")
+	history := pipelinetest.Read(t, w, "runs/main/training.jsonl")
 	if n := strings.Count(history, "\n"); n != 2 {
 		t.Errorf("%d lines of history, want 4:\n%s", n, history)
 	}
@@ -87,7 +87,7 @@ func TestRoundsOfSeveralJobs(t *testing.T) {
 
 func TestResumeRounds(t *testing.T) {
 	w := ring(t, 40)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Succeed(t, Pipeline(), byTwo(w)...)
 	whole := unfinish(t, folder, "epoch-003")
 	for name, c := range map[string]struct {
@@ -144,7 +144,7 @@ func TestKilledRoundsEndInTheSameBytes(t *testing.T) {
 	before := dyingStorage.changes.Load()
 	pipelinetest.Succeed(t, Pipeline(), byTwo(dyingScheme+undisturbed)...)
 	changes := dyingStorage.changes.Load() - before
-	want := pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints"))
+	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
 	rng := rand.New(rand.NewPCG(1, 2))
 	w, kills := ring(t, 60), 0
 	for killed := true; killed; {
@@ -160,7 +160,7 @@ func TestKilledRoundsEndInTheSameBytes(t *testing.T) {
 	if kills < 4 {
 		t.Errorf("only %d kills", kills)
 	}
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), want)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
 }
 
 // TestInterruptedRoundsEndInTheSameBytes stops the real process as Ctrl-C does.
@@ -177,8 +177,8 @@ func TestInterruptedRoundsEndInTheSameBytes(t *testing.T) {
 	}
 	undisturbed := ring(t, 60)
 	pipelinetest.Succeed(t, Pipeline(), byTwo(undisturbed, "--epochs", end)...)
-	want := pipelinetest.Files(t, filepath.Join(undisturbed, "checkpoints"))
-	for name, text := range pipelinetest.Files(t, filepath.Join(w, "checkpoints")) {
+	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
+	for name, text := range pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")) {
 		if name == "manifest.json" || strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, fmt.Sprintf("epoch-%03d", last+1)) {
 			continue // records of epochs before name the number that was planned then
 		}
@@ -197,5 +197,5 @@ func TestRoundsInABucket(t *testing.T) {
 	for _, workspace := range []string{w, bucket} {
 		pipelinetest.Succeed(t, Pipeline(), byTwo(workspace)...)
 	}
-	pipelinetest.Same(t, pipelinetest.Files(t, bucket+"/checkpoints"), pipelinetest.Files(t, filepath.Join(w, "checkpoints")))
+	pipelinetest.Same(t, pipelinetest.Files(t, bucket+"/runs/main/checkpoints"), pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")))
 }

@@ -190,7 +190,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	t := &training{
 		flags: f, e: e, loaded: loaded, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
-			Workspace: e.Workspace, Name: "train", Folder: "checkpoints",
+			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
 			Configuration: recorded{f.configuration, f.rounds, f.validation}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},

@@ -23,7 +23,7 @@ func TestTrain(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{"best: epoch", "wrote " + w + "/checkpoints/", "training.jsonl", "next: go run ./pipelines/score --workspace"} {
+	for _, want := range []string{"best: epoch", "wrote " + w + "/runs/main/checkpoints/", "training.jsonl", "next: go run ./pipelines/score --workspace"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -31,14 +31,14 @@ func TestTrain(t *testing.T) {
 	if !strings.Contains(stderr, "epoch 4 of 4: loss") {
 		t.Errorf("progress says\n%s", stderr)
 	}
-	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	code, out, stderr = pipelinetest.Run(t, Pipeline(), small(w)...)
 	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch") {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
 	// Threads, memory and training again change no byte.
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--replicas", "3", "--memory", "300")...)
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 }
 
 func TestTrainingWithoutValidation(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTrainingWithoutValidation(t *testing.T) {
 
 func TestResume(t *testing.T) {
 	w := finished(t)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	whole := pipelinetest.Files(t, folder)
 	// As a run that was killed in its last epoch leaves it.
 	unfinish := func() {
@@ -108,7 +108,7 @@ func TestResume(t *testing.T) {
 // may be alive: only with --force, and from its newest checkpoint.
 func TestTakeOverKeepsCheckpoints(t *testing.T) {
 	w := finished(t)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	whole := pipelinetest.Files(t, folder)
 	for name := range whole {
 		if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
@@ -131,7 +131,7 @@ func TestTakeOverKeepsCheckpoints(t *testing.T) {
 // with the configuration of the flags.
 func TestRemedyKeepsTheFlags(t *testing.T) {
 	w := finished(t)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	proposed := func(stderr, ends string) []string {
 		t.Helper()
 		_, line, _ := strings.Cut(stderr, "go run ./pipelines/train ")
@@ -188,7 +188,7 @@ func TestMoreEpochs(t *testing.T) {
 		}
 	}
 	// Earlier records name the number of epochs that was planned then; all else is the same.
-	a, b := pipelinetest.Files(t, filepath.Join(long, "checkpoints")), pipelinetest.Files(t, filepath.Join(short, "checkpoints"))
+	a, b := pipelinetest.Files(t, filepath.Join(long, "runs/main/checkpoints")), pipelinetest.Files(t, filepath.Join(short, "runs/main/checkpoints"))
 	for _, early := range []string{"epoch-001.json", "epoch-002.json", "epoch-003.json", "manifest.json"} {
 		delete(a, early)
 		delete(b, early)
@@ -200,7 +200,7 @@ func TestMoreEpochs(t *testing.T) {
 // defaults, and again with --epochs.
 func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
 	w := ring(t, 40)
-	folder := filepath.Join(w, "checkpoints")
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "3", "--seed", "5", "--validate_every", "2", "--valid_limit", "3")...)
 	want := pipelinetest.Files(t, folder)
 	for name := range want {
@@ -252,7 +252,7 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 	folder := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w := prepared(t, folder)
 	pipelinetest.Succeed(t, Pipeline(), small(w)...)
-	interrupted(t, filepath.Join(w, "checkpoints"))
+	interrupted(t, filepath.Join(w, "runs/main/checkpoints"))
 	text, err := os.ReadFile(filepath.Join(folder, "train.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -276,10 +276,10 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w, other := prepared(t, dataset), prepared(t, dataset)
 	pipelinetest.Succeed(t, Pipeline(), small(other, "--seed", "2", "--epochs", "60")...)
-	foreign := pipelinetest.Files(t, filepath.Join(other, "checkpoints"))
+	foreign := pipelinetest.Files(t, filepath.Join(other, "runs/main/checkpoints"))
 	leave := func(name string) {
 		for _, ending := range []string{".safetensors", ".json"} {
-			if err := os.WriteFile(filepath.Join(w, "checkpoints", name+ending), []byte(foreign[name+ending]), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(w, "runs/main/checkpoints", name+ending), []byte(foreign[name+ending]), 0o666); err != nil {
 				t.Error(err)
 			}
 		}
@@ -287,28 +287,28 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		for first := filepath.Join(w, "checkpoints", "epoch-001.json"); t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+		for first := filepath.Join(w, "runs/main/checkpoints", "epoch-001.json"); t.Context().Err() == nil; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(first); err != nil {
 				continue
 			}
 			// The training removes weights without a record, so those that come between two of its looks are left again.
 			leave("epoch-060")
 			time.Sleep(5 * time.Millisecond)
-			if _, err := os.Stat(filepath.Join(w, "checkpoints", "epoch-060.safetensors")); err == nil {
+			if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "epoch-060.safetensors")); err == nil {
 				return
 			}
 		}
 	}()
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30")...)
 	<-left
-	if want := "epoch-060 of " + filepath.Join(w, "checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
+	if want := "epoch-060 of " + filepath.Join(w, "runs/main/checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
 		t.Errorf("%d, %q, want %q in it", code, stderr, want)
 	}
-	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {
 		t.Error("the folder counts as complete")
 	}
 	for _, ending := range []string{".safetensors", ".json"} {
-		pipelinetest.Remove(t, filepath.Join(w, "checkpoints", "epoch-060"+ending))
+		pipelinetest.Remove(t, filepath.Join(w, "runs/main/checkpoints", "epoch-060"+ending))
 	}
 	leave("epoch-002")
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
@@ -325,7 +325,7 @@ func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	w := finished(t)
-	before := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
 	file := filepath.Join(t.TempDir(), "file")
 	pipelinetest.Write(t, file, "no folder")
 	for name, c := range map[string]struct {
@@ -369,7 +369,7 @@ func TestMistakes(t *testing.T) {
 			if n := strings.Count(strings.TrimSpace(stderr), "\n"); n != 0 {
 				t.Errorf("%d lines: %q", n+1, stderr)
 			}
-			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")), before)
+			pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 		})
 	}
 }
@@ -396,7 +396,7 @@ func TestLossThatIsNotFinite(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
 		t.Errorf("%d, %q", code, stderr)
 	}
-	if _, err := os.Stat(filepath.Join(w, "checkpoints", "manifest.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {
 		t.Error("the checkpoints look complete")
 	}
 }

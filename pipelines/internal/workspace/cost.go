@@ -18,7 +18,7 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 	)
 	edges := float64(max(1, s.Edges))
 	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
-	if c.Policy == configuration.PolicyWindow && w.Complete(ctx, MessagesFolder(split)) {
+	if c.Policy == configuration.PolicyWindow && w.Complete(ctx, w.MessagesFolder(split)) {
 		if counted, err := messages.ReadSummary(ctx, w.Messages(split)); err == nil {
 			for _, of := range counted.Configurations {
 				if of.Layers == c.Layers && of.Delta == c.Delta {

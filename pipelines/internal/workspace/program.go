@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tagnet/formats/names"
 )
 
 // program returns the words that start the pipeline of a name in the way in which this process was
@@ -14,9 +16,9 @@ func program(started, name string) string {
 	case strings.Contains(started, "/go-build") || strings.HasSuffix(base, ".test"): // go run or go test
 		return "go run ./pipelines/" + name
 	case base == "tagnet":
-		return Quote(started) + " " + name
+		return names.Quote(started) + " " + name
 	}
-	return Quote(strings.TrimSuffix(started, filepath.Base(started)) + name)
+	return names.Quote(strings.TrimSuffix(started, filepath.Base(started)) + name)
 }
 
 // startedAs is the path by which this process was started.

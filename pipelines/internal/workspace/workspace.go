@@ -2,8 +2,8 @@ package workspace
 
 import (
 	"slices"
-	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
@@ -15,11 +15,18 @@ const Default = "./workspace"
 // Splits are the names that --split takes, in the order of training.
 var Splits = []string{"train", "valid", "test"}
 
-// Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes.
-type Workspace struct{ root string }
+// Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes, and the run in it whose model
+// is meant.
+type Workspace struct{ root, run string }
 
-// New returns the workspace at a path or URL.
-func New(root string) Workspace { return Workspace{root} }
+// New returns the workspace at a path or URL, with its main run.
+func New(root string) Workspace { return Workspace{root, checkpoint.DefaultRun} }
+
+// WithRun returns the workspace with another run. The name has passed checkpoint.CheckRun.
+func (w Workspace) WithRun(name string) Workspace { return Workspace{w.root, name} }
+
+// Run returns the name of the run.
+func (w Workspace) Run() string { return w.run }
 
 // Root returns the path or URL as the user gave it.
 func (w Workspace) Root() string { return w.root }
@@ -34,16 +41,16 @@ func (w Workspace) Graph() string { return w.Path(GraphFolder) }
 func (w Workspace) Distances(split string) string { return w.Path(DistancesFolder(split)) }
 
 // Checkpoints returns the folder of what train saves.
-func (w Workspace) Checkpoints() string { return w.Path(checkpoint.FolderName) }
+func (w Workspace) Checkpoints() string { return w.Path(w.CheckpointsFolder()) }
 
 // TrainingLog returns the file with a line per epoch.
-func (w Workspace) TrainingLog() string { return w.Path("training.jsonl") }
+func (w Workspace) TrainingLog() string { return w.Path(w.InRun(checkpoint.HistoryFile)) }
 
 // Evaluation returns the folder of a split's ranks and predictions.
-func (w Workspace) Evaluation(split string) string { return w.Path(EvaluationFolder(split)) }
+func (w Workspace) Evaluation(split string) string { return w.Path(w.EvaluationFolder(split)) }
 
 // Messages returns the folder of a split's message counts.
-func (w Workspace) Messages(split string) string { return w.Path(MessagesFolder(split)) }
+func (w Workspace) Messages(split string) string { return w.Path(w.MessagesFolder(split)) }
 
 // Analysis returns the folder of the analysis of the data set.
 func (w Workspace) Analysis() string { return w.Path(AnalysisFolder) }
@@ -60,26 +67,40 @@ const AnalysisFolder = "analysis"
 // DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
 
+// InRun returns a path below the run's folder as one below the workspace, such as runs/main/evaluation/test.
+func (w Workspace) InRun(path string) string { return checkpoint.RunFolder(w.run) + "/" + path }
+
+// CheckpointsFolder returns the folder of what train saves, below the workspace.
+func (w Workspace) CheckpointsFolder() string { return w.InRun(checkpoint.FolderName) }
+
 // EvaluationFolder returns a split's evaluation below the workspace.
-func EvaluationFolder(split string) string { return "evaluation/" + split }
+func (w Workspace) EvaluationFolder(split string) string { return w.InRun("evaluation/" + split) }
 
 // MessagesFolder returns a split's message counts below the workspace.
-func MessagesFolder(split string) string { return "messages/" + split }
+func (w Workspace) MessagesFolder(split string) string { return w.InRun("messages/" + split) }
 
 // Command is a command line that a message recommends.
 type Command struct {
 	// Pipeline is the name of its folder below pipelines/.
 	Pipeline string
-	// Flags are its words, among them --workspace unless that is the default.
+	// Flags are its words, among them --workspace and --run unless those are the defaults.
 	Flags []string
 }
 
 // Command returns the command line of a pipeline that works in this workspace.
 func (w Workspace) Command(pipeline string, flags ...string) Command {
+	if w.run != checkpoint.DefaultRun && HasRun(pipeline) {
+		flags = append([]string{"--run", w.run}, flags...)
+	}
 	if w.root != Default {
 		flags = append([]string{"--workspace", w.root}, flags...)
 	}
 	return Command{pipeline, flags}
+}
+
+// HasRun reports whether a pipeline reads or writes below a run: it has --run.
+func HasRun(pipeline string) bool {
+	return slices.Contains([]string{"train", "score", "messages", "report", "serve"}, pipeline)
 }
 
 // With returns the command line with more flags.
@@ -91,15 +112,7 @@ func (c Command) With(flags ...string) Command {
 func (c Command) String() string {
 	line := program(startedAs, c.Pipeline)
 	for _, word := range c.Flags {
-		line += " " + Quote(word)
+		line += " " + names.Quote(word)
 	}
 	return line
-}
-
-// Quote returns a text as one word of a shell.
-func Quote(text string) string {
-	if text == "" || strings.ContainsAny(text, " \t\n'\"$&;()<>|*?[]{}#~\\`!") {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }

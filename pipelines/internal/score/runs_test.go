@@ -1,0 +1,74 @@
+package score
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/model"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/train"
+)
+
+// TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that follow name the
+// second.
+func TestRuns(t *testing.T) {
+	w := trained(t, "plain")
+	before := pipelinetest.Files(t, w)
+	wide := []string{"--workspace", w, "--run", "wide"}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
+		Code: command.ExitFailure, Begin: "there is no checkpoint in " + w + "/runs/wide/checkpoints",
+		Says: []string{"run go run ./pipelines/train --workspace " + w + " --run wide first"},
+	}, wide...)
+	out := pipelinetest.Succeed(t, train.Pipeline(), append(wide, "--layers", "3", "--dim", "9", "--epochs", "1", "--negatives", "8")...)
+	if next := "next: go run ./pipelines/score --workspace " + w + " --run wide\n"; !strings.Contains(out, next) {
+		t.Errorf("train does not end with %q:\n%s", next, out)
+	}
+	out = pipelinetest.Succeed(t, Pipeline(), wide...)
+	if next := "next: go run ./pipelines/report --workspace " + w + " --run wide\n"; !strings.HasSuffix(out, next) || !strings.Contains(out, "wrote "+w+"/runs/wide/evaluation/test/metrics.json") {
+		t.Errorf("score does not end with %q:\n%s", next, out)
+	}
+	after := pipelinetest.Files(t, w)
+	for name := range after {
+		if strings.HasPrefix(name, "runs/wide/") {
+			delete(after, name)
+		}
+	}
+	pipelinetest.Same(t, after, before)
+
+	m, err := model.Open(t.Context(), w, model.WithRun("wide"))
+	if err != nil || m.Configuration().Dim != 9 {
+		t.Errorf("the library opens %+v, %v; want the model of 9 dimensions", m, err)
+	}
+	if _, err := model.Open(t.Context(), w, model.WithRun("../main")); err == nil || !strings.Contains(err.Error(), "folder name") {
+		t.Errorf("the library opens a run outside runs/: %v", err)
+	}
+	for _, name := range []string{"", "a/b", ".."} {
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
+	}
+}
+
+// TestOldWorkspace refuses a workspace with the model at its top, and runs the command that the error names.
+func TestOldWorkspace(t *testing.T) {
+	w := trained(t, "plain")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	for _, name := range []string{"checkpoints", "training.jsonl", "evaluation"} {
+		if err := os.Rename(filepath.Join(w, "runs/main", name), filepath.Join(w, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "the workspace " + w + " has the layout of an earlier version"}, "--workspace", w)
+	if _, err := model.Open(t.Context(), w); err == nil || !strings.Contains(err.Error(), "earlier version") {
+		t.Errorf("the library opens it: %v", err)
+	}
+	_, move, _ := strings.Cut(line, "moves them: ")
+	if output, err := exec.CommandContext(t.Context(), "sh", "-c", move).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", move, err, output)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "already exists: "+w+"/runs/main/evaluation/test/metrics.json") {
+		t.Errorf("after %s the evaluation is not complete:\n%s", move, out)
+	}
+}
