@@ -69,15 +69,15 @@ func TestCalibrationLivesAsLongAsItsCheckpoint(t *testing.T) {
 	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	kept := func(name string) bool { return slices.Contains(names(t, f), name+calibrationEnding) }
+	kept := func(name string) bool { return slices.Contains(fileNames(t, f), name+calibrationEnding) }
 	if !kept("epoch-001") || !kept("epoch-003") {
-		t.Errorf("Prune left %v", names(t, f))
+		t.Errorf("Prune left %v", fileNames(t, f))
 	}
 	if err := f.RemoveAfter(t.Context(), one); err != nil {
 		t.Fatal(err)
 	}
 	if !kept("epoch-001") || kept("epoch-003") {
-		t.Errorf("RemoveAfter left %v", names(t, f))
+		t.Errorf("RemoveAfter left %v", fileNames(t, f))
 	}
 	if err := storage.Remove(t.Context(), f.url("epoch-001.json")); err != nil {
 		t.Fatal(err)
