@@ -41,9 +41,13 @@ func percent(share float64) string {
 	}
 }
 
-// wholePercent writes the tick of an axis of shares.
+// wholePercent writes the tick of an axis of shares, with at most four digits that are not leading zeros: 60%, 0.0005%.
 func wholePercent(share float64) string {
-	return strconv.FormatFloat(math.Round(100*share*100)/100, 'f', -1, 64) + "%"
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(100*share, 'g', 4, 64), 64)
+	if err != nil {
+		return "–"
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64) + "%"
 }
 
 // metric writes an MRR or the like: 0.921.

@@ -101,9 +101,9 @@ func (b Bars) SVG(title, description string) string {
 // columns draws the grid of a horizontal axis, its ticks and its label below.
 func (c *canvas) columns(x scale, top, bottom float64) {
 	for _, tick := range x.ticks {
-		at := x.at(tick)
+		at := x.at(tick.value)
 		c.segment(at, top, at, bottom, "grid")
-		c.text(at, bottom+17, "middle", "soft", x.axis.format(tick))
+		c.text(at, bottom+17, "middle", "soft", tick.label)
 	}
 	c.segment(x.from, top, x.from, bottom, "axis")
 	c.text((x.from+x.to)/2, bottom+37, "middle", "soft", x.axis.Label)

@@ -115,3 +115,34 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// TestTicksHaveDifferentLabels draws axes whose ticks are equal after rounding.
+func TestTicksHaveDifferentLabels(t *testing.T) {
+	t.Parallel()
+	percent := func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }
+	for _, test := range []struct {
+		name   string
+		axis   Axis
+		values []float64
+		labels int
+	}{
+		{"close values", Axis{}, []float64{0.693147, 0.693151}, 5},
+		{"large values", Axis{}, []float64{123456, 123460}, 5},
+		{"a small share", Axis{Format: percent, Zero: true, Most: 1}, []float64{0.001}, 1},
+		{"a share", Axis{Format: percent, Zero: true, Most: 1}, []float64{0.02}, 3},
+		{"powers below 1", Axis{Log: true, Format: func(v float64) string { return strconv.Itoa(int(v)) }}, []float64{0.01, 100}, 4},
+		{"differences that rounding loses", Axis{}, []float64{1, math.Nextafter(1, 2)}, 5},
+	} {
+		seen := map[string]bool{}
+		ticks := newScale(test.axis, test.values, 5, 0, 100).ticks
+		for _, tick := range ticks {
+			if seen[tick.label] {
+				t.Errorf("%s: %q twice", test.name, tick.label)
+			}
+			seen[tick.label] = true
+		}
+		if len(ticks) < test.labels {
+			t.Errorf("%s: %v, want %d labels", test.name, ticks, test.labels)
+		}
+	}
+}

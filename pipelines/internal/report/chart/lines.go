@@ -50,7 +50,7 @@ func (l Lines) SVG(title, description string) string {
 	y := newScale(l.Y, ys, 5, float64(c.height)-46, 14+c.legend(signs))
 	left := 12.0
 	for _, tick := range y.ticks {
-		left = max(left, 14+textWidth(y.axis.format(tick)))
+		left = max(left, 14+textWidth(tick.label))
 	}
 	if l.Y.Label != "" {
 		c.add(`<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle" class="soft">%s</text>`, (y.from+y.to)/2, html.EscapeString(l.Y.Label))
@@ -58,13 +58,13 @@ func (l Lines) SVG(title, description string) string {
 	}
 	x := newScale(l.X, xs, 8, left, width-14)
 	for _, tick := range y.ticks {
-		at := y.at(tick)
+		at := y.at(tick.value)
 		c.segment(x.from, at, x.to, at, "grid")
-		c.text(x.from-7, at+4.5, "end", "soft", y.axis.format(tick))
+		c.text(x.from-7, at+4.5, "end", "soft", tick.label)
 	}
 	c.segment(x.from, y.from, x.to, y.from, "axis")
 	for _, tick := range x.ticks {
-		c.text(x.at(tick), y.from+19, "middle", "soft", x.axis.format(tick))
+		c.text(x.at(tick.value), y.from+19, "middle", "soft", tick.label)
 	}
 	c.text((x.from+x.to)/2, y.from+39, "middle", "soft", x.axis.Label)
 	for _, series := range l.Series {

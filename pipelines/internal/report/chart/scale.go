@@ -31,7 +31,13 @@ type scale struct {
 	axis      Axis
 	low, high float64 // values
 	from, to  float64 // coordinates
-	ticks     []float64
+	ticks     []tick
+}
+
+// tick is a value at which an axis has a label, which no other tick of the axis has.
+type tick struct {
+	value float64
+	label string
 }
 
 // newScale returns a scale that covers the values between two coordinates, with about most ticks.
@@ -53,15 +59,17 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 		if s.low >= s.high {
 			s.high = 10 * s.low
 		}
+		var ticks []float64
 		for tick := s.low; tick <= s.high*1.000001; tick *= 10 {
-			s.ticks = append(s.ticks, tick)
+			ticks = append(ticks, tick)
 		}
+		s.ticks = axis.labelled(ticks)
 		return s
 	}
 	if axis.Zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	if low == high {
+	if high-low <= 1e-9*max(math.Abs(low), math.Abs(high)) { // also where steps between them would be lost in rounding
 		if high++; low != 0 && !axis.Whole {
 			low--
 		}
@@ -74,10 +82,32 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 	if axis.Most > 0 && s.high > axis.Most {
 		s.high = axis.Most
 	}
+	var ticks []float64
 	for tick := math.Ceil(s.low/step-1e-9) * step; tick <= s.high+step*1e-9; tick += step {
-		s.ticks = append(s.ticks, math.Round(tick/step)*step+0) // + 0 makes 0 of -0
+		ticks = append(ticks, math.Round(tick/step)*step+0) // + 0 makes 0 of -0
 	}
+	s.ticks = axis.labelled(ticks)
 	return s
+}
+
+// labelled returns the ticks with their labels: with four digits, or as many more as tell them apart. Of those that Format
+// writes alike the first remains.
+func (a Axis) labelled(values []float64) []tick {
+	const mostDigits = 17 // of a float64
+	var ticks []tick
+	for digits := 4; digits <= mostDigits && len(ticks) < len(values); digits++ {
+		format := a.Format
+		if format == nil {
+			format = func(v float64) string { return strconv.FormatFloat(v, 'g', digits, 64) }
+		}
+		ticks = ticks[:0]
+		for _, v := range values {
+			if label := format(v); len(ticks) == 0 || ticks[len(ticks)-1].label != label {
+				ticks = append(ticks, tick{v, label})
+			}
+		}
+	}
+	return ticks
 }
 
 // at returns the coordinate of a value.
