@@ -38,6 +38,20 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	}
 }
 
+// Calibrate estimates a calibration with the topK new ones of the depth best candidates of each query, by shards with at
+// most shardRows candidates.
+func Calibrate(s Sizes, c configuration.Configuration, topK, depth, shardRows int) Estimate {
+	const (
+		perCandidate = 40                               // of a shard: scored, and as an element
+		perSample    = 17*runnerCopies + 2*24 + 24 + 32 // an element; decoded, sorted and as points of a relation and of the whole
+	)
+	e := Score(s, c, depth, shardRows)
+	depth, topK = int(min(int64(depth), s.Entities)), int(min(int64(topK), s.Entities))
+	e.Task = "calibrating on this graph"
+	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(s.Queries*int64(1+depth), int64(shardRows+depth)) + perSample*s.Queries*int64(topK)}
+	return e
+}
+
 // Train estimates a training. Queries are those of validation; there are as many training queries as
 // edges.
 func Train(s Sizes, c configuration.Configuration) Estimate {

@@ -40,7 +40,7 @@ func Fit(sample []Candidate, relations []string) (*Calibration, error) {
 	s := newScale(sample)
 	groups := group(sample, s)
 	whole := fitWhole(join(groups, everyFold))
-	c := &Calibration{FormatVersion: FormatVersion, Whole: s.restore(whole.Line), Strength: chooseStrength(groups)}
+	c := &Calibration{FormatVersion: FormatVersion, Whole: s.restore(whole.Line), Strength: chooseStrength(groups), Relations: []Relation{}}
 	for _, g := range groups {
 		c.Queries += g.Queries
 		c.Candidates += g.Candidates

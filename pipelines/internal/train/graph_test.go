@@ -3,16 +3,20 @@ package train
 import (
 	"testing"
 
+	"tagnet/formats/lock"
 	"tagnet/model/configuration"
 	"tagnet/model/graph"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/calibrate"
 	"tagnet/stages/learn"
+	"tagnet/stages/score"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(learn.Params{})))
+	pipelinetest.Golden(t, "calibration", pipelinetest.Graph(t, BuildCalibration(calibrate.NewParams(score.Params{}, 0, 0, lock.Lock{}))))
 	run := learn.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
 	facts := make([]graph.Fact, 3*run.Configuration.BatchSize)
 	tasks := learn.Plan(run, facts, learn.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round

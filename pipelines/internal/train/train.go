@@ -47,7 +47,8 @@ type flags struct {
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
-	memoryPlan    budget.Plan // of --memory
+	// memoryPlan and calibrationPlan are those of --memory, for the training and for the calibration after it.
+	memoryPlan, calibrationPlan budget.Plan
 }
 
 // Pipeline returns the train command.
@@ -111,6 +112,9 @@ type training struct {
 	loaded *kg.KG
 	stage  *workspace.Stage
 	folder checkpoint.Folder
+
+	validates bool // there are validation queries
+	trained   bool // only the calibration is missing
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -136,10 +140,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return t.summarize(ctx, false)
 	}
 	defer budget.Limit(f.memory * budget.MiB)()
+	t.trained = plan == calibrateOnly
 	if err := t.prepare(ctx, plan); err != nil {
 		return err
 	}
-	err = t.train(ctx)
+	if !t.trained {
+		err = t.train(ctx)
+	}
+	if err == nil {
+		err = t.calibrate(ctx)
+	}
 	if err == nil {
 		err = t.publish(ctx)
 	}
@@ -174,7 +184,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 		return nil, err
 	}
 	if len(valid) == 0 {
-		e.Say("there are no validation queries: the last epoch will count as the best")
+		e.Say("there are no validation queries: the last epoch will count as the best, and its scores are not calibrated")
 	}
 	sizes, err := graph.Sizes(ctx, e.Workspace.Graph(), loaded.Manifest, "valid")
 	if err != nil {
@@ -188,20 +198,29 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 		return nil, err
 	}
 	t := &training{
-		flags: f, e: e, loaded: loaded, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
+		flags: f, e: e, loaded: loaded, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
 			Configuration: recorded{f.configuration, f.rounds, f.validation}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},
 	}
-	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		if t.rounds.Workers > 1 {
-			return t.firstJob(ctx)
-		}
-		return []*beam.Pipeline{Build(t.params(""))}, nil
-	}, Memory: f.memory, Count: int64(len(train)), Unit: "training queries", Loads: f.loads(int64(len(train))), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
+	if err := t.planCalibration(sizes); err != nil {
+		return nil, err
+	}
+	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: int64(len(train)), Unit: "training queries", Loads: f.loads(int64(len(train))), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
 	return t, nil
+}
+
+// jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the calibration.
+func (t *training) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
+	switch {
+	case t.trained:
+		return []*beam.Pipeline{BuildCalibration(t.calibrationParams(lock.Lock{}))}, nil
+	case t.rounds.Workers > 1:
+		return t.firstJob(ctx)
+	}
+	return []*beam.Pipeline{Build(t.params(""))}, nil
 }
 
 // loads returns what the step that trains works on in an epoch.
@@ -223,11 +242,12 @@ func (f *flags) cost(ctx context.Context, e *command.Environment, s budget.Sizes
 type plan int
 
 const (
-	start    plan = iota // there are none
-	complete             // all epochs are trained: nothing is left to do
-	resume               // continue from the newest
-	extend               // all epochs of an earlier run are trained, this one has more
-	replace              // remove them: --force without --resume
+	start         plan = iota // there are none
+	complete                  // all epochs are trained: nothing is left to do
+	calibrateOnly             // all epochs are trained, but the best has no calibration: --resume
+	resume                    // continue from the newest
+	extend                    // all epochs of an earlier run are trained, this one has more
+	replace                   // remove them: --force without --resume
 )
 
 // plan decides what to do with existing checkpoints. It changes nothing; only --force without
@@ -256,6 +276,11 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 				again.With("--resume"), t.configuration.Epochs-records[n-1].Epoch, again.With("--force"), t.configuration.Epochs)
 		}
 		if !more || !t.resume {
+			if t.resume && n > 0 && t.sameRun(records) == nil {
+				if missing, err := t.uncalibrated(ctx); missing || err != nil {
+					return calibrateOnly, err
+				}
+			}
 			done, err := t.stage.Begin(ctx, false)
 			if done {
 				return complete, err
@@ -288,7 +313,7 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 // prepare creates or cleans the folder of checkpoints as a plan says.
 func (t *training) prepare(ctx context.Context, p plan) error {
 	switch p {
-	case resume:
+	case resume, calibrateOnly:
 		return t.stage.Resume(ctx, t.e.Force)
 	case extend:
 		if err := t.stage.Resume(ctx, t.e.Force); err != nil {
@@ -486,8 +511,16 @@ func (t *training) summarize(ctx context.Context, made bool) error {
 	} else {
 		e.Say("best: epoch %d, the last: there are no validation queries to choose by", best.Epoch)
 	}
+	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
+	fitted, err := t.showCalibration(ctx, best)
+	if err != nil {
+		return err
+	}
+	if fitted != "" {
+		outputs = append(outputs, fitted)
+	}
 	e.Say("")
-	e.Outputs(made, storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog())
+	e.Outputs(made, outputs...)
 	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && weights != best.Weights.SHA256 {
 		e.Next(w.Command("score", "--force")) // the evaluation is of another checkpoint
 		return nil

@@ -1,0 +1,105 @@
+package train
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/lock"
+	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/bundle"
+	"tagnet/stages/calibrate"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+// BuildCalibration returns the Beam pipeline that calibrates a checkpoint.
+func BuildCalibration(p calibrate.Params) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	calibrate.Calibrate(s, p)
+	return pipeline
+}
+
+// calibrationParams returns the parameters of the calibration of the best checkpoint.
+func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
+	g, c, w := t.loaded.Train.Graph, t.configuration, t.e.Workspace
+	work := float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities)) // of a query, without truncation
+	return calibrate.NewParams(score.Params{
+		Graph: w.Graph(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
+		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
+	}, t.validation.Limit, work, held)
+}
+
+// planCalibration divides the memory of the calibration. sizes are those of the validation split.
+func (t *training) planCalibration(sizes budget.Sizes) error {
+	sizes.Queries = min(sizes.Queries, calibrate.MostRows)
+	var err error
+	t.calibrationPlan, err = t.e.Plan(budget.Calibrate(sizes, t.configuration, calibrate.TopK, calibrate.Depth, bundle.MaxRows), t.memory, t.replicas)
+	return err
+}
+
+// uncalibrated reports whether the best checkpoint has no calibration that can be read, although there are validation
+// queries to fit one to.
+func (t *training) uncalibrated(ctx context.Context) (bool, error) {
+	if !t.validates {
+		return false, nil
+	}
+	best, err := t.folder.Record(ctx, "best")
+	if err != nil {
+		return false, err
+	}
+	c, err := t.folder.Calibration(ctx, best)
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		return true, nil
+	}
+	return c == nil, err
+}
+
+// calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation
+// queries.
+func (t *training) calibrate(ctx context.Context) error {
+	missing, err := t.uncalibrated(ctx)
+	if err != nil || !missing {
+		return err
+	}
+	valid, err := t.loaded.Queries(ctx, "valid")
+	if err != nil {
+		return err
+	}
+	p := t.calibrationParams(t.stage.Lock())
+	queries := min(int64(len(valid)), p.Queries.Limit)
+	bar := t.e.Progress.Begin("calibrating", queries, "validation queries")
+	defer bar.End()
+	defer bar.Follow(ctx, score.RowsCounter)()
+	worker.Start()
+	if _, err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
+		worker.Stop()
+		t.e.Say("all epochs are trained; probabilities are missing: %s --resume fits them", t.e.Again("resume"))
+		return err
+	}
+	bar.Set(queries)
+	return nil
+}
+
+// showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
+// calibration's URL, or "" without one.
+func (t *training) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
+	missing, err := t.uncalibrated(ctx)
+	if err != nil || !t.validates {
+		return "", err
+	}
+	if missing {
+		t.e.Say("answers will have scores, but no probabilities: %s fits them", t.e.Workspace.Command("train", "--resume"))
+		return "", nil
+	}
+	c, err := t.folder.Calibration(ctx, best)
+	if err != nil {
+		return "", err
+	}
+	t.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities; %d of %d relation directions have a curve of their own",
+		c.TopK, progress.Count(c.Queries), 100*c.BaseRate, len(c.Relations), 2*len(t.loaded.Relations))
+	return t.folder.CalibrationURL(best.Name()), nil
+}

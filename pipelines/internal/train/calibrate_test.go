@@ -1,0 +1,106 @@
+package train
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/model/checkpoint"
+	"tagnet/pipelines/internal/pipelinetest"
+)
+
+// calibrationOf returns the name of the only calibration among files.
+func calibrationOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	found := ""
+	for name := range files {
+		if strings.HasSuffix(name, ".calibration.json") {
+			if found != "" {
+				t.Errorf("%s and %s", found, name)
+			}
+			found = name
+		}
+	}
+	if found == "" {
+		t.Fatal("there is no calibration")
+	}
+	return found
+}
+
+// TestCalibration checks that the best checkpoint gets its calibration, with the same bytes however many threads or
+// shards there are, and that --resume fits a missing one and changes no other file.
+func TestCalibration(t *testing.T) {
+	w := finished(t)
+	folder := string(checkpoint.Folder(filepath.Join(w, "checkpoints")))
+	want := pipelinetest.Files(t, folder)
+	name := calibrationOf(t, want)
+	if best := strings.TrimSpace(want[checkpoint.BestFile]); name != best+".calibration.json" {
+		t.Errorf("%s, the best is %s", name, best)
+	}
+	f := checkpoint.Folder(folder)
+	record, err := f.Record(t.Context(), "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := f.Calibration(t.Context(), record)
+	if err != nil || c == nil {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if c.Split != "valid" || c.TopK != 10 || !(c.Queries > 0 && c.True > 0 && c.True < c.Candidates && c.Candidates <= 10*c.Queries) {
+		t.Errorf("calibration %+v", c)
+	}
+	for name, leave := range map[string]func(){
+		"missing": func() { pipelinetest.Remove(t, filepath.Join(folder, name)) },
+		"damaged": func() { pipelinetest.Write(t, filepath.Join(folder, name), "{}") },
+		"unfinished": func() {
+			pipelinetest.Remove(t, filepath.Join(folder, name))
+			pipelinetest.Remove(t, filepath.Join(folder, "manifest.json"))
+		},
+	} {
+		leave()
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--replicas", "3")
+		if code != 0 || !strings.Contains(out, "calibrated on the 10 best new answers") || strings.Contains(stderr, "epoch 4 of 4") {
+			t.Errorf("%s: %d, %s%s", name, code, out, stderr)
+		}
+		pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
+	}
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume"); code != 0 || !strings.Contains(out, "is complete") {
+		t.Errorf("nothing is missing: %d, %s", code, out)
+	}
+}
+
+// TestDryRunOfACalibration checks that --resume of a training that lacks only its calibration shows the job that fits it.
+func TestDryRunOfACalibration(t *testing.T) {
+	w := finished(t)
+	folder := filepath.Join(w, "checkpoints")
+	pipelinetest.Remove(t, filepath.Join(folder, calibrationOf(t, pipelinetest.Files(t, folder))))
+	pipelinetest.DryRun(t, Pipeline(), w, "/calibrate.fitFn", "--resume")
+}
+
+func TestRoundsAreCalibrated(t *testing.T) {
+	w := ring(t, 40)
+	pipelinetest.Succeed(t, Pipeline(), byTwo(w)...)
+	calibrationOf(t, pipelinetest.Files(t, filepath.Join(w, "checkpoints")))
+}
+
+// TestTestFactsAreNotUsed checks that other facts in the test split change nothing in the calibration, which must not know
+// them.
+func TestTestFactsAreNotUsed(t *testing.T) {
+	files := pipelinetest.Ring("e", 40)
+	calibrated := func() string {
+		w := prepared(t, pipelinetest.Dataset(t, files))
+		pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "1")...)
+		folder := pipelinetest.Files(t, filepath.Join(w, "checkpoints"))
+		return folder[calibrationOf(t, folder)]
+	}
+	want := calibrated()
+	var facts strings.Builder
+	for i := range 40 { // all second best answers of the validation queries, among others
+		for j := range 8 {
+			fmt.Fprintf(&facts, "e%03d\tskip\te%03d\n", i, (i+j)%40)
+		}
+	}
+	files["test.txt"] = facts.String()
+	pipelinetest.SameText(t, "calibration", calibrated(), want)
+}

@@ -1,0 +1,51 @@
+package calibrate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/calibration"
+	"tagnet/stages/score"
+)
+
+// TestSample checks that the first TopK candidates that are no training facts are kept, and which of them are true.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	hub := score.Query{Source: 1, Relation: 3, Row: 40, Results: []score.Result{{Row: 40, Answer: 7}, {Row: 41, Answer: 95}}}
+	for i := range int32(100) {
+		hub.Best = append(hub.Best, score.Candidate{Entity: i, Score: float32(-i), Known: i < 5 || i == 8})
+	}
+	few := score.Query{Relation: 1, Row: 6, Results: []score.Result{{Row: 6, Answer: 2}}, Best: []score.Candidate{{Entity: 2, Score: 1.5, Known: true}, {Entity: 3, Score: 1}}}
+	got := sample(&score.Scored{Queries: []score.Query{hub, few}})
+	var want []calibration.Candidate
+	for _, i := range []int{5, 6, 7, 9, 10, 11, 12, 13, 14, 15} {
+		want = append(want, calibration.Candidate{Query: 40, Relation: 3, Score: float32(-i), True: i == 7})
+	}
+	want = append(want, calibration.Candidate{Query: 6, Relation: 1, Score: 1})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestElements(t *testing.T) {
+	t.Parallel()
+	want := []calibration.Candidate{{Query: 1 << 40, Relation: 5, Score: -2.5, True: true}, {Query: 3, Score: float32(math.Inf(1))}}
+	var got []calibration.Candidate
+	for _, part := range [][]calibration.Candidate{want[:1], nil, want[1:]} {
+		element, err := encode(part)
+		if err != nil || len(element) != 17*len(part) {
+			t.Fatalf("%d bytes, %v", len(element), err)
+		}
+		if got, err = decode(got, element); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := decode(nil, make([]byte, 18)); err == nil {
+		t.Error("an element that was cut: no error")
+	}
+}

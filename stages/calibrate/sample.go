@@ -1,0 +1,59 @@
+package calibrate
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"tagnet/model/calibration"
+	"tagnet/stages/score"
+)
+
+const (
+	// TopK is the number of candidates of a query that are looked at: those that score keeps by default.
+	TopK = 10
+	// Depth is the number of best candidates among which those that are no training facts are looked for. A query with
+	// more training facts than that above its other candidates has fewer than TopK.
+	Depth = 100
+	// MostRows is the most rows of the split that are scored, spread evenly over all: enough for two numbers of each of
+	// some hundred relations.
+	MostRows = 50_000
+)
+
+// sample returns the candidates of scored queries whose known answers are the training facts.
+func sample(scored *score.Scored) []calibration.Candidate {
+	var sample []calibration.Candidate
+	for _, q := range scored.Queries {
+		answers := make(map[int32]bool, len(q.Results))
+		for _, r := range q.Results {
+			answers[r.Answer] = true
+		}
+		kept := 0
+		for _, c := range q.Best {
+			if c.Known || kept == TopK {
+				continue
+			}
+			kept++
+			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: answers[c.Entity]})
+		}
+	}
+	return sample
+}
+
+// encode returns candidates as the bytes of an element.
+func encode(sample []calibration.Candidate) ([]byte, error) {
+	return binary.Append(nil, binary.LittleEndian, sample)
+}
+
+// decode appends the candidates of an element.
+func decode(sample []calibration.Candidate, element []byte) ([]calibration.Candidate, error) {
+	size := binary.Size(calibration.Candidate{})
+	if len(element)%size != 0 {
+		return nil, fmt.Errorf("an element of %d bytes, want a multiple of %d", len(element), size)
+	}
+	read := make([]calibration.Candidate, len(element)/size)
+	if err := binary.Read(bytes.NewReader(element), binary.LittleEndian, read); err != nil {
+		return nil, err
+	}
+	return append(sample, read...), nil
+}

@@ -1,0 +1,120 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/lock"
+	"tagnet/model/budget"
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
+	"tagnet/stages/bundle"
+	"tagnet/stages/graph"
+	"tagnet/stages/score"
+	"tagnet/stages/worker"
+)
+
+func init() {
+	beam.RegisterDoFn(&sampleFn{})
+	beam.RegisterDoFn(&fitFn{})
+}
+
+// Params are the parameters of Calibrate.
+type Params struct {
+	// Queries selects the queries; NewParams sets what the calibration wants of them.
+	Queries bundle.Params
+	// Model scores them.
+	Model score.Params
+	// Lock is that of the folder of checkpoints; the zero Lock is never lost.
+	Lock lock.Lock
+}
+
+// NewParams returns the parameters that calibrate a model with at most limit queries of the validation split, MostRows
+// if it is 0. work is the estimated multiply-adds of a query.
+func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Params {
+	model.Split, model.Best = "valid", Depth
+	if limit <= 0 || limit > MostRows {
+		limit = MostRows
+	}
+	return Params{
+		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Training: true, Limit: limit, Work: work, Best: Depth},
+		Model:   model, Lock: held,
+	}
+}
+
+// Calibrate fits the calibration of a checkpoint and writes it. Output: its URL, or "" if there are no candidates to
+// fit it to.
+func Calibrate(s beam.Scope, p Params) beam.PCollection {
+	s = s.Scope("calibrate.Calibrate")
+	sampled := beam.ParDo(s, &sampleFn{Params: p}, bundle.Shards(s, p.Queries))
+	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, sampled))
+}
+
+type sampleFn struct{ Params Params }
+
+// ProcessElement scores a shard and emits its candidates under one key.
+func (f *sampleFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int, []byte)) error {
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b, err := f.Params.Queries.Load(ctx, shard)
+	if err != nil {
+		return err
+	}
+	scored, err := score.Rank(ctx, f.Params.Model, b)
+	if err != nil {
+		return err
+	}
+	element, err := encode(sample(scored))
+	if err != nil {
+		return err
+	}
+	emit(0, element)
+	return nil
+}
+
+type fitFn struct{ Params Params }
+
+// ProcessElement fits the calibration to the candidates of all shards.
+func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte) bool, emit func(string)) error {
+	var sample []calibration.Candidate
+	var element []byte
+	for elements(&element) {
+		var err error
+		if sample, err = decode(sample, element); err != nil {
+			return err
+		}
+	}
+	url, err := f.Params.fit(ctx, sample)
+	if err != nil {
+		return err
+	}
+	emit(url)
+	return nil
+}
+
+// fit fits the calibration to a sample, writes it and returns its URL.
+func (p Params) fit(ctx context.Context, sample []calibration.Candidate) (string, error) {
+	loaded, err := graph.Load(p.Model.Graph)
+	if err != nil {
+		return "", err
+	}
+	c, err := calibration.Fit(sample, loaded.Relations)
+	if errors.Is(err, calibration.ErrNoCandidates) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	c.Split, c.TopK = p.Queries.Split, TopK
+	folder := checkpoint.Folder(p.Model.Checkpoints)
+	record, err := folder.Record(ctx, p.Model.Checkpoint)
+	if err != nil {
+		return "", err
+	}
+	return folder.CalibrationURL(record.Name()), folder.SaveCalibration(p.Lock.Guard(ctx), record, c)
+}
