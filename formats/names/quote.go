@@ -2,9 +2,13 @@ package names
 
 import "strings"
 
-// Quote returns a text as one word of a shell.
+// Quote returns a text as one word of a shell. A text with characters that Escape replaces is written with their escapes,
+// in the quotes $'...' of bash, ksh and zsh.
 func Quote(text string) string {
-	if text == "" || strings.ContainsAny(text, " \t\n'\"$&;()<>|*?[]{}#~\\`!") {
+	switch {
+	case Escape(text) != text:
+		return "$'" + Escape(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text)) + "'"
+	case text == "" || strings.ContainsAny(text, " '\"$&;()<>|*?[]{}#~\\`!"):
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
 	return text

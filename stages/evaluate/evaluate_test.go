@@ -34,12 +34,12 @@ func someScores() []*score.Scored {
 	}
 }
 
-var names = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
+var someNames = Names{Entities: []string{"x", "y", "z"}, Relations: []string{"likes", "knows"}}
 
 func gather(all ...*score.Scored) *Gatherer {
 	g := NewGatherer()
 	for _, s := range all {
-		g.Add(s, names.Relations)
+		g.Add(s, someNames.Relations)
 	}
 	return g
 }
@@ -125,8 +125,8 @@ func TestRows(t *testing.T) {
 	var rankings []parquet.Ranking
 	var predictions []parquet.Prediction
 	for _, s := range someScores() {
-		rankings = append(rankings, names.Rankings(s)...)
-		predictions = append(predictions, names.Predictions(s)...)
+		rankings = append(rankings, someNames.Rankings(s)...)
+		predictions = append(predictions, someNames.Predictions(s)...)
 	}
 	var got []string
 	for _, r := range rankings {
@@ -143,6 +143,16 @@ func TestRows(t *testing.T) {
 	want := "2\tx\tlikes\t1\ty\t3\t\ttrue\t2\n" +
 		"0\ty\t~likes\t1\tz\t0\t0.25\tfalse\t-1\n"
 	if got := string(Answers(predictions)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as JSON
+// strings.
+func TestAnswersOfHostileNames(t *testing.T) {
+	got := string(Answers([]parquet.Prediction{{Source: "\x1b[31mred", Relation: "a\tb", Direction: Head, Position: 1, Entity: "x\ny"}}))
+	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t\tfalse\t0\n"
+	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/stages/score"
 )
@@ -12,18 +13,18 @@ import (
 type Names struct{ Entities, Relations []string }
 
 // Rankings returns the rows of a part of rankings: the labelled answers of a bundle's queries.
-func (names Names) Rankings(s *score.Scored) []parquet.Ranking {
-	n := 0
+func (n Names) Rankings(s *score.Scored) []parquet.Ranking {
+	count := 0
 	for _, q := range s.Queries {
-		n += len(q.Results)
+		count += len(q.Results)
 	}
-	rows := make([]parquet.Ranking, 0, n)
+	rows := make([]parquet.Ranking, 0, count)
 	for _, q := range s.Queries {
-		direction, relation := Directed(names.Relations, q.Relation)
+		direction, relation := Directed(n.Relations, q.Relation)
 		for _, r := range q.Results {
 			rows = append(rows, parquet.Ranking{
 				Query: r.Row, Direction: direction,
-				Source: names.Entities[q.Source], Relation: relation, Answer: names.Entities[r.Answer],
+				Source: n.Entities[q.Source], Relation: relation, Answer: n.Entities[r.Answer],
 				Score:           r.Score,
 				RankPessimistic: r.Rank.Pessimistic, RankMean: r.Rank.Mean(), RankOptimistic: r.Rank.Optimistic,
 				Candidates: r.Rank.Candidates, Distance: r.Distance,
@@ -34,18 +35,18 @@ func (names Names) Rankings(s *score.Scored) []parquet.Ranking {
 }
 
 // Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
-func (names Names) Predictions(s *score.Scored) []parquet.Prediction {
-	n := 0
+func (n Names) Predictions(s *score.Scored) []parquet.Prediction {
+	count := 0
 	for _, q := range s.Queries {
-		n += len(q.Best)
+		count += len(q.Best)
 	}
-	rows := make([]parquet.Prediction, 0, n)
+	rows := make([]parquet.Prediction, 0, count)
 	for _, q := range s.Queries {
-		direction, relation := Directed(names.Relations, q.Relation)
+		direction, relation := Directed(n.Relations, q.Relation)
 		for i, c := range q.Best {
 			rows = append(rows, parquet.Prediction{
-				Query: q.Row, Direction: direction, Source: names.Entities[q.Source], Relation: relation,
-				Position: int32(i + 1), Entity: names.Entities[c.Entity], Score: c.Score,
+				Query: q.Row, Direction: direction, Source: n.Entities[q.Source], Relation: relation,
+				Position: int32(i + 1), Entity: n.Entities[c.Entity], Score: c.Score,
 				Known: c.Known, Hops: c.Distance,
 			})
 		}
@@ -68,8 +69,8 @@ func Answers(predictions []parquet.Prediction) []byte {
 		if p.Probability != nil {
 			probability = fmt.Sprintf("%.6g", *p.Probability)
 		}
-		fmt.Fprintf(&text, "%d\t%s\t%s%s\t%d\t%s\t%.6g\t%s\t%t\t%d\n",
-			p.Query, p.Source, inverse, p.Relation, p.Position, p.Entity, p.Score, probability, p.Known, p.Hops)
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%s\t%t\t%d\n",
+			p.Query, names.Field(p.Source), names.Field(inverse+p.Relation), p.Position, names.Field(p.Entity), p.Score, probability, p.Known, p.Hops)
 	}
 	return text.Bytes()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"golang.org/x/term"
 
+	"tagnet/formats/names"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	_ "tagnet/formats/storage/gcs" // every pipeline reads and writes gs:// URLs
@@ -186,9 +187,9 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Say prints a line for the user.
+// Say prints a line for the user. Texts and errors among the arguments are escaped by names.Escape.
 func (e *Environment) Say(format string, arguments ...any) {
-	fmt.Fprintf(e.Out, format+"\n", arguments...)
+	fmt.Fprintln(e.Out, progress.Readable(format, arguments...))
 }
 
 // Wrote prints the line that names an output which the pipeline wrote.
@@ -231,11 +232,11 @@ func (e *Environment) Next(commands ...workspace.Command) {
 }
 
 // OneLine returns an error's text as one line: without what Beam wraps around the error of a DoFn,
-// and with joined errors separated by semicolons.
+// with joined errors separated by semicolons, and escaped by names.Escape.
 func OneLine(err error) string {
 	lines := strings.Split(strings.TrimSpace(unwrapBeam(err.Error())), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
 	}
-	return strings.Join(lines, "; ")
+	return names.Escape(strings.Join(lines, "; "))
 }

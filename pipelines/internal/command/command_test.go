@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/pipelines/internal/workspace"
 )
 
 func init() {
@@ -183,5 +185,25 @@ func TestEmbed(t *testing.T) {
 	code := Run(context.Background(), outer, nil, &out, &stderr)
 	if code != ExitFailure || out.String() != "wrote w/graph\n" || stderr.String() != "data/train.txt:3: 4 fields where 3 are wanted\n" {
 		t.Errorf("exit %d, out %q, err %q", code, out.String(), stderr.String())
+	}
+}
+
+// TestNamesAreEscaped prints a name with escape sequences in a result, in progress and in an error.
+func TestNamesAreEscaped(t *testing.T) {
+	t.Parallel()
+	const hostile = "\x1b]0;title\x07\u202eevil\nnext"
+	var out, stderr strings.Builder
+	Run(t.Context(), Pipeline{Name: "test", Run: func(_ context.Context, e *Environment) error {
+		e.Say("the answer is %s, %v", hostile, errors.New(hostile))
+		e.Progress.Print("reading %s", hostile)
+		e.Next(workspace.Command{Pipeline: "score", Flags: []string{"--queries", hostile}})
+		return fmt.Errorf("no entity %s", hostile)
+	}}, []string{"--workspace", t.TempDir()}, &out, &stderr)
+	const shown = `\x1b]0;title\a\u202eevil`
+	if want := "the answer is " + shown + `\nnext, ` + shown + `\nnext` + "\nnext: go run ./pipelines/score --queries $'" + shown + `\nnext'` + "\n"; out.String() != want {
+		t.Errorf("it prints %q, want %q", &out, want)
+	}
+	if want := "reading " + shown + `\nnext` + "\nno entity " + shown + "; next\n"; stderr.String() != want {
+		t.Errorf("it prints %q, want %q", &stderr, want)
 	}
 }

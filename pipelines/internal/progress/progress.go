@@ -3,10 +3,13 @@ package progress
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"tagnet/formats/names"
 )
 
 const (
@@ -84,7 +87,7 @@ func (b *Bar) Resume(done int64) {
 func (b *Bar) Note(format string, arguments ...any) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	b.note = fmt.Sprintf(format, arguments...)
+	b.note = Readable(format, arguments...)
 	b.draw()
 }
 
@@ -93,7 +96,7 @@ func (b *Bar) Update(done int64, format string, arguments ...any) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	b.done = max(b.done, done)
-	b.note = fmt.Sprintf(format, arguments...)
+	b.note = Readable(format, arguments...)
 	b.draw()
 }
 
@@ -127,7 +130,22 @@ func (d *Display) Print(format string, arguments ...any) {
 	if d.terminal {
 		fmt.Fprint(d.w, "\r\x1b[K")
 	}
-	fmt.Fprintf(d.w, format+"\n", arguments...)
+	fmt.Fprintln(d.w, Readable(format, arguments...))
+}
+
+// Readable is fmt.Sprintf with the texts and errors among the arguments escaped by names.Escape: they may hold names that the
+// terminal would obey.
+func Readable(format string, arguments ...any) string {
+	arguments = slices.Clone(arguments)
+	for i, a := range arguments {
+		switch a := a.(type) {
+		case string:
+			arguments[i] = names.Escape(a)
+		case error:
+			arguments[i] = names.Escape(a.Error())
+		}
+	}
+	return fmt.Sprintf(format, arguments...)
 }
 
 func (b *Bar) draw() {
