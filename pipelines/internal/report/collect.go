@@ -26,6 +26,7 @@ import (
 // empty and has a gap.
 type evidence struct {
 	workspace   workspace.Workspace
+	seed        int64 // of the bootstraps
 	graph       *graph.Summary
 	distances   []distances.Distribution
 	epochs      []learn.Epoch
@@ -36,6 +37,7 @@ type evidence struct {
 	own         []card // the user's own queries, the first of ownQueries
 	ownQueries  int64
 	messages    []messages.Summary
+	runs        []*evidence // of the workspace, this one included, if there are several
 	analysis    *statistics.Analysis
 	gaps        map[string][]gap // by section
 	failure     error            // of the first file that is damaged, or whose storage failed
@@ -49,12 +51,13 @@ const (
 	messagesSection      = "messages"
 	queriesSection       = "queries"
 	configurationSection = "configuration"
+	runsSection          = "runs"
 )
 
 // collect reads a workspace. Outputs that are not complete, or that were made from another graph than
 // the present one, have a gap instead. It returns an error if a file is damaged or ctx is cancelled.
-func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
-	e := &evidence{workspace: w, gaps: map[string][]gap{}}
+func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence, error) {
+	e := &evidence{workspace: w, seed: seed, gaps: map[string][]gap{}}
 	preprocess, analyze := w.Command("preprocess"), w.Command("analyze")
 	if g, err := read[graph.Summary](ctx, e, workspace.GraphFolder, "summary.json", preprocess); err != nil {
 		e.missing(dataSection, "The graph has no summary", preprocess, err)
@@ -71,6 +74,7 @@ func collect(ctx context.Context, w workspace.Workspace) (*evidence, error) {
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
 		})
 	}
+	e.readRuns(ctx)
 	there, err := storage.Exists(ctx, storage.Join(w.Analysis(), manifest.FileName))
 	e.check(err)
 	if err == nil && there {

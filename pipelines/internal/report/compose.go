@@ -6,7 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/ranking"
 )
 
 // compose returns the page.
@@ -22,9 +26,9 @@ func (e *evidence) compose() page {
 	default:
 		title += ": " + e.graph.Dataset
 	}
-	p := page{Title: title, Subtitle: e.subtitle(), Tiles: e.tiles()}
+	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
 	for _, s := range []section{
-		e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
+		e.composeRuns(), e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
 		e.composeOwnQueries(), e.composePredictions(), e.composeConfiguration(),
 	} {
 		s.Gaps = e.gaps[s.ID]
@@ -52,6 +56,11 @@ func (e *evidence) tiles() []tile {
 		v := e.evaluations[0]
 		m := v.Pessimistic
 		note := v.Split + ", filtered, pessimistic"
+		if v.ranks != nil {
+			if i, ok := v.ranks.whole.Interval(ranking.MRR); ok {
+				note += "; 95% interval " + interval(i, ok)
+			}
+		}
 		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"}, tile{percent(m.Hits10), "Hits@10", "among the first ten"})
 	}
 	if saved, ok := e.saved(); ok {
@@ -74,21 +83,29 @@ func (e *evidence) composeConfiguration() section {
 	}
 	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the optimizer; seed %d. The same configuration, data and seed reproduce the checkpoint byte for byte.",
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
-	encoded, err := json.Marshal(e.checkpoint.Configuration)
-	if err != nil {
-		return s
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(encoded, &fields); err != nil {
-		return s
-	}
+	fields := fieldsOf(*e.checkpoint)
+	delete(fields, "seed")
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
-	// First the fields that determine the architecture.
-	for _, name := range byWeight(slices.Collect(maps.Keys(fields)), "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message") {
+	for _, name := range sortedFields(fields) {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {
 			t.add("--"+name, value)
 		}
 	}
 	s.Tables = []table{t}
 	return s
+}
+
+// fieldsOf returns the fields of a checkpoint's configuration, and its seed.
+func fieldsOf(r checkpoint.Record) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	if encoded, err := json.Marshal(r.Configuration); err != nil || json.Unmarshal(encoded, &fields) != nil {
+		return nil
+	}
+	fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
+	return fields
+}
+
+// sortedFields returns the names of the fields, first of those that determine the architecture.
+func sortedFields(fields map[string]json.RawMessage) []string {
+	return byWeight(slices.Collect(maps.Keys(fields)), "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message")
 }

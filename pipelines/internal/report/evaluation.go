@@ -14,25 +14,33 @@ import (
 	"tagnet/stages/evaluate"
 )
 
-// evaluation is the output of score for a split.
+// evaluation is the output of score for a split. ranks is nil where the tables could not be read.
 type evaluation struct {
 	evaluate.Metrics
-	// pessimistic and optimistic have the number of queries of each rank.
-	pessimistic, optimistic map[int64]int64
-	cards                   []card
+	ranks *ranks
+	cards []card
 }
 
-// readEvaluations reads the evaluations that used the weights of the best checkpoint.
+// readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the tables.
 func (e *evidence) readEvaluations(ctx context.Context) {
-	metrics, predictions := content{evaluationSection, "metrics"}, content{queriesSection, "predictions"}
-	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", metrics, predictions) {
+	predictions := content{queriesSection, "predictions"}
+	e.readMetrics(ctx, content{evaluationSection, "metrics"}, predictions)
+	if len(e.evaluations) == 0 {
+		return
+	}
+	v := &e.evaluations[0]
+	if err := e.readTables(ctx, v); err != nil {
+		e.missingSplit(v.Split, e.workspace.Command("score", "--split", v.Split), err, predictions)
+	}
+}
+
+// readMetrics reads the metrics of each split that were made with the weights of the best checkpoint.
+func (e *evidence) readMetrics(ctx context.Context, shown ...content) {
+	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", shown...) {
 		command := e.workspace.Command("score", "--split", v.Split)
 		if err := e.checkBest(ctx, v.Split, command); err != nil {
-			e.missingSplit(v.Split, command, err, metrics, predictions)
+			e.missingSplit(v.Split, command, err, shown...)
 			continue
-		}
-		if err := v.readTables(ctx, e.workspace.Evaluation(v.Split)); err != nil {
-			e.missingSplit(v.Split, command, err, predictions)
 		}
 		e.evaluations = append(e.evaluations, v)
 	}
@@ -64,19 +72,16 @@ func (e *evidence) composeEvaluation() section {
 	m := v.Pessimistic
 	s.Lead = []string{fmt.Sprintf("On %s of the %s split the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, percent(m.Hits1), percent(m.Hits10))}
-	if v.Tied > 0 {
-		s.Lead = append(s.Lead, fmt.Sprintf("For %s of the queries the answer has exactly the score of another candidate, and %s have an answer that no message reaches. The pessimistic rank counts ties against the answer, the optimistic one in its favour.",
-			percent(v.Tied), plural(v.Unreached, "query", "queries")))
+	for _, one := range e.evaluations {
+		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
-	s.Figures = append(s.Figures, e.wholeTable().figure())
 	if len(v.ByDirection) > 0 {
-		s.Figures = append(s.Figures, breakdown("By direction", "A tail is the answer to a query with the relation, a head to a query with the inverse relation.",
-			"Answer", slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection).figure())
+		s.Figures = append(s.Figures, v.directionTable().figure())
 	}
 	if len(v.ByDistance) > 0 {
 		s.Figures = append(s.Figures, v.distanceFigure())
 	}
-	if len(v.pessimistic) > 0 {
+	if v.ranks != nil {
 		s.Figures = append(s.Figures, v.rankFigure())
 	}
 	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", distanceNames(v.ByDistance), v.ByDistance)
@@ -86,18 +91,48 @@ func (e *evidence) composeEvaluation() section {
 	return s
 }
 
-// wholeTable returns a table with a row for each split and each way of counting ties.
-func (e *evidence) wholeTable() table {
-	t := table{Title: "All queries", Note: "A higher MRR, a higher share among the first ten (Hits@10) and a lower mean rank are better.",
-		Head: []string{"Ties", "MRR", "Hits@1", "Hits@3", "Hits@10", "Mean rank"}}
-	for _, v := range e.evaluations {
-		for i, m := range []ranking.Metrics{v.Pessimistic, v.Mean, v.Optimistic} {
-			name := []string{"pessimistic", "mean", "optimistic"}[i]
-			if len(e.evaluations) > 1 {
-				name = v.Split + ", " + name
+// wholeTable returns a table of the metrics, with a column for each tie policy.
+func (v evaluation) wholeTable(several bool) table {
+	t := table{Title: "All queries", Head: []string{"", "pessimistic"},
+		Note: "The pessimistic rank counts ties against the answer, the optimistic one for it, the mean one half of them. Higher is better, but for the mean rank."}
+	if several {
+		t.Title += ", " + v.Split + " split"
+	}
+	if v.ranks != nil {
+		t.Head = append(t.Head, "95% interval")
+		t.Note += " The interval says how much a pessimistic metric varies with the choice of queries, by 1,000 bootstrap replicates."
+	}
+	t.Head = append(t.Head, "mean", "optimistic")
+	for i, name := range []string{"MRR", "Hits@1", "Hits@3", "Hits@10", "Mean rank"} {
+		values := func(m ranking.Metrics) string {
+			if i == 4 {
+				return fmt.Sprintf("%.1f", m.MeanRank)
 			}
-			t.add(name, metric(m.MRR), metric(m.Hits1), metric(m.Hits3), metric(m.Hits10), fmt.Sprintf("%.1f", m.MeanRank))
+			return metric([]float64{m.MRR, m.Hits1, m.Hits3, m.Hits10}[i])
 		}
+		row := []string{name, values(v.Pessimistic)}
+		if v.ranks != nil {
+			between := "–"
+			if i < 4 {
+				between = interval(v.ranks.whole.Interval(ranking.Metric(i)))
+			}
+			row = append(row, between)
+		}
+		t.add(append(row, values(v.Mean), values(v.Optimistic))...)
+	}
+	return t
+}
+
+// directionTable returns a table with a row for each direction.
+func (v evaluation) directionTable() table {
+	t := breakdown("By direction", "A query for a tail has the relation, one for a head its inverse, ~relation.", "Answer", slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection)
+	if v.ranks == nil {
+		return t
+	}
+	t.Head = slices.Insert(t.Head, 3, "95% interval")
+	for i, row := range t.Rows {
+		row[2].Bar = ""
+		t.Rows[i] = slices.Insert(row, 3, cell{Text: interval(v.ranks.ofDirection(row[0].Text).Interval(ranking.MRR))})
 	}
 	return t
 }
@@ -122,7 +157,7 @@ func (v evaluation) relationTables() []table {
 	names := slices.SortedFunc(maps.Keys(v.ByRelation), func(a, b string) int {
 		return cmp.Or(cmp.Compare(v.ByRelation[b].Pessimistic.MRR, v.ByRelation[a].Pessimistic.MRR), strings.Compare(a, b))
 	})
-	const note = "Filtered ranks of both directions, ties counted against the answer."
+	const note = "Filtered pessimistic ranks of both directions."
 	if len(names) <= 2*shown {
 		return []table{tableOf("By relation", note, names)}
 	}
@@ -150,12 +185,12 @@ func (v evaluation) distanceFigure() figure {
 
 // rankFigure draws the cumulative distribution of the ranks.
 func (v evaluation) rankFigure() figure {
-	return newFigure("ranks", "Cumulative distribution of ranks", "Share of the queries whose answer has at most this rank. The left end is Hits@1.", chart.Lines{
+	return newFigure("ranks", "Cumulative distribution of ranks", "Share of the queries whose answer has at most this rank. The left end is Hits@1. Pessimistic ranks count ties against the answer, optimistic ones for it.", chart.Lines{
 		X: chart.Axis{Label: "rank", Log: true, Format: func(v float64) string { return count(int64(v)) }},
 		Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1},
 		Series: []chart.Series{
-			{Key: chart.Key{Name: "ties against the answer"}, Points: cumulative(v.pessimistic)},
-			{Key: chart.Key{Name: "ties for the answer", Colour: 1}, Points: cumulative(v.optimistic), Dashed: true},
+			{Key: chart.Key{Name: "pessimistic"}, Points: cumulative(v.ranks.pessimistic)},
+			{Key: chart.Key{Name: "optimistic", Colour: 1}, Points: cumulative(v.ranks.optimistic), Dashed: true},
 		}})
 }
 

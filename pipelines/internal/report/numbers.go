@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/progress"
 )
 
@@ -56,6 +57,22 @@ func metric(v float64) string {
 		return "–"
 	}
 	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// interval writes a confidence interval, or a dash if there is none.
+func interval(i ranking.Interval, ok bool) string {
+	if !ok {
+		return "–"
+	}
+	return metric(i.Low) + "–" + metric(i.High)
+}
+
+// difference writes a change with its sign and confidence interval: +0.012 (+0.003 to +0.021).
+func difference(change float64, i ranking.Interval, ok bool) string {
+	if !ok {
+		return fmt.Sprintf("%+.3f", change)
+	}
+	return fmt.Sprintf("%+.3f (%+.3f to %+.3f)", change, i.Low, i.High)
 }
 
 // short writes a large number with a letter for its magnitude: 6.53G.

@@ -28,9 +28,11 @@ var wordEnds = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 // page is the content of index.html, in its order.
 type page struct {
 	Title, Subtitle string
-	Style           template.CSS
-	Tiles           []tile
-	Sections        []section
+	// Findings are sentences about the results.
+	Findings []string
+	Style    template.CSS
+	Tiles    []tile
+	Sections []section
 }
 
 // tile is a number at the top of the page.
@@ -76,10 +78,11 @@ type table struct {
 // figure returns a small table as a figure.
 func (t table) figure() figure { return figure{Title: t.Title, Caption: t.Note, Table: &t} }
 
-// cell is a text, with a bar behind it if Bar is set.
+// cell is a text, with a bar behind it if Bar is set. Words lets its lines break, as those of a text.
 type cell struct {
-	Text string
-	Bar  template.CSS
+	Text  string
+	Bar   template.CSS
+	Words bool
 }
 
 // add appends a row and returns it.

@@ -45,7 +45,7 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	if len(files) == 0 {
 		return "", fmt.Errorf("the workspace %s does not exist or is empty: run %s first", e.Workspace.Root(), e.Workspace.Command("preprocess"))
 	}
-	found, err := collect(ctx, e.Workspace)
+	found, err := collect(ctx, e.Workspace, e.Seed)
 	if err != nil {
 		return "", err
 	}

@@ -45,42 +45,41 @@ func group[T any](rows []T, queryOf func(T) query, wanted func(query) bool) (ord
 
 func everyQuery(query) bool { return true }
 
-// readTables counts the ranks of a split, and reads ranks and predictions of the queries that the page shows. One part of
-// a table is in memory at a time. All rows of a query are in one part.
-func (v *evaluation) readTables(ctx context.Context, folder string) (err error) {
-	v.pessimistic, v.optimistic = map[int64]int64{}, map[int64]int64{}
+// readTables reads the ranks of a split, and the predictions of the queries that the page shows. One part of a table is
+// in memory at a time. All rows of a query are in one part.
+func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
+	folder := e.workspace.Evaluation(v.Split)
+	found := newRanks(e.seed, v.worstRelations())
 	var kept []query
-	ranks := map[query][]parquet.Ranking{}
+	of := map[query][]parquet.Ranking{}
 	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.RankingsTable), func(rows []parquet.Ranking) error {
-		for _, r := range rows {
-			v.pessimistic[r.RankPessimistic]++
-			v.optimistic[r.RankOptimistic]++
-		}
+		found.add(rows)
 		queries, more := group(rows, rankedQuery, everyQuery)
-		maps.Copy(ranks, more)
-		kept = shortlist(append(kept, queries...), ranks)
+		maps.Copy(of, more)
+		kept = shortlist(append(kept, queries...), of)
 		few := make(map[query][]parquet.Ranking, len(kept))
 		for _, q := range kept {
-			few[q] = ranks[q]
+			few[q] = of[q]
 		}
-		ranks = few
-		return nil
+		of = few
+		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	chosen := choose(kept, ranks)
-	candidates := map[query][]parquet.Prediction{}
+	v.ranks = found
+	chosen := choose(kept, of)
+	answers := map[query][]parquet.Prediction{}
 	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
 		_, found := group(rows, predictedQuery, func(q query) bool { return slices.Contains(chosen, q) })
-		maps.Copy(candidates, found)
-		return nil
+		maps.Copy(answers, found)
+		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
 	for _, q := range chosen {
-		v.cards = append(v.cards, newCard(q, candidates[q], ranks[q]))
+		v.cards = append(v.cards, newCard(q, answers[q], of[q]))
 	}
 	return nil
 }

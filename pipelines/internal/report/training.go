@@ -47,7 +47,7 @@ func (e *evidence) composeTraining() section {
 	s.Figures = append(s.Figures, newFigure("loss", "Loss", "Mean over all training queries of an epoch.",
 		chart.Lines{X: epochs, Y: chart.Axis{Zero: true}, Series: []chart.Series{loss}}))
 	if len(mrr.Points) > 0 {
-		s.Figures = append(s.Figures, newFigure("validation", "Validation", "Filtered ranks, ties counted against the answer.",
+		s.Figures = append(s.Figures, newFigure("validation", "Validation", "Filtered pessimistic ranks.",
 			chart.Lines{X: epochs, Y: chart.Axis{Most: 1}, Series: []chart.Series{mrr, hits}}))
 	}
 	s.Tables = []table{all}

@@ -1,0 +1,133 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"tagnet/model/ranking"
+	"tagnet/stages/evaluate"
+)
+
+// enoughQueries is the number of queries from which on a relation is judged, worstShown how many relations are.
+const enoughQueries, worstShown = 30, 3
+
+// findings returns what a person would say about the results, in a few sentences. A difference between groups of queries is
+// left out unless its 95% confidence interval excludes 0.
+func (e *evidence) findings() []string {
+	var said []string
+	if len(e.evaluations) > 0 && e.evaluations[0].Queries > 0 {
+		v := e.evaluations[0]
+		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(), v.worst())
+	}
+	if s, ok := e.saved(); ok && !math.IsNaN(s.notEmpty) {
+		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those that are not empty.", percent(s.all), percent(s.notEmpty)))
+	}
+	return slices.DeleteFunc(said, func(sentence string) bool { return sentence == "" })
+}
+
+// directionGap compares queries for tails with those for heads.
+func (v evaluation) directionGap() string {
+	if v.ranks == nil {
+		return ""
+	}
+	names := []string{evaluate.Tail, evaluate.Head}
+	if v.ByDirection[names[0]].Pessimistic.MRR < v.ByDirection[names[1]].Pessimistic.MRR {
+		slices.Reverse(names)
+	}
+	better, worse := v.ByDirection[names[0]].Pessimistic.MRR, v.ByDirection[names[1]].Pessimistic.MRR
+	d, ok := v.ranks.ofDirection(names[0]).Difference(v.ranks.ofDirection(names[1]), ranking.MRR)
+	if !ok || !d.Excludes(0) || metric(better) == metric(worse) {
+		return ""
+	}
+	return fmt.Sprintf("%ss are found better than %ss: MRR %s against %s, a difference of %s (95%% interval %s to %s).",
+		strings.ToUpper(names[0][:1])+names[0][1:], names[1], metric(better), metric(worse), metric(better-worse), metric(d.Low), metric(d.High))
+}
+
+// outOfReach tells how many answers the model cannot find, and how well it finds the others.
+func (e *evidence) outOfReach(v evaluation) string {
+	share := float64(v.Unreached) / float64(v.Queries)
+	if v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
+		return ""
+	}
+	within := ""
+	if e.checkpoint != nil {
+		within = " within " + plural(int64(e.checkpoint.Configuration.Layers), "layer", "layers")
+	}
+	unreached := v.ByDistance[evaluate.OutOfReach]
+	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
+	return fmt.Sprintf("%s of the answers (%s of %s) cannot be found, since no message reaches them%s; of the others %s are among the first ten.",
+		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits))
+}
+
+// tiesMatter tells how much the metrics depend on the tie policy, if they do.
+func (v evaluation) tiesMatter() string {
+	low, high := v.Pessimistic.MRR, v.Optimistic.MRR
+	if metric(low) == metric(high) {
+		return ""
+	}
+	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
+	if u := v.ByDistance[evaluate.OutOfReach]; u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
+		sentence += " Most of these answers are unreached ones, which all have one score."
+	}
+	return sentence
+}
+
+// judged returns the relations with enough queries, the worst first.
+func (v evaluation) judged() []string {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(v.ByRelation)), func(name string) bool { return v.ByRelation[name].Queries < enoughQueries })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(v.ByRelation[a].Pessimistic.MRR, v.ByRelation[b].Pessimistic.MRR), strings.Compare(a, b))
+	})
+	return names
+}
+
+// worstRelations returns those that may be named as the worst.
+func (v evaluation) worstRelations() []string {
+	names := v.judged()
+	return names[:min(worstShown, len(names))]
+}
+
+// worst names the relations whose queries are answered worse than all others. They are the worst of many, one of which is
+// low by chance more often than a single one: their intervals count twice as wide, about four standard errors, which
+// allows for hundreds of relations.
+func (v evaluation) worst() string {
+	relations := v.judged()
+	if v.ranks == nil || len(relations) < 2*worstShown {
+		return ""
+	}
+	var named []string
+	rest, sum := v.Queries, v.Pessimistic.MRR*float64(v.Queries)
+	for _, name := range v.worstRelations() {
+		own := v.ranks.byRelation[name]
+		d, ok := own.Difference(v.ranks.whole.Without(own), ranking.MRR)
+		if !ok || d.High+(d.High-d.Low)/2 >= 0 {
+			continue
+		}
+		one := v.ByRelation[name]
+		named = append(named, fmt.Sprintf("%s (MRR %s)", name, metric(one.Pessimistic.MRR)))
+		rest -= one.Queries
+		sum -= one.Pessimistic.MRR * float64(one.Queries)
+	}
+	if len(named) == 0 || rest <= 0 {
+		return ""
+	}
+	verb := "is"
+	if len(named) > 1 {
+		verb = "are"
+	}
+	return fmt.Sprintf("Of the %d relations with at least %d queries, answered worst %s %s; the queries of all others have an MRR of %s.",
+		len(relations), enoughQueries, verb, enumerate(named), metric(sum/float64(rest)))
+}
+
+// enumerate joins words: a, b and c.
+func enumerate(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

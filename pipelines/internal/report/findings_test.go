@@ -1,0 +1,181 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/parquet"
+	"tagnet/model/checkpoint"
+	"tagnet/model/ranking"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/messages"
+)
+
+// evaluationOf returns the evaluation whose metrics are those of the given ranks.
+func evaluationOf(rows []parquet.Ranking) evaluation {
+	sums := map[string]*ranking.Accumulator{}
+	unreached := map[string]int64{}
+	add := func(key string, r parquet.Ranking) {
+		if sums[key] == nil {
+			sums[key] = new(ranking.Accumulator)
+		}
+		sums[key].Add(ranking.Rank{Pessimistic: r.RankPessimistic, Optimistic: r.RankOptimistic})
+		if r.Distance < 0 {
+			unreached[key]++
+		}
+	}
+	summary := func(key string) evaluate.Summary {
+		a := sums[key]
+		if a == nil {
+			return evaluate.Summary{}
+		}
+		return evaluate.Summary{Queries: a.Queries, Unreached: unreached[key], Tied: a.TiedShare(), Pessimistic: a.Pessimistic.Metrics(), Mean: a.Mean.Metrics(), Optimistic: a.Optimistic.Metrics()}
+	}
+	v := evaluation{Metrics: evaluate.Metrics{Split: "test", ByDirection: map[string]evaluate.Summary{}, ByRelation: map[string]evaluate.Summary{}, ByDistance: map[string]evaluate.Summary{}}}
+	for _, r := range rows {
+		distance := fmt.Sprint(r.Distance)
+		if r.Distance < 0 {
+			distance = evaluate.OutOfReach
+		}
+		add("", r)
+		add(r.Direction, r)
+		add("r:"+r.Relation, r)
+		add("d:"+distance, r)
+		v.ByDirection[r.Direction] = evaluate.Summary{}
+		v.ByRelation[r.Relation] = evaluate.Summary{}
+		v.ByDistance[distance] = evaluate.Summary{}
+	}
+	v.Summary = summary("")
+	for name := range v.ByDirection {
+		v.ByDirection[name] = summary(name)
+	}
+	for name := range v.ByRelation {
+		v.ByRelation[name] = summary("r:" + name)
+	}
+	for name := range v.ByDistance {
+		v.ByDistance[name] = summary("d:" + name)
+	}
+	v.ranks = newRanks(1, v.worstRelations())
+	v.ranks.add(rows)
+	return v
+}
+
+// results draws queries of ten relations; change may alter each.
+func results(queries int, change func(i int, r *parquet.Ranking)) []parquet.Ranking {
+	random := rand.New(rand.NewPCG(4, 2))
+	rows := make([]parquet.Ranking, queries)
+	for i := range rows {
+		rank := int64(1 + 20*math.Pow(random.Float64(), 3))
+		rows[i] = parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Relation: fmt.Sprintf("r%d", i/2%10), RankPessimistic: rank, RankOptimistic: rank, Distance: 2}
+		if change != nil {
+			change(i, &rows[i])
+		}
+		rows[i].RankMean = float64(rows[i].RankPessimistic+rows[i].RankOptimistic) / 2
+	}
+	return rows
+}
+
+// TestFindings checks on made-up results that a sentence is there where the results support it, and only there.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	worseHeads := func(_ int, r *parquet.Ranking) {
+		if r.Direction == "head" {
+			r.RankPessimistic, r.RankOptimistic = 2*r.RankPessimistic+1, 2*r.RankOptimistic+1
+		}
+	}
+	for _, test := range []struct {
+		name    string
+		rows    []parquet.Ranking
+		layers  int
+		counted bool
+		want    []string // beginnings of the sentences
+	}{
+		{"nothing to tell", results(1000, nil), 6, false, nil},
+		{"a gap between directions", results(1000, worseHeads), 6, false, []string{"Tails are found better than heads: MRR 0.480 against 0.183, a difference of 0.297 (95% interval 0.2"}},
+		{"the gap of a few queries", results(60, func(i int, r *parquet.Ranking) {
+			if i%6 == 1 {
+				r.RankPessimistic, r.RankOptimistic = r.RankPessimistic+1, r.RankOptimistic+1
+			}
+		}), 6, false, nil},
+		{"the other gap", results(1000, func(i int, r *parquet.Ranking) {
+			worseHeads(i, r)
+			r.Direction = map[string]string{"tail": "head", "head": "tail"}[r.Direction]
+		}), 6, false, []string{"Heads are found better than tails: "}},
+		{"unreached answers", results(1000, func(i int, r *parquet.Ranking) {
+			if i%9 == 0 {
+				r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 700
+			}
+		}), 3, false, []string{"11.2% of the answers (112 of 1,000) cannot be found, since no message reaches them within 3 layers; of the others "}},
+		{"one unreached answer", results(1000, func(i int, r *parquet.Ranking) {
+			if i == 7 {
+				r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 900
+			}
+		}), 3, false, nil},
+		{"ties", results(1000, func(i int, r *parquet.Ranking) {
+			if i%10 < 4 {
+				r.RankOptimistic = 1
+			}
+		}), 6, false, []string{"24.7% of the answers have exactly the score of another entity, so that the MRR depends on how ties count: 0.497 pessimistic, 0.700 optimistic."}},
+		{"a bad relation", results(1000, func(i int, r *parquet.Ranking) {
+			if r.Relation == "r3" {
+				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
+			}
+		}), 6, false, []string{"Of the 10 relations with at least 30 queries, answered worst is r3 (MRR 0.02"}},
+		{"a bad relation of few queries", results(200, func(i int, r *parquet.Ranking) {
+			if r.Relation == "r3" {
+				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
+			}
+		}), 6, false, nil},
+		{"messages", nil, 6, true, []string{"Truncation leaves out 80.0% of the messages that propagation along every edge in every layer sends, and 20.0% of those that are not empty."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := &evidence{checkpoint: &checkpoint.Record{}}
+			e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = test.layers, "window"
+			if test.rows != nil {
+				e.evaluations = []evaluation{evaluationOf(test.rows)}
+			}
+			if test.counted {
+				e.messages = []messages.Summary{{Configurations: []messages.Configuration{{Layers: 6, Totals: messages.Totals{NBFNet: 1000, Kept: 300, KeptEmpty: 100, PrunedEmpty: 650, PrunedRedundant: 50}}}}}
+			}
+			got := e.findings()
+			if len(got) != len(test.want) {
+				t.Fatalf("%d sentences, want %d:\n%s", len(got), len(test.want), strings.Join(got, "\n"))
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("%q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestNoWorstRelationByChance checks on many draws of relations that are equally hard that none is called worse.
+func TestNoWorstRelationByChance(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(8, 3))
+	for range 20 {
+		v := evaluationOf(results(3000, func(i int, r *parquet.Ranking) {
+			r.Relation = fmt.Sprint("r", i%60)
+			rank := int64(1 + 20*math.Pow(random.Float64(), 3))
+			r.RankPessimistic, r.RankOptimistic = rank, rank
+		}))
+		if sentence := v.worst(); sentence != "" {
+			t.Error(sentence)
+		}
+	}
+}
+
+func TestEnumerate(t *testing.T) {
+	t.Parallel()
+	got := []string{enumerate(nil), enumerate([]string{"a"}), enumerate([]string{"a", "b"}), enumerate([]string{"a", "b", "c"})}
+	if diff := cmp.Diff([]string{"", "a", "a and b", "a, b and c"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

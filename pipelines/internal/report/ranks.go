@@ -1,0 +1,67 @@
+package report
+
+import (
+	"context"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/ranking"
+	"tagnet/stages/evaluate"
+)
+
+// ranks is what the page needs of the ranks of a split. Its size does not grow with the number of queries.
+type ranks struct {
+	seed uint64
+	// pessimistic and optimistic have the number of queries of each rank.
+	pessimistic, optimistic map[int64]int64
+	// The bootstraps are of pessimistic ranks. byRelation has the relations that newRanks was given.
+	whole       *ranking.Bootstrap
+	byDirection map[string]*ranking.Bootstrap
+	byRelation  map[string]*ranking.Bootstrap
+}
+
+func newRanks(seed int64, relations []string) *ranks {
+	r := &ranks{seed: uint64(seed), pessimistic: map[int64]int64{}, optimistic: map[int64]int64{},
+		whole: new(ranking.Bootstrap), byDirection: map[string]*ranking.Bootstrap{}, byRelation: map[string]*ranking.Bootstrap{}}
+	for _, name := range relations {
+		r.byRelation[name] = new(ranking.Bootstrap)
+	}
+	return r
+}
+
+// add adds rows of the table of ranks.
+func (r *ranks) add(rows []parquet.Ranking) {
+	var weights ranking.Weights
+	for _, row := range rows {
+		r.pessimistic[row.RankPessimistic]++
+		r.optimistic[row.RankOptimistic]++
+		weights.Draw(r.seed, row.Query)
+		r.whole.Add(&weights, row.RankPessimistic)
+		direction := r.byDirection[row.Direction]
+		if direction == nil {
+			direction = new(ranking.Bootstrap)
+			r.byDirection[row.Direction] = direction
+		}
+		direction.Add(&weights, row.RankPessimistic)
+		if relation := r.byRelation[row.Relation]; relation != nil {
+			relation.Add(&weights, row.RankPessimistic)
+		}
+	}
+}
+
+// ofDirection returns the bootstrap of a direction, an empty one if no query has it.
+func (r *ranks) ofDirection(direction string) *ranking.Bootstrap {
+	if b := r.byDirection[direction]; b != nil {
+		return b
+	}
+	return new(ranking.Bootstrap)
+}
+
+// readRanks reads the ranks of a split.
+func (e *evidence) readRanks(ctx context.Context, split string) (*ranks, error) {
+	r := newRanks(e.seed, nil)
+	return r, parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), evaluate.RankingsTable), func(rows []parquet.Ranking) error {
+		r.add(rows)
+		return ctx.Err()
+	})
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/ranking"
+	"tagnet/stages/messages"
+)
+
+// readRuns reads what the page compares of all runs, if there are several.
+func (e *evidence) readRuns(ctx context.Context) {
+	names := e.runNames(ctx)
+	if len(names) < 2 {
+		return
+	}
+	for _, name := range names {
+		if name == e.workspace.Run() {
+			e.runs = append(e.runs, e)
+			continue
+		}
+		other := &evidence{workspace: e.workspace.WithRun(name), seed: e.seed, gaps: map[string][]gap{}}
+		other.readTraining(ctx)
+		other.readMetrics(ctx)
+		if v := other.ofSplit(e.comparedSplit()); v != nil {
+			ranks, err := other.readRanks(ctx, v.Split)
+			if other.check(err); err == nil {
+				v.ranks = ranks
+			}
+		} else if e.comparedSplit() != "" {
+			e.missing(runsSection, fmt.Sprintf("The run %s has no metrics of its best checkpoint on the %s split", name, e.comparedSplit()),
+				other.workspace.Command("score", "--split", e.comparedSplit()), nil)
+		}
+		other.messages = readSplits[messages.Summary](ctx, other, other.workspace.InRun("messages"), messages.SummaryFile, "messages")
+		e.failure = cmp.Or(e.failure, other.failure)
+		e.runs = append(e.runs, other)
+	}
+}
+
+// runNames returns the runs of the workspace, the default one first.
+func (e *evidence) runNames(ctx context.Context) []string {
+	folder := e.workspace.Path(checkpoint.RunsFolder)
+	urls, err := storage.List(ctx, folder)
+	if err != nil {
+		e.check(err)
+		return nil
+	}
+	found := map[string]bool{}
+	for _, url := range urls {
+		name, _, below := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(url, folder), "/"), "/")
+		if below && checkpoint.CheckRun(name) == nil {
+			found[name] = true
+		}
+	}
+	return byWeight(slices.Collect(maps.Keys(found)), checkpoint.DefaultRun)
+}
+
+// comparedSplit returns the split that runs are compared on: that of the page's run.
+func (e *evidence) comparedSplit() string {
+	if len(e.evaluations) == 0 {
+		return ""
+	}
+	return e.evaluations[0].Split
+}
+
+// ofSplit returns the evaluation of a split, nil if there is none.
+func (e *evidence) ofSplit(split string) *evaluation {
+	for i := range e.evaluations {
+		if e.evaluations[i].Split == split {
+			return &e.evaluations[i]
+		}
+	}
+	return nil
+}
+
+// composeRuns returns the section that compares the runs, empty without several.
+func (e *evidence) composeRuns() section {
+	if len(e.runs) < 2 {
+		return section{}
+	}
+	chosen, split := e.workspace.Run(), e.comparedSplit()
+	s := section{ID: runsSection, Title: "Runs", Lead: []string{fmt.Sprintf("The workspace has %d runs, models of one graph. The rest of the page is about %s; --run shows another.", len(e.runs), chosen)}}
+	t := table{Head: []string{"Run", "Configuration", "MRR", "95% interval", "Hits@1", "Hits@10", "MRR against " + chosen, "Messages saved", "of not empty"},
+		Note: "Pessimistic metrics of the " + split + " split. Of the configuration, what differs between runs. A difference is that of the same queries, with its 95% interval."}
+	if split == "" {
+		t.Note = "Of the configuration, what differs between runs."
+	}
+	own := e.ofSplit(split)
+	differing := differences(e.runs)
+	var better, worse []string
+	for i, r := range e.runs {
+		row := []string{r.workspace.Run(), cmp.Or(differing[i], "–"), "–", "–", "–", "–", "–", "–", "–"}
+		if v := r.ofSplit(split); v != nil {
+			m := v.Pessimistic
+			row[2], row[4], row[5] = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
+			if v.ranks != nil {
+				row[3] = interval(v.ranks.whole.Interval(ranking.MRR))
+			}
+			if r != e && v.ranks != nil && own.ranks != nil && v.Queries == own.Queries {
+				change := m.MRR - own.Pessimistic.MRR
+				d, ok := v.ranks.whole.Difference(own.ranks.whole, ranking.MRR)
+				row[6] = difference(change, d, ok)
+				if ok && d.Excludes(0) && change > 0 {
+					better = append(better, r.workspace.Run())
+				} else if ok && d.Excludes(0) {
+					worse = append(worse, r.workspace.Run())
+				}
+			}
+		}
+		if saved, ok := r.saved(); ok {
+			row[7] = percent(saved.all)
+			if !math.IsNaN(saved.notEmpty) {
+				row[8] = percent(saved.notEmpty)
+			}
+		}
+		t.add(row...)[1].Words = true
+	}
+	for _, compared := range []struct {
+		names []string
+		how   string
+	}{{better, "higher"}, {worse, "lower"}} {
+		if len(compared.names) > 0 {
+			s.Lead = append(s.Lead, fmt.Sprintf("The MRR of %s is %s than that of %s by more than the choice of queries explains.", enumerate(compared.names), compared.how, chosen))
+		}
+	}
+	s.Tables = []table{t}
+	return s
+}
+
+// differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.
+func differences(runs []*evidence) []string {
+	fields := make([]map[string]json.RawMessage, len(runs))
+	counts := map[string]map[string]int{} // of each field's values
+	var trained int
+	for i, r := range runs {
+		if r.checkpoint == nil {
+			continue
+		}
+		trained++
+		fields[i] = fieldsOf(*r.checkpoint)
+		for name, value := range fields[i] {
+			if counts[name] == nil {
+				counts[name] = map[string]int{}
+			}
+			counts[name][string(value)]++
+		}
+	}
+	texts := make([]string, len(runs))
+	for i, own := range fields {
+		var differing []string
+		for _, name := range sortedFields(own) {
+			if counts[name][string(own[name])] < trained {
+				differing = append(differing, name+" "+string(bytes.Trim(own[name], `"`)))
+			}
+		}
+		texts[i] = strings.Join(differing, ", ")
+	}
+	return texts
+}

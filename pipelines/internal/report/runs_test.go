@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// addRun writes a run with a configuration of its own and the given ranks of the test split.
+func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Configuration), rows []parquet.Ranking) {
+	t.Helper()
+	f := fixture{t, w, 3, len(rows)}
+	c := configuration.Default()
+	change(&c)
+	f.writeText(w.InRun("checkpoints/best"), "epoch-001\n")
+	f.write(w.InRun("checkpoints/epoch-001.json"), checkpoint.Record{Configuration: c, Seed: 1, Epoch: 1})
+	f.writeText(w.InRun("training.jsonl"), `{"epoch":1,"loss":0.5,"seconds":3}`+"\n")
+	folders := []string{w.CheckpointsFolder()}
+	if rows != nil {
+		f.write(w.InRun("evaluation/test/metrics.json"), evaluationOf(rows).Metrics)
+		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("test")+"/rankings", 0, 1), rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("test")+"/predictions", 0, 1), []parquet.Prediction{}); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, w.EvaluationFolder("test"))
+	}
+	inputs, err := w.Inputs(t.Context(), "graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
+		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRuns compares a run that is better for every query, one without ranks, and one that differs by chance, with the
+// run of the page.
+func TestRuns(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	fixture{t, w, 3, 8}.graph()
+	complete(t, w)
+	of := func(change func(i int, r *parquet.Ranking)) []parquet.Ranking { return results(400, change) }
+	base := of(nil)
+	addRun(t, w, func(*configuration.Configuration) {}, of(func(_ int, r *parquet.Ranking) { r.RankPessimistic += 3 }))
+	addRun(t, w.WithRun("wide"), func(c *configuration.Configuration) { c.Dim = 64 }, of(nil))
+	addRun(t, w.WithRun("noisy"), func(c *configuration.Configuration) { c.Layers, c.Dim = 5, 64 }, of(func(i int, r *parquet.Ranking) {
+		r.RankPessimistic = base[(i+1)%len(base)].RankPessimistic + 3 // the ranks of main, of other queries
+	}))
+	addRun(t, w.WithRun("unscored"), func(c *configuration.Configuration) { c.Dim = 64 }, nil)
+
+	report := func(arguments ...string) (page, output string) {
+		var out, problems bytes.Buffer
+		if code := command.Run(t.Context(), Pipeline(), append([]string{"--workspace", root}, arguments...), &out, &problems); code != command.ExitOK {
+			t.Fatal(problems.String())
+		}
+		text, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text), out.String()
+	}
+	page, output := report()
+	for _, want := range []string{
+		"The workspace has 4 runs", "The rest of the page is about main", "The MRR of wide is higher than that of main by more than",
+		"layers 5, dim 64</td>", "dim 64</td>", "The run unscored has no metrics of its best checkpoint on the test split",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if strings.Contains(page, "is lower than that of main") {
+		t.Error("a run that differs by chance is called worse")
+	}
+	if want := "score --workspace " + root + " --run unscored --split test\n"; !strings.Contains(output, want) {
+		t.Errorf("the output lacks %q: %s", want, output)
+	}
+	change := regexp.MustCompile(`<td>&#43;0\.\d{3} \(&#43;0\.\d{3} to &#43;0\.\d{3}\)</td>`)
+	if n := len(change.FindAllString(page, -1)); n != 1 {
+		t.Errorf("%d runs differ for the better, want 1", n)
+	}
+	if again, _ := report(); again != page {
+		t.Error("the same runs gave another page")
+	}
+	page, _ = report("--run", "wide")
+	for _, want := range []string{"The rest of the page is about wide", "The MRR of main and noisy is lower than that of wide"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of wide does not contain %q", want)
+		}
+	}
+
+	// A damaged table of another run ends the report, as one of the page's run does.
+	part := parquet.PartFile(w.WithRun("wide").Evaluation("test")+"/rankings", 0, 1)
+	if err := storage.WriteFile(t.Context(), part, []byte("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitFailure || !strings.Contains(problems.String(), "--run wide") {
+		t.Errorf("exit code %d: %s", code, problems.String())
+	}
+}
