@@ -63,7 +63,7 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer,
 	for i, q := range queries {
 		relation, inverse := strings.CutPrefix(q.Relation, "~")
 		var err error
-		if ids[i], err = m.lookup.Query(q.Source, relation, inverse || q.Inverse); err != nil {
+		if ids[i], err = m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse); err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
 		order[i] = i

@@ -62,11 +62,11 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) 
 		return nil, fmt.Errorf("explaining with %d paths, want 1 or more", k)
 	}
 	relation, inverse := strings.CutPrefix(query.Relation, "~")
-	ids, err := m.lookup.Query(query.Source, relation, inverse || query.Inverse)
+	ids, err := m.lookup.Query(ctx, query.Source, relation, inverse || query.Inverse)
 	if err != nil {
 		return nil, err
 	}
-	entity, err := m.lookup.Entity(answer)
+	entity, err := m.lookup.Entity(ctx, answer)
 	if err != nil {
 		return nil, err
 	}

@@ -2,34 +2,129 @@ package names
 
 import (
 	"cmp"
+	"context"
+	"runtime"
 	"slices"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 )
+
+// The bounds of the search for close names, so that no name makes it slow: how many letters of a name are compared, and the
+// longest distance that is computed.
+const comparedLetters, longestDistance = 128, 32
 
 // Closest returns the names with the least edit distance to the given one (insertions, deletions and
 // replacements of letters), nearest first, and in their order if equal. Names that begin with the given
-// one come before all others, because it may be unfinished. Case is ignored.
-func Closest(name string, names []string, count int) []string {
-	type candidate struct{ index, rest, distance int }
-	wanted := folded(name)
-	var row []int
-	candidates := make([]candidate, len(names))
-	for i, n := range names {
-		known := folded(n)
-		candidates[i].index = i
-		if len(known) < len(wanted) || !slices.Equal(known[:len(wanted)], wanted) {
-			candidates[i].rest = 1
-		}
-		candidates[i].distance, row = editDistance(wanted, known, row)
+// one come before all others, because it may be unfinished. Case is ignored, and only the first 128 letters
+// and distances up to 32 count. Where ctx ends first, fewer names have been compared.
+func Closest(ctx context.Context, name string, names []string, count int) []string {
+	if count = min(count, len(names)); count == 0 {
+		return nil
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rest, b.rest), cmp.Compare(a.distance, b.distance))
-	})
+	searches := make([]search, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i := range searches {
+		all.Go(func() { searches[i].run(ctx, name, names, i, len(searches), count) })
+	}
+	all.Wait()
+	var kept []candidate
+	for _, s := range searches {
+		kept = append(kept, s.kept...)
+	}
+	slices.SortFunc(kept, candidate.compare)
 	var near []string
-	for _, c := range candidates[:min(count, len(candidates))] {
+	for _, c := range kept[:min(count, len(kept))] {
 		near = append(near, names[c.index])
 	}
 	return near
+}
+
+// candidate is a name that may be among the closest. rest is 0 if it begins with the wanted one, else 1.
+type candidate struct{ rest, distance, index int }
+
+func (c candidate) compare(other candidate) int {
+	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.index, other.index))
+}
+
+// search compares names with the wanted one, and keeps the closest.
+type search struct {
+	kept    []candidate // closest first
+	wanted  []rune
+	letters [64]int16 // how often each letter is in wanted, by its last bits
+	known   []rune    // of the last name
+	row     []int
+}
+
+// run compares one of so many chunks of the names.
+func (s *search) run(ctx context.Context, name string, names []string, chunk, of, count int) {
+	s.wanted = folded(nil, name, comparedLetters)
+	for _, letter := range s.wanted {
+		s.letters[letter%int32(len(s.letters))]++
+	}
+	for i := chunk * len(names) / of; i < (chunk+1)*len(names)/of; i++ {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return
+		}
+		worst := candidate{rest: 2}
+		if len(s.kept) == count {
+			worst = s.kept[count-1]
+		}
+		c, closer := s.compare(names[i], worst)
+		if !closer {
+			continue
+		}
+		c.index = i
+		at, _ := slices.BinarySearchFunc(s.kept, c, candidate.compare)
+		s.kept = slices.Insert(s.kept, at, c)
+		s.kept = s.kept[:min(count, len(s.kept))]
+	}
+}
+
+// compare returns how close a name is, and whether it is closer than worst.
+func (s *search) compare(name string, worst candidate) (c candidate, closer bool) {
+	if !s.begins(name) {
+		c.rest = 1
+	}
+	if c.rest > worst.rest {
+		return c, false
+	}
+	c.distance = longestDistance + 1
+	most := longestDistance
+	if c.rest == worst.rest {
+		most = min(most, worst.distance-1)
+	}
+	if letters := min(utf8.RuneCountInString(name), comparedLetters+longestDistance); max(letters-len(s.wanted), len(s.wanted)-letters) <= most {
+		s.known = folded(s.known[:0], name, comparedLetters+longestDistance)
+		if s.atLeast() <= most {
+			c.distance, s.row = editDistance(s.wanted, s.known, most, s.row)
+		}
+	}
+	return c, c.rest < worst.rest || c.distance < worst.distance
+}
+
+// begins reports whether a name begins with the wanted one.
+func (s *search) begins(name string) bool {
+	at := 0
+	for _, letter := range name {
+		if at == len(s.wanted) || folds(letter) != s.wanted[at] {
+			break
+		}
+		at++
+	}
+	return at == len(s.wanted)
+}
+
+// atLeast returns a bound of the distance to the known name: letters that only the longer one has.
+func (s *search) atLeast() int {
+	left, common := s.letters, 0
+	for _, letter := range s.known {
+		if at := &left[letter%int32(len(left))]; *at > 0 {
+			*at--
+			common++
+		}
+	}
+	return max(len(s.wanted), len(s.known)) - common
 }
 
 // Like returns the closest name, and whether it may be the one that was meant: it begins with the given
@@ -38,40 +133,67 @@ func Like(name string, names []string) (string, bool) {
 	if len(names) == 0 {
 		return "", false
 	}
-	closest := Closest(name, names, 1)[0]
-	wanted, known := folded(name), folded(closest)
+	closest := Closest(context.Background(), name, names, 1)[0]
+	wanted, known := folded(nil, name, comparedLetters), folded(nil, closest, comparedLetters)
 	if len(known) >= len(wanted) && slices.Equal(known[:len(wanted)], wanted) {
 		return closest, true
 	}
-	distance, _ := editDistance(wanted, known, nil)
+	distance, _ := editDistance(wanted, known, longestDistance, nil)
 	return closest, 2*distance < len(known)
 }
 
-func folded(name string) []rune {
-	letters := []rune(name)
-	for i, r := range letters {
-		letters[i] = unicode.ToLower(r)
+// folded appends the first letters of a name to a buffer, without their case.
+func folded(to []rune, name string, most int) []rune {
+	for _, letter := range name {
+		if len(to) == most {
+			break
+		}
+		to = append(to, folds(letter))
 	}
-	return letters
+	return to
 }
 
-// editDistance returns the Levenshtein distance. row is scratch space, which it returns for reuse.
-func editDistance(a, b []rune, row []int) (int, []int) {
+// folds returns a letter without its case.
+func folds(letter rune) rune {
+	switch {
+	case 'A' <= letter && letter <= 'Z':
+		return letter + 'a' - 'A'
+	case letter <= unicode.MaxASCII:
+		return letter
+	}
+	return unicode.ToLower(letter)
+}
+
+// editDistance returns the Levenshtein distance, or most+1 if it is greater than most. row is scratch space, which it
+// returns for reuse. Row i of the table is computed only from column i-most to i+most: outside them the distance is greater.
+func editDistance(a, b []rune, most int, row []int) (int, []int) {
+	if max(len(a)-len(b), len(b)-len(a)) > most {
+		return most + 1, row
+	}
 	row = row[:0]
 	for j := range len(b) + 1 {
-		row = append(row, j)
+		row = append(row, min(j, most+1))
 	}
 	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
+		from, to := max(0, i-most), min(len(b), i+1+most)
+		diagonal := row[from]
+		row[from] = most + 1
+		if from == 0 {
+			row[0] = min(i+1, most+1)
+		}
+		least := row[from]
+		for j := from; j < to; j++ {
 			replaced := diagonal
-			if x != y {
+			if x != b[j] {
 				replaced++
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(replaced, row[j+1]+1, row[j]+1)
+			least = min(least, row[j+1])
+		}
+		if least > most {
+			return most + 1, row
 		}
 	}
-	return row[len(b)], row
+	return min(row[len(b)], most+1), row
 }

@@ -1,21 +1,23 @@
 package kg
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tagnet/formats/names"
 	"tagnet/formats/tables"
 )
 
-// Lookup finds the ids of the names in a query. It holds a map of all names, and may be used concurrently.
+// Lookup finds the ids of the names in a query, and may be used concurrently.
 type Lookup struct{ entities, relations index }
 
 // index finds ids by name.
 type index struct {
-	kind  string // entity or relation
-	names []string
-	ids   map[string]int32
+	kind  string   // entity or relation
+	names []string // in byte order
 }
 
 // UnknownNameError is the error of an entity or a relation that the graph does not have.
@@ -26,51 +28,70 @@ type UnknownNameError struct {
 	Closest []string
 }
 
+// shownLetters is how many letters of a name an error shows.
+const shownLetters = 100
+
+// shown returns a name as errors quote it, a long one cut.
+func shown(name string) string {
+	letters := 0
+	for at := range name {
+		if letters++; letters > shownLetters {
+			return fmt.Sprintf("%q... (%d bytes)", name[:at], len(name))
+		}
+	}
+	return strconv.Quote(name)
+}
+
 // Error names the closest names.
 func (e *UnknownNameError) Error() string {
 	quoted := make([]string, len(e.Closest))
 	for i, name := range e.Closest {
-		quoted[i] = fmt.Sprintf("%q", name)
+		quoted[i] = shown(name)
 	}
-	return fmt.Sprintf("unknown %s %q; closest: %s", e.Kind, e.Name, strings.Join(quoted, ", "))
+	return fmt.Sprintf("unknown %s %s; closest: %s", e.Kind, shown(e.Name), strings.Join(quoted, ", "))
 }
 
-// NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id.
+// NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id. Both are in byte order, as
+// tables of names are.
 func NewLookup(entities, relations []string) *Lookup {
-	return &Lookup{newIndex("entity", entities), newIndex("relation", relations)}
+	return &Lookup{index{"entity", entities}, index{"relation", relations}}
 }
 
-func newIndex(kind string, names []string) index {
-	x := index{kind: kind, names: names, ids: make(map[string]int32, len(names))}
-	for id, name := range names {
-		x.ids[name] = int32(id)
+// Entity returns the id of an entity. Errors are as those of Query.
+func (l *Lookup) Entity(ctx context.Context, name string) (int32, error) {
+	return l.entities.id(ctx, name)
+}
+
+// Relation returns the id of a relation, or of its inverse. Errors are as those of Query.
+func (l *Lookup) Relation(ctx context.Context, name string, inverse bool) (int32, error) {
+	id, err := l.relations.id(ctx, name)
+	if inverse {
+		id += int32(len(l.relations.names))
 	}
-	return x
+	return id, err
 }
 
 // Query returns the query (source, relation, ?) by id, or its inverse, (source, ~relation, ?). The error of a
-// name that the graph does not have is an *UnknownNameError.
-func (l *Lookup) Query(source, relation string, inverse bool) (tables.Query, error) {
-	s, err := l.entities.id(source)
+// name that the graph does not have is an *UnknownNameError, unless ctx ends during the search for the closest ones.
+func (l *Lookup) Query(ctx context.Context, source, relation string, inverse bool) (tables.Query, error) {
+	s, err := l.Entity(ctx, source)
 	if err != nil {
 		return tables.Query{}, err
 	}
-	r, err := l.relations.id(relation)
+	r, err := l.Relation(ctx, relation, inverse)
 	if err != nil {
 		return tables.Query{}, err
-	}
-	if inverse {
-		r += int32(len(l.relations.names))
 	}
 	return tables.Query{Source: s, Relation: r, Inverse: inverse}, nil
 }
 
-// Entity returns the id of an entity. The error of a name that the graph does not have is an *UnknownNameError.
-func (l *Lookup) Entity(name string) (int32, error) { return l.entities.id(name) }
-
-func (x index) id(name string) (int32, error) {
-	if id, ok := x.ids[name]; ok {
-		return id, nil
+func (x index) id(ctx context.Context, name string) (int32, error) {
+	if id, ok := slices.BinarySearch(x.names, name); ok {
+		return int32(id), nil
 	}
-	return 0, &UnknownNameError{x.kind, name, names.Closest(name, x.names, 3)}
+	closest := names.Closest(ctx, name, x.names, 3)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return 0, &UnknownNameError{x.kind, name, closest}
 }

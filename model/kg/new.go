@@ -2,6 +2,7 @@ package kg
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,11 +72,11 @@ func Facts(queries []tables.Query) []graph.Fact {
 func factQueries(l *Lookup, facts []Triple) ([]tables.Query, error) {
 	queries := make([]tables.Query, 0, 2*len(facts))
 	for i, f := range facts {
-		tail, err := l.Query(f.Head, f.Relation, false)
+		tail, err := l.Query(context.Background(), f.Head, f.Relation, false)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i+1, err)
 		}
-		head, err := l.Query(f.Tail, f.Relation, true)
+		head, err := l.Query(context.Background(), f.Tail, f.Relation, true)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i+1, err)
 		}

@@ -84,11 +84,11 @@ func TestNewRefuses(t *testing.T) {
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	l := NewLookup([]string{"Ann", "Anna", "Bert"}, []string{"knows", "likes"})
-	q, err := l.Query("Bert", "likes", true)
+	q, err := l.Query(t.Context(), "Bert", "likes", true)
 	if want := (tables.Query{Source: 2, Relation: 3, Inverse: true}); err != nil || q != want {
 		t.Errorf("query %+v, %v; want %+v", q, err, want)
 	}
-	_, err = l.Query("anna", "likes", false)
+	_, err = l.Query(t.Context(), "anna", "likes", false)
 	want := &UnknownNameError{Kind: "entity", Name: "anna", Closest: []string{"Anna", "Ann", "Bert"}}
 	var got *UnknownNameError
 	if !errors.As(err, &got) {

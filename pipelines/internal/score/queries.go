@@ -37,7 +37,7 @@ func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (
 	q := ownQueries{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
 	seen := map[tables.Query]bool{}
 	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
-		one, err := lookup.Query(source, relation, inverse)
+		one, err := lookup.Query(ctx, source, relation, inverse)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", url, line, err)
 		}
