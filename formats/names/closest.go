@@ -17,8 +17,13 @@ const comparedLetters, longestDistance = 128, 32
 // Closest returns the names with the least edit distance to the given one (insertions, deletions and
 // replacements of letters), nearest first, and in their order if equal. Names that begin with the given
 // one come before all others, because it may be unfinished. Case is ignored, and only the first 128 letters
-// and distances up to 32 count. Where ctx ends first, fewer names have been compared.
-func Closest(ctx context.Context, name string, names []string, count int) []string {
+// and distances up to 32 count.
+func Closest(name string, names []string, count int) []string {
+	return ClosestContext(context.Background(), name, names, count)
+}
+
+// ClosestContext is Closest until ctx ends: then fewer names have been compared, maybe none.
+func ClosestContext(ctx context.Context, name string, names []string, count int) []string {
 	if count = min(count, len(names)); count == 0 {
 		return nil
 	}
@@ -133,7 +138,7 @@ func Like(name string, names []string) (string, bool) {
 	if len(names) == 0 {
 		return "", false
 	}
-	closest := Closest(context.Background(), name, names, 1)[0]
+	closest := Closest(name, names, 1)[0]
 	wanted, known := folded(nil, name, comparedLetters), folded(nil, closest, comparedLetters)
 	if len(known) >= len(wanted) && slices.Equal(known[:len(wanted)], wanted) {
 		return closest, true

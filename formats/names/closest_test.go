@@ -16,7 +16,7 @@ import (
 func TestClosest(t *testing.T) {
 	known := []string{"", "alpha", "Beta", "gamma", "betas", "müller", "alphabetical"}
 	for name, want := range map[string]string{"beta": "Beta", "gama": "gamma", "mueller": "müller", "x": "", "ALPHAB": "alphabetical"} {
-		if got := Closest(t.Context(), name, known, 2); len(got) != 2 || got[0] != want {
+		if got := Closest(name, known, 2); len(got) != 2 || got[0] != want {
 			t.Errorf("closest to %q are %q, want %q first", name, got, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestClosestIsThatOfAllNames(t *testing.T) {
 			bRest, bDistance := key(b)
 			return candidate{rest: aRest, distance: aDistance}.compare(candidate{rest: bRest, distance: bDistance})
 		})
-		if diff := cmp.Diff(sorted[:4], Closest(t.Context(), name, known, 4)); diff != "" {
+		if diff := cmp.Diff(sorted[:4], Closest(name, known, 4)); diff != "" {
 			t.Fatalf("closest to %q (-all +found):\n%s", name, diff)
 		}
 	}
@@ -111,7 +111,7 @@ func TestClosestIsBounded(t *testing.T) {
 	}
 	for _, name := range []string{long, long[1:], strings.Repeat("\xff", 1<<20), "http://example.org/resource/" + long} {
 		begun := time.Now()
-		if got := Closest(t.Context(), name, known, 3); len(got) != 3 {
+		if got := Closest(name, known, 3); len(got) != 3 {
 			t.Errorf("%d names", len(got))
 		}
 		if took := time.Since(begun); took > 5*time.Second {
@@ -120,7 +120,7 @@ func TestClosestIsBounded(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Closest(ended, long, known, len(known)); len(got) > 2*4096*runtime.GOMAXPROCS(0) {
+	if got := ClosestContext(ended, long, known, len(known)); len(got) > 2*4096*runtime.GOMAXPROCS(0) {
 		t.Errorf("after an interrupt %d names were compared", len(got))
 	}
 }
@@ -133,7 +133,7 @@ func BenchmarkClosest(b *testing.B) {
 	for _, name := range []string{"http://example.org/resource/12345z", "Joan Eibe", strings.Repeat("http://example.org", 1000)} {
 		b.Run(name[:9], func(b *testing.B) {
 			for b.Loop() {
-				Closest(b.Context(), name, known, 3)
+				Closest(name, known, 3)
 			}
 		})
 	}

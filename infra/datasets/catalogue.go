@@ -135,5 +135,5 @@ func unknown(name string) error {
 	for _, entry := range Catalogue() {
 		known = append(known, entry.Name)
 	}
-	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, names.Closest(context.Background(), name, known, 1)[0], strings.Join(known, ", "))
+	return fmt.Errorf("%q is %w; closest is %q, of %s", name, ErrUnknown, names.Closest(name, known, 1)[0], strings.Join(known, ", "))
 }

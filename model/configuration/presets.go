@@ -1,7 +1,6 @@
 package configuration
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -26,7 +25,7 @@ func Preset(name string) (Configuration, error) {
 		}
 	}
 	return Configuration{}, fmt.Errorf("unknown preset %q: the closest are %s",
-		name, strings.Join(names.Closest(context.Background(), name, PresetNames(), 3), ", "))
+		name, strings.Join(names.Closest(name, PresetNames(), 3), ", "))
 }
 
 // PresetNames returns the names of all presets, in the order of the paper's tables.

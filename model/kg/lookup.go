@@ -89,7 +89,7 @@ func (x index) id(ctx context.Context, name string) (int32, error) {
 	if id, ok := slices.BinarySearch(x.names, name); ok {
 		return int32(id), nil
 	}
-	closest := names.Closest(ctx, name, x.names, 3)
+	closest := names.ClosestContext(ctx, name, x.names, 3)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}

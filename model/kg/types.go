@@ -73,5 +73,5 @@ func (v *View) OfType(ctx context.Context, name string) ([]int32, error) {
 	for i, t := range table {
 		known[i] = t.Name
 	}
-	return nil, &UnknownNameError{"type", name, names.Closest(ctx, name, known, 3)}
+	return nil, &UnknownNameError{"type", name, names.Closest(name, known, 3)}
 }

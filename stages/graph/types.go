@@ -146,7 +146,7 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 	}
 	at, found := slices.BinarySearch(relations, t.params.Relation)
 	if !found {
-		return fmt.Errorf("--type_relation is %q: no training fact has that relation; closest is %q", t.params.Relation, nearest.Closest(context.Background(), t.params.Relation, relations, 1)[0])
+		return fmt.Errorf("--type_relation is %q: no training fact has that relation; closest is %q", t.params.Relation, nearest.Closest(t.params.Relation, relations, 1)[0])
 	}
 	t.relation = int32(at)
 	err = t.eachFact(ctx, func(_, tail int32) error { t.rankOf[tail] = 0; return nil })
