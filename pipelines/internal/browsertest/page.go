@@ -1,0 +1,220 @@
+package browsertest
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Page is a tab of a browser of its own. Its methods end the test on an error.
+type Page struct {
+	t       testing.TB
+	to      *os.File
+	from    *bufio.Reader
+	session string
+	last    int
+}
+
+// patience is how long the browser may take for one step on a busy machine.
+const patience = 60 * time.Second
+
+// Open opens a URL in a window of the given size and waits until it is loaded. The browser ends with the test.
+func Open(t testing.TB, url string, width, height int) *Page {
+	t.Helper()
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium is installed: the page is not looked at")
+	}
+	p := &Page{t: t}
+	p.start(program)
+	var target struct{ TargetID string }
+	p.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	p.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	p.session = attached.SessionID
+	p.Resize(width, height)
+	var went struct{ ErrorText string }
+	p.call("Page.navigate", map[string]any{"url": url}, &went)
+	if went.ErrorText != "" {
+		t.Fatalf("opening %s: %s", url, went.ErrorText)
+	}
+	p.Wait(`location.href != "about:blank" && document.readyState == "complete"`)
+	return p
+}
+
+// start starts the browser with a pipe in each direction, its files 3 and 4.
+func (p *Page) start(program string) {
+	p.t.Helper()
+	home, err := os.MkdirTemp("", "browser")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	theirIn, ourOut, err1 := os.Pipe()
+	ourIn, theirOut, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		p.t.Fatal(err)
+	}
+	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+home)
+	c.ExtraFiles = []*os.File{theirIn, theirOut}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	p.to, p.from = ourOut, bufio.NewReader(ourIn)
+	p.t.Cleanup(func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its helper processes
+		_ = c.Wait()
+		ourOut.Close()
+		ourIn.Close()
+		_ = os.RemoveAll(home)
+	})
+}
+
+// call sends a command and decodes its result, unless result is nil. Events are ignored.
+func (p *Page) call(method string, parameters map[string]any, result any) {
+	p.t.Helper()
+	p.last++
+	command := map[string]any{"id": p.last, "method": method, "params": parameters}
+	if p.session != "" {
+		command["sessionId"] = p.session
+	}
+	text, err := json.Marshal(command)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	timer := time.AfterFunc(patience, func() { p.to.Close() }) // ends the browser, and with it the read
+	defer timer.Stop()
+	if _, err := p.to.Write(append(text, 0)); err != nil {
+		p.t.Fatalf("%s: %v", method, err)
+	}
+	for {
+		text, err := p.from.ReadBytes(0)
+		if err != nil {
+			p.t.Fatalf("%s: the browser ended: %v", method, err)
+		}
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := json.Unmarshal(text[:len(text)-1], &answer); err != nil {
+			p.t.Fatalf("%s: %v", method, err)
+		}
+		switch {
+		case answer.ID != p.last:
+			continue
+		case answer.Error != nil:
+			p.t.Fatalf("%s: %s", method, answer.Error.Message)
+		case result != nil:
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				p.t.Fatalf("%s: %v", method, err)
+			}
+		}
+		return
+	}
+}
+
+// Evaluate returns the value of an expression in the page, after its promise if it is one, decoded as JSON.
+func Evaluate[T any](p *Page, expression string) (value T) {
+	p.t.Helper()
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	p.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	if e := answer.ExceptionDetails; e != nil {
+		p.t.Fatalf("%s: %s %s", expression, e.Text, e.Exception.Description)
+	}
+	if err := json.Unmarshal(answer.Result.Value, &value); err != nil {
+		p.t.Fatalf("%s: %v in %s", expression, err, answer.Result.Value)
+	}
+	return value
+}
+
+// Wait waits until an expression is true.
+func (p *Page) Wait(condition string) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); !Evaluate[bool](p, "Boolean("+condition+")"); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("%s: not after %v", condition, patience)
+		}
+	}
+}
+
+// Resize changes the size of the window.
+func (p *Page) Resize(width, height int) {
+	p.t.Helper()
+	p.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+}
+
+// Dark chooses between the dark and the light colours of the page.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	value := map[bool]string{false: "light", true: "dark"}[dark]
+	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": value}}}, nil)
+}
+
+// Type enters a text where the focus is.
+func (p *Page) Type(text string) {
+	p.t.Helper()
+	p.call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+// Press presses and releases a key by its name, such as Tab, Enter or ArrowDown.
+func (p *Page) Press(key string) {
+	p.t.Helper()
+	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}[key]}
+	if key == "Enter" {
+		event["text"] = "\r"
+	}
+	p.call("Input.dispatchKeyEvent", event, nil)
+	event["type"] = "keyUp"
+	delete(event, "text")
+	p.call("Input.dispatchKeyEvent", event, nil)
+}
+
+// Picture writes the whole page, or with an element's selector what the window shows of that element at its top, as a
+// PNG file.
+func (p *Page) Picture(file, selector string) {
+	p.t.Helper()
+	parameters := map[string]any{"format": "png", "captureBeyondViewport": selector == ""}
+	if selector != "" {
+		Evaluate[bool](p, fmt.Sprintf("(document.querySelector(%q).scrollIntoView({behavior: 'instant'}), true)", selector))
+	} else {
+		size := Evaluate[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
+		parameters["clip"] = map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
+	}
+	var picture struct{ Data string }
+	p.call("Page.captureScreenshot", parameters, &picture)
+	data, err := base64.StdEncoding.DecodeString(picture.Data)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o666)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Overflow returns how many pixels the page is wider than its window.
+func (p *Page) Overflow() int {
+	p.t.Helper()
+	return Evaluate[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+}

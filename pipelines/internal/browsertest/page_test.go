@@ -1,0 +1,37 @@
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestPage(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "page.html")
+	const text = `<!doctype html><meta name="viewport" content="width=device-width"><input autofocus><div style="width:500px">wide</div>
+<script>addEventListener("keydown", e => { if (e.key == "Enter") document.title = document.querySelector("input").value })</script>`
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := Open(t, "file://"+file, 1280, 800)
+	if n := p.Overflow(); n != 0 {
+		t.Errorf("at 1280 the page is %d pixels too wide", n)
+	}
+	if p.Resize(420, 800); p.Overflow() < 80 {
+		t.Errorf("at 420 the page is %d pixels too wide, want at least 80", p.Overflow())
+	}
+	p.Dark(true)
+	if !Evaluate[bool](p, `matchMedia("(prefers-color-scheme: dark)").matches`) {
+		t.Error("the page is not dark")
+	}
+	Evaluate[bool](p, `(document.querySelector("input").focus(), true)`)
+	p.Type("Ünal")
+	p.Press("Enter")
+	p.Wait(`document.title == "Ünal"`)
+	picture := filepath.Join(folder, "page.png")
+	p.Picture(picture, "")
+	if info, err := os.Stat(picture); err != nil || info.Size() < 500 {
+		t.Errorf("no picture: %v", err)
+	}
+}
