@@ -1,0 +1,36 @@
+package budget
+
+import "tagnet/model/configuration"
+
+// Requests are the limits of what a server holds of its requests.
+type Requests struct {
+	// Queries may be under way, each with so many Answers. A request has a Body of so many bytes.
+	Queries, Answers, Body int
+	// Connections may be open.
+	Connections int
+}
+
+// Serve estimates answering the queries of requests, and explaining answers.
+func Serve(s Sizes, c configuration.Configuration, r Requests) Estimate {
+	const (
+		perName       = 64       // an entry of the map from names to ids
+		perConnection = 64 << 10 // header, buffers and stacks
+		perAnswer     = 2 * 160  // beside the name, as a value and as JSON
+		perMessage    = 32       // that an explanation weighs
+	)
+	name := s.NameBytes / max(1, s.Entities)
+	layers := int64(c.Layers)
+	if c.Policy == configuration.PolicyWindow {
+		layers = min(layers, int64(c.Delta)+1) // that admit an edge
+	}
+	return Estimate{
+		Task: "serving this graph",
+		Rows: []Row{
+			{"graph", s.graph() + perName*s.Entities},
+			{"queries", s.answers()},
+			{"parameters", 2*8*parameterCount(s, c) + folded(s, c)}, // explanations have a copy
+			{"requests", int64(r.Queries)*(int64(r.Answers)*(perAnswer+name)+2*int64(r.Body)) + perConnection*int64(r.Connections)},
+		},
+		Thread: scorer(s, c) + 16*int64(r.Answers) + propagator(s, c, true) + perMessage*layers*s.Edges,
+	}
+}

@@ -1,0 +1,30 @@
+package model
+
+import (
+	"context"
+	"strings"
+
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+)
+
+// OpenGraph is Open for a graph that is loaded and the folder of its checkpoints.
+func OpenGraph(ctx context.Context, graph *kg.KG, checkpoints checkpoint.Folder, list ...Option) (*Model, error) {
+	o, err := newOptions(list)
+	if err != nil {
+		return nil, err
+	}
+	m, err := load(ctx, graph, checkpoints, o)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return m, nil
+}
+
+// Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest
+// names ends with ctx.
+func (m *Model) Check(ctx context.Context, q Query) error {
+	relation, inverse := strings.CutPrefix(q.Relation, "~")
+	_, err := m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
+	return err
+}
