@@ -13,6 +13,7 @@ import (
 	"tagnet/pipelines/internal/analyze"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/serve"
 )
 
 // block matches a table of flags in the reference of the commands.
@@ -23,7 +24,7 @@ var block = regexp.MustCompile(`(?s)(<!-- flags: (\w+) -->\n)(.*?)(<!-- end -->)
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	tables := map[string]string{shared.Name: table(shared.OwnFlags(), nil)}
-	list := []command.Pipeline{analyze.Pipeline()}
+	list := []command.Pipeline{analyze.Pipeline(), serve.Pipeline()}
 	for _, s := range steps() {
 		list = append(list, s.pipeline)
 	}

@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"context"
+	"sync"
+)
+
+// admission counts the queries that are under way, from the arrival of their request until its response is written.
+type admission struct {
+	mu         sync.Mutex
+	used, most int
+}
+
+// enter admits so many queries, all or none.
+func (a *admission) enter(queries int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.used+queries > a.most {
+		return false
+	}
+	a.used += queries
+	return true
+}
+
+func (a *admission) leave(queries int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.used -= queries
+}
+
+func (a *admission) inUse() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
+}
+
+// admitted are the queries of one request. A request is admitted as one query before its body is read, and with the
+// rest of them afterwards.
+type admitted struct {
+	of    *admission
+	count int
+}
+
+type admittedKey struct{}
+
+// admitRest admits the other queries of a request which has so many.
+func admitRest(ctx context.Context, queries int) bool {
+	a := ctx.Value(admittedKey{}).(*admitted)
+	if !a.of.enter(queries - 1) {
+		return false
+	}
+	a.count = queries
+	return true
+}
+
+func (a *admitted) leave() { a.of.leave(a.count) }

@@ -1,0 +1,227 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"tagnet/model"
+	"tagnet/pipelines/internal/serve/batch"
+)
+
+// The limits of a request.
+const (
+	mostQueries   = 100
+	mostAnswers   = 1000 // of a query
+	mostBody      = 128 << 10
+	usualAnswers  = 10
+	mostEntities  = 100
+	usualEntities = 10
+)
+
+// request is the body of a request for answers: one query, or a list of them.
+type request struct {
+	query
+	Queries []query `json:"queries"`
+	K       *int    `json:"k"`
+}
+
+// query is a query by name. A relation with a leading ~ is the inverse one.
+type query struct {
+	Source   *string `json:"source"`
+	Relation *string `json:"relation"`
+}
+
+// result is the answers to a query.
+type result struct {
+	Source   string   `json:"source"`
+	Relation string   `json:"relation"`
+	Answers  []answer `json:"answers"`
+}
+
+// answer is one answer, the best first.
+type answer struct {
+	Entity string  `json:"entity"`
+	Score  float32 `json:"score"`
+	// Probability is nil if the checkpoint has no calibration.
+	Probability *float64 `json:"probability,omitempty"`
+	// Hops is nil for an entity that no message from the source reaches.
+	Hops  *int `json:"hops"`
+	Known bool `json:"known"`
+}
+
+// results is the response to a list of queries.
+type results struct {
+	Results []result `json:"results"`
+}
+
+// answerOne answers the query of a URL.
+func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
+	p, err := parameters(r, "source", "relation", "k")
+	if err != nil {
+		return err
+	}
+	q := request{query: query{p.text("source"), p.text("relation")}}
+	if q.K, err = p.number("k"); err != nil {
+		return err
+	}
+	return s.answer(w, r, q)
+}
+
+// answerBody answers the queries of a body.
+func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	var q request
+	if err := decode(w, r, &q); err != nil {
+		return err
+	}
+	return s.answer(w, r, q)
+}
+
+// decode reads a body with one JSON value that has no unknown fields.
+func decode(w http.ResponseWriter, r *http.Request, into any) error {
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	if err == nil {
+		if _, more := decoder.Token(); errors.Is(more, io.EOF) {
+			return nil
+		} else if err = more; err == nil {
+			err = errors.New("more than one value")
+		}
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return err
+	case errors.Is(err, io.EOF):
+		return invalid("the body is empty: want a JSON object with source and relation, or with queries")
+	}
+	return invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// answer answers the query of a request, or its list of queries.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error {
+	single := q.Queries == nil
+	switch {
+	case single:
+		q.Queries = []query{q.query}
+	case q.Source != nil || q.Relation != nil:
+		return invalid("source and relation stand in each of queries, or alone without queries")
+	}
+	k := usualAnswers
+	if q.K != nil {
+		k = *q.K
+	}
+	switch {
+	case k < 1 || k > mostAnswers:
+		return invalid("k is %d: want 1 to %d", k, mostAnswers)
+	case len(q.Queries) == 0 || len(q.Queries) > mostQueries:
+		return invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
+	case !admitRest(r.Context(), len(q.Queries)):
+		return s.busy()
+	}
+	asked := make([]model.Query, len(q.Queries))
+	for i, one := range q.Queries {
+		var err error
+		if asked[i], err = s.resolve(r.Context(), one); err != nil {
+			if !single {
+				err = located(err, i)
+			}
+			return err
+		}
+	}
+	found, err := s.ask(r.Context(), asked, k)
+	if err != nil {
+		return err
+	}
+	response := results{make([]result, len(asked))}
+	for i, answers := range found {
+		response.Results[i] = result{asked[i].Source, asked[i].Relation, make([]answer, len(answers))}
+		for j, a := range answers {
+			response.Results[i].Answers[j] = shown(a)
+		}
+	}
+	if single {
+		return writeJSON(w, http.StatusOK, response.Results[0])
+	}
+	return writeJSON(w, http.StatusOK, response)
+}
+
+// located returns the error of a query of a list with its number.
+func located(err error, i int) error {
+	var unknown *model.UnknownNameError
+	var f *failure
+	switch text := fmt.Sprintf("query %d: %v", i+1, err); {
+	case errors.As(err, &unknown):
+		return &failure{status: http.StatusNotFound, Text: text, Closest: unknown.Closest}
+	case errors.As(err, &f):
+		return &failure{status: f.status, Text: text}
+	}
+	return err
+}
+
+// The failures of a query that is not complete.
+var (
+	errNoSource   = invalid("source is missing: want the name of an entity")
+	errNoRelation = invalid("relation is missing: want the name of a relation, with a leading ~ for the inverse one")
+)
+
+// resolve checks that a query is complete and that the graph has its names. Few requests search for the closest names
+// at a time, since that takes long in a graph with many.
+func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
+	switch {
+	case q.Source == nil:
+		return model.Query{}, errNoSource
+	case q.Relation == nil:
+		return model.Query{}, errNoRelation
+	}
+	asked := model.Query{Source: *q.Source, Relation: *q.Relation}
+	select {
+	case s.lookups <- struct{}{}:
+		defer func() { <-s.lookups }()
+	case <-ctx.Done():
+		return model.Query{}, context.Cause(ctx)
+	}
+	return asked, s.model.Check(ctx, asked)
+}
+
+// batchKey is what queries that share a batch have in common.
+type batchKey struct {
+	source string
+}
+
+// ask returns the answers of queries, which it submits all at once.
+func (s *server) ask(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
+	tickets := make([]batch.Ticket, len(queries))
+	for i, one := range queries {
+		tickets[i] = s.batches.Submit(batchKey{one.Source}, one, k, s.model.AskAll)
+	}
+	answers := make([][]model.Answer, len(queries))
+	var first error
+	for i, ticket := range tickets { // each is redeemed, also after an error
+		var err error
+		if answers[i], err = ticket.Answer(ctx); err != nil && first == nil {
+			first = err
+			var cancel context.CancelCauseFunc
+			ctx, cancel = context.WithCancelCause(ctx)
+			cancel(err)
+		}
+	}
+	return answers, first
+}
+
+// shown returns an answer as it is written.
+func shown(a model.Answer) answer {
+	out := answer{Entity: a.Entity, Score: a.Score, Probability: a.Probability, Known: a.Known}
+	if a.Hops != model.Unreached {
+		out.Hops = &a.Hops
+	}
+	return out
+}

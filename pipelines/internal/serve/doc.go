@@ -1,0 +1,13 @@
+// Package serve is the command that answers queries over HTTP: JSON for programs, and a page on which a person
+// asks. It loads a workspace's graph and model once, through package model, and writes nothing.
+//
+// A request passes through these, and each of them is bounded:
+//
+//	connections   at most so many are open; more wait in the queue of the operating system
+//	limits        headers, body, names, queries and answers of a request have maximal sizes
+//	admission     a number of queries may be under way; a request beyond it gets status 429 at once
+//	batch         queries that wait and share a source are answered by one propagation (package batch)
+//	deadline      a request that takes too long gets status 503, and its computation ends
+//
+// The first interrupt stops listening and lets requests that are under way finish; the second one ends the process.
+package serve

@@ -1,0 +1,96 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"tagnet/model"
+	"tagnet/pipelines/internal/report/chart"
+)
+
+// The limits of a request for paths.
+const (
+	mostPaths  = 20
+	usualPaths = 5
+)
+
+// explanation is the response of /explain.
+type explanation struct {
+	Source   string `json:"source"`
+	Relation string `json:"relation"`
+	Answer   string `json:"answer"`
+	// Weights says in a sentence what the weights of the paths are.
+	Weights string `json:"weights"`
+	Paths   []path `json:"paths"`
+	// Drawing is an SVG file, empty without a path, and left out unless it was wanted.
+	Drawing *string `json:"drawing,omitempty"`
+}
+
+// path is a way through the graph from the source to the answer, the best first.
+type path struct {
+	Weight float64 `json:"weight"`
+	Steps  []step  `json:"steps"`
+}
+
+// step is a fact of a path; an inverse one leads from its tail to its head.
+type step struct {
+	From     string `json:"from"`
+	Relation string `json:"relation"`
+	Inverse  bool   `json:"inverse"`
+	To       string `json:"to"`
+}
+
+// explain answers why an entity is an answer of a query.
+func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
+	p, err := parameters(r, "source", "relation", "answer", "k", "drawing")
+	if err != nil {
+		return err
+	}
+	source, relation, answer := p.text("source"), p.text("relation"), p.text("answer")
+	switch {
+	case source == nil:
+		return errNoSource
+	case relation == nil:
+		return errNoRelation
+	case answer == nil:
+		return invalid("answer is missing: want the name of an entity")
+	}
+	drawing, err := p.flag("drawing")
+	if err != nil {
+		return err
+	}
+	k, err := p.count("k", usualPaths, mostPaths)
+	if err != nil {
+		return err
+	}
+	found, err := s.paths(r.Context(), model.Query{Source: *source, Relation: *relation}, *answer, k)
+	if err != nil {
+		return err
+	}
+	response := explanation{*source, *relation, *answer, s.model.PathWeights(), make([]path, len(found)), nil}
+	for i, f := range found {
+		response.Paths[i].Weight = f.Weight
+		for _, of := range f.Steps {
+			response.Paths[i].Steps = append(response.Paths[i].Steps, step{of.From, of.Relation, of.Inverse, of.To})
+		}
+	}
+	if drawing {
+		svg := chart.Paths(found)
+		if svg != "" {
+			svg = string(chart.File(svg))
+		}
+		response.Drawing = &svg
+	}
+	return writeJSON(w, http.StatusOK, response)
+}
+
+// paths explains an answer. No more requests do so at a time than there are threads.
+func (s *server) paths(ctx context.Context, query model.Query, answer string, k int) ([]model.Path, error) {
+	select {
+	case s.explaining <- struct{}{}:
+		defer func() { <-s.explaining }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return s.model.Explain(ctx, query, answer, k)
+}

@@ -1,0 +1,40 @@
+package serve
+
+import (
+	_ "embed"
+	"net/http"
+)
+
+// health is the response of /healthz.
+type health struct {
+	// Status is ok, or stopping after an interrupt.
+	Status     string `json:"status"`
+	Checkpoint string `json:"checkpoint"`
+	Entities   int    `json:"entities"`
+	Relations  int    `json:"relations"`
+}
+
+// showHealth reports whether the server takes new requests.
+func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	h := health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations())}
+	status := http.StatusOK
+	if s.stopping.Load() {
+		h.Status, status = "stopping", http.StatusServiceUnavailable
+	}
+	return writeJSON(w, status, h)
+}
+
+// description is the OpenAPI description of the service.
+//
+//go:embed openapi.json
+var description []byte
+
+func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, "application/json", description)
+}

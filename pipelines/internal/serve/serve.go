@@ -1,0 +1,239 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"tagnet/model"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/graph"
+)
+
+type flags struct {
+	listen, checkpoint, kernel string
+	threads, queue             int
+	memory                     int64
+	timeout                    time.Duration
+}
+
+// Pipeline is `go run ./pipelines/serve`.
+func Pipeline() command.Pipeline {
+	f := &flags{}
+	return command.Pipeline{
+		Name: "serve", WithoutJobs: true,
+		Summary: "Answers queries over HTTP with a trained model: JSON for programs, and a page to ask them.",
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
+			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
+			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, such as 20s; an interrupt waits as long for those under way")
+			set.IntVar(&f.queue, "queue", 256, "queries that may be under way or wait; a request beyond them gets status 429")
+			set.IntVar(&f.threads, "threads", 0, "queries answered at the same time; 0 is one per core, fewer if --memory is too small for them; changes no result")
+			command.Kernel(set, &f.kernel, "variant of the kernels")
+			set.Int64Var(&f.memory, "memory", budget.Default, "`MiB` that the process may use, Go included")
+		},
+		Run: f.run,
+	}
+}
+
+// mostQueue bounds --queue, and with it the memory that is set aside for requests.
+const mostQueue = 1 << 16
+
+func (f *flags) check() error {
+	if err := command.CheckKernel(f.kernel); err != nil {
+		return err
+	}
+	switch {
+	case f.checkpoint == "":
+		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
+	case f.threads < 0 || f.threads > command.MostThreads:
+		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
+	case f.queue < mostQueries || f.queue > mostQueue:
+		return command.FlagError("queue", f.queue, fmt.Sprintf("%d, the most queries of a request, to %d", mostQueries, mostQueue))
+	case f.timeout < time.Second || f.timeout > time.Hour:
+		return command.FlagError("timeout", f.timeout, "1s to 1h")
+	}
+	return command.CheckMemory(f.memory)
+}
+
+func (f *flags) run(ctx context.Context, e *command.Environment) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	listener, err := f.open(ctx) // before the model is loaded, which may take long
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	opened, err := f.load(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer budget.Limit(f.memory * budget.MiB)()
+	opened.failures = e.Err
+	opened.local = listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+	if e.Verbose {
+		opened.log = e.Err
+	}
+	s, err := newServer(opened)
+	if err != nil {
+		return err
+	}
+	m := opened.model
+	e.Say("%s: %s entities, %d relations; %d threads", m.Checkpoint(), progress.Count(int64(len(m.Entities()))), len(m.Relations()), opened.threads)
+	if !opened.local {
+		e.Say("warning: there is no authentication: whoever reaches %s can ask; 127.0.0.1 is reached from this machine alone", listener.Addr())
+	}
+	e.Say("listening on http://%s", shownAddress(listener.Addr()))
+	return f.serve(ctx, e, listener, s)
+}
+
+// open listens on --listen.
+func (f *flags) open(ctx context.Context) (net.Listener, error) {
+	const want = "host:port, such as 127.0.0.1:8080"
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return nil, command.FlagError("listen", fmt.Sprintf("%q", f.listen), want)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	var unknown *net.DNSError
+	var address *net.AddrError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--listen %s: another program listens there; name another port, or port 0 for any that is free", f.listen)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("--listen %s: this user may not listen there; name a port above 1023", f.listen)
+	case errors.As(err, &unknown), errors.As(err, &address):
+		return nil, command.FlagError("listen", fmt.Sprintf("%q", f.listen), want)
+	case err != nil:
+		return nil, fmt.Errorf("--listen %s: %w", f.listen, err)
+	}
+	return netutil.LimitListener(listener, mostConnections), nil
+}
+
+// load loads the model, after the checks that score makes, and divides the memory.
+func (f *flags) load(ctx context.Context, e *command.Environment) (settings, error) {
+	w := e.Workspace
+	loaded, _, err := w.OpenGraph(ctx)
+	if err != nil {
+		return settings{}, err
+	}
+	found, err := w.OpenModel(ctx, f.checkpoint, loaded)
+	if err != nil {
+		return settings{}, err
+	}
+	if found.Warning != "" {
+		e.Say("%s", found.Warning)
+	}
+	sizes, err := graph.Sizes(ctx, w.Graph(), loaded.Manifest, "test")
+	if err != nil {
+		return settings{}, err
+	}
+	requests := budget.Requests{Queries: f.queue, Answers: mostAnswers, Body: mostBody, Connections: mostConnections}
+	plan, err := e.Plan(budget.Serve(sizes, found.Record.Configuration, requests), f.memory, f.threads)
+	if err != nil {
+		return settings{}, err
+	}
+	m, err := model.OpenGraph(ctx, loaded, found.Folder, model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel))
+	if err != nil {
+		return settings{}, err
+	}
+	return settings{model: m, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+}
+
+// The limits of connections.
+const (
+	mostConnections = 512
+	mostHeader      = 32 << 10
+	headerTimeout   = 5 * time.Second
+	bodyTimeout     = 10 * time.Second
+	writeTimeout    = 10 * time.Second // beside --timeout
+	idleTimeout     = time.Minute
+)
+
+// serve serves until ctx is done, and then until the requests under way are answered.
+func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.Listener, s *server) error {
+	busy := connections{open: map[net.Conn]bool{}}
+	h := &http.Server{
+		Handler: s, ConnState: busy.follow, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: f.timeout + bodyTimeout + writeTimeout, IdleTimeout: idleTimeout,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("--listen %s: %w", f.listen, err)
+	case <-ctx.Done():
+	}
+	defer command.OnSecondInterrupt(ctx, func() string { return fmt.Sprintf("%d requests were not answered", s.underWay()) })()
+	if n := s.underWay(); n > 0 {
+		e.Say("interrupted: answering %d requests that are under way, at most %v; a second interrupt ends at once", n, f.timeout)
+	}
+	s.stop()
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.timeout+writeTimeout)
+	defer cancel()
+	// Shutdown would drop requests of connections that are accepted and not yet read, so it comes last.
+	listener.Close()
+	<-ended // every accepted connection is counted
+	h.SetKeepAlivesEnabled(false)
+	busy.wait(bounded)
+	if err := h.Shutdown(bounded); err != nil {
+		n := s.underWay()
+		h.Close()
+		e.Say("stopped; %d requests were not answered", n)
+		return nil
+	}
+	e.Say("stopped; every request was answered")
+	return nil
+}
+
+// connections are those that are open and not idle.
+type connections struct {
+	mu   sync.Mutex
+	open map[net.Conn]bool
+}
+
+// follow is the ConnState of an http.Server.
+func (c *connections) follow(connection net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state == http.StateNew || state == http.StateActive {
+		c.open[connection] = true
+	} else {
+		delete(c.open, connection)
+	}
+}
+
+// wait waits until there is none, or ctx is done.
+func (c *connections) wait(ctx context.Context) {
+	const pause = 5 * time.Millisecond
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		n := len(c.open)
+		c.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// shownAddress returns the address of a listener as a browser on this machine takes it.
+func shownAddress(address net.Addr) string {
+	a := address.(*net.TCPAddr)
+	if a.IP.IsUnspecified() {
+		return fmt.Sprintf("localhost:%d", a.Port)
+	}
+	return a.String()
+}

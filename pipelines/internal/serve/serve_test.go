@@ -1,0 +1,307 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/train"
+)
+
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+
+// trained returns a workspace with the model of a ring.
+func trained(t testing.TB) string {
+	t.Helper()
+	return pipelinetest.Template(t, "ring", func(workspace string) {
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)))
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "2", "--learning_rate", "0.02", "--negatives", "8")
+	})
+}
+
+// process is a server in a process of its own.
+type process struct {
+	*exec.Cmd
+	url    string
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// launch starts a server on a free port and waits until it listens.
+func launch(t testing.TB, workspace string, arguments ...string) *process {
+	t.Helper()
+	p := &process{Cmd: pipelinetest.Command(t, append([]string{"--workspace", workspace, "--listen", "127.0.0.1:0"}, arguments...)...)}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Stderr = &p.stderr
+	p.stdout = bufio.NewReader(out)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	for p.url == "" {
+		line, err := p.stdout.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the server does not listen: %v, %s", err, p.stderr.String())
+		}
+		if _, url, ok := strings.Cut(line, "listening on "); ok {
+			p.url = strings.TrimSpace(url)
+		}
+	}
+	return p
+}
+
+// end waits for the end of the process and returns its exit code and the rest of its output.
+func (p *process) end(t testing.TB) (code int, rest string) {
+	t.Helper()
+	text, err := io.ReadAll(p.stdout)
+	if err != nil {
+		t.Error(err)
+	}
+	if err := p.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Error(err)
+	}
+	return p.ProcessState.ExitCode(), string(text)
+}
+
+// refused reports whether a server did not take a request. A response that was cut short is another error.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// TestInterruptAnswersWhatIsUnderWay interrupts a server under load: each request is answered or not taken at all.
+func TestInterruptAnswersWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	p := launch(t, trained(t))
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	body := `{"queries":[` + strings.TrimSuffix(strings.Repeat(`{"source":"e007","relation":"skip"},`, 20), ",") + `]}`
+	var answered atomic.Int64
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for {
+				response, err := client.Post(p.url+"/answer", "application/json", strings.NewReader(body))
+				if err == nil {
+					var text []byte
+					text, err = io.ReadAll(response.Body)
+					response.Body.Close()
+					if err == nil && (response.StatusCode != 200 || !bytes.HasSuffix(text, []byte("]}\n"))) {
+						t.Errorf("status %d: %s", response.StatusCode, text)
+					}
+				}
+				switch {
+				case err == nil:
+					if answered.Add(1) == 50 {
+						p.Process.Signal(syscall.SIGTERM)
+					}
+				case refused(err):
+					return
+				default:
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	code, rest := p.end(t)
+	if code != 0 || !strings.Contains(rest, "stopped; every request was answered") || p.stderr.Len() > 0 {
+		t.Errorf("exit code %d, %q, %q", code, rest, p.stderr.String())
+	}
+}
+
+// TestSecondInterrupt has a request under way whose body never ends.
+func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
+	p := launch(t, trained(t))
+	connection, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprint(connection, "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+	for { // until the server has taken the request
+		if got := send(t, "GET", p.url+"/metrics", ""); strings.Contains(got.text, "tagnet_queries_under_way 1\n") {
+			break
+		}
+	}
+	p.Process.Signal(syscall.SIGTERM)
+	if line, err := p.stdout.ReadString('\n'); !strings.HasPrefix(line, "interrupted: answering 1 requests") {
+		t.Errorf("%q, %v", line, err)
+	}
+	begun := time.Now()
+	p.Process.Signal(syscall.SIGTERM)
+	code, _ := p.end(t)
+	if code != command.ExitInterrupted || time.Since(begun) > 5*time.Second || !strings.Contains(p.stderr.String(), "1 requests were not answered") {
+		t.Errorf("exit code %d after %v: %q", code, time.Since(begun), p.stderr.String())
+	}
+}
+
+// files returns the checksum of every file of a folder.
+func files(t testing.TB, folder string) map[string][32]byte {
+	t.Helper()
+	sums := map[string][32]byte{}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		sums[path] = sha256.Sum256(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// TestManyRequests sends some hundreds of requests, a tenth of them malformed, kills the server in between, and
+// compares the answers of the next one. infra/bench/serve does the same with thousands.
+func TestManyRequests(t *testing.T) {
+	t.Parallel()
+	workspace := trained(t)
+	before := files(t, workspace)
+	malformed := []string{
+		"GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /answer?source=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{{{{{{{{",
+		"POST /answer HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 2*mostHeader) + "\r\n\r\n",
+		"GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET http://[::1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	}
+	var answers [2][]string
+	for run := range answers {
+		p := launch(t, workspace)
+		address := strings.TrimPrefix(p.url, "http://")
+		answers[run] = make([]string, 300)
+		var clients sync.WaitGroup
+		for client := range 6 {
+			clients.Go(func() {
+				for i := client; i < len(answers[run]); i += 6 {
+					if i%10 > 0 {
+						got := send(t, "GET", p.url+ask(fmt.Sprintf("e%03d", i/5%60), []string{"skip", "~skip", "next", "back"}[i%4]), "")
+						if got.status != 200 {
+							t.Errorf("status %d: %s", got.status, got.text)
+						}
+						answers[run][i] = got.text
+						continue
+					}
+					connection, err := net.Dial("tcp", address)
+					if err != nil {
+						t.Error(err)
+						continue
+					}
+					connection.SetDeadline(time.Now().Add(20 * time.Second))
+					io.WriteString(connection, malformed[i/10%len(malformed)])
+					line, err := bufio.NewReader(connection).ReadString('\n')
+					if !strings.HasPrefix(line, "HTTP/1.1 4") && !strings.HasPrefix(line, "HTTP/1.1 505") && !errors.Is(err, syscall.ECONNRESET) {
+						t.Errorf("%.60q: %q, %v", malformed[i/10%len(malformed)], line, err)
+					}
+					connection.Close()
+				}
+			})
+		}
+		clients.Wait()
+		p.Process.Kill()
+		p.end(t)
+		if p.stderr.Len() > 0 {
+			t.Errorf("the server printed %q", p.stderr.String())
+		}
+	}
+	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+		t.Errorf("answers before and after the kill:\n%s", diff)
+	}
+	if diff := cmp.Diff(before, files(t, workspace)); diff != "" {
+		t.Errorf("the server changed the workspace:\n%s", diff)
+	}
+}
+
+func TestRefusedCommands(t *testing.T) {
+	t.Parallel()
+	workspace := trained(t)
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	empty := t.TempDir()
+	for _, test := range []struct {
+		arguments []string
+		want      pipelinetest.Failure
+	}{
+		{[]string{"--listen", busy.Addr().String()}, pipelinetest.Failure{Code: 1, Begin: "--listen " + busy.Addr().String() + ": another program listens there; name another port"}},
+		{[]string{"--listen", "8080"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "8080": want host:port`}},
+		{[]string{"--listen", "127.0.0.1:http:80"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "127.0.0.1:http:80": want host:port`}},
+		{[]string{"--listen", "127.0.0.1:99999"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "127.0.0.1:99999": want host:port`}},
+		{[]string{"--timeout", "1ms"}, pipelinetest.Failure{Code: 2, Begin: "--timeout is 1ms: want 1s to 1h"}},
+		{[]string{"--timeout", "20"}, pipelinetest.Failure{Code: 2, Says: []string{`"20" of --timeout`}}},
+		{[]string{"--queue", "5"}, pipelinetest.Failure{Code: 2, Begin: "--queue is 5: want 100"}},
+		{[]string{"--threads", "-1"}, pipelinetest.Failure{Code: 2, Begin: "--threads is -1: want 0 to 1024"}},
+		{[]string{"--kernel", "mmx"}, pipelinetest.Failure{Code: 2, Begin: "--kernel"}},
+		{[]string{"--memory", "1"}, pipelinetest.Failure{Code: 2, Begin: "--memory 1 is too small: serving this graph"}},
+		{[]string{"--checkpoint", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
+		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan: serve runs no job"}},
+		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},
+		{[]string{"--port", "80"}, pipelinetest.Failure{Code: 2, Begin: "--port is not a flag of serve"}},
+	} {
+		pipelinetest.Fail(t, Pipeline(), test.want, append([]string{"--workspace", workspace, "--listen", "127.0.0.1:0"}, test.arguments...)...)
+	}
+	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0")
+}
+
+// whenListening cancels the run of a command when it listens.
+type whenListening struct {
+	bytes.Buffer
+	cancel func()
+}
+
+func (w *whenListening) Write(text []byte) (int, error) {
+	if bytes.Contains(text, []byte("listening on")) {
+		w.cancel()
+	}
+	return w.Buffer.Write(text)
+}
+
+// TestStartTellsWhatMatters has a server that other machines reach, with the model of a training that is not complete.
+func TestStartTellsWhatMatters(t *testing.T) {
+	t.Parallel()
+	workspace := trained(t)
+	if err := os.Remove(filepath.Join(workspace, "runs", "main", "checkpoints", "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, stderr := &whenListening{cancel: cancel}, &bytes.Buffer{}
+	if code := command.Run(ctx, Pipeline(), []string{"--workspace", workspace, "--listen", "0.0.0.0:0"}, out, stderr); code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	for _, says := range []string{"training incomplete; using epoch-00", "train --workspace", "60 entities, 3 relations", "warning: there is no authentication", "listening on http://localhost:", "stopped; every request was answered"} {
+		if !strings.Contains(out.String(), says) {
+			t.Errorf("no %q in\n%s", says, out)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tagnet/model"
+	"tagnet/pipelines/internal/serve/batch"
+)
+
+// settings are what a server is made from.
+type settings struct {
+	model          *model.Model
+	threads, queue int
+	timeout        time.Duration
+	// local is set if the server listens on loopback only. It then refuses requests for other hosts, which a page of
+	// another site could send after it made its own name lead to this machine.
+	local bool
+	log   io.Writer // a line per request, if not nil
+	// failures receives the stack of a panic.
+	failures io.Writer
+}
+
+// server answers the requests. Its zero value is not usable.
+type server struct {
+	settings
+	routes     map[string]map[string]route // by path and method
+	guard      *http.CrossOriginProtection
+	admission  *admission
+	batches    *batch.Batcher
+	lookups    chan struct{} // holds a value for each request that looks up names, which may take long for unknown ones
+	explaining chan struct{} // holds a value for each request that finds paths
+	measures   *measures
+	relations  []byte // the response of /relations
+	page       page
+	logging    sync.Mutex
+	requests   atomic.Int64 // under way
+	stopping   atomic.Bool
+}
+
+// route is what answers a method of a path.
+type route struct {
+	method, path string
+	// admitted is set if a request computes, so that it counts against --queue.
+	admitted bool
+	answer   func(w http.ResponseWriter, r *http.Request) error
+}
+
+func newServer(o settings) (*server, error) {
+	s := &server{settings: o, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(), lookups: make(chan struct{}, o.threads), explaining: make(chan struct{}, o.threads)}
+	s.measures = newMeasures(s)
+	s.batches = batch.New(o.threads, s.measures.batch)
+	var err error
+	if s.relations, err = json.Marshal(relationsResponse{o.model.Relations()}); err != nil {
+		return nil, err
+	}
+	s.page = newPage()
+	s.routes = map[string]map[string]route{}
+	for _, r := range []route{
+		{http.MethodGet, "/", false, s.showPage},
+		{http.MethodGet, "/answer", true, s.answerOne},
+		{http.MethodPost, "/answer", true, s.answerBody},
+		{http.MethodGet, "/explain", true, s.explain},
+		{http.MethodGet, "/entities", false, s.listEntities},
+		{http.MethodGet, "/relations", false, s.listRelations},
+		{http.MethodGet, "/healthz", false, s.showHealth},
+		{http.MethodGet, "/metrics", false, s.showMetrics},
+		{http.MethodGet, "/openapi.json", false, s.showDescription},
+	} {
+		if s.routes[r.path] == nil {
+			s.routes[r.path] = map[string]route{}
+		}
+		s.routes[r.path][r.method] = r
+	}
+	return s, nil
+}
+
+// underWay returns the number of requests that are not answered yet.
+func (s *server) underWay() int64 { return s.requests.Load() }
+
+// stop makes the server tell that it is not ready. Requests that arrive on open connections are still answered.
+func (s *server) stop() { s.stopping.Store(true) }
+
+// ServeHTTP answers a request, counts it, and turns an error or a panic into a response.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	defer s.requests.Add(-1)
+	begun := time.Now()
+	of, err := s.find(r)
+	reply := &response{ResponseWriter: w}
+	w = reply
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	if err == nil {
+		err = s.run(of, w, r)
+	}
+	if err != nil {
+		s.refuse(w, err)
+	}
+	took := time.Since(begun)
+	s.measures.request(of, reply.status, took)
+	if s.log != nil {
+		s.logging.Lock()
+		defer s.logging.Unlock()
+		fmt.Fprintf(s.log, "%s %s %s %s %d %d bytes %.1f ms\n", begun.Format(time.RFC3339), r.RemoteAddr, r.Method, strconv.QuoteToGraphic(r.URL.RequestURI()), reply.status, reply.bytes, took.Seconds()*1e3)
+	}
+}
+
+// find returns the route of a request.
+func (s *server) find(r *http.Request) (route, error) {
+	if s.local && !isLocal(r.Host) {
+		return route{}, &failure{status: http.StatusMisdirectedRequest, Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q", r.Host)}
+	}
+	if err := s.guard.Check(r); err != nil {
+		return route{}, &failure{status: http.StatusForbidden, Text: "a page of another site must not send this request"}
+	}
+	methods := s.routes[r.URL.Path]
+	if methods == nil {
+		return route{}, &failure{status: http.StatusNotFound, Text: fmt.Sprintf("no page %q; /openapi.json lists what is served", r.URL.Path)}
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if of, ok := methods[method]; ok {
+		return of, nil
+	}
+	allowed := http.MethodGet
+	if _, ok := methods[http.MethodPost]; ok {
+		allowed += ", " + http.MethodPost
+	}
+	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed, Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
+}
+
+// isLocal reports whether a Host header names this machine.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
+
+// errDeadline is the cause of the end of a request's context after --timeout.
+var errDeadline = errors.New("the request took longer than --timeout")
+
+// run calls a route within its limits. A panic becomes an error.
+func (s *server) run(of route, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &batch.PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	if of.admitted {
+		if !s.admission.enter(1) {
+			return s.busy()
+		}
+		admitted := &admitted{of: s.admission, count: 1}
+		defer admitted.leave()
+		ctx, cancel := context.WithTimeoutCause(context.WithValue(r.Context(), admittedKey{}, admitted), s.timeout, errDeadline)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	return of.answer(w, r)
+}
+
+// failure is an error with the status and the body of its response.
+type failure struct {
+	status int
+	allow  string // the header Allow
+	retry  int    // seconds, the header Retry-After
+	Text   string `json:"error"`
+	// Closest are names that the graph has instead of an unknown one.
+	Closest []string `json:"closest,omitempty"`
+}
+
+// Error returns the text.
+func (f *failure) Error() string { return f.Text }
+
+// invalid returns the failure of a request that has to be changed.
+func invalid(format string, arguments ...any) *failure {
+	return &failure{status: http.StatusBadRequest, Text: fmt.Sprintf(format, arguments...)}
+}
+
+// busy returns the failure of a request that is not admitted. Its time to wait is about that of the queries under way.
+func (s *server) busy() *failure {
+	wait := min(60, 1+int(s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))
+	return &failure{status: http.StatusTooManyRequests, retry: wait, Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
+}
+
+// refuse writes the response of an error.
+func (s *server) refuse(w http.ResponseWriter, err error) {
+	var f *failure
+	var unknown *model.UnknownNameError
+	var large *http.MaxBytesError
+	var broken *batch.PanicError
+	switch {
+	case errors.As(err, &f):
+	case errors.As(err, &unknown):
+		f = &failure{status: http.StatusNotFound, Text: unknown.Error(), Closest: unknown.Closest}
+	case errors.As(err, &large):
+		f = &failure{status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("the body has more than %d bytes", large.Limit)}
+	case errors.Is(err, errDeadline):
+		f = &failure{status: http.StatusServiceUnavailable, retry: 1, Text: fmt.Sprintf("the request took longer than %v (--timeout)", s.timeout)}
+	case errors.Is(err, context.Canceled):
+		f = &failure{status: statusClientClosed, Text: "the client closed the connection"} // nobody reads it
+	case errors.As(err, &broken):
+		s.logging.Lock()
+		fmt.Fprintf(s.failures, "serve: %v\n%s", broken, broken.Stack)
+		s.logging.Unlock()
+		f = &failure{status: http.StatusInternalServerError, Text: "an error of the server, which its log explains"}
+	default:
+		s.logging.Lock()
+		fmt.Fprintf(s.failures, "serve: %v\n", err)
+		s.logging.Unlock()
+		f = &failure{status: http.StatusInternalServerError, Text: "an error of the server, which its log explains"}
+	}
+	if w.(*response).status != 0 {
+		return // the answer had begun
+	}
+	if f.allow != "" {
+		w.Header().Set("Allow", f.allow)
+	}
+	if f.retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
+	}
+	_ = writeJSON(w, f.status, f)
+}
+
+// statusClientClosed is what the log shows for a client that left, as nginx does.
+const statusClientClosed = 499
+
+// writeJSON writes a value as the whole response.
+func writeJSON(w http.ResponseWriter, status int, value any) error {
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(value); err != nil {
+		return err
+	}
+	return write(w, status, "application/json", text.Bytes())
+}
+
+// write writes the whole response. It is no error of the server if the client has left.
+func write(w http.ResponseWriter, status int, kind string, text []byte) error {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+	return nil
+}
+
+// response remembers what was written.
+type response struct {
+	http.ResponseWriter
+	status int
+	bytes  int
+}
+
+// WriteHeader remembers the status.
+func (r *response) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (r *response) Write(text []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(text)
+	r.bytes += n
+	return n, err
+}
