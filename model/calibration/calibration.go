@@ -24,6 +24,8 @@ type Calibration struct {
 	// Whole has the parameters of all candidates, Relations those of relations that have their own, by ascending ID.
 	Whole     Line       `json:"whole"`
 	Relations []Relation `json:"relations"`
+	// Checksum is that of the file that the calibration was read from: the SHA-256 of the text with zeros in its place.
+	Checksum string `json:"checksum"`
 
 	own   map[int32]Line // of Relations
 	shift float64        // of WithBaseRate, in log odds

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -248,6 +249,10 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if read.Checksum == "" || !bytes.Contains(text, []byte(read.Checksum)) {
+		t.Errorf("checksum %q", read.Checksum)
+	}
+	c.Checksum = read.Checksum
 	if diff := cmp.Diff(c, read, cmp.AllowUnexported(Calibration{})); diff != "" {
 		t.Errorf("read (-written +read):\n%s", diff)
 	}

@@ -15,10 +15,9 @@ const checksumKey = "checksum"
 // Encode returns the text of a file, indented JSON with a checksum, which Parse reads. Equal calibrations have equal
 // texts.
 func (c *Calibration) Encode() ([]byte, error) {
-	text, err := json.MarshalIndent(struct {
-		*Calibration
-		Checksum string `json:"checksum"`
-	}{c, checksum.Blank}, "", "  ")
+	blank := *c
+	blank.Checksum = checksum.Blank
+	text, err := json.MarshalIndent(blank, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a calibration: %w", err)
 	}

@@ -126,7 +126,7 @@ func TestRows(t *testing.T) {
 	var predictions []parquet.Prediction
 	for _, s := range someScores() {
 		rankings = append(rankings, someNames.Rankings(s)...)
-		predictions = append(predictions, someNames.Predictions(s)...)
+		predictions = append(predictions, someNames.Predictions(s, nil)...)
 	}
 	var got []string
 	for _, r := range rankings {

@@ -42,6 +42,8 @@ type Metrics struct {
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
+	// Calibration is nil if the checkpoint has none.
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // Counts are the sums of the ranks of a set of queries. They are integers: counts that are merged in any order and
@@ -81,6 +83,8 @@ type Gatherer struct {
 	All                Counts
 	// ByDirection, ByDistance and ByRelation have the keys that Metrics states.
 	ByDirection, ByDistance, ByRelation map[string]*Counts
+	// Reliability has the base relations' counts of AddReliability.
+	Reliability map[string]*ReliabilityCounts `json:",omitempty"`
 }
 
 // NewGatherer returns a Gatherer without counts.
@@ -117,6 +121,12 @@ func (g *Gatherer) Merge(other *Gatherer) {
 			entry(pair.into, key).merge(counts)
 		}
 	}
+	if g.Reliability == nil && other.Reliability != nil {
+		g.Reliability = map[string]*ReliabilityCounts{}
+	}
+	for relation, counts := range other.Reliability {
+		entry(g.Reliability, relation).merge(counts)
+	}
 }
 
 // Summary returns the metrics of all queries added so far.
@@ -139,10 +149,10 @@ func Directed(relations []string, relation int32) (direction, name string) {
 	return Tail, relations[relation]
 }
 
-func entry(m map[string]*Counts, key string) *Counts {
+func entry[C any](m map[string]*C, key string) *C {
 	c := m[key]
 	if c == nil {
-		c = &Counts{}
+		c = new(C)
 		m[key] = c
 	}
 	return c

@@ -6,6 +6,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
+	"tagnet/model/calibration"
 	"tagnet/stages/score"
 )
 
@@ -34,8 +35,9 @@ func (n Names) Rankings(s *score.Scored) []parquet.Ranking {
 	return rows
 }
 
-// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
-func (n Names) Predictions(s *score.Scored) []parquet.Prediction {
+// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries. c, which may be nil,
+// gives their probabilities.
+func (n Names) Predictions(s *score.Scored, c *calibration.Calibration) []parquet.Prediction {
 	count := 0
 	for _, q := range s.Queries {
 		count += len(q.Best)
@@ -43,12 +45,17 @@ func (n Names) Predictions(s *score.Scored) []parquet.Prediction {
 	rows := make([]parquet.Prediction, 0, count)
 	for _, q := range s.Queries {
 		direction, relation := Directed(n.Relations, q.Relation)
-		for i, c := range q.Best {
-			rows = append(rows, parquet.Prediction{
+		for i, candidate := range q.Best {
+			row := parquet.Prediction{
 				Query: q.Row, Direction: direction, Source: n.Entities[q.Source], Relation: relation,
-				Position: int32(i + 1), Entity: n.Entities[c.Entity], Score: c.Score,
-				Known: c.Known, Hops: c.Distance,
-			})
+				Position: int32(i + 1), Entity: n.Entities[candidate.Entity], Score: candidate.Score,
+				Known: candidate.Known, Hops: candidate.Distance,
+			}
+			if c != nil {
+				probability := c.Probability(q.Relation, candidate.Score)
+				row.Probability = &probability
+			}
+			rows = append(rows, row)
 		}
 	}
 	return rows

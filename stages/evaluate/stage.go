@@ -14,6 +14,8 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -45,6 +47,33 @@ type Params struct {
 	Folder string
 	// Lock is that of Folder; the zero Lock is never lost.
 	Lock lock.Lock
+	// Calibration is the checksum of the checkpoint's calibration; "" if answers get no probabilities.
+	Calibration string
+	// BaseRate is the share of true candidates that probabilities presume; 0 is that of the calibration.
+	BaseRate float64
+}
+
+// calibration returns the calibration of the checkpoint, or nil if answers get no probabilities.
+func (p Params) calibration(ctx context.Context) (*calibration.Calibration, error) {
+	if p.Calibration == "" {
+		return nil, nil
+	}
+	folder := checkpoint.Folder(p.Model.Checkpoints)
+	record, err := folder.Record(ctx, p.Model.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	c, err := folder.Calibration(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.Checksum != p.Calibration {
+		return nil, fmt.Errorf("%s was replaced: run again; every worker must see this file", folder.CalibrationURL(record.Name()))
+	}
+	if p.BaseRate == 0 {
+		return c, nil
+	}
+	return c.WithBaseRate(p.BaseRate)
 }
 
 // The names of the outputs: tables, which are folders of parts, and files.
@@ -92,25 +121,32 @@ func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit f
 		return err
 	}
 	names := Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
-	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names); err != nil {
+	c, err := f.Params.calibration(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c); err != nil {
 		return err
 	}
 	g := NewGatherer()
 	g.Add(scored, names.Relations)
+	if c != nil && !f.Params.users() {
+		g.AddReliability(scored, names.Relations, c)
+	}
 	emit(g)
 	return nil
 }
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's
 // table, a user's in the order of the file.
-func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *score.Scored, names Names) error {
+func (f *shardFn) write(ctx context.Context, shard bundle.Shard, scored *score.Scored, names Names, c *calibration.Calibration) error {
 	part := func(table string) string { return parquet.PartFile(f.Params.url(table), shard.Number, shard.Of) }
 	if f.Params.users() {
 		slices.SortFunc(scored.Queries, func(a, b score.Query) int { return cmp.Compare(a.Row, b.Row) })
 	} else if err := parquet.Write(ctx, part(RankingsTable), names.Rankings(scored)); err != nil {
 		return err
 	}
-	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored))
+	return parquet.Write(ctx, part(PredictionsTable), names.Predictions(scored, c))
 }
 
 // mergeFn merges what shards gathered.
@@ -147,7 +183,15 @@ func (f *writeFn) ProcessElement(ctx context.Context, g *Gatherer, emit func(str
 }
 
 func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
-	return storage.WriteJSON(ctx, url, g.Metrics(f.Params.Queries.Split, f.Params.Model.Checkpoint))
+	m := g.Metrics(f.Params.Queries.Split, f.Params.Model.Checkpoint)
+	c, err := f.Params.calibration(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		m.Calibration = g.Calibration(c)
+	}
+	return storage.WriteJSON(ctx, url, m)
 }
 
 // answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/device/cuda"
@@ -32,6 +33,7 @@ type flags struct {
 	device                             device.Choice
 	best, threads                      int
 	memory                             int64
+	baseRate                           float64
 }
 
 // Pipeline returns the score command.
@@ -45,6 +47,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each query")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead: source TAB relation in a line; a leading ~ on the relation is its inverse")
+			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the best new answers that is expected to be true, which probabilities presume; 0 is that of the validation queries")
 			set.IntVar(&f.threads, "threads", 0, "threads of a worker; 0 is one per core, fewer if --memory is too small for them; changes no result")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
@@ -69,6 +72,9 @@ func (f *flags) check() error {
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	}
+	if err := f.checkBaseRate(); err != nil {
+		return err
+	}
 	return command.CheckMemory(f.memory)
 }
 
@@ -82,6 +88,9 @@ type recorded struct {
 	TopK    int    `json:"top_k"`
 	// Predictions is the version of the table's columns.
 	Predictions string `json:"predictions_version"`
+	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
+	Calibration string  `json:"calibration,omitempty"`
+	BaseRate    float64 `json:"base_rate,omitempty"`
 }
 
 // scoring is one run of the command.
@@ -93,6 +102,8 @@ type scoring struct {
 	model  workspace.Model
 	own    ownQueries  // of --queries
 	plan   budget.Plan // of --memory
+
+	calibration *calibration.Calibration // nil if the checkpoint has none
 
 	distinct int64 // distinct queries
 	cost     command.Cost
@@ -133,6 +144,9 @@ func (a *scoring) open(ctx context.Context) error {
 		return err
 	}
 	a.model.Folder = checkpoint.Folder(reachable)
+	if err := a.openCalibration(ctx); err != nil {
+		return err
+	}
 	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
 }
 
@@ -151,7 +165,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	}
 	stage := a.stage(w.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate,
 	})
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
@@ -240,7 +254,7 @@ func (a *scoring) pipeline(folder string, held lock.Lock, table, announce string
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce,
 		},
-		Folder: w.Path(folder), Lock: held,
+		Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
 	})
 }
 
@@ -267,7 +281,7 @@ func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	a.print(m)
+	a.print(ctx, m)
 	a.e.Outputs(made, storage.Join(folder, evaluate.MetricsFile))
 	if err := a.e.Tables(ctx, made, storage.Join(folder, evaluate.RankingsTable), storage.Join(folder, evaluate.PredictionsTable)); err != nil {
 		return err

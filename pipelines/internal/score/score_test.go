@@ -102,7 +102,8 @@ func checkRows(t *testing.T, workspace string, m evaluate.Metrics, entities int6
 		t.Fatalf("%d predictions, want %d", len(predictions), 4*m.Distinct)
 	}
 	for i, p := range predictions {
-		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score || p.Probability != nil || p.Hops < -1 {
+		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score ||
+			p.Probability == nil || !(*p.Probability > 0 && *p.Probability < 1) || p.Hops < -1 {
 			t.Errorf("prediction %+v", p)
 		}
 	}
@@ -155,12 +156,14 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	w := trained(t, "inductive")
 	graph, folder := filepath.Join(w, "graph"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	c, _ := calibrated(t, w)
 	run := func(to string, work float64, threads int) map[string]string {
 		t.Helper()
 		p := evaluate.Params{
-			Queries: bundle.Params{Graph: graph, Split: "test", Work: work, Best: 5},
-			Model:   score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Best: 5, Threads: threads},
-			Folder:  to,
+			Calibration: c.Checksum,
+			Queries:     bundle.Params{Graph: graph, Split: "test", Work: work, Best: 5},
+			Model:       score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads},
+			Folder:      to,
 		}
 		if err := ptest.Run(Build(p)); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // print prints the metrics of a split as a table.
-func (a *scoring) print(m evaluate.Metrics) {
+func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
 	say := a.e.Say
 	say("")
 	say("%s split, checkpoint %s: %s queries, %s distinct", m.Split, m.Checkpoint, progress.Count(m.Queries), progress.Count(m.Distinct))
@@ -29,6 +29,7 @@ func (a *scoring) print(m evaluate.Metrics) {
 	row("mean", m.Mean)
 	row("optimistic", m.Optimistic)
 	say("  %.1f%% of the answers tie with another candidate, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
+	a.printCalibration(ctx, m.Calibration)
 	say("")
 }
 
@@ -54,7 +55,7 @@ func (a *scoring) answer(ctx context.Context) error {
 	table := storage.Join(w.Path(a.queriesFolder()), "queries.arrow")
 	stage := a.stage(a.queriesFolder(), table, count, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
-		Predictions: parquet.PredictionsVersion,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate,
 	})
 	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}
 	// Answers to other queries are overwritten without --force: they are cheap to compute.
@@ -109,6 +110,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.lines)-a.own.duplicates-queriesShown)))
 	}
 	a.e.Say("")
+	a.sayUncalibrated(ctx)
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
 	return a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable))
 }

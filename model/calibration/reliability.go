@@ -1,0 +1,81 @@
+package calibration
+
+import "math"
+
+// Bins is the number of bins of equal width in [0, 1] into which Reliability sorts probabilities.
+const Bins = 10
+
+// Reliability compares predicted probabilities with how often candidates are true. All sums are integers: counts that are
+// added in any order and grouping are the same. Its zero value is ready to use.
+type Reliability [Bins]Bin
+
+// Bin counts the candidates whose probability is in [b/Bins, (b+1)/Bins); the last bin includes 1.
+type Bin struct {
+	// Candidates is the number of candidates, True how many of them are true.
+	Candidates int64 `json:"n"`
+	True       int64 `json:"t"`
+	// Sum is that of the probabilities, each in units of 2^-32 and rounded. It holds 2^31 candidates.
+	Sum int64 `json:"s"`
+}
+
+const unit = 1 << 32
+
+// Add adds a candidate.
+func (r *Reliability) Add(probability float64, isTrue bool) {
+	b := &r[max(0, min(Bins-1, int(probability*Bins)))]
+	b.Candidates++
+	b.Sum += int64(math.Round(probability * unit))
+	if isTrue {
+		b.True++
+	}
+}
+
+// Merge adds the counts of another Reliability.
+func (r *Reliability) Merge(other *Reliability) {
+	for i := range r {
+		r[i].Candidates += other[i].Candidates
+		r[i].True += other[i].True
+		r[i].Sum += other[i].Sum
+	}
+}
+
+// Counts returns the number of candidates, and of true ones.
+func (r *Reliability) Counts() (candidates, isTrue int64) {
+	for _, b := range r {
+		candidates += b.Candidates
+		isTrue += b.True
+	}
+	return candidates, isTrue
+}
+
+// Error returns the expected calibration error: the mean over all candidates of the distance between the mean probability
+// of their bin and the share of it that is true (Naeini, Cooper and Hauskrecht, 2015). It is 0 without candidates.
+func (r *Reliability) Error() float64 {
+	sum := 0.0
+	candidates, _ := r.Counts()
+	for _, b := range r {
+		sum += math.Abs(float64(b.Sum)/unit - float64(b.True))
+	}
+	return sum / float64(max(1, candidates))
+}
+
+// Row is a bin as people read it.
+type Row struct {
+	// From and To are the ends of the bin.
+	From       float64 `json:"from"`
+	To         float64 `json:"to"`
+	Candidates int64   `json:"candidates"`
+	// Mean is the mean probability, Observed the share of true candidates; both are 0 in an empty bin.
+	Mean     float64 `json:"mean"`
+	Observed float64 `json:"observed"`
+}
+
+// Rows returns all bins.
+func (r *Reliability) Rows() []Row {
+	rows := make([]Row, Bins)
+	for i, b := range r {
+		n := float64(max(1, b.Candidates))
+		rows[i] = Row{float64(i) / Bins, float64(i+1) / Bins, b.Candidates, float64(b.Sum) / unit / n, float64(b.True) / n}
+	}
+	return rows
+}

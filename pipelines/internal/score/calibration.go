@@ -1,0 +1,77 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/model/checkpoint"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/stages/evaluate"
+)
+
+// checkBaseRate validates --base_rate, whose default, 0, is that of the calibration.
+func (f *flags) checkBaseRate() error {
+	if f.baseRate != 0 && !(f.baseRate > 0 && f.baseRate < 1) {
+		return command.FlagError("base_rate", f.baseRate, "more than 0 and less than 1")
+	}
+	return nil
+}
+
+// openCalibration reads the calibration of the checkpoint, if there is one, and sets its base rate.
+func (a *scoring) openCalibration(ctx context.Context) error {
+	var err error
+	a.calibration, err = a.model.Folder.Calibration(ctx, a.model.Record)
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		return fmt.Errorf("%w: %s fits it again", err, a.e.Workspace.Command("train", "--resume"))
+	}
+	if err != nil || a.baseRate == 0 {
+		return err
+	}
+	if a.calibration == nil {
+		return command.Usage("--base_rate: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
+	}
+	if a.calibration, err = a.calibration.WithBaseRate(a.baseRate); err != nil {
+		return command.Usage("--base_rate: %v", err)
+	}
+	return nil
+}
+
+// checksum returns that of the calibration, or "" if there is none.
+func (a *scoring) checksum() string {
+	if a.calibration == nil {
+		return ""
+	}
+	return a.calibration.Checksum
+}
+
+// calibrationRemedy returns how to get a calibration of the checkpoint, or why there cannot be one.
+func (a *scoring) calibrationRemedy(ctx context.Context) string {
+	w := a.e.Workspace
+	best, err := checkpoint.Folder(w.Checkpoints()).Record(ctx, "best")
+	if err != nil || best.Weights.SHA256 != a.model.Record.Weights.SHA256 {
+		return "; train fits that of the best checkpoint of a training"
+	}
+	if valid, err := a.loaded.Queries(ctx, "valid"); err == nil && len(valid) == 0 {
+		return "; there are no validation queries to fit one to"
+	}
+	return fmt.Sprintf(": %s fits one", w.Command("train", "--resume"))
+}
+
+// sayUncalibrated says why answers have no probabilities.
+func (a *scoring) sayUncalibrated(ctx context.Context) {
+	if a.calibration == nil {
+		a.e.Say("answers have scores, but no probabilities: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
+	}
+}
+
+// printCalibration prints how well probabilities fit.
+func (a *scoring) printCalibration(ctx context.Context, c *evaluate.Calibration) {
+	if c == nil {
+		a.sayUncalibrated(ctx)
+		return
+	}
+	a.e.Say("  calibration error %.4f before, %.4f after: %.1f%% of the %s best new answers are true, probabilities presume %.1f%%",
+		c.Before.Error, c.After.Error, 100*c.Observed, progress.Count(c.Candidates), 100*c.BaseRate)
+}

@@ -1,0 +1,162 @@
+package score
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/model"
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/evaluate"
+)
+
+// calibrated returns the calibration of a workspace's best checkpoint, and its path.
+func calibrated(t *testing.T, workspace string) (*calibration.Calibration, string) {
+	t.Helper()
+	folder := checkpoint.Folder(filepath.Join(workspace, "runs/main/checkpoints"))
+	record, err := folder.Record(t.Context(), "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := folder.Calibration(t.Context(), record)
+	if err != nil || c == nil {
+		t.Fatalf("%v, %v", c, err)
+	}
+	return c, folder.CalibrationURL(record.Name())
+}
+
+// TestProbabilities checks the probabilities of predictions, and what the metrics say about them, against the
+// calibration and the tables.
+func TestProbabilities(t *testing.T) {
+	w := trained(t, "plain")
+	c, _ := calibrated(t, w)
+	folder := filepath.Join(w, "runs/main/evaluation/test")
+	check := func(c *calibration.Calibration) evaluate.Calibration {
+		t.Helper()
+		m, err := storage.ReadJSON[evaluate.Metrics](t.Context(), filepath.Join(folder, "metrics.json"))
+		if err != nil || m.Calibration == nil {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		answers := map[string]bool{}
+		for _, r := range rowsOf[parquet.Ranking](t, filepath.Join(folder, "rankings")) {
+			answers[r.Direction+r.Source+r.Relation+r.Answer] = true
+		}
+		var before, after calibration.Reliability
+		relations := []string{"back", "next", "skip"}
+		for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(folder, "predictions")) {
+			relation := int32(0)
+			for relations[relation] != p.Relation {
+				relation++
+			}
+			if p.Direction == "head" {
+				relation += 3
+			}
+			want := c.Probability(relation, p.Score)
+			if p.Probability == nil || math.Abs(*p.Probability-want) > 0 {
+				t.Fatalf("%+v, want probability %g", p, want)
+			}
+			if isTrue := answers[p.Direction+p.Source+p.Relation+p.Entity]; isTrue || !p.Known {
+				before.Add(calibration.Sigmoid(float64(p.Score)), isTrue)
+				after.Add(want, isTrue)
+			}
+		}
+		got := *m.Calibration
+		candidates, isTrue := after.Counts()
+		if got.Before.Error != before.Error() || got.After.Error != after.Error() || got.Candidates != candidates || got.True != isTrue ||
+			got.BaseRate != c.BaseRate || got.FittedBaseRate != c.Rate() || got.Split != "valid" || len(got.After.Bins) != calibration.Bins {
+			t.Errorf("metrics %+v, want errors %g and %g of %d candidates, %d true", got, before.Error(), after.Error(), candidates, isTrue)
+		}
+		return got
+	}
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4")
+	fitted := check(c)
+	if !strings.Contains(out, "calibration error ") || !(fitted.After.Error < fitted.Before.Error) {
+		t.Errorf("%s%+v", out, fitted)
+	}
+	shifted, err := c.WithBaseRate(0.001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001"); code != 1 || !strings.Contains(stderr, "base_rate is") {
+		t.Errorf("another base rate than that of the evaluation: %d, %s", code, stderr)
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001", "--force"); !strings.Contains(out, "presume 0.1%") {
+		t.Error(out)
+	}
+	check(shifted)
+}
+
+// TestWithoutCalibration checks that nothing is called a probability then, and that the command which fits it is named.
+func TestWithoutCalibration(t *testing.T) {
+	w := trained(t, "plain")
+	_, path := calibrated(t, w)
+	pipelinetest.Remove(t, path)
+	own := file(t, "queries.tsv", "e003\tskip\n")
+	for _, flags := range [][]string{nil, {"--queries", own}} {
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "3"}, flags...)...)
+		if !strings.Contains(out, "answers have scores, but no probabilities") || !strings.Contains(out, "train --workspace "+w+" --resume fits one") {
+			t.Error(out)
+		}
+	}
+	for _, folder := range []string{"test", "queries"} {
+		for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", folder, "predictions")) {
+			if p.Probability != nil {
+				t.Errorf("%s: %+v has probability %g", folder, p, *p.Probability)
+			}
+		}
+	}
+	if strings.Contains(pipelinetest.Read(t, w, "runs/main/evaluation/test/metrics.json"), "calibration") {
+		t.Error("the metrics have a calibration")
+	}
+	if line := strings.Split(pipelinetest.Read(t, w, "runs/main/evaluation/queries/answers.tsv"), "\n")[1]; strings.Split(line, "\t")[6] != "" {
+		t.Errorf("answers.tsv: %s", line)
+	}
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--base_rate", "0.1", "--force")
+	if code != 2 || !strings.Contains(stderr, "--base_rate: ") || !strings.Contains(stderr, "has no calibration") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	if code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--checkpoint", "1", "--force"); code != 0 || !strings.Contains(out, "epoch-001 has no calibration") {
+		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+func TestMistakesOfCalibrations(t *testing.T) {
+	w := trained(t, "plain")
+	for _, rate := range []string{"1", "-0.1", "NaN", "2"} {
+		if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--base_rate", rate); code != 2 || !strings.Contains(stderr, "--base_rate") {
+			t.Errorf("%s: %d, %s", rate, code, stderr)
+		}
+	}
+	_, path := calibrated(t, w)
+	text := pipelinetest.Read(t, path)
+	pipelinetest.Write(t, path, strings.Replace(text, `"true": `, `"true": 1`, 1))
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)
+	if code != 1 || !strings.HasPrefix(stderr, path+" is damaged: ") || !strings.Contains(stderr, "--resume fits it again") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+}
+
+// TestInductiveProbabilities checks that answers about the inference graph have the probabilities of the calibration, which
+// is fitted on the training graph.
+func TestInductiveProbabilities(t *testing.T) {
+	w := trained(t, "inductive")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := m.Ask(t.Context(), model.Query{Source: "o003", Relation: "skip"}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range answers {
+		if a.Probability == nil {
+			t.Errorf("%+v has no probability", a)
+		}
+	}
+}
