@@ -86,7 +86,7 @@ func (e example) check(t *testing.T, w *nbfnet.Weights, g *kg.KG, listed []strin
 	lookup := kg.NewLookup(g.Train.Entities, g.Relations)
 	for _, q := range e.Queries {
 		relation, inverse := strings.CutPrefix(q.Relation, "~")
-		ids, err := lookup.Query(q.Source, relation, inverse)
+		ids, err := lookup.Query(t.Context(), q.Source, relation, inverse)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,8 +118,8 @@ def make(folder, name, layers, dim, kind, aggregate, dependent, optimized):
         facts.add((random.randrange(ENTITIES), random.randrange(RELATIONS), random.randrange(ENTITIES)))
     facts = sorted(facts | {(entity, 0, (entity + 1) % ENTITIES) for entity in range(ENTITIES)}, key=str)
     queries = []
-    for _ in range(6):
-        source, query = random.randrange(ENTITIES), random.randrange(2 * RELATIONS)
+    for pair in random.sample(range(ENTITIES * 2 * RELATIONS), 6):
+        source, query = divmod(pair, 2 * RELATIONS)
         found = scores(model.state_dict(), facts, source, query, layers, dim, kind, aggregate, dependent)
         assert all(map(math.isfinite, found))
         queries.append({
@@ -135,6 +135,7 @@ def make(folder, name, layers, dim, kind, aggregate, dependent, optimized):
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     for number, (name, case) in enumerate(CASES.items()):
         torch.manual_seed(100 * seed + number)
