@@ -22,7 +22,7 @@ type Record struct {
 	Validation    Validation                  `json:"validation"`
 	// Rounds must be equal too; it is zero, and left out, where one worker trains.
 	Rounds configuration.Rounds `json:"rounds,omitzero"`
-	// Epoch is the last finished epoch, from 1; in a partial checkpoint the current one.
+	// Epoch is the last finished epoch, from 1, or 0 before any; in a partial checkpoint the current one.
 	Epoch int `json:"epoch"`
 	// Step counts the optimizer's steps since the start of the training.
 	Step int64 `json:"step"`
@@ -37,6 +37,9 @@ type Record struct {
 	Valid *Valid `json:"valid,omitempty"`
 	// Vocabulary identifies the graph that the weights were trained on.
 	Vocabulary Vocabulary `json:"vocabulary"`
+	// Origin is the file that the training started from, or nil if it started from initial weights. Epoch 0 has
+	// the weights of the file.
+	Origin *Origin `json:"from,omitempty"`
 	// Weights and Optimizer are the files beside the record.
 	Weights   manifest.File `json:"weights"`
 	Optimizer manifest.File `json:"optimizer"`
@@ -63,6 +66,15 @@ type Partial struct {
 	Messages int64   `json:"messages"`
 	// Seconds is the time spent on the epoch.
 	Seconds float64 `json:"seconds"`
+}
+
+// Origin identifies weights that another program trained.
+type Origin struct {
+	// File is the name of their file without its folder, SHA256 its checksum.
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+	// Relations is the checksum of the file with the names of their relations.
+	Relations string `json:"relations_sha256"`
 }
 
 // Valid has the metrics of a model on the validation queries.

@@ -37,6 +37,15 @@ func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Te
 	return manifest.HashBytes(name, data), storage.WriteFile(ctx, f.url(name), data)
 }
 
+// WeightsFile describes the file of weights that Save writes for a record.
+func WeightsFile(r Record, weights []safetensors.Tensor) (manifest.File, error) {
+	data, err := safetensors.Encode(weights, nil)
+	if err != nil {
+		return manifest.File{}, fmt.Errorf("encoding the weights of %s: %w", r.Name(), err)
+	}
+	return manifest.HashBytes(r.Name()+".safetensors", data), nil
+}
+
 // Prune removes files that training no longer needs: the optimizer's states of all but the newest two epochs,
 // positions inside an epoch that a finished epoch or a later position has overtaken, and files without a record.
 func (f Folder) Prune(ctx context.Context) error {

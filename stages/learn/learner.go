@@ -418,7 +418,7 @@ func (l *learner) newRecord() (checkpoint.Record, error) {
 	return checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion,
 		Configuration: l.Configuration, Seed: l.Seed, Validation: l.Validation, Rounds: l.Rounds,
-		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary,
+		Epoch: l.epoch, Step: l.solver.Steps(), Vocabulary: l.Vocabulary, Origin: l.record.Origin,
 	}, nil
 }
 

@@ -1,0 +1,181 @@
+package pretrained
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/safetensors"
+	"tagnet/formats/storage"
+	"tagnet/formats/triples"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kg"
+	"tagnet/model/nbfnet"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+)
+
+// MostBytes is the size of the largest file that is read. It is held in memory.
+const MostBytes = 1 << 30
+
+// RelationsUsage explains the flag --relations; message and aggregate are those of the configuration.
+const RelationsUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
+
+// Source names a file of weights and has what the file does not say.
+type Source struct {
+	// Flag is the flag that names File, without dashes.
+	Flag, File string
+	// Relations is the file of --relations.
+	Relations string
+	// Options are those that the user gave.
+	Options nbfnet.Options
+}
+
+// File is a file of weights that was read.
+type File struct {
+	source  Source
+	weights *nbfnet.Weights
+	listed  []string // relations
+	// Origin identifies the file.
+	Origin checkpoint.Origin
+}
+
+// Open reads the files of a source.
+func (s Source) Open(ctx context.Context) (*File, error) {
+	if s.Relations == "" {
+		return nil, command.Usage("--%s %s has no names of relations: add --relations, a file of the base relations' names, one a line, in the order of their ids in NBFNet-PyG", s.Flag, s.File)
+	}
+	f := &File{source: s}
+	data, err := s.read(ctx, s.Flag, s.File)
+	if err != nil {
+		return nil, err
+	}
+	if f.weights, err = nbfnet.Read(bytes.NewReader(data), int64(len(data))); err != nil {
+		return nil, fmt.Errorf("--%s: %s: %w", s.Flag, s.File, err)
+	}
+	text, err := s.read(ctx, "relations", s.Relations)
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string]int{}
+	err = triples.ReadNames(s.Relations, bytes.NewReader(text), func(line int, name string) error {
+		if first := lines[name]; first > 0 {
+			return fmt.Errorf("%s:%d: the relation %q is already in line %d", s.Relations, line, name, first)
+		}
+		lines[name] = line
+		f.listed = append(f.listed, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(f.listed); n != f.weights.Relations {
+		return nil, command.Usage("--relations: %s has %s relations, the weights of %s have %s without their inverses",
+			s.Relations, progress.Count(int64(n)), s.File, progress.Count(int64(f.weights.Relations)))
+	}
+	f.Origin = checkpoint.Origin{File: storage.Base(s.File), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Relations: fmt.Sprintf("%x", sha256.Sum256(text))}
+	return f, nil
+}
+
+// read returns the content of a file that a flag names. What is not a regular file is an error: it may have no end.
+func (s Source) read(ctx context.Context, flag, url string) ([]byte, error) {
+	if info, err := os.Stat(url); err == nil && !info.Mode().IsRegular() {
+		return nil, command.Usage("--%s: %s is not a regular file (%s)", flag, url, info.Mode().Type())
+	}
+	file, err := storage.OpenRandom(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, command.Usage("--%s: %v", flag, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading --%s: %w", flag, err)
+	}
+	defer file.Close()
+	if file.Size() > MostBytes {
+		return nil, command.Usage("--%s: %s has %s bytes, at most %s are read", flag, url, progress.Count(file.Size()), progress.Count(MostBytes))
+	}
+	content := make([]byte, file.Size())
+	if _, err := io.ReadFull(file, content); err != nil {
+		return nil, fmt.Errorf("reading --%s: %s: %w", flag, url, err)
+	}
+	return content, nil
+}
+
+// Configuration returns a configuration with the fields that the weights and the options decide.
+func (f *File) Configuration(c configuration.Configuration) (configuration.Configuration, error) {
+	c, err := f.weights.Configuration(c, f.source.Options)
+	var option *nbfnet.OptionError
+	if errors.As(err, &option) {
+		return c, command.Usage("--%s for %s: %s", option.Option, f.source.File, option.Reason)
+	}
+	if err != nil {
+		return c, fmt.Errorf("--%s: %s: %w", f.source.Flag, f.source.File, err)
+	}
+	return c, nil
+}
+
+// Describe returns a line about a model of the weights.
+func (f *File) Describe(c configuration.Configuration) string {
+	embeddings := "relation embeddings of each layer"
+	if c.Dependent {
+		embeddings = "relation embeddings that depend on the query"
+	}
+	return fmt.Sprintf("weights of %s: NBFNet of %d layers, %d dimensions, %s, %s, %s", f.source.File, c.Layers, c.Dim, c.Aggregate, c.Message, embeddings)
+}
+
+// Checkpoint is a checkpoint of weights that no folder holds yet.
+type Checkpoint struct {
+	// Record is that of the weights before any training. Its Optimizer is not set.
+	Record checkpoint.Record
+	// Notice says which relations of the weights the graph lacks, or is empty.
+	Notice string
+
+	weights []safetensors.Tensor
+}
+
+// Over returns the checkpoint of the weights over the relations of a graph. The configuration is one that
+// Configuration returned, or the same with the policy window.
+func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, error) {
+	set, unused, err := f.weights.Parameters(c, f.listed, loaded.Relations)
+	if err != nil {
+		return nil, fmt.Errorf("--relations: %s: %w", f.source.Relations, err)
+	}
+	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors)}
+	if len(unused) > 0 {
+		made.Notice = fmt.Sprintf("%s has %s relations that the graph lacks (%s): their weights are left out",
+			f.source.Relations, progress.Count(int64(len(unused))), some(unused))
+	}
+	made.Record = checkpoint.Record{
+		FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin,
+		Vocabulary: checkpoint.Vocabulary{
+			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
+		},
+	}
+	made.Record.Weights, err = checkpoint.WeightsFile(made.Record, made.weights)
+	return made, err
+}
+
+// Save writes the checkpoint, with a state of the optimizer if there is one.
+func (c *Checkpoint) Save(ctx context.Context, folder checkpoint.Folder, optimizer []safetensors.Tensor) error {
+	return folder.Save(ctx, c.Record, c.weights, optimizer)
+}
+
+// some lists the first of many names.
+func some(list []string) string {
+	const most = 5
+	shown := make([]string, 0, most+1)
+	for _, name := range list[:min(most, len(list))] {
+		shown = append(shown, strconv.Quote(name))
+	}
+	if len(list) > most {
+		shown = append(shown, "...")
+	}
+	return strings.Join(shown, ", ")
+}
