@@ -11,6 +11,7 @@ import (
 
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
@@ -80,6 +81,7 @@ func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
 type version struct {
 	params         Params
 	graph, weights string // checksums
+	configuration  configuration.Configuration
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
@@ -92,7 +94,7 @@ func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256}
+	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256, record.Configuration}
 	v.params.Announce = "" // of this pipeline alone
 	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (Ranker, error) {
 		budget.Limit(p.Memory) // as long as the process lives

@@ -17,6 +17,7 @@ import (
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
@@ -34,6 +35,7 @@ type flags struct {
 	best, threads                      int
 	memory                             int64
 	baseRate                           float64
+	weightsFlags
 }
 
 // Pipeline returns the score command.
@@ -45,6 +47,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries, whose graph is used")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
+			f.weightsFlags.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best candidates kept for each query")
 			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead: source TAB relation in a line; a leading ~ on the relation is its inverse")
 			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the best new answers that is expected to be true, which probabilities presume; 0 is that of the validation queries")
@@ -86,6 +89,8 @@ type recorded struct {
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
 	TopK    int    `json:"top_k"`
+	// Given is the model of --weights, or nil.
+	Given *given `json:"given,omitempty"`
 	// Predictions is the version of the table's columns.
 	Predictions string `json:"predictions_version"`
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
@@ -100,8 +105,9 @@ type scoring struct {
 	loaded *kg.KG
 	inputs map[string]string
 	model  workspace.Model
-	own    ownQueries  // of --queries
-	plan   budget.Plan // of --memory
+	given  *pretrained.Checkpoint // of --weights, or nil
+	own    ownQueries             // of --queries
+	plan   budget.Plan            // of --memory
 
 	calibration *calibration.Calibration // nil if the checkpoint has none
 
@@ -114,6 +120,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := e.NotEmpty("a file of queries", "queries"); err != nil {
+		return err
+	}
+	if err := f.weightsFlags.check(e); err != nil {
 		return err
 	}
 	a := &scoring{flags: f, e: e}
@@ -132,6 +141,12 @@ func (a *scoring) open(ctx context.Context) error {
 	var err error
 	if a.loaded, a.inputs, err = w.OpenGraph(ctx); err != nil {
 		return err
+	}
+	if a.weights != "" {
+		if err := a.openWeights(ctx); err != nil {
+			return err
+		}
+		return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
 	}
 	if a.model, err = w.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
@@ -201,6 +216,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 
 // stage returns the stage of a folder. table is the URL of the queries to score instead of the split's.
 func (a *scoring) stage(folder, table string, queries int64, r recorded) workspace.Stage {
+	a.placeWeights(folder, &r)
 	s := workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
@@ -227,6 +243,10 @@ func (a *scoring) loads(queries int64) []command.Load {
 // score runs the Beam pipeline and completes the folder. table is the URL of the queries to
 // score instead of the split's.
 func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
+	if err := a.writeWeights(ctx, stage.Lock()); err != nil {
+		stage.Abandon(false)
+		return err
+	}
 	defer budget.Limit(a.memory * budget.MiB)()
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()

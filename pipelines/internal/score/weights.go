@@ -1,0 +1,107 @@
+package score
+
+import (
+	"context"
+	"flag"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/nbfnet"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
+)
+
+// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights becomes: the workers read it
+// there, and it is kept beside the results that it gave.
+const weightsFolder = "weights"
+
+// weightsFlags are the flags of weights that another program trained.
+type weightsFlags struct{ weights, relations, message, aggregate string }
+
+func (f *weightsFlags) register(set *flag.FlagSet) {
+	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
+	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
+	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
+	set.StringVar(&f.aggregate, "aggregate", "", "`pna|sum|mean|max`: the aggregate_func of --weights, unless it is pna")
+}
+
+// check validates the flags beside each other.
+func (f *weightsFlags) check(e *command.Environment) error {
+	given := map[string]bool{}
+	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["weights"] {
+		for _, name := range []string{"relations", "message", "aggregate"} {
+			if given[name] {
+				return command.Usage("--%s describes --weights, which is missing", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case given["checkpoint"]:
+		return command.Usage("--checkpoint and --weights name two models: leave one of them out")
+	case given["base_rate"]:
+		return command.Usage("--base_rate: --weights have no calibration, and so give no probabilities: leave it out")
+	}
+	if given["message"] {
+		if err := command.OneOf("message", f.message, configuration.MessageDistMult, configuration.MessageTransE, configuration.MessageRotatE); err != nil {
+			return err
+		}
+	}
+	if given["aggregate"] {
+		return command.OneOf("aggregate", f.aggregate, configuration.AggregatePNA, configuration.AggregateSum, configuration.AggregateMean, configuration.AggregateMax)
+	}
+	return e.NotEmpty("a file", "weights", "relations")
+}
+
+// openWeights reads the file of --weights.
+func (a *scoring) openWeights(ctx context.Context) error {
+	source := pretrained.Source{
+		Flag: "weights", File: a.weights, Relations: a.relations,
+		Options: nbfnet.Options{Message: a.message, Aggregate: a.aggregate},
+	}
+	file, err := source.Open(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := file.Configuration(configuration.Default())
+	if err != nil {
+		return err
+	}
+	if a.given, err = file.Over(a.loaded, c); err != nil {
+		return err
+	}
+	a.model.Record = a.given.Record
+	a.e.Say("%s", file.Describe(c))
+	if a.given.Notice != "" {
+		a.e.Say("%s", a.given.Notice)
+	}
+	return nil
+}
+
+// given is what an evaluation records of --weights, beside the checksum of the checkpoint that they become.
+type given struct {
+	checkpoint.Origin
+	Message   string `json:"message"`
+	Aggregate string `json:"aggregate"`
+}
+
+// placeWeights sets where in a folder the workers will find the checkpoint of --weights, and records its model.
+func (a *scoring) placeWeights(folder string, r *recorded) {
+	if a.given == nil {
+		return
+	}
+	a.model.Folder = checkpoint.Folder(storage.Join(a.e.Workspace.Path(folder), weightsFolder))
+	c := a.model.Record.Configuration
+	r.Given = &given{*a.model.Record.Origin, c.Message, c.Aggregate}
+}
+
+// writeWeights writes the checkpoint of --weights into the folder that the lock protects.
+func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
+	if a.given == nil {
+		return nil
+	}
+	return a.given.Save(held.Guard(ctx), a.model.Folder, nil)
+}
