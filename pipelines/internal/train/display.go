@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
@@ -13,6 +14,8 @@ import (
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.
 type display struct {
 	e *command.Environment
+	// pretrained is true for a training from the weights of a file, which are the checkpoint before the first step.
+	pretrained bool
 
 	mu   sync.Mutex
 	bar  *progress.Bar
@@ -36,7 +39,9 @@ func (d *display) update(p learn.Progress) {
 		d.e.Progress.Print("%s", p.Notice)
 	case p.Resumed != "":
 		d.bar.Resume(done)
-		d.e.Progress.Print("resuming from %s", p.Resumed)
+		if !d.pretrained || p.Resumed != checkpoint.StepName(0) {
+			d.e.Progress.Print("resuming from %s", p.Resumed)
+		}
 		if p.OtherKernel != "" {
 			d.e.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
 		}

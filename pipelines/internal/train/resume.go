@@ -12,7 +12,8 @@ import (
 	"tagnet/stages/learn"
 )
 
-// configure decides the hyperparameters: those of the preset with the flags that were given. With
+// configure decides the hyperparameters: those of the preset with the flags that were given. The weights of
+// --from decide the architecture. With
 // --resume, the newest checkpoint stands for a preset that is not given, and it decides the epochs,
 // the seed, the validation and the workers unless their flags are given.
 func (f *flags) configure(ctx context.Context, e *command.Environment) error {
@@ -21,6 +22,15 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		var err error
 		if c, err = configuration.Preset(f.preset); err != nil {
 			return command.Usage("--preset: %v", err)
+		}
+	}
+	if err := f.origin.open(ctx, f.fields); err != nil {
+		return err
+	}
+	if f.origin.file != nil {
+		var err error
+		if c, err = f.origin.file.Configuration(c); err != nil {
+			return err
 		}
 	}
 	if f.resume {
@@ -37,8 +47,10 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 	if f.rounds, err = configuration.NewRounds(f.workers, f.localSteps); err != nil {
 		return err // the flags were checked
 	}
-	f.configuration, err = configure(c, f.fields)
-	return err
+	if f.configuration, err = configure(c, f.fields); err != nil {
+		return err
+	}
+	return f.origin.fits(f.configuration)
 }
 
 // continueKernel selects the variant of the kernels that the training log names last, so that a training
@@ -65,6 +77,9 @@ func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
 func (f *flags) continued(e *command.Environment, preset configuration.Configuration, r checkpoint.Record) configuration.Configuration {
 	given := map[string]bool{}
 	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if f.origin.file == nil {
+		f.origin.recorded = r.Origin
+	}
 	if !given["seed"] {
 		e.Seed = r.Seed
 	}

@@ -23,6 +23,7 @@ import (
 	"tagnet/model/device/cuda"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/accelerator"
@@ -44,6 +45,7 @@ type flags struct {
 	device     device.Choice
 	validation checkpoint.Validation
 	memory     int64
+	origin     origin
 
 	configuration configuration.Configuration
 	rounds        configuration.Rounds
@@ -59,6 +61,8 @@ func Pipeline() command.Pipeline {
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name` of a configuration to start from: "+strings.Join(configuration.PresetNames(), ", "))
+			set.StringVar(&f.origin.from, "from", "", "`file` of weights that NBFNet-PyG trained (.pth), to train further; decides the architecture, with --policy full unless window is given")
+			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from")
 			for _, field := range f.fields {
 				field.register(set)
 			}
@@ -103,6 +107,7 @@ type recorded struct {
 	configuration.Configuration
 	configuration.Rounds
 	Validation checkpoint.Validation `json:"validation"`
+	Origin     *checkpoint.Origin    `json:"from,omitempty"`
 }
 
 // training is one run of the command.
@@ -122,6 +127,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if err := e.NotEmpty("one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
+		return err
+	}
+	if err := f.origin.check(e); err != nil {
 		return err
 	}
 	if err := f.configure(ctx, e); err != nil {
@@ -166,6 +174,9 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if err != nil {
 		return nil, err
 	}
+	if err := f.origin.over(loaded, f.configuration); err != nil {
+		return nil, err
+	}
 	if err := f.checkDevice(); err != nil {
 		return nil, err
 	}
@@ -201,7 +212,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 		flags: f, e: e, loaded: loaded, validates: len(valid) > 0, folder: checkpoint.Folder(e.Workspace.Checkpoints()),
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(),
-			Configuration: recorded{f.configuration, f.rounds, f.validation}, Seed: e.Seed,
+			Configuration: recorded{f.configuration, f.rounds, f.validation, f.origin.recorded}, Seed: e.Seed,
 			Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again("resume"),
 		},
 	}
@@ -321,8 +332,14 @@ func (t *training) prepare(ctx context.Context, p plan) error {
 		}
 		return storage.Remove(ctx, storage.Join(string(t.folder), manifest.FileName)) // no longer complete
 	}
-	_, err := t.stage.Begin(ctx, t.e.Force)
-	return err
+	if _, err := t.stage.Begin(ctx, t.e.Force); err != nil {
+		return err
+	}
+	if err := t.writeOrigin(ctx); err != nil {
+		t.stage.Pause()
+		return err
+	}
+	return nil
 }
 
 // keepCheckpoints adds to the error of a folder that another run is writing how to take it over
@@ -338,7 +355,7 @@ func keepCheckpoints(err error) error {
 // other parameters.
 func (t *training) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
-		there, here := recorded{r.Configuration, r.Rounds, r.Validation}, recorded{t.configuration, t.rounds, t.validation}
+		there, here := recorded{r.Configuration, r.Rounds, r.Validation, r.Origin}, recorded{t.configuration, t.rounds, t.validation, t.origin.recorded}
 		there.Epochs = max(r.Epoch, t.configuration.Epochs) // may be extended
 		there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
 		different, err := differences(there, here)
@@ -377,7 +394,7 @@ func differences(there, here any) ([]string, error) {
 // train runs the Beam pipeline. After an interrupt it waits until the training has written a
 // checkpoint.
 func (t *training) train(ctx context.Context) error {
-	show := &display{e: t.e}
+	show := &display{e: t.e, pretrained: t.origin.recorded != nil}
 	defer show.end()
 	session := learn.NewSession(show.update)
 	defer session.Close()

@@ -1,0 +1,117 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/model/kernel"
+	"tagnet/model/kg"
+	"tagnet/model/optimizer"
+	"tagnet/model/parameters"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
+)
+
+// origin is where a training begins: the weights of a file and their checkpoint, or initial weights if both are nil.
+type origin struct {
+	from, relations string // flags
+	file            *pretrained.File
+	weights         *pretrained.Checkpoint
+	// recorded identifies the file that the checkpoints name.
+	recorded *checkpoint.Origin
+}
+
+// check validates the flags beside each other.
+func (o *origin) check(e *command.Environment) error {
+	if err := e.NotEmpty("a file", "from", "relations"); err != nil {
+		return err
+	}
+	if o.from == "" && o.relations != "" {
+		return command.Usage("--relations describes --from, which is missing")
+	}
+	return nil
+}
+
+// open reads the file of --from, if there is one. Options are those of the fields that were given.
+func (o *origin) open(ctx context.Context, fields []*field) error {
+	if o.from == "" {
+		return nil
+	}
+	source := pretrained.Source{Flag: "from", File: o.from, Relations: o.relations}
+	for _, f := range fields {
+		switch {
+		case f.given == "":
+		case f.name == "message":
+			source.Options.Message = f.text
+		case f.name == "aggregate":
+			source.Options.Aggregate = f.text
+		}
+	}
+	var err error
+	if o.file, err = source.Open(ctx); err == nil {
+		o.recorded = &o.file.Origin
+	}
+	return err
+}
+
+// fits returns an error unless a configuration is one of the weights of --from. The policy may be window: it has
+// the same weights.
+func (o *origin) fits(c configuration.Configuration) error {
+	if o.file == nil {
+		return nil
+	}
+	want, err := o.file.Configuration(c)
+	if err != nil {
+		return err
+	}
+	if c.Policy == configuration.PolicyWindow {
+		want.Policy = c.Policy
+	}
+	different, err := differences(want, c)
+	if err != nil || len(different) == 0 {
+		return err
+	}
+	return command.Usage("--from %s: the flags do not fit its weights (%s): leave them out", o.from, strings.Join(different, "; "))
+}
+
+// over makes the checkpoint of the weights of --from over a graph, before anything is written.
+func (o *origin) over(loaded *kg.KG, c configuration.Configuration) error {
+	if o.file == nil {
+		return nil
+	}
+	var err error
+	o.weights, err = o.file.Over(loaded, c)
+	return err
+}
+
+// writeOrigin writes the weights of --from as the checkpoint before the first step, from which the training resumes.
+func (t *training) writeOrigin(ctx context.Context) error {
+	o := t.origin
+	if o.weights == nil {
+		return nil
+	}
+	r := &o.weights.Record
+	r.Seed, r.Validation, r.Rounds, r.Epoch, r.Partial = t.e.Seed, t.validation, t.rounds, 1, &checkpoint.Partial{}
+	k, err := kernel.Named("portable") // it has nothing to compute
+	if err != nil {
+		return err
+	}
+	layout := parameters.Layout(t.configuration, 2*len(t.loaded.Relations))
+	moments, _ := optimizer.NewAdam(layout, t.configuration.LearningRate, t.configuration.WeightDecay, k).State()
+	guarded := t.stage.Lock().Guard(ctx)
+	if err := storage.Remove(guarded, t.e.Workspace.TrainingLog()); err != nil { // of a training that was removed
+		return err
+	}
+	if err := o.weights.Save(guarded, t.folder, checkpoint.Tensors(moments)); err != nil {
+		return fmt.Errorf("saving the weights of %s: %w", o.from, err)
+	}
+	t.e.Say("%s", o.file.Describe(t.configuration))
+	if o.weights.Notice != "" {
+		t.e.Say("%s", o.weights.Notice)
+	}
+	return nil
+}
