@@ -12,15 +12,15 @@ import (
 const (
 	// TopK is the number of candidates of a query that are looked at: those that score keeps by default.
 	TopK = 10
-	// Depth is the number of best candidates among which those that are no training facts are looked for. A query with
-	// more training facts than that above its other candidates has fewer than TopK.
+	// Depth is the number of best candidates among which those that are no other known answers are looked for. A query
+	// with more than Depth-TopK known answers among them has fewer than TopK.
 	Depth = 100
 	// MostRows is the most rows of the split that are scored, spread evenly over all: enough for two numbers of each of
 	// some hundred relations.
 	MostRows = 50_000
 )
 
-// sample returns the candidates of scored queries whose known answers are the training facts.
+// sample returns the candidates of scored queries.
 func sample(scored *score.Scored) []calibration.Candidate {
 	var sample []calibration.Candidate
 	for _, q := range scored.Queries {
@@ -30,11 +30,12 @@ func sample(scored *score.Scored) []calibration.Candidate {
 		}
 		kept := 0
 		for _, c := range q.Best {
-			if c.Known || kept == TopK {
+			isTrue := answers[c.Entity]
+			if c.Known && !isTrue || kept == TopK {
 				continue
 			}
 			kept++
-			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: answers[c.Entity]})
+			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: isTrue})
 		}
 	}
 	return sample

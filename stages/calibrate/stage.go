@@ -39,7 +39,7 @@ func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Pa
 		limit = MostRows
 	}
 	return Params{
-		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Training: true, Limit: limit, Work: work, Best: Depth},
+		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Limit: limit, Work: work, Best: Depth},
 		Model:   model, Lock: held,
 	}
 }

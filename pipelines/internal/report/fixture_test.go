@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
@@ -157,7 +158,24 @@ func (f fixture) evaluation(split string) {
 	for i := range f.relations {
 		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
 	}
+	m.Calibration = f.calibration()
 	f.write("runs/main/evaluation/"+split+"/metrics.json", m)
+}
+
+// calibration returns probabilities that are far too high before calibration, and close to the observed shares after it.
+func (f fixture) calibration() *evaluate.Calibration {
+	c := &evaluate.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, Observed: 0.073, Candidates: 52238, True: 3813,
+		ByRelation: map[string]evaluate.RelationCalibration{f.relation(0): {Queries: 400, Candidates: 3900, True: 300, Before: 0.6, After: 0.01}}}
+	fill := func(r *evaluate.Reliability, share func(mean float64) float64) {
+		for i := range calibration.Bins {
+			mean := (float64(i) + 0.4) / calibration.Bins
+			r.Bins = append(r.Bins, calibration.Row{From: float64(i) / calibration.Bins, To: float64(i+1) / calibration.Bins, Candidates: int64(4000 / (i + 1)), Mean: mean, Observed: share(mean)})
+		}
+	}
+	c.Before.Error, c.After.Error = 0.5939, 0.0028
+	fill(&c.Before, func(mean float64) float64 { return 0.2 * mean * mean })
+	fill(&c.After, func(mean float64) float64 { return mean + 0.03*math.Sin(9*mean) })
+	return c
 }
 
 func (f fixture) messages() {

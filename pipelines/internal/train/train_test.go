@@ -50,7 +50,7 @@ func TestTrainingWithoutValidation(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "best: epoch 4, the last") || !strings.Contains(out, "not calibrated") {
 		t.Errorf("%d, %s%s", code, out, stderr)
 	}
-	for name := range pipelinetest.Files(t, filepath.Join(w, "checkpoints")) {
+	for name := range pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")) {
 		if strings.Contains(name, "calibration") {
 			t.Errorf("%s was written", name)
 		}
