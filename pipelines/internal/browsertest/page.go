@@ -23,7 +23,7 @@ type Page struct {
 }
 
 // patience is how long the browser may take for one step on a busy machine.
-const patience = 60 * time.Second
+const patience = 20 * time.Second
 
 // Open opens a URL in a window of the given size and waits until it is loaded. The browser ends with the test.
 func Open(t testing.TB, url string, width, height int) *Page {

@@ -36,6 +36,8 @@ type evidence struct {
 	evaluations []evaluation
 	own         []card // the user's own queries, the first of ownQueries
 	ownQueries  int64
+	searched    []*searchTable
+	search      *search
 	messages    []messages.Summary
 	runs        []*evidence // of the workspace, this one included, if there are several
 	analysis    *statistics.Analysis
@@ -84,10 +86,11 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 			e.analysis = &a
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), e.failure); err != nil {
 		return nil, err
 	}
-	return e, e.failure
+	e.search, err = newSearch(ctx, e.searched, searchBytes)
+	return e, err
 }
 
 // require returns an error unless a folder is complete, undamaged and made from the present inputs.

@@ -29,7 +29,7 @@ func (e *evidence) compose() page {
 	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
 	for _, s := range []section{
 		e.composeRuns(), e.composeData(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
-		e.composeOwnQueries(), e.composePredictions(), e.composeConfiguration(),
+		e.composeOwnQueries(), e.composePredictions(), e.composeSearch(), e.composeConfiguration(),
 	} {
 		s.Gaps = e.gaps[s.ID]
 		if s.Title != "" {

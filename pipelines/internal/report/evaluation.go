@@ -23,14 +23,13 @@ type evaluation struct {
 
 // readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the tables.
 func (e *evidence) readEvaluations(ctx context.Context) {
-	predictions := content{queriesSection, "predictions"}
-	e.readMetrics(ctx, content{evaluationSection, "metrics"}, predictions)
+	e.readMetrics(ctx, content{evaluationSection, "metrics and predictions"})
 	if len(e.evaluations) == 0 {
 		return
 	}
 	v := &e.evaluations[0]
 	if err := e.readTables(ctx, v); err != nil {
-		e.missingSplit(v.Split, e.workspace.Command("score", "--split", v.Split), err, predictions)
+		e.missingSplit(v.Split, e.workspace.Command("score", "--split", v.Split), err, content{queriesSection, "predictions"})
 	}
 }
 

@@ -108,7 +108,7 @@ func (v evaluation) worst() string {
 			continue
 		}
 		one := v.ByRelation[name]
-		named = append(named, fmt.Sprintf("%s (MRR %s)", name, metric(one.Pessimistic.MRR)))
+		named = append(named, fmt.Sprintf("%s (MRR %s)", shown(name), metric(one.Pessimistic.MRR)))
 		rest -= one.Queries
 		sum -= one.Pessimistic.MRR * float64(one.Queries)
 	}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/pipelines/internal/report/chart"
 )
 
@@ -16,14 +17,31 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"wrap": wrap}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"wrap": wrap, "breakable": breakable, "plain": names.Escape}).Parse(pageText))
 
-// wrap escapes a name and lets a line end after the characters that join its words.
+// Of a name the page shows this many letters; a pointer shows more of a longer one.
+const shownLetters, pointedLetters = 120, 1000
+
+// wrap returns a name as HTML: escaped, shortened, and with breaks after the characters that join its words.
 func wrap(name string) template.HTML {
-	return template.HTML(wordEnds.Replace(template.HTMLEscapeString(name)))
+	full := names.Escape(name)
+	short := names.Shorten(full, shownLetters)
+	html := template.HTML(wordEnds.Replace(template.HTMLEscapeString(short)))
+	if short == full {
+		return html
+	}
+	return template.HTML(`<span title="`+template.HTMLEscapeString(names.Shorten(full, pointedLetters))+`">`) + html + "</span>"
 }
 
 var wordEnds = strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>", ".", ".<wbr>")
+
+// breakable returns a sentence as HTML whose lines can break within the names in it.
+func breakable(text string) template.HTML {
+	return template.HTML(strings.NewReplacer("_", "_<wbr>", "/", "/<wbr>").Replace(template.HTMLEscapeString(names.Escape(text))))
+}
+
+// shown returns a name for use in a sentence.
+func shown(name string) string { return names.Shorten(name, shownLetters/2) }
 
 // page is the content of index.html, in its order.
 type page struct {
@@ -33,6 +51,8 @@ type page struct {
 	Style    template.CSS
 	Tiles    []tile
 	Sections []section
+	// Policy is the page's content policy: it loads nothing, and runs nothing but its own script.
+	Policy string
 }
 
 // tile is a number at the top of the page.
@@ -46,6 +66,7 @@ type section struct {
 	Figures   []figure
 	Tables    []table
 	Cards     []card
+	Search    *search
 }
 
 // gap is something that the page lacks, and the command that makes it.
@@ -121,6 +142,12 @@ type answer struct {
 
 // html returns the whole page, self-contained.
 func (p page) html() ([]byte, error) {
+	p.Policy = "default-src 'none'; style-src 'unsafe-inline'"
+	for _, s := range p.Sections {
+		if s.Search != nil {
+			p.Policy = s.Search.Policy
+		}
+	}
 	p.Style = template.CSS(chart.Style + "\n" + pageStyle)
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, p); err != nil {

@@ -50,11 +50,13 @@ func everyQuery(query) bool { return true }
 func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
 	folder := e.workspace.Evaluation(v.Split)
 	found := newRanks(e.seed, v.worstRelations())
+	all := newSearchTable("the "+v.Split+" split", storage.Join(folder, evaluate.PredictionsTable), false)
 	var kept []query
 	of := map[query][]parquet.Ranking{}
 	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.RankingsTable), func(rows []parquet.Ranking) error {
 		found.add(rows)
 		queries, more := group(rows, rankedQuery, everyQuery)
+		all.expect(queries, more)
 		maps.Copy(of, more)
 		kept = shortlist(append(kept, queries...), of)
 		few := make(map[query][]parquet.Ranking, len(kept))
@@ -73,11 +75,13 @@ func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
 	err = parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
 		_, found := group(rows, predictedQuery, func(q query) bool { return slices.Contains(chosen, q) })
 		maps.Copy(answers, found)
+		all.add(rows)
 		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
+	e.searched = append(e.searched, all)
 	for _, q := range chosen {
 		v.cards = append(v.cards, newCard(q, answers[q], of[q]))
 	}
@@ -96,7 +100,10 @@ func (e *evidence) readOwnQueries(ctx context.Context) {
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
 	err = e.require(ctx, e.workspace.EvaluationFolder("queries"), scoreOwn)
 	if err == nil {
+		all := newSearchTable("your own queries", table, true)
+		e.searched = append(e.searched, all)
 		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
+			all.add(rows)
 			queries, candidates := group(rows, predictedQuery, everyQuery)
 			e.ownQueries += int64(len(queries))
 			for _, q := range queries[:min(len(queries), ownShown-len(e.own))] {
@@ -204,9 +211,9 @@ func newCard(q query, candidates []parquet.Prediction, expected []parquet.Rankin
 	case c.Good:
 		c.Verdict = fmt.Sprintf("right, all %d answers", len(expected))
 	case worst.Distance < 0:
-		c.Verdict = fmt.Sprintf("%s is unreached: rank %s", worst.Answer, count(worst.RankPessimistic))
+		c.Verdict = fmt.Sprintf("%s is unreached: rank %s", shown(worst.Answer), count(worst.RankPessimistic))
 	default:
-		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", worst.Answer, count(worst.RankPessimistic), worst.Distance)
+		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", shown(worst.Answer), count(worst.RankPessimistic), worst.Distance)
 	}
 	const shown = 6
 	for _, p := range candidates {
@@ -243,6 +250,14 @@ func (e *evidence) composeOwnQueries() section {
 		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", ownShown, count(e.ownQueries), e.workspace.EvaluationFolder("queries")))
 	}
 	return s
+}
+
+// composeSearch returns the section that searches predictions, empty without any.
+func (e *evidence) composeSearch() section {
+	if e.search == nil {
+		return section{}
+	}
+	return section{ID: "all", Title: "All predictions", Lead: e.search.notes, Search: e.search}
 }
 
 // composePredictions returns the section with predictions for queries of a split, empty without any.

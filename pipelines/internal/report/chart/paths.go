@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/names"
 	"tagnet/model"
 )
 
@@ -28,7 +29,7 @@ const (
 	entityRadius = 5.0
 )
 
-// stop is an entity at a position of a path: the same entity at another position is drawn again, so that every path
+// stop is an entity, by its escaped name, at a position of a path: the same entity at another position is drawn again, so that every path
 // reads from left to right. The answer is always in the last column.
 type stop struct {
 	column int
@@ -85,7 +86,7 @@ func Paths(paths []model.Path) string {
 	}
 	for _, s := range g.stops {
 		x, y := g.at(s)
-		g.texts = append(g.texts, textBox(x, y+19, shorten(s.entity, letters)))
+		g.texts = append(g.texts, textBox(x, y+19, names.Shorten(s.entity, letters)))
 	}
 	for _, l := range g.links {
 		c.link(g, l, heaviest)
@@ -98,17 +99,17 @@ func Paths(paths []model.Path) string {
 			class = "f1"
 		}
 		x, y := g.at(s)
-		c.add(`<g><title>%s</title><circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"/>`, html.EscapeString(shorten(s.entity, fullLetters)), x, y, entityRadius, class)
+		c.add(`<g><title>%s</title><circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"/>`, html.EscapeString(names.Shorten(s.entity, fullLetters)), x, y, entityRadius, class)
 		class = "name"
 		if i < 2 {
 			class = "name end"
 		}
-		c.text(x, y+19, "middle", class, shorten(s.entity, letters))
+		c.text(x, y+19, "middle", class, names.Shorten(s.entity, letters))
 		c.add("</g>")
 	}
 	wide := 2*pathMargin + float64(g.last)*columnPitch
 	high := laneTop + deepest*lanePitch + 32
-	title := fmt.Sprintf("Paths from %s to %s", shorten(g.stops[0].entity, fullLetters), shorten(g.stops[1].entity, fullLetters))
+	title := fmt.Sprintf("Paths from %s to %s", names.Shorten(g.stops[0].entity, fullLetters), names.Shorten(g.stops[1].entity, fullLetters))
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart paths\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
 		wide, high, wide, high, html.EscapeString(title), c.elements.String())
 }
@@ -124,7 +125,7 @@ func arrange(paths []model.Path) *pathGraph {
 		}
 	}
 	for lane, p := range drawn {
-		source, answer := stop{0, p.Steps[0].From}, stop{g.last, p.Steps[len(p.Steps)-1].To}
+		source, answer := stop{0, names.Escape(p.Steps[0].From)}, stop{g.last, names.Escape(p.Steps[len(p.Steps)-1].To)}
 		middle := float64(len(drawn)-1) / 2
 		g.put(source, middle)
 		g.put(answer, middle)
@@ -132,7 +133,7 @@ func arrange(paths []model.Path) *pathGraph {
 		for i, step := range p.Steps {
 			to := answer
 			if i < len(p.Steps)-1 {
-				to = stop{i + 1, step.To}
+				to = stop{i + 1, names.Escape(step.To)}
 				g.put(to, float64(lane))
 			}
 			l := link{at, to, step.Relation, step.Inverse}
@@ -218,13 +219,13 @@ func (c *canvas) link(g *pathGraph, l link, heaviest float64) {
 	if g.weight[l] < 0 {
 		class += " against"
 	}
-	name, tip := l.relation, fmt.Sprintf("M%.1f %.1fl%.1f -4.5v9z", x2+arrow, y2, -arrow)
+	name, tip := names.Escape(l.relation), fmt.Sprintf("M%.1f %.1fl%.1f -4.5v9z", x2+arrow, y2, -arrow)
 	if l.inverse {
 		tip = fmt.Sprintf("M%.1f %.1fl%.1f -4.5v9z", x1-arrow, y1, arrow)
 	}
-	note := shorten(name, fullLetters) + " (" + strings.Join(g.notes[l], ", ") + ")"
+	note := names.Shorten(name, fullLetters) + " (" + strings.Join(g.notes[l], ", ") + ")"
 	c.add(`<g><title>%s</title><path d="%s" class="%s" stroke-width="%.1f"/><path d="%s" class="tip"/>`, html.EscapeString(note), path, class, width, tip)
-	name = shorten(name, letters)
+	name = names.Shorten(name, letters)
 	place := places[0]
 	for _, p := range places {
 		if !slices.ContainsFunc(g.texts, textBox(p[0], p[1], name).overlaps) {
@@ -235,21 +236,4 @@ func (c *canvas) link(g *pathGraph, l link, heaviest float64) {
 	g.texts = append(g.texts, textBox(place[0], place[1], name))
 	c.text(place[0], place[1], "middle", "small label", name)
 	c.add("</g>")
-}
-
-// shorten returns a name with at most the given number of letters. What it leaves out is from the middle, and from a path
-// or an IRI the folders first, since such names differ at their ends.
-func shorten(name string, most int) string {
-	all := []rune(name)
-	if len(all) <= most {
-		return name
-	}
-	if cut := strings.LastIndexAny(strings.TrimRight(name, "/#"), "/#"); cut >= 0 && len([]rune(name[cut+1:])) > 2 {
-		all = append([]rune("…"), []rune(name[cut+1:])...)
-		if len(all) <= most {
-			return string(all)
-		}
-	}
-	tail := most / 3
-	return string(all[:most-1-tail]) + "…" + string(all[len(all)-tail:])
 }

@@ -87,7 +87,7 @@ func TestPathsOfAnything(t *testing.T) {
 	if svg := Paths([]model.Path{{Weight: 1}}); svg != "" {
 		t.Errorf("without a step: %s", svg)
 	}
-	hostile := `</svg><script>"&'`
+	hostile := "</svg><script>\"&'\x1b[31m\x00"
 	long := "/film/film/release_date_s./film/film_regional_release_date/film_release_region"
 	svg := Paths([]model.Path{way(math.NaN(), hostile, hostile, hostile), way(0, hostile, long, strings.Repeat("ä", 1<<20), long, hostile)})
 	wellFormed(t, strings.ReplaceAll(svg, "path 1: NaN", ""))
@@ -109,17 +109,5 @@ func TestPathsOfAnything(t *testing.T) {
 	}
 	if svg := Paths(many[mostPathSteps:]); svg != "" {
 		t.Errorf("a path with %d steps is drawn", mostPathSteps+1)
-	}
-}
-
-func TestShorten(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"short": "short", "exactly fifteen": "exactly fifteen", "telecommunication.n.01": "telecommu….n.01",
-		"http://example.org/ns#parentOf": "…parentOf", "http://example.org/": "…example.org/", "/a/b/c/d/e/f/g/h/i/j": "/a/b/c/d/…h/i/j",
-	} {
-		if got := shorten(name, 15); got != want {
-			t.Errorf("%s becomes %s, want %s", name, got, want)
-		}
 	}
 }
