@@ -3,7 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
 
 	"tagnet/model/explanation"
@@ -15,24 +15,24 @@ type Path struct {
 	// Weight is the mean, over the path's steps, of the derivative of the score by a factor of the step's message: a
 	// share of influence to first order, and no probability. It may be negative. For A*Net, whose authors weigh paths
 	// otherwise, it is the mean of the senders' priorities relative to the highest in their layers.
-	Weight float64
+	Weight float64 `json:"weight"`
 	// Steps lead from the source to the answer, one in each layer from the first.
-	Steps []Step
+	Steps []Step `json:"steps"`
 }
 
 // Step is an edge of a path, by names.
 type Step struct {
-	From string
+	From string `json:"from"`
 	// Relation is the name of a relation of the graph. With Inverse the fact is (To, Relation, From), else
 	// (From, Relation, To).
-	Relation string
-	Inverse  bool
-	To       string
+	Relation string `json:"relation"`
+	Inverse  bool   `json:"inverse"`
+	To       string `json:"to"`
 }
 
 // String returns the weight and the steps on one line: 0.27  Ann -parent_of-> Ben -~parent_of-> Eve. Names are as
 // they are in the graph; where a person reads them, control characters in them need escaping.
-func (p Path) String() string { return formatWeight(p.Weight) + "  " + p.Text() }
+func (p Path) String() string { return FormatWeight(p.Weight) + "  " + p.Text() }
 
 // Text returns the steps on one line, without the weight.
 func (p Path) Text() string {
@@ -50,8 +50,13 @@ func (p Path) Text() string {
 	return text.String()
 }
 
-// formatWeight returns a path's weight with two significant digits.
-func formatWeight(weight float64) string { return strconv.FormatFloat(weight, 'g', 2, 64) }
+// FormatWeight returns a path's weight with two significant digits.
+func FormatWeight(weight float64) string {
+	if math.Abs(weight) >= 9.95 {
+		return fmt.Sprintf("%.0f", weight)
+	}
+	return fmt.Sprintf("%#.2g", weight)
+}
 
 // Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. There is
 // none where the entity is the source, or farther away than the model has layers. The error of an unknown entity or
@@ -86,21 +91,22 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) 
 	if err != nil {
 		return nil, err
 	}
-	return m.namedPaths(explained.Paths), nil
+	return NamedPaths(m.view.Entities, m.graph.Relations, explained.Paths), nil
 }
 
 // PathWeights says in a sentence what the weights of this model's paths are.
 func (m *Model) PathWeights() string { return explanation.Weights(m.record.Configuration) }
 
-func (m *Model) namedPaths(paths []explanation.Path) []Path {
-	relations := int32(len(m.graph.Relations))
+// NamedPaths returns paths with the names of their entities and base relations, by id.
+func NamedPaths(entities, relations []string, paths []explanation.Path) []Path {
 	named := make([]Path, len(paths))
 	for i, path := range paths {
 		named[i].Weight = path.Weight
 		for _, e := range path.Edges {
-			step := Step{From: m.view.Entities[e.Sender], To: m.view.Entities[e.Receiver], Inverse: e.Relation >= relations}
-			step.Relation = m.graph.Relations[e.Relation%relations]
-			named[i].Steps = append(named[i].Steps, step)
+			base := int(e.Relation) % len(relations)
+			named[i].Steps = append(named[i].Steps, Step{
+				From: entities[e.Sender], Relation: relations[base], Inverse: int(e.Relation) >= len(relations), To: entities[e.Receiver],
+			})
 		}
 	}
 	return named

@@ -23,6 +23,15 @@ func TestPathOnOneLine(t *testing.T) {
 	}
 }
 
+func TestFormatWeight(t *testing.T) {
+	t.Parallel()
+	for weight, want := range map[float64]string{0.2: "0.20", -0.0764: "-0.076", 1.04: "1.0", 9.96: "10", 12.4: "12", 1234: "1234", 0: "0.0", 1e-6: "1.0e-06"} {
+		if got := model.FormatWeight(weight); got != want {
+			t.Errorf("weight %g is %q, want %q", weight, got, want)
+		}
+	}
+}
+
 // TestExplain explains a grandparent that is no fact: the rule that derives it is among the paths.
 func TestExplain(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,17 @@ func samplePredictions(n int) []Prediction {
 	return rows
 }
 
+func sampleExplanations(n int) []Explanation {
+	rows := make([]Explanation, n)
+	for i := range rows {
+		rows[i] = Explanation{
+			Query: int64(i / 6), Direction: "head", Source: fmt.Sprint("a", i%7), Relation: "likes", Entity: fmt.Sprint("e", i/3), Path: int32(i%3) + 1,
+			Weight: 0.1 - float64(i)/7, Text: fmt.Sprintf("a -~likes-> ä %d", i), Steps: `[{"from":"a","relation":"likes","inverse":true,"to":"ä"}]`,
+		}
+	}
+	return rows
+}
+
 func sampleCounts(n int) []MessageCount {
 	rows := make([]MessageCount, n)
 	for i := range rows {
@@ -101,6 +112,7 @@ func suite[R Row](t *testing.T, sample func(n int) []R) {
 
 func TestRankings(t *testing.T)      { suite(t, sampleRankings) }
 func TestPredictions(t *testing.T)   { suite(t, samplePredictions) }
+func TestExplanations(t *testing.T)  { suite(t, sampleExplanations) }
 func TestMessageCounts(t *testing.T) { suite(t, sampleCounts) }
 func TestShares(t *testing.T)        { suite(t, sampleShares) }
 

@@ -39,6 +39,18 @@ type Prediction struct {
 	Hops int32
 }
 
+// Explanation is one of the best paths to a prediction: a row of the table explanations.
+type Explanation struct {
+	// Query, Direction, Source, Relation and Entity are those of Prediction.
+	Query                               int64
+	Direction, Source, Relation, Entity string
+	// Path is the rank of the path among those to the entity, from 1.
+	Path   int32
+	Weight float64
+	// Text is the path on one line, Steps a JSON list of objects with the fields from, relation, inverse and to.
+	Text, Steps string
+}
+
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
 // the table messages.
 type MessageCount struct {
@@ -79,13 +91,14 @@ type Share struct {
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | MessageCount | Share
+	Ranking | Prediction | Explanation | MessageCount | Share
 	// table returns the name of the table and the version of its columns.
 	table() (name, version string)
 }
 
 func (Ranking) table() (name, version string)      { return "rankings", "1" }
 func (Prediction) table() (name, version string)   { return "predictions", PredictionsVersion }
+func (Explanation) table() (name, version string)  { return "explanations", "1" }
 func (MessageCount) table() (name, version string) { return "messages", "1" }
 func (Share) table() (name, version string)        { return "shares", "1" }
 

@@ -15,6 +15,7 @@ import (
 	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/distances"
 	_ "tagnet/stages/evaluate"
+	_ "tagnet/stages/explain"
 	_ "tagnet/stages/graph"
 	_ "tagnet/stages/learn"
 	_ "tagnet/stages/messages"

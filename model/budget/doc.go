@@ -25,6 +25,8 @@
 //	              + 12 L R d                      relation embeddings of two queries
 //	  training    4 V a (3 d + w)                 states, gradients, and what the backward pass reads
 //	              + 132 V + 18 E + 4 L R d        as above
+//	  explaining  a training's propagator,        of which only what an answer depends on is touched
+//	              + (60 E + 400 V) a              edges that a path may take; best paths to each entity, for 10 paths
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),
@@ -33,6 +35,7 @@
 //
 //	command, on WN18RR                           least   peak
 //	score --split valid --threads 2                317    243
+//	score --queries (60) --explain --threads 2     862    287
 //	messages --split valid                         212    117
 //	distances --split valid --method worker        206    191
 //	distances --split valid --method join          232    181
@@ -40,6 +43,7 @@
 //
 //	command, on FB15k-237                        least   peak
 //	score --queries (1,500 queries) --threads 2    309    243
+//	score --queries (60) --explain --threads 2     657    347
 //	messages --split valid                         220    126
 //	distances --split valid --method worker        212    163
 //	distances --split valid --method join          225    201

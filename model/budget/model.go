@@ -117,6 +117,22 @@ func trainer(s Sizes, c configuration.Configuration) int64 {
 	return propagator(s, c, true) + network + sums + 5*s.Entities
 }
 
+// explainer bounds the bytes of a thread that explains: a propagator, the gradients of parameters, and the edges that paths
+// may take with the best paths to their receivers.
+func explainer(s Sizes, c configuration.Configuration, paths int) int64 {
+	const edge, path = 24, 16
+	v, d, layers := s.Entities, int64(c.Dim), int64(c.Layers)
+	sent := layers // layers in which an edge is sent along
+	if c.Windowed() {
+		sent = min(layers, int64(c.Delta)+1)
+	}
+	total := propagator(s, c, !c.Prioritized()) + 36*v
+	if !c.Prioritized() {
+		total += layers * (4*s.Relations*d + maps(c) + 16*d)
+	}
+	return total + sent*(edge*s.Edges+path*int64(paths)*v)*5/2 // arrays grow by a quarter, and are copied then
+}
+
 // batch bounds the bytes that a step of training needs for each query of its batch: relation
 // embeddings, gradients of all parameters, and their sums.
 func batch(s Sizes, c configuration.Configuration) int64 {

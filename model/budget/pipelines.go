@@ -38,6 +38,21 @@ func Score(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate
 	}
 }
 
+// Explain estimates explaining answers with so many paths each, by shards of at most shardRows paths.
+func Explain(s Sizes, c configuration.Configuration, paths, shardRows int) Estimate {
+	const perRow = 3 << 10 // a row with its text and steps, and its columns before and after they are compressed
+	return Estimate{
+		Task: "explaining on this graph",
+		Rows: []Row{
+			{"graph", s.graph()},
+			{"ids of names", 64 * s.Entities},
+			{"parameters", 8*parameterCount(s, c) + folded(s, c) + int64(c.Layers)*maps(c)},
+			{"explanations", Shards * perRow * int64(shardRows)},
+		},
+		Thread: explainer(s, c, paths),
+	}
+}
+
 // Calibrate estimates a calibration with the topK new ones of the depth best candidates of each query, by shards with at
 // most shardRows candidates.
 func Calibrate(s Sizes, c configuration.Configuration, topK, depth, shardRows int) Estimate {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -102,24 +101,12 @@ func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 	})
 }
 
-// threads returns the number of threads of this worker.
-func (p Params) threads() int {
-	switch cores := runtime.GOMAXPROCS(0); {
-	case p.Threads > 0:
-		return p.Threads
-	case p.MostThreads > 0:
-		return min(cores, p.MostThreads)
-	default:
-		return cores
-	}
-}
-
 func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
 	record, weights, err := worker.Weights(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
-	with := Means{Threads: p.threads(), Announce: p.announce}
+	with := Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
 	if with.Kernel, err = kernel.Named(p.Kernel); err != nil {
 		return nil, err
 	}

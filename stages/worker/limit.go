@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 )
 
@@ -51,6 +52,19 @@ func Enter(ctx context.Context, threads int) (_ context.Context, leave func(), e
 		working.threads--
 		working.changed.Broadcast()
 	}, nil
+}
+
+// Threads returns the number of threads of a step in this process: those that are given or, if that is 0, one a core, most
+// at most (unless that is 0).
+func Threads(given, most int) int {
+	switch cores := runtime.GOMAXPROCS(0); {
+	case given > 0:
+		return given
+	case most > 0:
+		return min(cores, most)
+	default:
+		return cores
+	}
 }
 
 // Start allows work again, for a new pipeline of this process.

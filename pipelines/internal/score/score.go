@@ -36,6 +36,7 @@ type flags struct {
 	memory                             int64
 	baseRate                           float64
 	weightsFlags
+	explanationFlags
 }
 
 // Pipeline returns the score command.
@@ -54,6 +55,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.threads, "threads", 0, "threads of a worker; 0 is one per core, fewer if --memory is too small for them; changes no result")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
+			f.explanationFlags.register(set)
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -78,6 +80,9 @@ func (f *flags) check() error {
 	if err := f.checkBaseRate(); err != nil {
 		return err
 	}
+	if err := f.checkExplanations(); err != nil {
+		return err
+	}
 	return command.CheckMemory(f.memory)
 }
 
@@ -96,6 +101,8 @@ type recorded struct {
 	// Calibration is the checksum of the checkpoint's calibration, BaseRate that of the flag.
 	Calibration string  `json:"calibration,omitempty"`
 	BaseRate    float64 `json:"base_rate,omitempty"`
+	// Paths is the number of paths of an explanation, 0 without.
+	Paths int `json:"paths,omitempty"`
 }
 
 // scoring is one run of the command.
@@ -109,7 +116,8 @@ type scoring struct {
 	own    ownQueries             // of --queries
 	plan   budget.Plan            // of --memory
 
-	calibration *calibration.Calibration // nil if the checkpoint has none
+	calibration     *calibration.Calibration // nil if the checkpoint has none
+	explanationPlan budget.Plan              // the same of --explain
 
 	distinct int64 // distinct queries
 	cost     command.Cost
@@ -210,8 +218,10 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 		a.distinct = queries - int64(a.own.duplicates)
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
-	a.plan, err = a.e.Plan(budget.Score(sizes, c, a.best, bundle.MaxRows), a.memory, a.threads)
-	return err
+	if a.plan, err = a.e.Plan(budget.Score(sizes, c, a.best, bundle.MaxRows), a.memory, a.threads); err != nil {
+		return err
+	}
+	return a.divideExplanations(sizes)
 }
 
 // stage returns the stage of a folder. table is the URL of the queries to score instead of the split's.
@@ -222,7 +232,7 @@ func (a *scoring) stage(folder, table string, queries int64, r recorded) workspa
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{a.pipeline(folder, lock.Lock{}, table, "")}, nil
+		return a.withExplanations(a.pipeline(folder, lock.Lock{}, table, ""), folder), nil
 	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})
 	return s
 }
@@ -231,16 +241,16 @@ func (a *scoring) stage(folder, table string, queries int64, r recorded) workspa
 func (a *scoring) loads(queries int64) []command.Load {
 	const bytesPerRow = 14
 	rows := queries + a.distinct*int64(a.best)
-	return []command.Load{
+	return append([]command.Load{
 		{Step: "bundle.cut", Elements: queries, Unit: "queries"},
 		{
 			Step: "evaluate.shard", Elements: a.distinct, Unit: "distinct queries",
 			Parts: bundle.Count(a.distinct, rows, a.work()), Bytes: bytesPerRow * rows,
 		},
-	}
+	}, a.explanationLoads()...)
 }
 
-// score runs the Beam pipeline and completes the folder. table is the URL of the queries to
+// score runs the Beam pipelines and completes the folder. table is the URL of the queries to
 // score instead of the split's.
 func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
 	if err := a.writeWeights(ctx, stage.Lock()); err != nil {
@@ -248,6 +258,20 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 		return err
 	}
 	defer budget.Limit(a.memory * budget.MiB)()
+	err := a.rank(ctx, stage, table, queries)
+	if err == nil {
+		err = a.explain(ctx, stage)
+	}
+	if err != nil {
+		worker.Stop() // no part of a table appears after the folder is cleared
+		stage.Abandon(!command.Local())
+		return err
+	}
+	return stage.Publish(ctx, map[string]int64{"queries": queries})
+}
+
+// rank runs the Beam pipeline that scores.
+func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
@@ -255,12 +279,10 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 	defer release()
 	worker.Start()
 	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), table, announce)); err != nil {
-		worker.Stop() // no part of a table appears after the folder is cleared
-		stage.Abandon(!command.Local())
 		return err
 	}
 	bar.Set(queries)
-	return stage.Publish(ctx, map[string]int64{"queries": queries})
+	return nil
 }
 
 // pipeline returns the Beam pipeline that writes a folder. announce is the id of a registered function

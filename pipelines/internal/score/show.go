@@ -55,9 +55,9 @@ func (a *scoring) answer(ctx context.Context) error {
 	table := storage.Join(w.Path(a.queriesFolder()), "queries.arrow")
 	stage := a.stage(a.queriesFolder(), table, count, recorded{
 		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(),
 	})
-	stage.Outputs = []string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}
+	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
 	// Answers to other queries are overwritten without --force: they are cheap to compute.
 	done, err := stage.Replace(ctx, a.e.Force)
 	if err != nil {
@@ -99,19 +99,28 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if err != nil && err != enough {
 		return err
 	}
+	paths, err := a.shownPaths(ctx, folder, predictions)
+	if err != nil {
+		return err
+	}
 	for _, p := range predictions {
 		if p.Position == 1 {
 			a.e.Say("\n%s", query(p))
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(p.Entity)))
 		a.e.Say("%4d  %s%s  %s", p.Position, p.Entity, padding, notes(p))
+		a.showPaths(paths[pathsOf{p.Query, p.Entity}])
 	}
 	if shown > queriesShown {
 		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.lines)-a.own.duplicates-queriesShown)))
 	}
+	a.sayWeights()
 	a.e.Say("")
 	a.sayUncalibrated(ctx)
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
+	if err := a.showExplanations(ctx, made, folder); err != nil {
+		return err
+	}
 	return a.e.Tables(ctx, made, storage.Join(folder, evaluate.PredictionsTable))
 }
 
