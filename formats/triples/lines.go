@@ -3,7 +3,6 @@ package triples
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,24 @@ import (
 // MaxLine is the length of the longest accepted line, in bytes without its end.
 const MaxLine = 1 << 20
 
-// shownOfLong is the number of bytes of an overlong line that a BadLine keeps.
+// MaxName is the length of the longest accepted name in bytes. Names are held in memory, searched and shown on
+// pages, so that a text which became a name by mistake is refused here.
+const MaxName = 4096
+
+// shownOfLong is the number of bytes of a long line that a BadLine keeps.
 const shownOfLong = 200
+
+// Shown returns the text of a bad line: the line, or the beginning and the length of a long one.
+func Shown(line []byte) string {
+	if len(line) <= shownOfLong {
+		return string(line)
+	}
+	end := shownOfLong
+	for end > shownOfLong-utf8.UTFMax && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s... (%d bytes)", line[:end], len(line))
+}
 
 // readLines calls each for every line without its end, in a buffer that the next line overwrites, and
 // bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
@@ -60,7 +75,7 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 	}
 }
 
-// begin unpacks gzip, which it recognizes by the first two bytes, and skips a byte-order mark.
+// begin unpacks a compressed text, which it recognizes by its first bytes, and skips a byte-order mark.
 func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	text, err := plain(name, text)
 	if err != nil {
@@ -68,47 +83,10 @@ func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	}
 	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		text.Discard(3)
+	} else if utf16 := string(mark[:min(2, len(mark))]); utf16 == "\xff\xfe" || utf16 == "\xfe\xff" {
+		return nil, fmt.Errorf("%s:1: the file is UTF-16 text; save it as UTF-8", name)
 	}
 	return text, nil
-}
-
-func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
-	magic, err := text.Peek(2)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, readError(name, err)
-	}
-	if string(magic) != "\x1f\x8b" {
-		return text, nil
-	}
-	unpacked, err := gzip.NewReader(text)
-	if err != nil {
-		return nil, readError(name, gzipError(err))
-	}
-	return bufio.NewReaderSize(gzipReader{unpacked}, MaxLine+len("\r\n")), nil
-}
-
-// gzipReader returns an error, not io.EOF, if the packed data end too early.
-type gzipReader struct{ r io.Reader }
-
-func (g gzipReader) Read(p []byte) (int, error) {
-	n, err := g.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = gzipError(err)
-	}
-	return n, err
-}
-
-var errGzip = errors.New("make or fetch it again")
-
-// gzipError returns the error of a file that is cut short or damaged. It is never io.EOF.
-func gzipError(err error) error {
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the gzip file is cut short; %w", errGzip)
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
-		return fmt.Errorf("the gzip file is damaged (%v); %w", err, errGzip)
-	}
-	return fmt.Errorf("unpacking gzip: %w", err)
 }
 
 func readError(name string, err error) error { return fmt.Errorf("reading %s: %w", name, err) }
@@ -117,7 +95,7 @@ func tooLong(name string, number int, line []byte) BadLine {
 	return BadLine{
 		File: name, Line: number,
 		Reason: fmt.Sprintf("line longer than %d bytes", MaxLine), Remedy: "shorten its names, or check for missing line ends",
-		Text: string(line[:shownOfLong]),
+		Text: string(line[:shownOfLong]) + "... (the rest was not kept)",
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Triple is a fact by names. They are views of a buffer that the next line overwrites.
@@ -26,7 +28,7 @@ type BadLine struct {
 	Line int // from 1
 	// Reason says what is wrong, Remedy how to correct it.
 	Reason, Remedy string
-	// Text is the line without its end, or the beginning of an overlong line.
+	// Text is the line without its end, or the beginning of a long line with its length.
 	Text string
 }
 
@@ -39,26 +41,83 @@ func (b BadLine) Error() string {
 // other line. It stops at the first error that one of them returns, and returns it. So with a bad that
 // returns its argument, Read is strict.
 //
-// Lines end in LF or CRLF; the last may lack its end. A byte-order mark is skipped, and gzip is
-// recognized by its first bytes. A fact has three fields separated by single tabs, none of them empty,
-// in UTF-8 without NUL. Spaces are part of names. Errors mention name. The error of a text without
-// lines wraps ErrEmpty. If gzip data are cut short or damaged, Read returns an error after the lines
-// that could be read.
+// Lines end in LF or CRLF; the last may lack its end. A byte-order mark is skipped, and gzip, bzip2 and zstd
+// are recognized by their first bytes. A fact has three fields separated by single tabs, none of them empty or
+// longer than MaxName, in UTF-8 without NUL, and its relation does not begin with ~. Spaces are part of names.
+// Errors mention name. The error of a text without lines wraps ErrEmpty. If compressed data are cut short or
+// damaged, Read returns an error after the lines that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	return ReadChunk(name, 1, r, each, bad)
 }
 
 // ReadChunk is Read of a chunk of a plain text that begins with line first, from 1. Only the first
-// chunk may begin with a byte-order mark or be gzip, and only it must have a line.
+// chunk may begin with a byte-order mark or be compressed, and only it must have a line.
 func ReadChunk(name string, first int, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
 	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [3]int
-		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
-			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)})
+		reason, remedy := splitFields(line, cut[:], fields)
+		if reason == "" && line[cut[0]+1] == '~' {
+			reason, remedy = inverseName(line[cut[0]+1 : cut[1]])
+		}
+		if reason != "" {
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
 		}
 		return each(number, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1:]})
 	}, bad)
+}
+
+// inverseName returns what is wrong with the name of a relation that begins with ~: queries could not tell it
+// from the inverse of another.
+func inverseName(relation []byte) (reason, remedy string) {
+	return fmt.Sprintf("relation %q begins with ~, which queries use for the inverse of a relation", relation), "rename the relation"
+}
+
+// Check returns what is wrong with the names of a fact that does not come from a line, such as a row of a
+// table, or "".
+func Check(head, relation, tail string) (reason, remedy string) {
+	for i, name := range [...]string{head, relation, tail} {
+		field := [...]string{"head", "relation", "tail"}[i]
+		switch {
+		case name == "":
+			return "the " + field + " is empty", "give head, relation and tail a name each"
+		case len(name) > MaxName:
+			return tooLongName("the "+field, len(name))
+		case strings.ContainsAny(name, "\t\n\r\x00"):
+			return fmt.Sprintf("the %s has a tab, a line break or NUL", field), "remove it: a name is one line of text"
+		case !utf8.ValidString(name):
+			return fmt.Sprintf("the %s is not valid UTF-8", field), "save the file as UTF-8 text"
+		}
+	}
+	if relation[0] == '~' {
+		return inverseName([]byte(relation))
+	}
+	return "", ""
+}
+
+func tooLongName(what string, length int) (reason, remedy string) {
+	return fmt.Sprintf("%s has %d bytes, the limit for a name is %d", what, length, MaxName), "shorten it, or check for missing tabs and line ends"
+}
+
+// ReadNumbered reads a text like ReadChunk whose lines have a fourth field: a number, which each gets instead of
+// that of the line. Such texts are written by this program only, from files of other formats; the number is the
+// fact's line there.
+func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
+	return readLines(name, "head, relation, tail and line", first, r, func(number int, line []byte) error {
+		var cut [4]int
+		reason, remedy := splitFields(line, cut[:], "head, relation, tail and line")
+		original := 0
+		if reason == "" {
+			var err error
+			if original, err = strconv.Atoi(string(line[cut[2]+1:])); err != nil {
+				reason, remedy = "its fourth field is not a number", "run again"
+			}
+		}
+		if reason != "" {
+			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
+		}
+		return each(original, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1 : cut[2]]})
+	}, func(b BadLine) error { return b })
 }
 
 // ReadTypes calls each for every line "entity TAB type" of a text that it reads like Read, and bad for every
@@ -68,7 +127,7 @@ func ReadTypes(name string, r io.Reader, each func(line int, entity, kind []byte
 	return readLines(name, fields, 1, r, func(number int, line []byte) error {
 		var cut [2]int
 		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
-			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)})
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
 		}
 		return each(number, line[:cut[0]], line[cut[0]+1:])
 	}, bad)
@@ -100,6 +159,9 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	for i, end := range ends {
 		if end == start {
 			return fmt.Sprintf("field %d of %d is empty", i+1, len(ends)), "give " + fields + " a name each"
+		}
+		if end-start > MaxName {
+			return tooLongName(fmt.Sprintf("field %d of %d", i+1, len(ends)), end-start)
 		}
 		start = end + 1
 	}
@@ -139,7 +201,7 @@ func ReadQueries(name string, r io.Reader, each func(line int, source, relation 
 			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation after the ~"
 		}
 		if reason != "" {
-			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: string(line)}
+			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
 		}
 		text := string(line)
 		relation, inverse := strings.CutPrefix(text[cut[0]+1:], "~")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -89,6 +90,7 @@ func TestReadSaysWhatIsWrongWithALine(t *testing.T) {
 }
 
 func TestReadOfOverlongLines(t *testing.T) {
+	// A line that is not too long is refused for its name.
 	name := strings.Repeat("n", MaxLine-len("\tr\tb"))
 	for _, c := range []struct {
 		longer int
@@ -100,7 +102,11 @@ func TestReadOfOverlongLines(t *testing.T) {
 	} {
 		text := name + strings.Repeat("n", c.longer) + "\tr\tb" + c.end
 		facts, bad, err := readAll(t, "x\tr\ty\n"+text)
-		if err != nil || (len(bad) == 1) != c.bad || len(facts)+len(bad) != 2 {
+		reason := "the limit for a name is"
+		if c.bad {
+			reason = "line longer than"
+		}
+		if err != nil || len(facts) != 1 || len(bad) != 1 || !strings.Contains(bad[0], reason) {
 			t.Errorf("%d over the limit, end %q: %d facts, bad lines %q, error %v", c.longer, c.end, len(facts), bad, err)
 		}
 		if c.bad && c.end != "" {
@@ -108,6 +114,75 @@ func TestReadOfOverlongLines(t *testing.T) {
 				t.Errorf("%d over the limit, end %q: the next line became %q", c.longer, c.end, facts)
 			}
 		}
+	}
+}
+
+// TestNamesAreBounded has names of the limit and beyond it, and the text that a bad line keeps.
+func TestNamesAreBounded(t *testing.T) {
+	long := strings.Repeat("ä", MaxName/2)
+	for field := range 3 {
+		for _, c := range []struct {
+			name string
+			bad  bool
+		}{{long, false}, {long + "n", true}} {
+			fields := []string{"a", "r", "b"}
+			fields[field] = c.name
+			var kept []BadLine
+			facts := 0
+			err := Read("f.txt", strings.NewReader(strings.Join(fields, "\t")), func(int, Triple) error { facts++; return nil },
+				func(b BadLine) error { kept = append(kept, b); return nil })
+			if err != nil || facts == 1 == c.bad || facts+len(kept) != 1 {
+				t.Errorf("field %d of %d bytes: %d facts, %v", field, len(c.name), facts, err)
+			}
+			if c.bad && (len(kept[0].Text) > shownOfLong+20 || !strings.HasSuffix(kept[0].Text, fmt.Sprintf("... (%d bytes)", MaxName+5)) || !utf8.ValidString(kept[0].Text)) {
+				t.Errorf("field %d: the bad line keeps %q", field, kept[0].Text)
+			}
+		}
+	}
+}
+
+func TestRelationsDoNotLookLikeInverses(t *testing.T) {
+	_, bad, err := readAll(t, "a\t~r\tb\n~a\tr~\t~b\n")
+	if err != nil || len(bad) != 1 || !strings.HasPrefix(bad[0], `f.txt:1: relation "~r" begins with ~, which queries use for the inverse of a relation; rename the relation`) {
+		t.Errorf("bad lines %q, %v", bad, err)
+	}
+}
+
+func TestReadOfUTF16(t *testing.T) {
+	for name, text := range map[string]string{"little endian": "\xff\xfea\x00\t\x00", "big endian": "\xfe\xff\x00a\x00\t"} {
+		if _, _, err := readAll(t, text); err == nil || err.Error() != "f.txt:1: the file is UTF-16 text; save it as UTF-8" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestReadOfPackedText reads files that bzip2 and zstd wrote, whole and cut anywhere.
+func TestReadOfPackedText(t *testing.T) {
+	for _, ending := range []string{"bz2", "zst"} {
+		whole, err := os.ReadFile("testdata/facts.txt." + ending)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, bad, err := readAll(t, string(whole))
+		if want := []string{"1: a|r|b", "2: b|r|c"}; err != nil || len(bad) > 0 || !cmp.Equal(facts, want) {
+			t.Errorf("%s: %q, bad lines %q, error %v", ending, facts, bad, err)
+		}
+		for n := magicLength; n < len(whole); n++ {
+			if _, _, err := readAll(t, string(whole[:n])); err == nil || !strings.HasSuffix(err.Error(), "make or fetch it again") {
+				t.Errorf("first %d of %d bytes of %s: error %v", n, len(whole), ending, err)
+			}
+		}
+		for n := magicLength; n < len(whole); n++ {
+			damaged := bytes.Clone(whole)
+			damaged[n] ^= 0x10
+			facts, _, err := readAll(t, string(damaged))
+			if err == nil && len(facts) != 2 {
+				t.Errorf("byte %d of %s flipped: %q and no error", n, ending, facts)
+			}
+		}
+	}
+	if facts, _, err := readAll(t, "BZhang\tr\tBZh9\n"); err != nil || len(facts) != 1 {
+		t.Errorf("a name that begins like bzip2: %q, %v", facts, err)
 	}
 }
 

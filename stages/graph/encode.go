@@ -108,7 +108,7 @@ func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit f
 		e.entities = n.inference
 	}
 	const lineBytes = 6 // at least: three letters, two tabs and a line end
-	if chunk.Length > 0 && !chunk.Gzip {
+	if chunk.Length > 0 && !chunk.Packed {
 		maxRows = min(maxRows, 2+2*int(chunk.Length/lineBytes))
 	}
 	e.rows, e.scratch = externalsort.Buffer(maxRows), externalsort.Buffer(maxRows)
@@ -128,7 +128,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 		}
 	}
 	if e.relations == nil {
-		return fmt.Errorf("%s: its relations are unknown, because the dataset has no training facts (all lines of train.txt are rejected)", e.chunk.URL)
+		return fmt.Errorf("%s: its relations are unknown, because the dataset has no training facts (all lines of train.txt are rejected)", e.chunk.File())
 	}
 	var head, tail int32
 	known := false
@@ -138,7 +138,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 		}
 	}
 	if !known {
-		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary: %w", e.chunk.URL, line, triples.ErrChanged)
+		return fmt.Errorf("%s:%d: an entity of the line is not in the vocabulary: %w", e.chunk.File(), line, triples.ErrChanged)
 	}
 	relation, ok := e.relations.Of(t.Relation)
 	if !ok {
@@ -157,7 +157,7 @@ func (e *encoder) add(ctx context.Context, line int, t formattriples.Triple) err
 // This is known only here. Entities of rejected lines stay in the vocabulary.
 func (e *encoder) unknown(ctx context.Context, line int, t formattriples.Triple) error {
 	b := formattriples.BadLine{
-		File: e.chunk.URL, Line: line, Text: t.Line(),
+		File: e.chunk.File(), Line: line, Text: formattriples.Shown([]byte(t.Line())),
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
 		Remedy: "add training facts with it",
 	}
@@ -195,7 +195,7 @@ func (e *encoder) url(content string) string {
 
 // input returns the element that adds a spill to tables.
 func (e *encoder) input(spill externalsort.Spill) TableInput {
-	spill.Tag = slices.Index(kg.Splits, e.chunk.Split)
+	spill.Tag = max(0, slices.Index(kg.Splits, e.chunk.Split)) // background facts count as training facts
 	return TableInput{BaseRelations: int32(e.relations.Len()), Spill: spill}
 }
 

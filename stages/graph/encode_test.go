@@ -93,7 +93,7 @@ func TestUnknownRelationsAreRejected(t *testing.T) {
 		"all":             {"anna\town\tbert\nanna\thate\tbert\n", nil, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`, "URL\t2\trelation \"hate\" " + reason + `	anna\thate\tbert`}, `URL:1: relation "own"`},
 		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:1: relation "own"`},
 		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"Ä \" " + reason + `	anna\tÄ \tbert`}, `URL:2: relation "Ä "`},
-		"inverse name":    {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t1\trelation \"~likes\" " + reason + `	anna\t~likes\tbert`}, `URL:1: relation "~likes"`},
+		"inverse name":    {"anna\t~likes\tbert\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, nil, ""},
 		"among bad lines": {"bad\nanna\town\tbert\nbad\nanna\tlikes\tbert\n", []externalsort.Row{likes, liked}, []string{"URL\t2\trelation \"own\" " + reason + `	anna\town\tbert`}, `URL:2: relation "own"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,26 +13,27 @@ type destination struct {
 }
 
 // destinationOf returns the tables of a graph's split. In the inductive setting the test queries are
-// those of the inference graph, whose own train facts are only edges.
+// those of the inference graph, whose own train facts are only edges. Background facts are edges and known
+// answers.
 func destinationOf(graph, split string, inductive bool) destination {
 	var d destination
 	switch {
 	case graph == triples.Inference:
 		d.answers = []string{kg.InferenceAnswersFile}
-		if split == "train" {
+		if split == "train" || split == triples.Background {
 			d.edges = kg.InferenceEdgesFile
 		}
 		if split == "test" {
 			d.queries = kg.QueriesFile("test")
 		}
 		return d
-	case split == "train":
+	case split == "train" || split == triples.Background:
 		d.edges = kg.EdgesFile
 		d.answers = []string{kg.AnswersFile, kg.TrainAnswersFile}
 	default:
 		d.answers = []string{kg.AnswersFile}
 	}
-	if split != "test" || !inductive {
+	if split != triples.Background && (split != "test" || !inductive) {
 		d.queries = kg.QueriesFile(split)
 	}
 	return d

@@ -17,20 +17,34 @@ const (
 	Inference = "inference"
 )
 
+// Background is the split of facts that are in the graph and among the known answers, and that no query is about.
+const Background = "facts"
+
 // Chunk is consecutive lines of a text of facts, or all of them. It is an element of pipelines.
 type Chunk struct {
 	// URL is the path or URL of the text as the user wrote it; errors about a line begin with it.
 	URL string
-	// Graph is Training or Inference, Split is train, valid or test.
+	// Graph is Training or Inference, Split is train, valid, test or Background.
 	Graph, Split string
+	// Original is set if this program wrote the text from a file of another format: errors then begin with its
+	// path or URL, and with the line there, which every line of the text has as a fourth field.
+	Original string
 	// Offset and Length are the bytes of the chunk; a Length of 0 is the whole text.
 	Offset, Length int64
 	// Line is the number of lines before the chunk.
 	Line int64
-	// Gzip is set if the text is compressed.
-	Gzip bool
+	// Packed is set if the text is compressed.
+	Packed bool
 	// Checksum is the CRC-32C of the chunk's bytes; 0 is not checked.
 	Checksum uint32
+}
+
+// File returns the path or URL of the file that the user knows.
+func (f Chunk) File() string {
+	if f.Original != "" {
+		return f.Original
+	}
+	return f.URL
 }
 
 // Name returns a name that no other chunk of the data set has, for use in file names.
@@ -45,20 +59,38 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 		return err
 	}
 	defer file.Close()
-	sum := &checksum.CRC32CReader{Reader: file}
+	sum := &checksum.CRC32CReader{Reader: interruptible{ctx, file}}
 	if f.Length > 0 {
-		sum.Reader = io.NewSectionReader(file, f.Offset, f.Length)
+		sum.Reader = interruptible{ctx, io.NewSectionReader(file, f.Offset, f.Length)}
 	}
-	if err := triples.ReadChunk(f.URL, int(f.Line)+1, sum, each, bad); err != nil {
+	if f.Original != "" {
+		err = triples.ReadNumbered(f.URL, int(f.Line)+1, sum, each)
+	} else {
+		err = triples.ReadChunk(f.URL, int(f.Line)+1, sum, each, bad)
+	}
+	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, sum); err != nil { // what follows the end of a gzip stream
+	if _, err := io.Copy(io.Discard, sum); err != nil { // what follows the end of a compressed stream
 		return fmt.Errorf("reading %s: %w", f.URL, err)
 	}
 	if f.Checksum != 0 && sum.Sum != f.Checksum {
 		return fmt.Errorf("%s: %w", f.URL, ErrChanged)
 	}
 	return nil
+}
+
+// interruptible is a reader that ends with the context's error. A compressed text may be one line without end.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // ErrChanged is the error of a text that changed during a run.

@@ -37,7 +37,11 @@ func Refuse(b triples.BadLine) error {
 
 // NewRejectsWriter returns a writer of the rejects of a chunk to a URL.
 func NewRejectsWriter(url string, chunk Chunk) *RejectsWriter {
-	return &RejectsWriter{rejects: Rejects{URL: url, Text: chunk.URL, Line: chunk.Line}}
+	r := Rejects{URL: url, Text: chunk.File(), Line: chunk.Line}
+	if chunk.Original != "" {
+		r.Line = 0 // that many lines of the text stand before it, not of the original: all its rejects are merged
+	}
+	return &RejectsWriter{rejects: r}
 }
 
 // Write appends a rejected line. Lines come in the order of the text.

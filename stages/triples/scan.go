@@ -11,11 +11,12 @@ import (
 
 	"tagnet/formats/checksum"
 	"tagnet/formats/storage"
+	"tagnet/formats/triples"
 )
 
 // Text describes a file of facts.
 type Text struct {
-	// Chunks are the file's chunks, in order. A gzip file is one chunk.
+	// Chunks are the file's chunks, in order. A compressed file is one chunk.
 	Chunks []Chunk
 	// SHA256 is the hash of all bytes, in hexadecimal digits; Size is their number.
 	SHA256 string
@@ -39,7 +40,7 @@ func Scan(ctx context.Context, f Chunk, chunkBytes, maxChunks int64) (Text, erro
 	for {
 		n, err := io.ReadFull(r, buffer)
 		if t.Size == 0 {
-			c.chunk.Gzip = bytes.HasPrefix(buffer[:n], []byte("\x1f\x8b"))
+			c.chunk.Packed = triples.Packed(buffer[:min(n, 16)])
 		}
 		t.Size += int64(n)
 		sum.Write(buffer[:n])
@@ -69,7 +70,7 @@ type splitter struct {
 }
 
 func (c *splitter) add(p []byte) {
-	if c.chunk.Gzip {
+	if c.chunk.Packed {
 		c.extend(p)
 		return
 	}
@@ -99,7 +100,7 @@ func (c *splitter) extend(p []byte) {
 	}
 	c.chunk.Length += int64(len(p))
 	c.chunk.Checksum = checksum.CRC32C(c.chunk.Checksum, p)
-	if !c.chunk.Gzip {
+	if !c.chunk.Packed {
 		c.lines += int64(bytes.Count(p, []byte("\n")))
 		c.midLine = p[len(p)-1] != '\n'
 	}

@@ -100,7 +100,7 @@ func TestScanGzip(t *testing.T) {
 	w.Close()
 	f := put(t, packed.String())
 	scanned, err := Scan(t.Context(), f, 1, 1000)
-	if err != nil || len(scanned.Chunks) != 1 || !scanned.Chunks[0].Gzip || scanned.Lines != 0 {
+	if err != nil || len(scanned.Chunks) != 1 || !scanned.Chunks[0].Packed || scanned.Lines != 0 {
 		t.Fatalf("%+v, %v", scanned, err)
 	}
 	if got := lines(t, scanned.Chunks...); len(got) != 2 {

@@ -69,7 +69,7 @@ type Written struct {
 }
 
 // Build writes the names of facts: the entities of each graph, from all of its splits, and the base
-// relations, from the training facts. Input: triples.Chunk. Output: Written, one for each file, and
+// relations, from the training and the background facts. Input: triples.Chunk. Output: Written, one for each file, and
 // triples.Rejects, one for each chunk with bad lines.
 //
 // Each chunk's distinct names are sorted and written to spill files, whenever they fill the memory of
@@ -155,7 +155,7 @@ func (c *collector) url(content string) string {
 func (c *collector) add(ctx context.Context, t formattriples.Triple) error {
 	c.entities.add(t.Head)
 	c.entities.add(t.Tail)
-	if c.chunk.Graph == triples.Training && c.chunk.Split == "train" {
+	if c.chunk.Graph == triples.Training && (c.chunk.Split == "train" || c.chunk.Split == triples.Background) {
 		c.relations.add(t.Relation)
 	}
 	if c.entities.full(c.setBytes) || c.relations.full(c.setBytes) {
