@@ -31,6 +31,19 @@ func Shown(line []byte) string {
 	return fmt.Sprintf("%s... (%d bytes)", line[:end], len(line))
 }
 
+// ReadLines calls each for every line of a text, without its end, that is valid UTF-8 and has neither NUL nor a
+// carriage return, in a buffer that the next line overwrites; it calls bad for the others. It stops at the first
+// error that one of them returns. fields says, in the error of an empty text, what a line has. Compressed texts are
+// unpacked.
+func ReadLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
+	return readLines(name, fields, 1, r, func(number int, line []byte) error {
+		if reason, remedy := checkText(line); reason != "" {
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
+		}
+		return each(number, line)
+	}, bad)
+}
+
 // readLines calls each for every line without its end, in a buffer that the next line overwrites, and
 // bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
 // a later chunk.
@@ -46,7 +59,7 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {
 			if number == 1 {
-				return fmt.Errorf("%s: %w; it needs lines of %s, separated by tabs", name, ErrEmpty, fields)
+				return fmt.Errorf("%s: %w; it needs lines of %s", name, ErrEmpty, fields)
 			}
 			return nil
 		}

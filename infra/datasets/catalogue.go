@@ -26,8 +26,8 @@ type Entry struct {
 // DataVariable is the environment variable with the folder of the datasets.
 const DataVariable = "TAGNET_DATA"
 
-// ErrUnknown is the error for a name that is neither a folder nor in the catalogue.
-var ErrUnknown = errors.New("neither a folder nor a dataset of the catalogue")
+// ErrUnknown is the error for a name that is neither a folder nor a file nor in the catalogue.
+var ErrUnknown = errors.New("neither a folder nor a file nor a dataset of the catalogue")
 
 // ErrAbsent is the error for a dataset of the catalogue whose files are not on this machine.
 var ErrAbsent = errors.New("its files are not found")
@@ -57,7 +57,7 @@ func Catalogue() []Entry {
 	return entries
 }
 
-// Resolve returns a folder or a URL unchanged, and for the name of a dataset of the catalogue its folder
+// Resolve returns a folder, a file or a URL unchanged, and for the name of a dataset of the catalogue its folder
 // on this machine. It downloads nothing: an error that wraps ErrAbsent names the source of the files and
 // the folder to put them into, one that wraps ErrUnknown the closest name. A folder without facts, such
 // as a workspace, does not hide a dataset of the same name.
@@ -74,7 +74,7 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 		}
 		return nameOrFolder, nil
 	case err == nil:
-		return "", fmt.Errorf("%s is a file; a dataset is a folder with train.txt, valid.txt and test.txt", nameOrFolder)
+		return nameOrFolder, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("looking for dataset %q: %w", nameOrFolder, err)
 	}
@@ -94,13 +94,10 @@ func named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Endings are the endings of the files of splits, after the split's name.
-var Endings = []string{".txt", ".txt.gz"}
-
-// holdsFacts reports whether a folder is a dataset, which has training facts.
+// holdsFacts reports whether a folder is a dataset, which has a file of training facts, such as train.txt.
 func holdsFacts(folder string) bool {
-	for _, ending := range Endings {
-		if _, err := os.Stat(filepath.Join(folder, "train"+ending)); err == nil {
+	for _, pattern := range []string{"train.*", "train2id.txt"} {
+		if found, err := filepath.Glob(filepath.Join(folder, pattern)); err == nil && len(found) > 0 {
 			return true
 		}
 	}
@@ -129,7 +126,7 @@ func (e Entry) find() (string, error) {
 // unknown returns the error for an unknown name, with the closest known one.
 func unknown(name string) error {
 	if strings.ContainsAny(name, `/\`) {
-		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt", name, ErrUnknown)
+		return fmt.Errorf("%s is %w: give a folder that holds train.txt, valid.txt and test.txt, or a file of facts", name, ErrUnknown)
 	}
 	known := make([]string, 0, len(Catalogue()))
 	for _, entry := range Catalogue() {

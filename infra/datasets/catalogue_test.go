@@ -35,7 +35,7 @@ func TestResolve(t *testing.T) {
 		{name: "fb15k237", wraps: ErrUnknown, says: []string{`closest is "fb15k-237"`, "nations"}},
 		{name: "kinships", wraps: ErrUnknown, says: []string{`closest is "kinship"`}},
 		{name: filepath.Join(root, "nothing"), wraps: ErrUnknown, says: []string{"train.txt"}},
-		{name: file, says: []string{"is a file"}},
+		{name: file, want: file},
 	} {
 		got, err := Resolve(context.Background(), test.name)
 		if test.want != "" {

@@ -6,6 +6,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/kg"
+	"tagnet/stages/split"
 	"tagnet/stages/vocabulary"
 	"tagnet/stages/worker"
 )
@@ -23,6 +24,8 @@ type Summary struct {
 	Facts      int64   `json:"facts"`
 	Edges      int64   `json:"edges"`
 	MeanDegree float64 `json:"mean_degree"`
+	// Background counts the facts of the graph that no query is about, those of facts.txt.
+	Background int64 `json:"background,omitempty"`
 	// Queries has the number of queries of each split, two for each of its facts, and Distinct the
 	// number of different pairs (source, relation) among them.
 	Queries  map[string]int64 `json:"queries"`
@@ -34,11 +37,32 @@ type Summary struct {
 	// Repeated counts facts left out because they repeat one of the same split, by split; the key of
 	// the inference graph's train facts is "inference".
 	Repeated map[string]int64 `json:"repeated"`
-	// Known counts facts of valid and test that are also facts of their graph. They are not left out.
-	Known map[string]int64 `json:"known"`
+	// Known counts facts of valid and test that are also facts of their graph: a model can look them up. They are
+	// not left out. KnownShare is their share of the split's facts, 0 without facts.
+	Known      map[string]int64   `json:"known"`
+	KnownShare map[string]float64 `json:"known_share"`
 	// Rejected is the number of lines left out because they are not facts, or because their relation
 	// is in no training fact; rejects.tsv lists them.
 	Rejected int64 `json:"rejected"`
+
+	edgesRepeated int64 // rows of the training graph's edges
+
+	// Unread are the names of the files of the dataset's folders that were not read.
+	Unread []string `json:"unread,omitempty"`
+	// Conversion says how the files were read, if they are not tab-separated text.
+	Conversion *Conversion `json:"conversion,omitempty"`
+}
+
+// Conversion says how files became facts that are not three tab-separated texts.
+type Conversion struct {
+	// Formats are the formats of the files, separated by commas.
+	Formats string `json:"formats,omitempty"`
+	// Literals counts the statements of RDF that were left out because their object is a literal.
+	Literals int64 `json:"literals,omitempty"`
+	// Unlabelled counts the ids, as often as they occur, for which the files of names have none.
+	Unlabelled int64 `json:"unlabelled,omitempty"`
+	// Split says how one file was divided.
+	Split *split.Summary `json:"split,omitempty"`
 }
 
 // GraphSummary is the size of a graph.
@@ -70,7 +94,7 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 	summary := Summary{
 		Dataset: f.Params.Dataset, Inference: f.Params.InferenceDataset,
 		Queries: map[string]int64{}, Distinct: map[string]int64{},
-		Repeated: map[string]int64{}, Known: map[string]int64{},
+		Repeated: map[string]int64{}, Known: map[string]int64{}, KnownShare: map[string]float64{},
 	}
 	inference := GraphSummary{}
 	var w vocabulary.Written
@@ -91,6 +115,13 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, _ int, tables func(*Ta
 	summary.Facts, inference.Facts = summary.Edges/2, inference.Edges/2
 	if summary.Facts == 0 {
 		return fmt.Errorf("the dataset has no training facts (%d lines were rejected)", summary.Rejected)
+	}
+	summary.Background = summary.Facts - summary.Queries["train"]/2
+	if repeated := summary.edgesRepeated/2 - summary.Repeated["train"]; repeated > 0 {
+		summary.Repeated["facts"] = repeated
+	}
+	for split, known := range summary.Known {
+		summary.KnownShare[split] = float64(known) / float64(max(1, summary.Queries[split]/2))
 	}
 	summary.MeanDegree = float64(summary.Facts) / float64(summary.Entities)
 	if f.Params.InferenceDataset != "" {
@@ -123,6 +154,7 @@ func (s *Summary) add(c TableCounts, inference *GraphSummary) {
 		s.Repeated["inference"] += c.Repeated // halved when all shards are counted
 	case kg.IsEdges(c.File):
 		s.Edges += c.Rows
+		s.edgesRepeated += c.Repeated
 	case isQueries:
 		s.Queries[split] = c.Rows
 		s.Distinct[split] = c.Distinct

@@ -21,6 +21,8 @@ type WriteParams struct {
 	Lock lock.Lock
 	// Chunks are the chunks of all texts.
 	Chunks []triples.Chunk
+	// Rejects are lines that were rejected before, where files of other formats became texts.
+	Rejects []triples.Rejects
 	// Inductive says that there are facts of an inference graph, to which the test queries belong.
 	Inductive bool
 	// Strict makes a line whose relation is in no training fact an error. Otherwise such lines are
@@ -77,7 +79,10 @@ func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.
 	s = s.Scope("graph.Write")
 	p.EdgeShards = max(1, p.EdgeShards)
 	tasks := beam.ParDo(s, &taskFn{Chunks: p.Chunks}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
-	p.Chunks = nil // no other step needs all of them
+	if len(p.Rejects) > 0 {
+		rejects = beam.Flatten(s, rejects, beam.CreateList(s, p.Rejects))
+	}
+	p.Chunks, p.Rejects = nil, nil // no other step needs all of them
 	rows := beam.ParDo(s, &encodeFn{Params: p}, beam.Reshuffle(s, tasks))
 	empty := beam.ParDo(s, emptyTableFn, beam.CreateList(s, tableFiles(p.Inductive, p.EdgeShards)))
 	rejected := beam.ParDo(s, rejectsFn, rejects)

@@ -3,28 +3,42 @@ package preprocess
 import (
 	"context"
 	"fmt"
-	"io/fs"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 
-	"tagnet/formats/storage"
-	"tagnet/infra/datasets"
+	"tagnet/formats/facts"
 	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/stages/graph"
 	"tagnet/stages/triples"
 )
 
-// dataset is the texts of a run.
+// dataset is the files of a run.
 type dataset struct {
 	name, folder             string
 	inferenceName, inference string // empty in the transductive setting
 	files                    []text
 	types                    types
+	// labels are the hashes of the files of names, by their key in the configuration.
+	labels map[string]string
+	// unread are the names of the files of the folders that are not read.
+	unread []string
+	// converted is what the conversion of the files found.
+	converted graph.Conversion
+	rejects   []triples.Rejects
 }
 
-// text is one file, with its key in the configuration.
+// text is one file of facts, with its key in the configuration.
 type text struct {
 	triples.Text
-	split, key string
+	graph, split, key string
+	url               string
+	options           facts.Options
+	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
+	// then divided. Until then Text has one chunk, the file.
+	convert, divide bool
 }
 
 // bytesPerEdgeShard is the size of training texts for each file of edges: about a million facts.
@@ -38,72 +52,111 @@ const (
 )
 
 // open finds the files of a dataset and hashes them. It requires train and valid of the training graph,
-// and test of it or of the inference graph, of which it also requires train.
-func open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
-	d := dataset{name: name, folder: folder}
+// and test of it or of the inference graph, of which it also requires train; with --split, one file.
+func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
+	d := dataset{name: name, folder: folder, labels: map[string]string{}}
 	inductive := inference != ""
-	for _, split := range kg.Splits {
-		if err := d.add(ctx, folder, triples.Training, split, split != "test" || !inductive); err != nil {
-			return d, err
+	required := func(graph, split string) bool {
+		switch {
+		case split == triples.Background:
+			return false
+		case graph == triples.Inference:
+			return split != "valid"
 		}
+		return split != "test" || !inductive
 	}
-	if !inductive {
-		return d, nil
+	if err := f.openGraph(ctx, &d, folder, triples.Training, required); err != nil {
+		return d, err
 	}
-	d.inferenceName, d.inference = inferenceName, inference
-	for _, split := range kg.Splits {
-		if err := d.add(ctx, inference, triples.Inference, split, split != "valid"); err != nil {
+	if inductive {
+		d.inferenceName, d.inference = inferenceName, inference
+		if err := f.openGraph(ctx, &d, inference, triples.Inference, required); err != nil {
 			return d, err
 		}
 	}
 	return d, nil
 }
 
-// add finds SPLIT.txt or SPLIT.txt.gz.
-func (d *dataset) add(ctx context.Context, folder, graph, split string, required bool) error {
-	var found []string
-	for _, ending := range datasets.Endings {
-		url := storage.Join(folder, split+ending)
-		exists, err := storage.Exists(ctx, url)
+// openGraph adds the files of one graph.
+func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, required func(graph, split string) bool) error {
+	single, err := isFile(ctx, url)
+	if err != nil {
+		return err
+	}
+	if single {
+		if err := checkReadable(url); err != nil {
+			return err
+		}
+		if f.split == "" || of == triples.Inference {
+			return fmt.Errorf("%s is one file; a dataset is a folder with train.txt, valid.txt and test.txt, or one file with --split 80,10,10, which divides it", url)
+		}
+		return f.addDivided(ctx, d, url, folder{url: url})
+	}
+	files, err := openFolder(ctx, url, f.format)
+	if err != nil {
+		return err
+	}
+	if f.split != "" {
+		url, err := files.toSplit()
 		if err != nil {
 			return err
 		}
-		if exists {
-			found = append(found, url)
+		return f.addDivided(ctx, d, url, files)
+	}
+	before := len(d.files)
+	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
+		url, err := files.file(split, required(of, split))
+		if err != nil {
+			return err
+		}
+		if url == "" {
+			continue
+		}
+		t := text{graph: of, split: split, key: split, url: url}
+		if of == triples.Inference {
+			t.key = "inference/" + split
+		}
+		if err := f.add(ctx, d, t, files.openKE); err != nil {
+			return err
 		}
 	}
-	switch {
-	case len(found) > 1:
-		return fmt.Errorf("%s and %s both exist: remove one", found[0], found[1])
-	case len(found) == 0 && required:
-		return d.missing(ctx, folder, split)
-	case len(found) == 0:
-		return nil
-	}
-	t := text{split: split, key: split}
-	if graph == triples.Inference {
-		t.key = "inference/" + split
-	}
-	var err error
-	t.Text, err = triples.Scan(ctx, triples.Chunk{URL: found[0], Graph: graph, Split: split}, chunkBytes, maxChunks)
-	if err != nil {
+	return f.label(ctx, d, d.files[before:], files)
+}
+
+// addDivided adds a file that --split divides.
+func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files folder) error {
+	t := text{graph: triples.Training, split: "train", key: "all", url: url, divide: true}
+	if err := f.add(ctx, d, t, files.openKE); err != nil {
 		return err
+	}
+	return f.label(ctx, d, d.files, files)
+}
+
+// add hashes a file and finds out how to read it.
+func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error {
+	t.options = facts.Options{Format: f.format, Columns: f.columns, Header: f.header == yes || facts.NamedColumns(f.columns), NoHeader: f.header == no}
+	var err error
+	switch {
+	case openKE:
+		t.options.Format = facts.OpenKE
+	case f.format == "":
+		if t.options.Format, err = facts.Detect(ctx, t.url); err != nil {
+			return err
+		}
+	}
+	t.convert = t.divide || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
+	bytes, chunks := int64(chunkBytes), int64(maxChunks)
+	if t.convert {
+		bytes, chunks = math.MaxInt64, 1
+	}
+	if t.Text, err = triples.Scan(ctx, triples.Chunk{URL: t.url, Graph: t.graph, Split: t.split}, bytes, chunks); err != nil {
+		return err
+	}
+	if t.convert {
+		t.Lines = 0 // they are not the facts
 	}
 	d.files = append(d.files, t)
 	return nil
-}
-
-// missing returns the error of a missing file, or of a missing folder.
-func (d *dataset) missing(ctx context.Context, folder, split string) error {
-	urls, err := storage.List(ctx, folder)
-	if err != nil {
-		return err
-	}
-	if len(urls) == 0 {
-		return fmt.Errorf("%s: the folder does not exist or is empty; a dataset is a folder with train.txt, valid.txt and test.txt: %w", folder, fs.ErrNotExist)
-	}
-	return fmt.Errorf("%s not found; a dataset is a folder with train.txt, valid.txt and test.txt (or .txt.gz), lines of head, relation and tail, separated by tabs: %w",
-		storage.Join(folder, split+".txt"), fs.ErrNotExist)
 }
 
 // hashes returns the SHA-256 of each text by its key.
@@ -115,6 +168,7 @@ func (d dataset) hashes() map[string]string {
 	if d.types.url != "" {
 		hashes["types"] = d.types.sha256
 	}
+	maps.Copy(hashes, d.labels)
 	return hashes
 }
 
@@ -125,6 +179,23 @@ func (d dataset) chunks() []triples.Chunk {
 		chunks = append(chunks, t.Chunks...)
 	}
 	return chunks
+}
+
+// formats returns the formats of the files, or "" if all are tab-separated text.
+func (d dataset) formats() string {
+	var formats []string
+	for _, t := range d.files {
+		if format := string(t.options.Format); t.options.Format != facts.TSV && !slices.Contains(formats, format) {
+			formats = append(formats, format)
+		}
+	}
+	slices.Sort(formats)
+	return strings.Join(formats, ",")
+}
+
+// toConvert reports whether a file is written as tab-separated text first.
+func (d dataset) toConvert() bool {
+	return slices.ContainsFunc(d.files, func(t text) bool { return t.convert })
 }
 
 // lines returns the number of lines of a split, or 0 if it is unknown because a file is compressed.
@@ -145,13 +216,15 @@ func (d dataset) lines(split string) int64 {
 // for names and for ids, and is two rows in each of two to four tables.
 func (d dataset) rows() int64 {
 	sum := int64(0)
-	for _, split := range kg.Splits {
+	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
 		lines := d.lines(split)
 		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.split == split }) {
 			return 0
 		}
 		tables := int64(2) // queries, answers
-		if split == "train" {
+		if split == triples.Background {
+			tables = 3 // edges, answers and training answers
+		} else if split == "train" {
 			tables = 4 // and edges and training answers
 		}
 		sum += 2*lines + 2*tables*lines
@@ -162,7 +235,7 @@ func (d dataset) rows() int64 {
 // loads returns what the first step works on: the lines of all texts, 0 if a compressed one hides their number.
 func (d dataset) loads() []command.Load {
 	lines := int64(0)
-	for _, split := range kg.Splits {
+	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
 		lines += d.lines(split)
 	}
 	return []command.Load{{Step: "vocabulary.names", Elements: lines, Unit: "lines of text", Parts: int64(len(d.chunks()))}}
@@ -173,7 +246,7 @@ func (d dataset) loads() []command.Load {
 func (d dataset) edgeShards() int {
 	size := int64(0)
 	for _, t := range d.files {
-		if t.split == "train" {
+		if t.split == "train" || t.split == triples.Background {
 			size += t.Size
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/graph"
+	"tagnet/stages/split"
 )
 
 // describe prints the sizes of the graph, and which lines were left out.
@@ -27,7 +28,10 @@ func describe(e *command.Environment, s graph.Summary) {
 	}
 	row("entities", progress.Count(s.Entities), func(g graph.GraphSummary) string { return progress.Count(g.Entities) })
 	row("relations", progress.Count(s.Relations), nil)
-	row("facts (train.txt)", progress.Count(s.Facts), func(g graph.GraphSummary) string { return progress.Count(g.Facts) })
+	row("facts", progress.Count(s.Facts), func(g graph.GraphSummary) string { return progress.Count(g.Facts) })
+	if s.Background > 0 {
+		row("  of them in facts.txt", progress.Count(s.Background), nil)
+	}
 	row("edges, both directions", progress.Count(s.Edges), func(g graph.GraphSummary) string { return progress.Count(g.Edges) })
 	row("facts per entity", fmt.Sprintf("%.1f", s.MeanDegree), func(g graph.GraphSummary) string { return fmt.Sprintf("%.1f", g.MeanDegree) })
 	if s.Types != nil {
@@ -40,21 +44,84 @@ func describe(e *command.Environment, s graph.Summary) {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
-	e.Say("  left out: %s; kept: %s", leftOut(s), kept(s))
+	for _, line := range notes(s) {
+		e.Say("  %s", line)
+	}
 	e.Say("")
+}
+
+// notes are the lines below the tables: how the files became facts, what was left out, and warnings.
+func notes(s graph.Summary) []string {
+	var list []string
+	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
+	if s.Background > 0 {
+		add("facts.txt: %s in the graph and among the known answers; no query is about them", plural(s.Background, "background fact"))
+	}
+	if c := s.Conversion; c != nil {
+		if c.Unlabelled > 0 {
+			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabelled))
+		}
+		if c.Split != nil {
+			list = append(list, divided(*c.Split)...)
+		}
+	}
+	add("left out: %s", leftOut(s))
+	if len(s.Unread) > 0 {
+		add("not read: %s", few(s.Unread))
+	}
+	for _, split := range []string{"valid", "test"} {
+		if n := s.Known[split]; n > 0 {
+			add("warning: %s of %s facts of %s (%s) also stand in the training graph, where a model can look them up",
+				progress.Count(n), progress.Count(s.Queries[split]/2), split, percent(s.KnownShare[split]))
+		}
+	}
+	return list
+}
+
+// percent is a share, with more digits if it is small.
+func percent(share float64) string {
+	if share < 0.01 {
+		return fmt.Sprintf("%.2g%%", 100*share)
+	}
+	return fmt.Sprintf("%.1f%%", 100*share)
+}
+
+// divided says how --split divided a file.
+func divided(s split.Summary) []string {
+	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]), progress.Count(s.Facts[2]))
+	if s.Moved > 0 {
+		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
+	}
+	lines := []string{line}
+	if s.NearInverse+s.NearSame == 0 {
+		return append(lines, "near-inverse relations: none")
+	}
+	line = fmt.Sprintf("near-inverse relations: %d", s.NearInverse)
+	if s.NearSame > 0 {
+		line += fmt.Sprintf(", nearly equal ones: %d", s.NearSame)
+	}
+	return append(lines, line+"; facts of such relations about the same two entities are on the same side")
 }
 
 // leftOut describes the lines that are not in the tables.
 func leftOut(s graph.Summary) string {
 	var list []string
-	for _, split := range append(kg.Splits, "inference") {
-		if n := s.Repeated[split]; n > 0 {
-			file := split + ".txt"
-			if split == "inference" {
-				file = "the inference graph's train.txt"
-			}
-			list = append(list, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), file))
+	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
+		n := s.Repeated[split]
+		if n == 0 {
+			continue
 		}
+		file := split + ".txt"
+		switch {
+		case split == "inference":
+			file = "the inference graph's train.txt"
+		case s.Conversion != nil: // the files have other names
+			file = split
+		}
+		list = append(list, fmt.Sprintf("%s in %s", plural(n, "repeated fact"), file))
+	}
+	if s.Conversion != nil && s.Conversion.Literals > 0 {
+		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")
 	}
 	if s.Rejected > 0 {
 		list = append(list, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
@@ -63,20 +130,6 @@ func leftOut(s graph.Summary) string {
 		return "nothing"
 	}
 	return strings.Join(list, ", ")
-}
-
-// kept mentions facts that are in two splits.
-func kept(s graph.Summary) string {
-	var list []string
-	for _, split := range []string{"valid", "test"} {
-		if n := s.Known[split]; n > 0 {
-			list = append(list, fmt.Sprintf("%s of %s that the graph also contains", plural(n, "fact"), split))
-		}
-	}
-	if len(list) == 0 {
-		return "everything else"
-	}
-	return "everything else, also " + strings.Join(list, ", ")
 }
 
 func plural(n int64, what string) string {

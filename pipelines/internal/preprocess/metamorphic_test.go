@@ -45,8 +45,8 @@ func build(t *testing.T, name string, texts map[string]string, bytesPerPart int6
 	return pipelinetest.Files(t, p.Folder)
 }
 
-// facts are lines of random facts, some of them repeated; the first of each relation is there.
-func facts(random *rand.Rand, prefix string, n int) []string {
+// randomFacts are lines of random facts, some of them repeated; the first of each relation is there.
+func randomFacts(random *rand.Rand, prefix string, n int) []string {
 	lines := make([]string, n)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("%s%d\tr%d\t%s%d", prefix, random.IntN(20), i%5, prefix, random.IntN(20))
@@ -66,8 +66,8 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	sets := map[string][]string{}
 	for _, split := range kg.Splits {
-		sets[split] = facts(random, "e", 60)
-		sets["inference-"+split] = facts(random, "o", 60)
+		sets[split] = randomFacts(random, "e", 60)
+		sets["inference-"+split] = randomFacts(random, "o", 60)
 	}
 	var want map[string]string
 	for i, test := range []struct{ bytesPerPart, memory, room int64 }{
@@ -93,7 +93,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 // edges in order, for any number of shards.
 func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	texts := map[string]string{"train": shuffled(random, facts(random, "e", 100)), "valid": "e1\tr1\te2\n", "test": "e2\tr1\te1\n"}
+	texts := map[string]string{"train": shuffled(random, randomFacts(random, "e", 100)), "valid": "e1\tr1\te2\n", "test": "e2\tr1\te1\n"}
 	var want tables.Edges
 	for _, shards := range []int{1, 2, 7, 40} {
 		name := fmt.Sprint(shards)

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/externalsort"
+	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	"tagnet/infra/datasets"
@@ -32,19 +33,42 @@ const (
 type flags struct {
 	dataset, inference, onBadLine string
 	types, typeRelation           string
+	format                        facts.Format
+	header, columnList, split     string
+	entityNames, relationNames    string
 	memory                        int64
+
+	columns []string   // of columnList
+	shares  [3]float64 // of split
+	seed    int64
 }
+
+// The values of --header.
+const (
+	auto = "auto"
+	yes  = "yes"
+	no   = "no"
+)
 
 // Pipeline is go run ./pipelines/preprocess.
 func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "preprocess",
-		Summary: "Turns text triples (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated, plain or .gz) into the tables of a knowledge graph.",
+		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder` of the triples, or a dataset's name; without it a small built-in sample")
+			set.StringVar(&f.dataset, "dataset", "", "`folder` of the facts, a file of facts with --split, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
+			set.Func("format", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line", func(name string) error {
+				f.format = facts.Format(name)
+				return nil
+			})
+			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV or Parquet; names are those of a header")
+			set.StringVar(&f.header, "header", auto, "`auto|yes|no`: whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
+			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
+			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, separated by a tab: entities in the facts are ids")
+			set.StringVar(&f.relationNames, "relation_names", "", "`file` with lines of an id and its name: relations in the facts are ids")
 			set.StringVar(&f.types, "types", "", "`file` with the types of entities: lines of entity and type, separated by a tab; an entity may have several")
 			set.StringVar(&f.typeRelation, "type_relation", "", "`name` of the relation, such as is_a or rdf:type, whose facts give the types of their heads; they remain facts")
 			command.Memory(set, &f.memory)
@@ -60,6 +84,13 @@ type configuration struct {
 	OnBadLine string            `json:"on_bad_line"`
 	// TypeRelation is that of --type_relation.
 	TypeRelation string `json:"type_relation,omitempty"`
+	// Formats are those of the files that are not tab-separated text; Header, Columns and Split are the flags, and Seed
+	// that of Split.
+	Formats string `json:"formats,omitempty"`
+	Header  string `json:"header,omitempty"`
+	Columns string `json:"columns,omitempty"`
+	Split   string `json:"split,omitempty"`
+	Seed    int64  `json:"seed,omitempty"`
 }
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
@@ -69,10 +100,13 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("a file", "types"); err != nil {
+	if err := e.NotEmpty("a file", "types", "entity_names", "relation_names"); err != nil {
 		return err
 	}
 	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
+		return err
+	}
+	if err := f.check(e); err != nil {
 		return err
 	}
 	if f.dataset == "" && f.inference != "" {
@@ -102,9 +136,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 		return finish(ctx, e, source, false)
 	}
-	err = f.write(ctx, e, source, stage.Lock())
+	source, err = f.write(ctx, e, source, stage.Lock())
 	if err == nil {
-		err = f.writeTypes(ctx, e, source, stage.Lock())
+		stage.Outputs = f.outputs(source)
+		err = f.complete(ctx, e, source, stage.Lock())
 	}
 	if err != nil {
 		stage.Abandon(!command.Local())
@@ -118,16 +153,23 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // stage returns the stage of graph/ for a dataset.
 func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
+	c := configuration{
+		Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation, Formats: source.formats(), Columns: f.columnList, Split: f.split,
+	}
+	if f.header == yes {
+		c.Header = f.header
+	}
+	if f.split != "" {
+		c.Seed = e.Seed
+	}
 	return workspace.Stage{
-		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder,
-		Configuration: configuration{Files: source.hashes(), OnBadLine: f.onBadLine, TypeRelation: f.typeRelation},
-		Command:       e.Again(),
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: c, Command: e.Again(),
 	}
 }
 
 // Unchanged reports whether the workspace has the complete graph of the texts that these flags name.
 func Unchanged(ctx context.Context, e *command.Environment, dataset, inference, onBadLine string) (bool, error) {
-	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine}
+	f := flags{dataset: dataset, inference: inference, onBadLine: onBadLine, header: auto}
 	source, err := f.find(ctx, e)
 	if err != nil {
 		return false, err
@@ -151,7 +193,10 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 			return dataset{}, err
 		}
 	}
-	source, err := open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+	source, err := f.open(ctx, storage.Base(folder), folder, storage.Base(inference), inference)
+	if err == nil {
+		err = f.checkHeaders(ctx, source)
+	}
 	if err != nil || f.types == "" {
 		return source, err
 	}
@@ -179,7 +224,7 @@ func makeSample(ctx context.Context, folder string, seed int64) (dataset, error)
 	if err := datasets.Sample(ctx, folder, seed); err != nil {
 		return dataset{}, err
 	}
-	return open(ctx, sampleName, folder, "", "")
+	return (&flags{header: no}).open(ctx, sampleName, folder, "", "")
 }
 
 // resolve returns the folder that a flag names.
@@ -194,8 +239,8 @@ func resolve(ctx context.Context, e *command.Environment, flag, name string) (st
 	return e.Reachable(flag, folder)
 }
 
-// write runs the Beam pipeline.
-func (f *flags) write(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
+// write converts files where it has to and runs the Beam pipeline. It returns the dataset as the pipeline read it.
+func (f *flags) write(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
 	ctx = held.Guard(ctx)
 	defer vocabulary.Forget()
 	defer externalsort.Forget()
@@ -203,34 +248,38 @@ func (f *flags) write(ctx context.Context, e *command.Environment, source datase
 	if f.dataset == "" {
 		var err error
 		if source, err = makeSample(ctx, e.Workspace.Path(sampleName), e.Seed); err != nil {
-			return err
+			return source, err
 		}
+	}
+	source, err := f.convert(ctx, e, source, held)
+	if err != nil {
+		return source, err
 	}
 	p := f.pipeline(e, source, held)
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
 	defer bar.Follow(ctx, vocabulary.RowsCounter)()
-	_, err := e.RunBeam(ctx, p)
+	_, err = e.RunBeam(ctx, p)
 	if err == nil {
 		bar.Set(source.rows())
-		return nil
+		return source, nil
 	}
 	worker.Stop()
 	// Too many names for --memory are a mistake in the flags; a worker returns the text of its error only.
 	names, counting := vocabulary.CountNames(ctx, e.Workspace.Graph())
 	if counting != nil {
-		return err
+		return source, err
 	}
 	if _, small := e.Plan(budget.Preprocess(names), f.memory, 0); small != nil {
-		return small
+		return source, small
 	}
-	return err
+	return source, err
 }
 
 // pipeline returns the Beam pipeline that makes graph/ from a dataset.
 func (f *flags) pipeline(e *command.Environment, source dataset, held lock.Lock) *beam.Pipeline {
 	return Build(graph.WriteParams{
-		Chunks: source.chunks(), Strict: f.onBadLine == fail,
+		Chunks: source.chunks(), Rejects: source.rejects, Strict: f.onBadLine == fail,
 		Folder: e.Workspace.Graph(), Lock: held, Inductive: source.inference != "",
 		Dataset: source.name, InferenceDataset: source.inferenceName,
 		EdgeShards: source.edgeShards(), Memory: f.memory * budget.MiB,

@@ -112,7 +112,7 @@ func TestInductive(t *testing.T) {
 		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
 	})
 	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
-	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "1 fact of test that the graph also contains") {
+	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the training graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
@@ -203,7 +203,7 @@ func TestBadFlags(t *testing.T) {
 	}{
 		"unknown way with bad lines":   {[]string{"--dataset", folder, "--on_bad_line", "skip"}, command.ExitUsage, "--on_bad_line"},
 		"missing folder":               {[]string{"--dataset", filepath.Join(folder, "nothing")}, command.ExitUsage, "--dataset"},
-		"file for a folder":            {[]string{"--dataset", notFolder}, command.ExitFailure, "is a file"},
+		"file for a folder":            {[]string{"--dataset", notFolder}, command.ExitFailure, "is one file; a dataset is a folder"},
 		"unknown name":                 {[]string{"--dataset", "fb15k-238"}, command.ExitUsage, "fb15k-237"},
 		"empty dataset":                {[]string{"--dataset", ""}, command.ExitUsage, "--dataset is \"\""},
 		"inference without dataset":    {[]string{"--inference", folder}, command.ExitUsage, "--inference"},

@@ -36,13 +36,13 @@ func TestUnknownRelations(t *testing.T) {
 		"in test": {
 			map[string]string{"test.txt": "dora\tlikes\temil\r\nbert\thates\tanna\r\nbert\tlikes\tanna\r\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`},
-			"left out: 1 rejected line (rejects.tsv has the reasons);", "10 2 4 5",
+			"left out: 1 rejected line (rejects.tsv has the reasons)\n", "10 2 4 5",
 			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or skip such lines with --on_bad_line reject`,
 		},
 		"the same in valid and test": {
 			map[string]string{"valid.txt": "anna\thates\tcora\nanna\tlikes\tcora\n", "test.txt": "dora\tlikes\temil\nbert\thates\tanna\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/valid.txt:1: " + never("hates") + ": " + `anna\thates\tcora`},
-			"left out: 2 rejected lines (rejects.tsv has the reasons);", "10 2 2 5", "",
+			"left out: 2 rejected lines (rejects.tsv has the reasons)\n", "10 2 2 5", "",
 		},
 		"all of test": {
 			map[string]string{"test.txt": "fred\thates\tgina\ngina\town\tfred\n"}, nil,
@@ -54,7 +54,7 @@ func TestUnknownRelations(t *testing.T) {
 			[]string{
 				"DIR/test.txt:1: 1 field instead of 3: 1", "DIR/test.txt:2: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:3: 1 field instead of 3: 3",
 				"DIR/test.txt:4: 1 field instead of 3: 4", "DIR/test.txt:5: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:7: 1 field instead of 3: 7",
-				"DIR/test.txt:8: " + never("~likes") + ": " + `anna\t~likes\tbert`, "DIR/train.txt:6: spaces where tabs belong: anna parent bert",
+				`DIR/test.txt:8: relation "~likes" begins with ~, which queries use for the inverse of a relation: ` + `anna\t~likes\tbert`, "DIR/train.txt:6: spaces where tabs belong: anna parent bert",
 			},
 			"left out: 8 rejected lines", "10 2 2 4", "",
 		},
@@ -164,7 +164,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	texts := map[string]string{}
 	for _, split := range kg.Splits {
 		for _, graph := range []struct{ key, prefix string }{{split, "e"}, {"inference-" + split, "o"}} {
-			lines := facts(random, graph.prefix, 60)
+			lines := randomFacts(random, graph.prefix, 60)
 			for i := range 30 {
 				lines = append(lines, fmt.Sprintf("bad %d", i))
 				if graph.key != "train" {

@@ -43,17 +43,29 @@ func (t types) each(ctx context.Context, each func(entity, name []byte) error) e
 // typed reports whether the flags give types of entities.
 func (f *flags) typed() bool { return f.types != "" || f.typeRelation != "" }
 
-// writeTypes writes the types of both graphs, after all other tables, and adds their numbers to the summary.
-func (f *flags) writeTypes(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
-	if !f.typed() {
-		return nil
-	}
+// complete writes the types of both graphs, after all other tables, and adds to the summary what the Beam job does not
+// know.
+func (f *flags) complete(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) error {
 	ctx = held.Guard(ctx)
 	folder := e.Workspace.Graph()
 	s, err := graph.ReadSummary(ctx, folder)
 	if err != nil {
 		return err
 	}
+	s.Unread = source.unread
+	if source.converted != (graph.Conversion{}) {
+		s.Conversion = &source.converted
+	}
+	if f.typed() {
+		if err := f.writeTypes(ctx, folder, source, &s); err != nil {
+			return err
+		}
+	}
+	return storage.WriteJSON(ctx, storage.Join(folder, kg.SummaryFile), s)
+}
+
+// writeTypes writes the types of both graphs.
+func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s *graph.Summary) error {
 	p := graph.TypesParams{
 		Folder: folder, Spill: storage.Join(folder, spillFolder), Entities: s.Entities, EdgeShards: source.edgeShards(),
 		Relation: f.typeRelation, BufferBytes: typeBufferBytes,
@@ -79,5 +91,5 @@ func (f *flags) writeTypes(ctx context.Context, e *command.Environment, source d
 	if found == 0 && f.types != "" {
 		return fmt.Errorf("%s: none of its entities is in the graph; its first column has to hold the names that the facts have", f.types)
 	}
-	return storage.WriteJSON(ctx, storage.Join(folder, kg.SummaryFile), s)
+	return nil
 }

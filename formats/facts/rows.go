@@ -1,0 +1,227 @@
+package facts
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/triples"
+)
+
+// headings are the usual names of the three columns, in lower case.
+var headings = [][3]string{
+	{"head", "relation", "tail"}, {"subject", "predicate", "object"}, {"source", "relation", "target"},
+	{"h", "r", "t"}, {"s", "p", "o"}, {"from", "relation", "to"}, {"head", "rel", "tail"}, {"source", "type", "target"},
+}
+
+// HeaderRemedy says how to read a first line that may be a header.
+const HeaderRemedy = "--header yes skips the first line of each file, --header no reads it as a fact"
+
+// usual returns the positions of head, relation and tail, from 0, if fields have their usual names.
+func usual(fields []string) (at [3]int, ok bool) {
+	for _, heading := range headings {
+		found := 0
+		for i, name := range heading {
+			at[i] = slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(strings.TrimSpace(f), name) })
+			if at[i] >= 0 {
+				found++
+			}
+		}
+		if found == len(heading) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// NamedColumns reports whether --columns gives names, which are those of a header.
+func NamedColumns(columns []string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool { _, err := strconv.Atoi(c); return err != nil })
+}
+
+// choose returns the positions of head, relation and tail, from 0, in a table with these columns; fields is nil if
+// they have no names.
+func choose(columns, fields []string) ([3]int, error) {
+	at := [3]int{0, 1, 2}
+	if len(columns) == 0 {
+		if named, ok := usual(fields); ok {
+			return named, nil
+		}
+		if fields != nil && len(fields) != 3 {
+			return at, fmt.Errorf("the columns are %s; say with --columns which are head, relation and tail", strings.Join(fields, ", "))
+		}
+		return at, nil
+	}
+	for i, column := range columns {
+		if j := slices.Index(fields, column); j >= 0 {
+			at[i] = j
+			continue
+		}
+		position, err := strconv.Atoi(column)
+		switch {
+		case err != nil:
+			return at, fmt.Errorf("no column is named %q (--columns); there are %s", column, strings.Join(fields, ", "))
+		case position < 1 || fields != nil && position > len(fields):
+			return at, fmt.Errorf("there is no column %s (--columns)", column)
+		}
+		at[i] = position - 1
+	}
+	return at, nil
+}
+
+// table chooses the columns of a text and reads its rows.
+type table struct {
+	url     string
+	o       Options
+	at      [3]int
+	columns int // of the header, or 3, or 0 if rows may have any number
+	started bool
+	each    Each
+	bad     Bad
+}
+
+// row reads a row, of which text is how it is shown.
+func (t *table) row(line int, fields []string, text string) error {
+	if !t.started {
+		t.started = true
+		if _, header := usual(fields); header && !t.o.Header && !t.o.NoHeader {
+			return fmt.Errorf("%s:%d: the line has the names of columns, not a fact; %s", t.url, line, HeaderRemedy)
+		}
+		var names []string
+		if t.o.Header {
+			names = fields
+		}
+		var err error
+		if t.at, err = choose(t.o.Columns, names); err != nil {
+			return fmt.Errorf("%s:%d: %w", t.url, line, err)
+		}
+		if t.o.Header {
+			t.columns = len(fields)
+			return nil
+		}
+		if len(t.o.Columns) == 0 {
+			t.columns = 3
+		}
+	}
+	reason, remedy := "", ""
+	switch {
+	case strings.TrimSpace(text) == "":
+		reason, remedy = "blank line", "remove it"
+	case t.o.Header && len(fields) != t.columns:
+		reason, remedy = fmt.Sprintf("%d fields, but the header has %d", len(fields), t.columns), "give every line the fields of the header"
+	case !t.o.Header && t.columns > 0 && len(fields) != t.columns:
+		reason, remedy = fmt.Sprintf("%d fields instead of 3", len(fields)), "choose head, relation and tail with --columns, such as 1,2,3"
+	case slices.Max(t.at[:]) >= len(fields):
+		reason, remedy = fmt.Sprintf("%d fields, but --columns asks for field %d", len(fields), slices.Max(t.at[:])+1), "give every line the same fields"
+	}
+	if reason != "" {
+		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
+	}
+	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
+}
+
+// readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
+func readRows(url string, r io.Reader, o Options, each Each, bad Bad) error {
+	t := &table{url: url, o: o, each: each, bad: bad}
+	if o.Format == TSV {
+		return triples.ReadLines(url, "head, relation and tail, separated by tabs", r, func(line int, text []byte) error {
+			return t.row(line, strings.Split(string(text), "\t"), string(text))
+		}, bad)
+	}
+	return eachRecord(url, r, func(line int, fields []string) error { return t.row(line, fields, strings.Join(fields, ",")) }, bad)
+}
+
+// eachRecord calls each for every record of CSV with the number of its first line, and bad for what is none. The
+// separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
+// comma is a decimal sign.
+func eachRecord(url string, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
+	text, err := triples.Unpack(url, r)
+	if err != nil {
+		return err
+	}
+	start, err := text.Peek(1 << 12)
+	if len(start) == 0 {
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: %w; it needs lines of head, relation and tail", url, triples.ErrEmpty)
+		}
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	limited := &limitedReader{r: text}
+	records := csv.NewReader(limited)
+	records.FieldsPerRecord, records.ReuseRecord = -1, true
+	if first, _, _ := strings.Cut(string(start), "\n"); !strings.Contains(first, ",") && strings.Contains(first, ";") {
+		records.Comma = ';'
+	}
+	last := 0 // line of the previous record
+	for {
+		limited.left = maxRecord
+		fields, err := records.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLongRecord):
+			return triples.BadLine{File: url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
+		case errors.As(err, &wrong):
+			b := triples.BadLine{File: url, Line: wrong.StartLine, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
+			last = wrong.Line
+			if err := bad(b); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return fmt.Errorf("reading %s: %w", url, err)
+		}
+		last, _ = records.FieldPos(0)
+		if err := each(last, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// maxRecord bounds what is read for one record: its text and what the csv package reads ahead.
+const maxRecord = triples.MaxLine + 1<<16
+
+var errLongRecord = errors.New("a record is too long")
+
+// limitedReader bounds the memory of a record whose closing quotation mark is missing.
+type limitedReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRecord
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
+func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
+	row := func(line int, fields []string, text string) error {
+		reason, remedy := "", "give every line two fields"
+		switch {
+		case len(fields) < 2:
+			reason = fmt.Sprintf("%d field instead of 2", len(fields))
+		case fields[0] == "" || fields[1] == "":
+			reason = "a field is empty"
+		}
+		if reason != "" {
+			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
+		}
+		return each(line, fields[0], fields[1])
+	}
+	if format == CSV {
+		return eachRecord(url, r, func(line int, fields []string) error { return row(line, fields, strings.Join(fields, ",")) }, bad)
+	}
+	return triples.ReadLines(url, "two fields, separated by a tab", r, func(line int, text []byte) error {
+		return row(line, strings.Split(string(text), "\t"), string(text))
+	}, bad)
+}

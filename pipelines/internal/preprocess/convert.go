@@ -1,0 +1,167 @@
+package preprocess
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"tagnet/formats/facts"
+	"tagnet/formats/lock"
+	"tagnet/formats/rdf"
+	"tagnet/formats/storage"
+	formattriples "tagnet/formats/triples"
+	"tagnet/pipelines/internal/command"
+	"tagnet/stages/split"
+	"tagnet/stages/triples"
+)
+
+type formatBad = formattriples.BadLine
+
+// inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
+const inputFolder = "input"
+
+// convert writes the files that the Beam job cannot read as tab-separated text, below the workspace, where the workers
+// of a cluster find it. It returns the dataset with these texts.
+func (f *flags) convert(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
+	if !source.toConvert() {
+		return source, nil
+	}
+	c := converter{flags: f, folder: storage.Join(e.Workspace.Graph(), spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
+	ctx = held.Guard(ctx)
+	for _, t := range source.files {
+		if err := facts.Prefixes(ctx, t.url, t.options.Format, c.prefixes); err != nil {
+			return source, err
+		}
+	}
+	c.bar = e.Progress.Begin("read files", 0, "facts")
+	defer c.bar.End()
+	var files []text
+	for _, t := range source.files {
+		if !t.convert {
+			files = append(files, t)
+			continue
+		}
+		converted, err := c.text(ctx, t)
+		if err != nil {
+			return source, err
+		}
+		files = append(files, converted...)
+	}
+	if err := c.header.suspicious(); err != nil {
+		return source, err
+	}
+	source.files = files
+	source.converted.Formats = source.formats()
+	for _, t := range source.files {
+		for _, labels := range []*facts.Labels{t.options.Entities, t.options.Relations} {
+			if labels != nil {
+				source.converted.Unlabelled = max(source.converted.Unlabelled, labels.Missing)
+			}
+		}
+	}
+	return source, nil
+}
+
+type bar interface {
+	Set(done int64)
+	End()
+}
+
+// converter converts the files of a dataset, one after the other.
+type converter struct {
+	flags    *flags
+	folder   string
+	source   *dataset
+	prefixes *rdf.Prefixes
+	header   headerCheck
+	bar      bar
+	facts    int64
+}
+
+// text converts a file and, if it has to be divided, divides it.
+func (c *converter) text(ctx context.Context, t text) ([]text, error) {
+	url := storage.Join(c.folder, fmt.Sprintf("%s-%s.tsv", t.graph, t.split))
+	if err := c.write(ctx, t, url); err != nil {
+		return nil, err
+	}
+	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split}
+	if !t.divide {
+		return c.scan(ctx, t, whole)
+	}
+	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
+	chunks := []triples.Chunk{whole, whole, whole}
+	for i, name := range []string{"train", "valid", "test"} {
+		chunks[i].Split, chunks[i].URL = name, storage.Join(c.folder, "divided-"+name+".tsv")
+		p.To[i] = chunks[i].URL
+	}
+	divided, err := split.Divide(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	c.source.converted.Split = &divided
+	return c.scan(ctx, t, chunks...)
+}
+
+// scan returns the texts that stand for a file. One without lines is left out.
+func (c *converter) scan(ctx context.Context, t text, chunks ...triples.Chunk) ([]text, error) {
+	var texts []text
+	for _, chunk := range chunks {
+		scanned, err := triples.Scan(ctx, chunk, chunkBytes, maxChunks)
+		if err != nil {
+			return nil, err
+		}
+		if scanned.Size == 0 {
+			continue
+		}
+		converted := t
+		converted.Text, converted.split = scanned, chunk.Split
+		texts = append(texts, converted)
+	}
+	return texts, nil
+}
+
+// write writes the facts of a file, each with its line, and its bad lines to rejects.
+func (c *converter) write(ctx context.Context, t text, url string) error {
+	rejects := triples.NewRejectsWriter(url+".rejects", triples.Chunk{Original: t.url})
+	defer rejects.Abort()
+	file, err := storage.Create(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	out := bufio.NewWriterSize(file, 1<<16)
+	t.options.Prefixes = c.prefixes
+	const update = 1 << 12
+	counts, err := facts.Read(ctx, t.url, t.options, func(line int, fact facts.Fact) error {
+		if c.flags.header == auto && !t.options.Header && (t.options.Format == facts.TSV || t.options.Format == facts.CSV) {
+			c.header.add(t.url, line, fact)
+		}
+		if c.facts++; c.facts%update == 0 {
+			c.bar.Set(c.facts)
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+		}
+		return split.WriteLine(out, formattriples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
+	}, func(b formatBad) error {
+		if c.flags.onBadLine == fail {
+			return triples.Refuse(b)
+		}
+		return rejects.Write(ctx, b)
+	})
+	if err != nil {
+		return err
+	}
+	c.source.converted.Literals += counts.Literals
+	rejected, any, err := rejects.Commit()
+	if err != nil {
+		return err
+	}
+	if any {
+		c.source.rejects = append(c.source.rejects, rejected)
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return file.Commit()
+}

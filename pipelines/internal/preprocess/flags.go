@@ -1,0 +1,51 @@
+package preprocess
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/facts"
+	"tagnet/pipelines/internal/command"
+)
+
+// check reads the flags that say how facts are written.
+func (f *flags) check(e *command.Environment) error {
+	f.seed = e.Seed
+	if f.format != "" && !slices.Contains(facts.Formats, f.format) {
+		return command.FlagError("format", fmt.Sprintf("%q", f.format), "tsv, csv, ntriples, turtle, parquet or openke")
+	}
+	if f.header != auto && f.header != yes && f.header != no {
+		return command.FlagError("header", fmt.Sprintf("%q", f.header), "auto, yes or no")
+	}
+	if f.columnList != "" {
+		f.columns = strings.Split(f.columnList, ",")
+		if len(f.columns) != 3 || slices.Contains(f.columns, "") {
+			return command.FlagError("columns", fmt.Sprintf("%q", f.columnList), "three names or positions, such as head,relation,tail or 1,2,3")
+		}
+		if f.header == no && facts.NamedColumns(f.columns) {
+			return command.Usage("--columns %s are names, and --header no says that the columns have none: give positions, such as 1,2,3", f.columnList)
+		}
+	}
+	for _, other := range []struct{ flag, value string }{{"split", f.split}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
+		if f.dataset == "" && other.value != "" {
+			return command.Usage("--%s is %q without --dataset: the built-in sample needs none", other.flag, other.value)
+		}
+	}
+	if f.split == "" {
+		return nil
+	}
+	if f.inference != "" {
+		return command.Usage("--split with --inference: the inference graph has the test facts; give --dataset a folder with train.txt and valid.txt")
+	}
+	shares := strings.Split(f.split, ",")
+	for i, share := range shares {
+		value, err := strconv.ParseFloat(share, 64)
+		if len(shares) != 3 || err != nil || !(value > 0) || value > 1e9 {
+			return command.FlagError("split", fmt.Sprintf("%q", f.split), "the shares of training, validation and test, three numbers above 0 such as 80,10,10")
+		}
+		f.shares[i] = value
+	}
+	return nil
+}

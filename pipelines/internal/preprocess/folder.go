@@ -1,0 +1,223 @@
+package preprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"tagnet/formats/facts"
+	"tagnet/formats/storage"
+	"tagnet/model/kg"
+	"tagnet/stages/triples"
+)
+
+// stems are the names of a dataset's files without their endings, with the split of each.
+var stems = map[string]string{
+	"train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test", "facts": triples.Background,
+}
+
+// The files of OpenKE, and of datasets with numbers in place of names.
+const (
+	openKEEntities, openKERelations = "entity2id.txt", "relation2id.txt"
+	dictEntities, dictRelations     = "entities.dict", "relations.dict"
+)
+
+var openKESplits = map[string]string{"train2id.txt": "train", "valid2id.txt": "valid", "test2id.txt": "test"}
+
+// isLocal reports whether a path or URL leads to this machine, and returns the path.
+func isLocal(url string) (path string, local bool) {
+	scheme, path, found := strings.Cut(url, "://")
+	if !found {
+		return url, true
+	}
+	return path, scheme == "file"
+}
+
+// checkReadable returns an error if a path is no regular file. Opening a pipe would wait for its writer, a device may
+// never end, and preprocess reads its input several times.
+func checkReadable(url string) error {
+	path, local := isLocal(url)
+	if !local {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("reading %s: %w", url, fs.ErrNotExist)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder where a file of facts is needed", url)
+	case !info.Mode().IsRegular():
+		kind := "device"
+		if info.Mode()&fs.ModeNamedPipe != 0 {
+			kind = "pipe"
+		}
+		return fmt.Errorf("%s is a %s, and preprocess reads its input several times: copy it to a file first", url, kind)
+	}
+	return nil
+}
+
+// isFile reports whether a path or URL of a dataset is one file instead of a folder.
+func isFile(ctx context.Context, url string) (bool, error) {
+	if path, local := isLocal(url); local {
+		info, err := os.Stat(path)
+		return err == nil && !info.IsDir(), nil
+	}
+	return storage.Exists(ctx, url)
+}
+
+// list returns the names of the files in a folder, not below it, in order. Of a folder on this machine they include
+// folders, which a later check tells from files.
+func list(ctx context.Context, folder string) (names []string, err error) {
+	if path, local := isLocal(folder); local {
+		entries, err := os.ReadDir(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading %s: %w", folder, err)
+		}
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
+		return names, nil
+	}
+	urls, err := storage.List(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range urls {
+		name := strings.TrimPrefix(strings.TrimPrefix(url, folder), "/")
+		if !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// folder is what a dataset's folder has.
+type folder struct {
+	url string
+	// files are the names of the files of each split.
+	files map[string]string
+	// others are the names of all other files.
+	others []string
+	openKE bool
+}
+
+// openFolder finds the files of a folder. format is that of --format, or empty.
+func openFolder(ctx context.Context, url string, format facts.Format) (folder, error) {
+	f := folder{url: url, files: map[string]string{}}
+	names, err := list(ctx, url)
+	if err != nil {
+		return f, err
+	}
+	hasTrain := slices.ContainsFunc(names, func(name string) bool {
+		stem, ok := facts.Stem(name)
+		return ok && stems[stem] == "train"
+	})
+	f.openKE = format == facts.OpenKE || format == "" && !hasTrain && slices.Contains(names, "train2id.txt")
+	for _, name := range names {
+		split := f.splitOf(name, format)
+		switch {
+		case split == "":
+			if !strings.HasPrefix(name, ".") && !f.isFolder(name) {
+				f.others = append(f.others, name)
+			}
+		case f.files[split] != "":
+			return f, fmt.Errorf("%s and %s both exist: remove one, or choose with --format", storage.Join(url, f.files[split]), storage.Join(url, name))
+		default:
+			f.files[split] = name
+		}
+	}
+	return f, nil
+}
+
+// splitOf returns the split whose facts a file has by its name, or "".
+func (f folder) splitOf(name string, format facts.Format) string {
+	if f.openKE {
+		return openKESplits[name]
+	}
+	stem, ok := facts.Stem(name)
+	if !ok || format != "" && !facts.MayBe(name, format) {
+		return ""
+	}
+	return stems[stem]
+}
+
+func (f folder) isFolder(name string) bool {
+	path, local := isLocal(storage.Join(f.url, name))
+	if !local {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// file returns the file of a split, or an error if it is required and missing.
+func (f folder) file(split string, required bool) (string, error) {
+	if name := f.files[split]; name != "" {
+		url := storage.Join(f.url, name)
+		return url, checkReadable(url)
+	}
+	if !required {
+		return "", nil
+	}
+	const wanted = "a dataset is a folder with train.txt, valid.txt and test.txt"
+	if len(f.files)+len(f.others) == 0 {
+		return "", fmt.Errorf("%s: the folder does not exist or is empty; %s: %w", f.url, wanted, fs.ErrNotExist)
+	}
+	name := split + ".txt"
+	if f.openKE {
+		name = split + "2id.txt"
+	}
+	return "", fmt.Errorf("%s not found; %s (or .tsv, .csv, .nt, .ttl, .parquet), and --split divides one file; %s has %s: %w",
+		storage.Join(f.url, name), wanted, f.url, few(f.all()), fs.ErrNotExist)
+}
+
+// all returns the names of all files.
+func (f folder) all() []string {
+	names := slices.Clone(f.others)
+	for _, name := range f.files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unread returns the names of the files that none of these reads.
+func (f folder) unread(used ...string) []string {
+	return slices.DeleteFunc(slices.Clone(f.others), func(name string) bool {
+		return slices.Contains(used, storage.Join(f.url, name))
+	})
+}
+
+// few lists names, of many the first.
+func few(names []string) string {
+	const shown = 8
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// toSplit returns the file that --split divides: the training facts, if the folder has no other splits, or the only
+// file whose name has an ending of facts.
+func (f folder) toSplit() (string, error) {
+	for _, split := range kg.Splits[1:] {
+		if name := f.files[split]; name != "" {
+			return "", fmt.Errorf("--split divides one file, and %s has %s already: leave --split out, or give the file", f.url, name)
+		}
+	}
+	if f.files["train"] != "" {
+		return f.file("train", true)
+	}
+	candidates := slices.DeleteFunc(slices.Clone(f.others), func(name string) bool { _, ok := facts.Stem(name); return !ok })
+	if len(candidates) != 1 {
+		return "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, few(f.all()))
+	}
+	url := storage.Join(f.url, candidates[0])
+	return url, checkReadable(url)
+}

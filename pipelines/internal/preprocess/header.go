@@ -1,0 +1,96 @@
+package preprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/formats/facts"
+	"tagnet/stages/triples"
+)
+
+// headerCheck finds a line of column names that would become a fact: the first line of every file, whose words occur in
+// no other line. Package facts finds the usual names of columns.
+type headerCheck struct {
+	first facts.Fact
+	url   string
+	lines int
+	// fact reports that the first line is none: a word of it stands in another line, or another file begins otherwise.
+	fact bool
+}
+
+// add adds a line of a file. All files are added in turn.
+func (h *headerCheck) add(url string, line int, f facts.Fact) {
+	if line == 1 {
+		if h.url == "" {
+			h.first, h.url = f, url
+		} else if h.first != f {
+			h.fact = true
+		}
+		return
+	}
+	h.lines++
+	if !h.fact {
+		for _, name := range [...]string{f.Head, f.Relation, f.Tail} {
+			h.fact = h.fact || name == h.first.Head || name == h.first.Relation || name == h.first.Tail
+		}
+	}
+}
+
+// suspicious returns an error if the first line is a header.
+func (h *headerCheck) suspicious() error {
+	if h.url == "" || h.fact || h.lines == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", h.url, facts.HeaderRemedy)
+}
+
+// errOther ends the reading of a file.
+var errOther = errors.New("not a header")
+
+// checkHeaders checks the files that are read where they are. It reads more of them than the first lines only if these
+// are all the same.
+func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
+	if f.header != auto {
+		return nil
+	}
+	var check headerCheck
+	var texts []text
+	for _, t := range d.files {
+		if t.convert || t.graph != triples.Training {
+			continue
+		}
+		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
+			check.add(t.url, line, fact)
+			return errOther
+		})
+		if err != nil && !errors.Is(err, errOther) {
+			return err
+		}
+		texts = append(texts, t)
+	}
+	if check.fact || len(texts) < 2 {
+		return nil
+	}
+	for _, t := range texts {
+		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
+			if line > 1 {
+				check.add(t.url, line, fact)
+			}
+			if check.fact {
+				return errOther
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errOther) {
+			return err
+		}
+	}
+	return check.suspicious()
+}
+
+// readPlain reads the facts of a text; bad lines are the Beam job's.
+func (f *flags) readPlain(ctx context.Context, t text, each facts.Each) error {
+	_, err := facts.Read(ctx, t.url, facts.Options{Format: facts.TSV}, each, func(formatBad) error { return nil })
+	return err
+}

@@ -1,0 +1,105 @@
+package preprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tagnet/formats/facts"
+	"tagnet/formats/storage"
+	"tagnet/stages/triples"
+)
+
+// label gives the files of one graph the names that stand for their ids: those of --entity_names and
+// --relation_names, of OpenKE's tables, or of .dict files whose ids the facts have. The other files of the folder are
+// not read.
+func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) error {
+	var used []string
+	for _, kind := range []struct {
+		flag, given, openKE, dict string
+		labels                    func(o *facts.Options) **facts.Labels
+	}{
+		{"entity_names", f.entityNames, openKEEntities, dictEntities, func(o *facts.Options) **facts.Labels { return &o.Entities }},
+		{"relation_names", f.relationNames, openKERelations, dictRelations, func(o *facts.Options) **facts.Labels { return &o.Relations }},
+	} {
+		url, read := kind.given, facts.ReadLabels
+		switch {
+		case url != "":
+		case of.openKE:
+			url, read = storage.Join(of.url, kind.openKE), facts.ReadNameIDs
+		case slices.Contains(of.others, kind.dict):
+			url = storage.Join(of.url, kind.dict)
+		default:
+			continue
+		}
+		if err := checkReadable(url); err != nil {
+			if kind.given != "" {
+				return fmt.Errorf("--%s: %w", kind.flag, err)
+			}
+			return err
+		}
+		isDict := kind.given == "" && !of.openKE
+		if isDict {
+			ids, err := f.hasIDs(ctx, files, kind.flag == "entity_names")
+			if err != nil {
+				return err
+			}
+			if !ids {
+				continue
+			}
+		}
+		labels, err := read(ctx, url)
+		if err != nil {
+			return err
+		}
+		hash, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
+		if err != nil {
+			return err
+		}
+		key := kind.flag
+		if files[0].graph == triples.Inference && kind.given == "" {
+			key = "inference/" + key
+		}
+		d.labels[key] = hash.SHA256
+		used = append(used, url)
+		for i := range files {
+			*kind.labels(&files[i].options) = labels
+			files[i].convert, files[i].Lines = true, 0
+		}
+	}
+	for _, t := range files {
+		used = append(used, t.url)
+	}
+	for _, url := range []string{f.types, f.entityNames, f.relationNames} {
+		used = append(used, url)
+	}
+	d.unread = append(d.unread, of.unread(used...)...)
+	return nil
+}
+
+// errFirst ends the reading of a file after its first fact.
+var errFirst = errors.New("the first fact")
+
+// hasIDs reports whether the first fact has numbers for its entities, or for its relation.
+func (f *flags) hasIDs(ctx context.Context, files []text, entities bool) (bool, error) {
+	var first facts.Fact
+	if files[0].options.Format == facts.Turtle || files[0].options.Format == facts.NTriples {
+		return false, nil
+	}
+	_, err := facts.Read(ctx, files[0].url, files[0].options, func(_ int, f facts.Fact) error {
+		first = f
+		return errFirst
+	}, func(b formatBad) error { return nil })
+	if err != nil && !errors.Is(err, errFirst) {
+		return false, err
+	}
+	if entities {
+		return isNumber(first.Head) && isNumber(first.Tail), nil
+	}
+	return isNumber(first.Relation), nil
+}
+
+func isNumber(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
