@@ -73,9 +73,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 	for _, t := range files {
 		used = append(used, t.url)
 	}
-	for _, url := range []string{f.types, f.entityNames, f.relationNames} {
-		used = append(used, url)
-	}
+	used = append(used, f.types, f.entityNames, f.relationNames)
 	d.unread = append(d.unread, of.unread(used...)...)
 	return nil
 }
