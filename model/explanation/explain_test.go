@@ -195,15 +195,9 @@ func TestMatchesReference(t *testing.T) {
 			if err := golden.Compare("score", []float64{score}, pass.Scores[answer:answer+1], 1e-3); err != nil {
 				t.Error(err)
 			}
-			hops := reference.Distances(g, answer, c.Layers, q.Removal)
-			want := make([][]propagation.Edge, c.Layers)
-			for l, edges := range pass.Edges(answer) {
-				for _, e := range edges {
-					if int(hops[e.Receiver]) <= c.Layers-l-1 {
-						want[l] = append(want[l], propagation.Edge(e))
-						compared++
-					}
-				}
+			want := within(pass, answer, q.Removal, &golden.Case{Graph: g, Configuration: c})
+			for _, edges := range want {
+				compared += len(edges)
 			}
 			compareEdgeValues(t, layers, want, 5e-3)
 		}
@@ -214,6 +208,52 @@ func TestMatchesReference(t *testing.T) {
 	if compared < 10000 {
 		t.Errorf("only %d edges were compared", compared)
 	}
+}
+
+// TestGoldenCasesMatchReference compares the values of all edges with the float64 specification on every golden case, for
+// some answers.
+func TestGoldenCasesMatchReference(t *testing.T) {
+	t.Parallel()
+	for i, c := range golden.Cases(t) {
+		m, err := reference.New(c.Graph, c.Configuration, c.Parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := kernel.Available()[i%len(kernel.Available())]
+		explainer, err := New(c.Graph, c.Configuration, c.Parameters32(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := explainer.Worker()
+		for number, q := range c.Queries {
+			pass := m.Forward(reference.Query{Source: q.Source, Relation: q.Relation, Removal: q.Removal})
+			for answer := int32(number); int(answer) < c.Graph.Entities; answer += 13 {
+				_, layers, err := w.edges(t.Context(), Query{q.Source, q.Relation, q.Removal}, answer)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareEdgeValues(t, layers, within(pass, answer, q.Removal, c), golden.Tolerance32)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%s, %s", c.Name, k.Name())
+		}
+	}
+}
+
+// within returns the specification's edges from whose receivers the remaining layers reach the answer.
+func within(pass *reference.Pass, answer int32, removal graph.Removal, c *golden.Case) [][]propagation.Edge {
+	layers := c.Configuration.Layers
+	hops := reference.Distances(c.Graph, answer, layers, removal)
+	kept := make([][]propagation.Edge, layers)
+	for l, edges := range pass.Edges(answer) {
+		for _, e := range edges {
+			if int(hops[e.Receiver]) <= layers-l-1 {
+				kept[l] = append(kept[l], propagation.Edge(e))
+			}
+		}
+	}
+	return kept
 }
 
 // TestBestPaths compares the dynamic program with the specification's, path by path and bit by bit, on edges with

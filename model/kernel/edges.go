@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"math"
-
-	"tagnet/model/internal/buffer"
-)
+import "tagnet/model/internal/buffer"
 
 // EdgeAggregator is AggregateBackward for explanations. It tells how much each message carries, and where several
 // members of a set attain the maximum or minimum it shares its gradient evenly among them, so that the order of edges
@@ -12,15 +8,11 @@ import (
 type EdgeAggregator struct {
 	level, slope         []float32 // a member m has the gradient level + slope m, ..
 	byMaximum, byMinimum []float32 // .. and these where it attains an extreme
-	maximum, minimum     []float32 // the least value that counts as the maximum, the greatest that counts as the minimum
+	maximum, minimum     []float32
 	tiesMax, tiesMin     []float32 // number of members that attain them
 	messages             []float32 // of the receiver, [senders, dim]
 	gradient             []float32 // of one message
 }
-
-// tie is the relative difference up to which two values count as equal. States of entities that are reached in the
-// same ways are equal on paper, but in float32 the order of their senders decides the last bits.
-const tie = 1e-5
 
 // Backward propagates the gradient of the features of r's receivers to the states in g, and to Previous where it is not
 // nil; the gradients of embeddings are not computed. features is what Aggregate wrote. It calls visit for each message
@@ -108,19 +100,14 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 			a.maximum[j], a.minimum[j] = max(a.maximum[j], 0), min(a.minimum[j], 0)
 		}
 	}
-	// The least value that counts as the maximum, and the greatest that counts as the minimum.
-	for j := range d {
-		a.maximum[j] -= tie * abs(a.maximum[j])
-		a.minimum[j] += tie * abs(a.minimum[j])
-	}
 	clear(a.tiesMax)
 	clear(a.tiesMin)
 	count := func(member []float32) {
 		for j, m := range member {
-			if m >= a.maximum[j] {
+			if m == a.maximum[j] {
 				a.tiesMax[j]++
 			}
-			if m <= a.minimum[j] {
+			if m == a.minimum[j] {
 				a.tiesMin[j]++
 			}
 		}
@@ -131,10 +118,10 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 		if r.Initial != nil {
 			initial = r.Initial[j]
 		}
-		if initial >= a.maximum[j] {
+		if initial == a.maximum[j] {
 			a.tiesMax[j]++
 		}
-		if initial <= a.minimum[j] {
+		if initial == a.minimum[j] {
 			a.tiesMin[j]++
 		}
 		// A zero that only empty messages attain has no other member.
@@ -142,8 +129,6 @@ func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 		a.byMinimum[j] /= max(a.tiesMin[j], 1)
 	}
 }
-
-func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
 
 // scatter propagates the gradients of a receiver's messages to its senders' states.
 func (a *EdgeAggregator) scatter(r *Receivers, row int32, states []float32, visit func(row, sender int32, value float32)) {
@@ -156,10 +141,10 @@ func (a *EdgeAggregator) scatter(r *Receivers, row int32, states []float32, visi
 		for j, m := range message {
 			gradient := a.level[j] + a.slope[j]*m
 			if extremes {
-				if m >= a.maximum[j] {
+				if m == a.maximum[j] {
 					gradient += a.byMaximum[j]
 				}
-				if m <= a.minimum[j] {
+				if m == a.minimum[j] {
 					gradient += a.byMinimum[j]
 				}
 			}

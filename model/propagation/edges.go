@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 
+	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
+	"tagnet/model/random"
 )
 
 // Edge is an edge along which a layer sent a message that was not empty.
@@ -26,7 +28,7 @@ type edgeRecorder struct {
 // Forward, which must have been for training. It returns the edges of layer t at t-1, with the derivatives of the
 // entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are
 // returned. The edges of a receiver are neighbours. Where several messages attain a maximum or minimum, its gradient
-// is shared evenly among them, which Backward does not do. It is not for A*Net's policies, see SenderPriorities.
+// is shared evenly among them, which Backward does not do; states that are equal on paper are given equal bits for it. It is not for A*Net's policies, see SenderPriorities.
 //
 // into is a buffer, whose contents are undefined afterwards. Memory: 24 bytes an edge.
 func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients, keep func(layer int, receiver int32) bool) ([][]Edge, error) {
@@ -36,6 +38,7 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 	into.zero()
 	p.edges = &edgeRecorder{keep: keep, layers: make([][]Edge, p.configuration.Layers)}
 	defer func() { p.edges = nil }()
+	p.unifyStates()
 	p.loadGradients([]int32{entity}, gradient)
 	for t := p.configuration.Layers; t >= 1; t-- {
 		if ctx.Err() != nil {
@@ -104,4 +107,62 @@ func (p *Propagator) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup
 		}
 	})
 	p.edges.layers[x.layer] = edges
+}
+
+// unifyStates gives states that are equal on paper equal bits: those of entities that the same layers update with equal
+// messages. The order of the messages may differ, and with it the last bits of their sums, which would decide which of
+// several messages attains an extreme. Equal states are found by a hash of all that they are computed from; package window
+// finds fewer of them, those with messages in the same order.
+func (p *Propagator) unifyStates() {
+	d, tables := p.configuration.Dim, &p.states
+	classes := buffer.Cleared(p.scratch.classes, len(tables.all)/d) // by row of all tables; 0 before a state is reached
+	p.scratch.classes = classes
+	first := map[uint64]int{}
+	classes[tables.first(0)+int(p.layout.Row(p.query.Source))] = 1
+	for t := 1; t <= p.configuration.Layers; t++ {
+		if p.windowed() {
+			p.windowUpdate(t)
+		} else {
+			p.fullUpdate(t)
+		}
+		clear(first)
+		for i := range p.update.groups {
+			x := &p.update.groups[i]
+			output := tables.first(t) // index of the table's first row
+			if p.windowed() {
+				output = tables.first(x.age)
+			}
+			for _, row := range x.rows {
+				at := output + int(row)
+				classes[at] = p.classOf(x, t, row, classes, output)
+				if one, there := first[classes[at]]; there {
+					copy(tables.all[at*d:(at+1)*d], tables.all[one*d:(one+1)*d])
+				} else {
+					first[classes[at]] = at
+				}
+			}
+		}
+	}
+}
+
+// classOf returns a hash of all that a state of a group in layer t is computed from. Messages are added up, so that their
+// order does not matter. output is the index of the first row of the state's table.
+func (p *Propagator) classOf(x *receiverGroup, t int, row int32, classes []uint64, output int) uint64 {
+	r := &x.receivers
+	class := random.Mix(uint64(t)<<32 | uint64(p.layout.Degrees[row]))
+	if x.previous != nil {
+		class = random.Mix(class ^ classes[output-p.states.rows+int(row)])
+	}
+	if r.Initial != nil {
+		class = random.Mix(class)
+	}
+	if r.DegreeMessage != nil {
+		class = random.Mix(class ^ uint64(r.Copies[row]))
+	}
+	begin, end := r.Senders.Range(row, r.Kinds)
+	sum := uint64(0)
+	for e := begin; e < end; e++ {
+		sum += random.Mix(classes[r.StateOffset+int(r.Senders.Rows[e])] + random.Mix(uint64(r.Senders.Relations[e])))
+	}
+	return random.Mix(class + sum)
 }

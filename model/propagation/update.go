@@ -88,6 +88,7 @@ type scratch struct {
 	update      []float32   // gradient of its linear map's output, [chunk, dim]
 	entities    []int32     // of a chunk, in the order of its features
 	edges       kernel.EdgeAggregator
+	classes     []uint64 // of states, by row of all tables
 
 	// Arguments that kernels take by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
