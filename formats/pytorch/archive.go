@@ -89,18 +89,18 @@ func listEntries(files []*zip.File, size int64) (map[string]*zip.File, error) {
 			return nil, fmt.Errorf("its archive has an entry %.80q, which torch.save does not write for tensors: "+
 				"save the weights alone, torch.save(model.state_dict(), file)", file.Name)
 		case entries[name] != nil:
-			return nil, fmt.Errorf("its archive has two entries %q", name)
+			return nil, fmt.Errorf("its archive has two entries %.80q", name)
 		case file.Method != zip.Store || file.CompressedSize64 != file.UncompressedSize64:
-			return nil, fmt.Errorf("its entry %s is compressed, which torch.save never does", name)
+			return nil, fmt.Errorf("its entry %.80q is compressed, which torch.save never does", name)
 		case file.Flags&1 != 0:
-			return nil, fmt.Errorf("its entry %s is encrypted, which torch.save never does", name)
+			return nil, fmt.Errorf("its entry %.80q is encrypted, which torch.save never does", name)
 		}
 		begin, err := file.DataOffset()
 		if err != nil {
-			return nil, fmt.Errorf("its entry %s is damaged (%w)", name, err)
+			return nil, fmt.Errorf("its entry %.80q is damaged (%w)", name, err)
 		}
 		if begin < 0 || begin > size || file.CompressedSize64 > uint64(size-begin) {
-			return nil, fmt.Errorf("its entry %s has %d bytes, more than the file: it is cut short or damaged", name, file.CompressedSize64)
+			return nil, fmt.Errorf("its entry %.80q has %d bytes, more than the file: it is cut short or damaged", name, file.CompressedSize64)
 		}
 		entries[name] = file
 		spans = append(spans, span{name, begin, begin + int64(file.CompressedSize64)})
@@ -108,7 +108,7 @@ func listEntries(files []*zip.File, size int64) (map[string]*zip.File, error) {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	for i := range spans {
 		if i > 0 && spans[i].begin < spans[i-1].end {
-			return nil, fmt.Errorf("its entries %s and %s overlap", spans[i-1].name, spans[i].name)
+			return nil, fmt.Errorf("its entries %.80q and %.80q overlap", spans[i-1].name, spans[i].name)
 		}
 	}
 	if entries[pickleEntry] == nil {

@@ -159,7 +159,7 @@ func TestRefusesPickles(t *testing.T) {
 		"model is no dict":     {program("}", text("model"), "Ns."), `its "model" is no state_dict`},
 		"number as key":        {program("}", "K\x01", tensorOf(four, 0, numbers(4), numbers(1)), "s."), "is no text"},
 		"name twice":           {program("}", text("w"), tensorOf(four, 0, numbers(4), numbers(1)), "s", text("w"), tensorOf(four, 0, numbers(4), numbers(1)), "s."), `two tensors are named "w"`},
-		"shared numbers":       {program("}", text("v"), tensorOf(four, 0, numbers(4), numbers(1)), "s", text("w"), tensorOf(four, 0, numbers(4), numbers(1)), "s."), "tensors v and w share numbers of storage 0"},
+		"shared numbers":       {program("}", text("v"), tensorOf(four, 0, numbers(4), numbers(1)), "s", text("w"), tensorOf(four, 0, numbers(4), numbers(1)), "s."), `tensors "v" and "w" share numbers of storage 0`},
 		"two types": {program("}", text("v"), tensorOf(four, 0, numbers(2), numbers(1)), "s", text("w"), tensorOf(storageOf("DoubleStorage", "0", 2), 0, numbers(1), numbers(1)), "s."),
 			"describe storage 0 in different ways"},
 		"storage of a text":  {checkpoint(tensorOf(text("0"), 0, numbers(4), numbers(1))), "a tensor is not described"},
@@ -207,8 +207,8 @@ func TestRefusesArchives(t *testing.T) {
 		"only a beginning":  {[]byte("PK\x03\x04"), "cut short or damaged"},
 		"no entries":        {archive(t), "has no data.pkl"},
 		"no pickle":         {archive(t, storage), "has no data.pkl"},
-		"compressed pickle": {archive(t, entry{"a/data.pkl", good, zip.Deflate}, storage), "data.pkl is compressed"},
-		"bomb":              {archive(t, pickle, entry{"a/data/0", make([]byte, 1<<20), zip.Deflate}), "data/0 is compressed"},
+		"compressed pickle": {archive(t, entry{"a/data.pkl", good, zip.Deflate}, storage), `"data.pkl" is compressed`},
+		"bomb":              {archive(t, pickle, entry{"a/data/0", make([]byte, 1<<20), zip.Deflate}), `"data/0" is compressed`},
 		"name twice":        {archive(t, pickle, storage, storage), `two entries "data/0"`},
 		"two folders":       {archive(t, pickle, entry{name: "b/data/0", data: zeros}), `an entry "b/data/0"`},
 		"no folder":         {archive(t, entry{name: "data.pkl", data: good}), `an entry "data.pkl"`},
@@ -220,7 +220,8 @@ func TestRefusesArchives(t *testing.T) {
 		"long version":      {archive(t, pickle, storage, entry{name: "a/version", data: make([]byte, 100)}), "version has 100 bytes"},
 		"long pickle":       {archive(t, entry{name: "a/data.pkl", data: make([]byte, maxPickle+1)}, storage), "data.pkl has 1048577 bytes"},
 		"many entries":      {archive(t, append(many(maxEntries), pickle)...), "4097 entries"},
-		"overlap":           {overlapping(t), "data.pkl and data/0 overlap"},
+		"escape":            {archive(t, pickle, storage, entry{"a/.\x1b[31m", zeros, zip.Deflate}), `its entry ".\x1b[31m" is compressed`},
+		"overlap":           {overlapping(t), `"data.pkl" and "data/0" overlap`},
 	} {
 		if _, err := load(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -71,10 +71,10 @@ func TestRefusesOtherFilesOfPyTorch(t *testing.T) {
 		"legacy.pth":     "before version 1.6: save it again",
 		"module.pth":     `data.pkl: byte 2: the global "torch.nn.modules.linear.Linear" is refused`,
 		"protocol4.pth":  "data.pkl: it is no pickle of protocol 2",
-		"integers.pth":   "tensor count is of type int64",
-		"overlap.pth":    "tensors a and b share numbers of storage 0",
+		"integers.pth":   `tensor "count" is of type int64`,
+		"overlap.pth":    `tensors "a" and "b" share numbers of storage 0`,
 		"transposed.pth": "a tensor of shape [3 2] in storage 0 is not row-major",
-		"infinite.pth":   "tensor w has a number that is not finite (+Inf, the 2nd)",
+		"infinite.pth":   `tensor "w" has a number that is not finite (+Inf, the 2nd)`,
 		"make.py":        "it is not a file of torch.save",
 	} {
 		if _, err := load(saved(t, name)); err == nil || !strings.Contains(err.Error(), want) {

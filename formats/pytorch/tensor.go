@@ -302,11 +302,11 @@ func (f *File) loadStorage(tensors []*Tensor) error {
 		s := t.stored
 		switch {
 		case s.storage.kind.name != of.kind.name || s.storage.count != of.count:
-			return fmt.Errorf("tensors %s and %s describe storage %s in different ways", tensors[i-1].Name, t.Name, of.key)
+			return fmt.Errorf("tensors %.80q and %.80q describe storage %s in different ways", tensors[i-1].Name, t.Name, of.key)
 		case of.kind.float == nil:
-			return fmt.Errorf("tensor %s is of type %s, want floating-point numbers", t.Name, t.Type)
+			return fmt.Errorf("tensor %.80q is of type %s, want floating-point numbers", t.Name, t.Type)
 		case s.offset < end:
-			return fmt.Errorf("tensors %s and %s share numbers of storage %s: save clones of them", tensors[i-1].Name, t.Name, of.key)
+			return fmt.Errorf("tensors %.80q and %.80q share numbers of storage %s: save clones of them", tensors[i-1].Name, t.Name, of.key)
 		}
 		end = max(end, s.offset+s.count)
 	}
@@ -320,7 +320,7 @@ func (f *File) loadStorage(tensors []*Tensor) error {
 		for i := range t.Data {
 			v := of.kind.float(from[int64(i)*of.kind.width:])
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("tensor %s has a number that is not finite (%v, the %s)", t.Name, v, ordinal(i+1))
+				return fmt.Errorf("tensor %.80q has a number that is not finite (%v, the %s)", t.Name, v, ordinal(i+1))
 			}
 			t.Data[i] = v
 		}

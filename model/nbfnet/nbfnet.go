@@ -213,7 +213,7 @@ func (w *Weights) Parameters(c configuration.Configuration, listed, graph []stri
 	for i, name := range graph {
 		row, ok := rows[name]
 		if !ok {
-			return nil, nil, fmt.Errorf("the graph's relation %q is not listed; closest: %q", name, names.Closest(name, listed, 3))
+			return nil, nil, fmt.Errorf("the graph's relation %q is not listed; closest: %s", name, quoted(names.Closest(name, listed, 3)))
 		}
 		base[i] = row
 		delete(rows, name)
@@ -236,6 +236,15 @@ func (w *Weights) Parameters(c configuration.Configuration, listed, graph []stri
 		}
 	}
 	return set, unused, nil
+}
+
+// quoted lists names.
+func quoted(list []string) string {
+	shown := make([]string, len(list))
+	for i, name := range list {
+		shown[i] = strconv.Quote(name)
+	}
+	return strings.Join(shown, ", ")
 }
 
 // permute copies the blocks of relations and their inverses, of which base has the rows; crossed, the block of

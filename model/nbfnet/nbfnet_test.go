@@ -175,9 +175,9 @@ func TestRefusesRelations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, lists := range map[string][2][]string{
-		"2 relations are listed, the weights have 3":                   {e.Relations[:2], e.Relations},
-		"2 different relations are listed":                             {{"a", "b", "a"}, {"a"}},
-		`the graph's relation "owned 3" is not listed; closest: ["own`: {e.Relations, {"owned 3"}},
+		"2 relations are listed, the weights have 3":                  {e.Relations[:2], e.Relations},
+		"2 different relations are listed":                            {{"a", "b", "a"}, {"a"}},
+		`the graph's relation "owned 3" is not listed; closest: "own`: {e.Relations, {"owned 3"}},
 	} {
 		if _, _, err := w.Parameters(c, lists[0], lists[1]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

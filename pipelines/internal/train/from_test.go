@@ -140,7 +140,7 @@ func TestFromIsRefused(t *testing.T) {
 		"degree messages":    {2, []string{"degree_messages is false there, true here"}, from(t, w, "--policy", "window", "--degree_messages")},
 		"missing":            {2, []string{"--from: ", "nowhere.pth"}, append(from(t, w), "--from", "nowhere.pth")},
 		"no file of PyTorch": {1, []string{"--from: ", "it is not a file of torch.save"}, append(from(t, w), "--from", few)},
-		"other relations":    {1, []string{"--relations: ", `relation "back" is not listed; closest: ["backwards"`}, append(from(t, w), "--relations", few)},
+		"other relations":    {1, []string{"--relations: ", `relation "back" is not listed; closest: "backwards", `}, append(from(t, w), "--relations", few)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(f.arguments, "--force")...)
