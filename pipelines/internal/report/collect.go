@@ -36,6 +36,7 @@ type evidence struct {
 	evaluations []evaluation
 	own         []card // the user's own queries, the first of ownQueries
 	ownQueries  int64
+	explained   bool // the own queries have paths
 	searched    []*searchTable
 	search      *search
 	messages    []messages.Summary

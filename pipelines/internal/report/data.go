@@ -23,6 +23,7 @@ func (e *evidence) composeData() section {
 		if g.Rejected > 0 {
 			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected; rejects.tsv beside the tables lists them with the reasons.", plural(g.Rejected, "line", "lines")))
 		}
+		s.Warnings = leaks(g)
 		if t := splitTable(g); len(t.Rows) > 0 {
 			s.Figures = append(s.Figures, t.figure())
 		}
@@ -37,6 +38,27 @@ func (e *evidence) composeData() section {
 		s.Figures = append(s.Figures, distanceTable(e.distances).figure())
 	}
 	return s
+}
+
+// leaks returns a warning for each split with facts that its graph also contains.
+func leaks(g *graph.Summary) (warnings []string) {
+	for _, split := range []string{"valid", "test"} {
+		known, facts := g.Known[split], g.Queries[split]/2
+		if known == 0 || facts == 0 {
+			continue
+		}
+		which := "the training graph"
+		if split == "test" && g.InferenceGraph != nil {
+			which = "the inference graph"
+		}
+		are := "are"
+		if known == 1 {
+			are = "is"
+		}
+		warnings = append(warnings, fmt.Sprintf("%s of the %s of the %s split (%s) %s also in %s: the answers to their queries are there to be read, so that the metrics of the split are too high.",
+			count(known), plural(facts, "fact", "facts"), split, percent(float64(known)/float64(facts)), are, which))
+	}
+	return warnings
 }
 
 // splitTable returns a table with a row for each split.

@@ -62,6 +62,7 @@ type tile struct{ Value, Name, Note string }
 type section struct {
 	ID, Title string
 	Lead      []string
+	Warnings  []string
 	Gaps      []gap
 	Figures   []figure
 	Tables    []table
@@ -138,6 +139,9 @@ type answer struct {
 	Value string
 	Mark  string // "expected", "known" or ""
 	Bar   template.CSS
+	// Paths are the best paths to the answer, as text and drawn, if they were computed.
+	Paths   []string
+	Drawing template.HTML
 }
 
 // html returns the whole page, self-contained.

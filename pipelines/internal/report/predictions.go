@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/stages/evaluate"
+	"tagnet/stages/explain"
 )
 
 // The numbers of queries that the page shows.
@@ -23,6 +24,8 @@ type query struct{ source, relation, direction string }
 func rankedQuery(r parquet.Ranking) query { return query{r.Source, r.Relation, r.Direction} }
 
 func predictedQuery(p parquet.Prediction) query { return query{p.Source, p.Relation, p.Direction} }
+
+func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
 
 // head is the direction of a query for the head of a fact.
 const head = "head"
@@ -88,32 +91,61 @@ func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
 	return nil
 }
 
-// readOwnQueries reads the first predictions for the user's own queries, if there are any.
+// readOwnQueries reads the first predictions for the user's own queries, if there are any, and why they were given, if
+// that was computed.
 func (e *evidence) readOwnQueries(ctx context.Context) {
 	folder := e.workspace.Evaluation("queries")
 	table := storage.Join(folder, evaluate.PredictionsTable)
 	files, err := storage.List(ctx, folder)
 	e.check(err)
-	if !slices.ContainsFunc(files, func(file string) bool { return strings.Contains(file, "/"+evaluate.PredictionsTable) }) {
+	has := func(table string) bool {
+		return slices.ContainsFunc(files, func(file string) bool { return strings.Contains(file, "/"+table+"/") })
+	}
+	if !has(evaluate.PredictionsTable) {
 		return
 	}
 	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
+	all := newSearchTable("your own queries", table, true)
+	var shown []query
+	answers := map[query][]parquet.Prediction{}
 	err = e.require(ctx, e.workspace.EvaluationFolder("queries"), scoreOwn)
 	if err == nil {
-		all := newSearchTable("your own queries", table, true)
-		e.searched = append(e.searched, all)
 		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
 			all.add(rows)
-			queries, candidates := group(rows, predictedQuery, everyQuery)
+			queries, found := group(rows, predictedQuery, everyQuery)
 			e.ownQueries += int64(len(queries))
-			for _, q := range queries[:min(len(queries), ownShown-len(e.own))] {
-				e.own = append(e.own, newCard(q, candidates[q], nil))
+			for _, q := range queries[:min(len(queries), ownShown-len(shown))] {
+				shown = append(shown, q)
+				answers[q] = found[q]
 			}
-			return nil
+			return ctx.Err()
+		})
+	}
+	why := map[query]reasons{}
+	if e.explained = has(explain.Table); err == nil && e.explained {
+		err = parquet.EachPart(ctx, storage.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
+			all.explain(rows)
+			_, found := group(rows, explainedQuery, func(q query) bool { return answers[q] != nil })
+			for q, rows := range found {
+				if why[q] == nil {
+					why[q] = reasons{}
+				}
+				if err := why[q].add(rows); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
 		})
 	}
 	if err != nil {
 		e.missing(queriesSection, "The answers to your own queries cannot be shown", scoreOwn, err)
+		return
+	}
+	e.searched = append(e.searched, all)
+	for _, q := range shown {
+		c := newCard(q, answers[q], nil)
+		why[q].explain(c.Answers)
+		e.own = append(e.own, c)
 	}
 }
 
@@ -246,6 +278,9 @@ func (e *evidence) composeOwnQueries() section {
 	}
 	s := section{ID: "own", Title: "Your queries", Cards: e.own}
 	s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
+	if e.explained {
+		s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
+	}
 	if e.ownQueries > ownShown {
 		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", ownShown, count(e.ownQueries), e.workspace.EvaluationFolder("queries")))
 	}

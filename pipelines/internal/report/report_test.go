@@ -18,6 +18,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/graph"
 	"tagnet/stages/messages"
 )
 
@@ -138,6 +139,12 @@ func TestGaps(t *testing.T) {
 		want  []string
 		not   []string
 	}{
+		{"test facts in the graph", func(f fixture) {
+			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
+		}, []string{"30 of the 200 facts of the test split (15.0%) are also in the training graph", "1 of the 4 facts of the valid split (25.0%) is also in the training graph"}, nil},
+		{"test facts in the inference graph", func(f fixture) {
+			f.write("graph/summary.json", graph.Summary{Dataset: "leaky", Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &graph.GraphSummary{}})
+		}, []string{"(15.0%) are also in the inference graph"}, []string{"of the valid split ("}},
 		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/distances", "./pipelines/score", "./pipelines/messages"}, nil},
 		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
 		{"no predictions", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "predictions of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},

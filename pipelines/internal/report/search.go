@@ -15,9 +15,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"tagnet/formats/names"
 	"tagnet/formats/parquet"
+	"tagnet/model"
 	"tagnet/model/random"
 )
 
@@ -61,6 +63,7 @@ type searchAnswer struct {
 	probability      float64 // NaN without a calibration
 	known            bool
 	rank             int64
+	paths            []string // why it was given, best first
 }
 
 func newSearchTable(title, folder string, users bool) *searchTable {
@@ -156,6 +159,22 @@ func (t *searchTable) add(rows []parquet.Prediction) {
 	}
 }
 
+// explain adds why predictions were given.
+func (t *searchTable) explain(rows []parquet.Explanation) {
+	for _, row := range rows {
+		q := t.queries[row.Query]
+		if q == nil || row.Path > listedPaths {
+			continue
+		}
+		entity := t.name(row.Entity)
+		for i := range q.answers {
+			if q.answers[i].entity == entity {
+				q.answers[i].paths = append(q.answers[i].paths, pathLine(model.FormatWeight(row.Weight)+"  "+row.Text))
+			}
+		}
+	}
+}
+
 // searchColumns is a table as the page's script reads it: a list for each column, of queries and then of answers.
 type searchColumns struct {
 	Title    string  `json:"title"`
@@ -171,6 +190,8 @@ type searchColumns struct {
 	Probability []int32 `json:"probability"`
 	Known       []int32 `json:"known"`
 	Rank        []int64 `json:"rank"`
+	// Paths are lines, empty without an explanation of any answer.
+	Paths []string `json:"paths,omitempty"`
 }
 
 // searchData is what the page embeds. Names are in the order of their first use.
@@ -195,7 +216,7 @@ func (d *searchData) add(t *searchTable) {
 		return number
 	}
 	flag := map[bool]int32{true: 1}
-	c := searchColumns{Title: t.title}
+	c, explained := searchColumns{Title: t.title}, false
 	for _, number := range slices.Sorted(maps.Keys(t.queries)) {
 		q := t.queries[number]
 		c.Source, c.Relation, c.Head = append(c.Source, name(q.source)), append(c.Relation, name(q.relation)), append(c.Head, flag[q.head])
@@ -211,7 +232,12 @@ func (d *searchData) add(t *searchTable) {
 				probability = int32(math.Round(1000 * a.probability))
 			}
 			c.Probability, c.Known, c.Rank = append(c.Probability, probability), append(c.Known, flag[a.known]), append(c.Rank, a.rank)
+			c.Paths = append(c.Paths, strings.Join(a.paths, "\n"))
+			explained = explained || len(a.paths) > 0
 		}
+	}
+	if !explained {
+		c.Paths = nil
 	}
 	d.Tables = append(d.Tables, c)
 }

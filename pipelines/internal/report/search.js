@@ -62,6 +62,9 @@ const span = (text, kind) => { const s = document.createElement("span"); s.textC
 const short = (name, most) => name.length > most ? name.slice(0, most - most / 3) + "…" + name.slice(-most / 3) : name;
 const named = (id, kind, before = "") => { const s = span(before + short(data.names[id], 80), kind); s.title = before + data.names[id]; return s; };
 
+// What is nearly nothing or nearly all is not rounded to it.
+const percent = thousandths => thousandths == 0 ? "<0.1%" : thousandths == 1000 ? ">99.9%" : (thousandths / 10).toFixed(1) + "%";
+
 const show = () => {
 	const from = page * perPage, to = Math.min(rows.length, from + perPage), number = n => n.toLocaleString("en");
 	found.textContent = rows.length ? `${number(rows.length)} of ${number(table.entity.length)} predictions; ${number(from + 1)} to ${number(to)} shown` : "No prediction matches.";
@@ -73,8 +76,15 @@ const show = () => {
 		answer.append(named(table.entity[row], ""));
 		if (table.rank[row]) answer.append(" ", span(table.rank[row] == 1 ? "the answer" : `the answer, rank ${number(table.rank[row])}`, "right"));
 		else if (table.known[row]) answer.append(" ", span("known", "known"));
+		if (table.paths && table.paths[row]) {
+			const why = document.createElement("details"), summary = document.createElement("summary");
+			summary.textContent = "why";
+			why.className = "why";
+			why.append(summary, ...table.paths[row].split("\n").map(path => { const p = document.createElement("p"); p.textContent = path; return p; }));
+			answer.append(why);
+		}
 		const score = (table.score[row] / 100).toFixed(2);
-		const value = cell(tr, !calibrated ? score : table.probability[row] < 0 ? "–" : (table.probability[row] / 10).toFixed(1) + "%");
+		const value = cell(tr, !calibrated ? score : table.probability[row] < 0 ? "–" : percent(table.probability[row]));
 		value.title = "score " + score;
 		cell(tr, table.hops[row] < 0 ? "–" : table.hops[row]);
 		return tr;

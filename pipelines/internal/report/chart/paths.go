@@ -144,7 +144,7 @@ func arrange(paths []model.Path) *pathGraph {
 			} else if math.Abs(p.Weight) > math.Abs(g.weight[l]) {
 				g.weight[l] = p.Weight
 			}
-			g.notes[l] = append(g.notes[l], fmt.Sprintf("path %d: %.3g", lane+1, p.Weight))
+			g.notes[l] = append(g.notes[l], fmt.Sprintf("path %d: %s", lane+1, model.FormatWeight(p.Weight)))
 			at = to
 		}
 	}
@@ -214,7 +214,7 @@ func (c *canvas) link(g *pathGraph, l link, heaviest float64) {
 	}
 	width, class := 1.5, "step"
 	if heaviest > 0 {
-		width += 3.5 * math.Abs(g.weight[l]) / heaviest
+		width += 2.5 * math.Abs(g.weight[l]) / heaviest
 	}
 	if g.weight[l] < 0 {
 		class += " against"
