@@ -90,6 +90,26 @@ func ExampleModel_Ask() {
 	// no entity "person 5", but "person 05"
 }
 
+// Explain says why: here by the rule that makes a grandparent, which is among the best paths.
+func ExampleModel_Explain() {
+	ctx := context.Background()
+	m, err := train(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	paths, err := m.Explain(ctx, model.Query{Source: "person 05", Relation: "grandparent_of"}, "person 07", 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range paths {
+		if p.Weight > 0 && len(p.Steps) == 2 {
+			fmt.Println(p.Text())
+		}
+	}
+	// Output:
+	// person 05 -parent_of-> person 06 -parent_of-> person 07
+}
+
 func ExampleModel_AskAll() {
 	ctx := context.Background()
 	m, err := train(ctx)

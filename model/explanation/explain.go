@@ -59,6 +59,7 @@ type Worker struct {
 	explainer  *Explainer
 	propagator *propagation.Propagator
 	gradients  *propagation.Gradients // of parameters, which nobody reads; nil for A*Net's policies
+	finder     *finder
 	searcher   *search.Searcher
 	hops       []uint8 // from the answer to every entity
 	states     []float32
@@ -70,7 +71,7 @@ type Worker struct {
 // Memory: that of a propagator while training (see package propagation), of which for the policies with a window only
 // what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
 func (e *Explainer) Worker() *Worker {
-	w := &Worker{explainer: e, propagator: e.first.Clone(), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
+	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities), searcher: search.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
 	if !e.configuration.Prioritized() {
 		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
 		size := w.propagator.Depth() * w.propagator.Width()
@@ -92,7 +93,7 @@ func (w *Worker) Explain(ctx context.Context, q Query, answer int32, k int) (Exp
 	if math.IsNaN(score) {
 		return Explanation{}, fmt.Errorf("explaining: the score is not a number: the model's weights are not finite")
 	}
-	paths, err := bestPaths(ctx, edges, g.Entities, q.Source, answer, k)
+	paths, err := w.finder.best(ctx, edges, q.Source, answer, k)
 	return Explanation{Score: score, Paths: paths}, err
 }
 

@@ -28,7 +28,7 @@ type layerPaths struct {
 	paths []stored // those to an entity are neighbours, best first
 }
 
-// finder finds best paths.
+// finder finds best paths. Its buffers are reused.
 type finder struct {
 	k      int
 	layers []layerPaths // 0 has the empty path of the source
@@ -40,24 +40,22 @@ type finder struct {
 
 type pathRange struct{ layer, first, last int32 }
 
-// bestPaths returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then
-// by the edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a
-// receiver side by side. entities is their number.
+// newFinder returns a finder for a graph of so many entities.
 //
-// Time: of the order of edges · k. Memory: 16 bytes for each of k paths to each receiver of each layer, and 26 bytes an
-// entity.
-func bestPaths(ctx context.Context, layers [][]propagation.Edge, entities int, source, answer int32, k int) ([]Path, error) {
+// Memory: 16 bytes for each of k paths to each receiver of each layer, and 26 bytes an entity.
+func newFinder(entities int) *finder {
+	return &finder{ranges: make([]pathRange, entities), next: make([]pathRange, entities), alive: make([]uint16, entities)}
+}
+
+// best returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then by the
+// edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, those of a receiver
+// side by side. Time: of the order of edges · k.
+func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int) ([]Path, error) {
 	if source == answer || k < 1 {
 		return nil, nil
 	}
-	f := &finder{k: k, ranges: make([]pathRange, entities), next: make([]pathRange, entities), alive: make([]uint16, entities)}
+	f.start(len(layers), source, k)
 	f.findAlive(layers, answer)
-	f.layers = []layerPaths{{paths: []stored{{}}}}
-	for o := range f.ranges {
-		f.ranges[o].layer = -1
-	}
-	copy(f.next, f.ranges)
-	f.ranges[source] = pathRange{0, 0, 1}
 	var found []Path
 	for t, edges := range layers {
 		if ctx.Err() != nil {
@@ -77,6 +75,23 @@ func bestPaths(ctx context.Context, layers [][]propagation.Edge, entities int, s
 	return found[:min(k, len(found))], nil
 }
 
+// start forgets the paths of another answer, and begins with the empty path of the source.
+func (f *finder) start(layers int, source int32, k int) {
+	f.k = k
+	for len(f.layers) <= layers {
+		f.layers = append(f.layers, layerPaths{})
+	}
+	for t := range f.layers {
+		f.layers[t].paths = f.layers[t].paths[:0]
+	}
+	f.layers[0].paths = append(f.layers[0].paths, stored{})
+	for o := range f.ranges {
+		f.ranges[o].layer, f.next[o].layer = -1, -1
+	}
+	f.ranges[source] = pathRange{0, 0, 1}
+	clear(f.alive)
+}
+
 // findAlive marks the entities from which the answer can still be reached.
 func (f *finder) findAlive(layers [][]propagation.Edge, answer int32) {
 	for t := len(layers); t >= 1; t-- {
@@ -91,8 +106,8 @@ func (f *finder) findAlive(layers [][]propagation.Edge, answer int32) {
 
 // extend finds the best paths after layer t from those after the layer before.
 func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
-	f.layers = append(f.layers, layerPaths{edges: edges})
 	layer := &f.layers[t]
+	layer.edges = edges
 	for first := 0; first < len(edges); {
 		last := first + 1
 		for last < len(edges) && edges[last].Receiver == edges[first].Receiver {

@@ -30,13 +30,14 @@ type edgeRecorder struct {
 // returned. The edges of a receiver are neighbours. Where several messages attain a maximum or minimum, its gradient
 // is shared evenly among them, which Backward does not do; states that are equal on paper are given equal bits for it. It is not for A*Net's policies, see SenderPriorities.
 //
-// into is a buffer, whose contents are undefined afterwards. Memory: 24 bytes an edge.
+// into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
+// edge.
 func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients, keep func(layer int, receiver int32) bool) ([][]Edge, error) {
 	if !p.query.Training || p.astar != nil {
 		return nil, errors.New("propagating gradients to edges: the last query was not for training, or the policy has priorities")
 	}
 	into.zero()
-	p.edges = &edgeRecorder{keep: keep, layers: make([][]Edge, p.configuration.Layers)}
+	p.edges = &edgeRecorder{keep: keep, layers: p.edgeLayers()}
 	defer func() { p.edges = nil }()
 	p.unifyStates()
 	p.loadGradients([]int32{entity}, gradient)
@@ -55,12 +56,13 @@ func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient [
 
 // SenderPriorities returns the edges that the layers of the last Forward sent along, of layer t at t-1, with the
 // sigmoids of their senders' priorities, divided by the largest in the layer. A*Net's authors weigh paths by them
-// (arXiv 2206.04798, section 4.4). It is for A*Net's policies only; keep is as for EdgeGradients.
+// (arXiv 2206.04798, section 4.4). It is for A*Net's policies only; keep, and how long the edges are valid, are as for
+// EdgeGradients.
 func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool) [][]Edge {
 	a := p.astar
 	entities := make([]int32, 2, a.versions) // by version; nothing sends version 0
 	entities[1] = p.query.Source
-	layers := make([][]Edge, len(a.layers))
+	layers := p.edgeLayers()
 	for i := range a.layers {
 		layer := &a.layers[i]
 		largest := 0.0
@@ -82,6 +84,15 @@ func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool)
 		entities = append(entities, layer.entities...)
 	}
 	return layers
+}
+
+// edgeLayers returns an empty list of edges for each layer, in the buffers of the call before.
+func (p *Propagator) edgeLayers() [][]Edge {
+	p.scratch.edgeLayers = buffer.Extend(p.scratch.edgeLayers, p.configuration.Layers)
+	for t := range p.scratch.edgeLayers {
+		p.scratch.edgeLayers[t] = p.scratch.edgeLayers[t][:0]
+	}
+	return p.scratch.edgeLayers
 }
 
 // aggregateEdgesBackward is the kernel's AggregateBackward for some receivers of a group, which records the edges.

@@ -89,6 +89,7 @@ type scratch struct {
 	entities    []int32     // of a chunk, in the order of its features
 	edges       kernel.EdgeAggregator
 	classes     []uint64 // of states, by row of all tables
+	edgeLayers  [][]Edge
 
 	// Arguments that kernels take by address, kept here so that a call allocates nothing.
 	receivers       kernel.Receivers
