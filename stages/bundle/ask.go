@@ -14,16 +14,16 @@ import (
 // Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
 // and those of a source by relation, and made where they are scored: memory does not grow with their number.
 type Ask struct {
-	// Lists is the URL of a file of Lists, whose sources are asked about. Without it, and if it has no sources, all
-	// entities are.
+	// Lists is the URL of a file of Lists, whose sources are queried. Without it, and if it has no sources, all
+	// entities are sources.
 	Lists string
-	// Relations are asked, in ascending order, 0..2R-1. Without relations nothing is asked.
+	// Relations of the queries, in ascending order, 0..2R-1. Without relations there are no queries.
 	Relations []int32
 	// Beside is set if known answers are listed beside the best new ones.
 	Beside bool
 }
 
-// Lists are lists of entities, ascending, for an Ask: what is asked about, and what may be an answer. A nil list stands for
+// Lists are lists of entities, ascending, for an Ask: its sources, and the only answers it may have. A nil list stands for
 // all entities.
 type Lists struct{ Sources, Candidates []int32 }
 

@@ -57,7 +57,7 @@ func (f *flags) checkAsk() error {
 	return nil
 }
 
-// asking is what a user asks: the queries of a file, or those of many sources and relations.
+// asking is a user's question: the queries of a file, or those of many sources and relations.
 type asking struct {
 	folder string // below the workspace
 	// cheap answers are overwritten without --force.
@@ -71,10 +71,10 @@ type asking struct {
 	shown             int
 }
 
-// listsFile and queriesFile are the tables of what is asked, in the folder of the answers.
+// listsFile and queriesFile are the tables of queries and of lists of entities, in the folder of the answers.
 const listsFile, queriesFile = "lists.arrow", "queries.arrow"
 
-// url returns the URL of a table of what is asked.
+// url returns the URL of such a table.
 func (a *scoring) url(file string) string {
 	return storage.Join(a.e.Workspace.Path(a.asked.folder), file)
 }
@@ -139,7 +139,7 @@ func (a *scoring) answer(ctx context.Context) error {
 	return a.showAnswers(ctx, !done)
 }
 
-// readAsk reads what is asked.
+// readAsk reads the queries and the lists.
 func (a *scoring) readAsk(ctx context.Context) error {
 	view := a.loaded.Of(a.split)
 	q := &asking{recorded: a.recorded()}
@@ -278,7 +278,7 @@ func (a *scoring) list(ctx context.Context, flag, value string, view *kg.View) (
 // notInNames are the characters that a derived name replaces.
 var notInNames = regexp.MustCompile(`[^\pL\pN._]+`)
 
-// derivedName returns the name of the answers to --relation: what is asked, as far as a folder's name may say it.
+// derivedName returns the name of the answers to --relation: its flags, as far as a folder's name can hold them.
 func (a *scoring) derivedName() string {
 	parts := []string{"ask", a.relation}
 	for _, value := range []string{a.sources, a.candidates} {

@@ -159,7 +159,7 @@ func TestAsksAreKeptApart(t *testing.T) {
 	want := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation/ask-next-list"))
 	pipelinetest.Write(t, list, "e017\ne003\ne017\n")
 	if out := pipelinetest.Succeed(t, Pipeline(), ask...); strings.Contains(out, "wrote ") {
-		t.Errorf("the same list in another order is answered anew:\n%s", out)
+		t.Errorf("the same list in another order is answered again:\n%s", out)
 	}
 	pipelinetest.Write(t, list, "e017\ne004\n")
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), ask...)

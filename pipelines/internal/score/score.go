@@ -104,7 +104,7 @@ type recorded struct {
 	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
-	// Relations, Sources and Candidates are what is asked with --relation: names, and types or hashes of lists; nothing stands
+	// Relations, Sources and Candidates are the flags of the same names: names, and types or hashes of lists; nothing stands
 	// for all entities.
 	Relations  string `json:"relation,omitempty"`
 	Sources    string `json:"sources,omitempty"`
