@@ -57,7 +57,7 @@ func (f *flags) checkAsk() error {
 	return nil
 }
 
-// asking is a user's question: the queries of a file, or those of many sources and relations.
+// asking is what a user asks: the queries of a file, or those of many sources and relations.
 type asking struct {
 	folder string // below the workspace
 	// cheap answers are overwritten without --force.
