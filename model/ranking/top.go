@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -31,7 +32,9 @@ func Top(scores []float32, k int, buffer []Candidate) []Candidate {
 			}
 		}
 	}
-	slices.SortFunc(best, Candidate.compare)
+	slices.SortFunc(best, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Entity, b.Entity))
+	})
 	return best
 }
 

@@ -209,7 +209,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 }
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
-// train. The answers to a user's own queries are in other folders there.
+// train, then others by name. The user's own queries are not a split.
 func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))
@@ -220,7 +220,7 @@ func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	found := map[string]bool{}
 	for _, url := range urls {
 		below := strings.TrimPrefix(strings.TrimPrefix(url, w.Path(folder)), "/")
-		if split, _, ok := strings.Cut(below, "/"); ok && slices.Contains(workspace.Splits, split) {
+		if split, _, ok := strings.Cut(below, "/"); ok && split != "queries" {
 			found[split] = true
 		}
 	}

@@ -33,7 +33,7 @@ func person(i int) string {
 	case 3:
 		return markup
 	case 4:
-		return "A \u202eturn"
+		return "Bell\a and \u202eturn"
 	}
 	return fmt.Sprintf("Person %02d", i)
 }
@@ -125,6 +125,14 @@ func ask(source, relation string, more ...string) string {
 		v.Set(more[i], more[i+1])
 	}
 	return "/answer?" + v.Encode()
+}
+
+// asQueries returns the queries of a source.
+func asQueries(source string, relations ...string) (queries []model.Query) {
+	for _, r := range relations {
+		queries = append(queries, model.Query{Source: source, Relation: r})
+	}
+	return queries
 }
 
 // TestAnswersAreTheModels compares GET, POST with a query and POST with many with package model.

@@ -14,8 +14,8 @@ import (
 // Ask answers queries about one source with their k best answers each. Its error is that of all of them.
 type Ask func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error)
 
-// Most is the largest number of queries in a batch: those that a worker of a model takes at once.
-const Most = 8
+// Most is the largest number of queries in a batch. The first of them waits for the others.
+const Most = 32
 
 // PanicError is the error of the queries of a batch whose Ask panicked.
 type PanicError struct {

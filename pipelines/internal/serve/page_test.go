@@ -1,0 +1,158 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/names"
+	"tagnet/model"
+	"tagnet/pipelines/internal/browsertest"
+)
+
+// list evaluates an expression over the elements that a selector finds, each called e.
+func list[T any](p *browsertest.Page, selector, expression string) []T {
+	return browsertest.Evaluate[[]T](p, "[...document.querySelectorAll('"+selector+"')].map(e => "+expression+")")
+}
+
+const answered = `document.documentElement.dataset.state == "answered"`
+
+// TestPageAnswers asks with the keyboard alone, in a narrow and in a wide window, and looks at the paths of an answer.
+func TestPageAnswers(t *testing.T) {
+	t.Parallel()
+	s, address := start(t)
+	for _, width := range []int{420, 1280} {
+		p := browsertest.Open(t, address, width, 900)
+		p.Wait(`document.documentElement.dataset.state == "ready"`)
+		if got := browsertest.Evaluate[string](p, `document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
+			t.Errorf("the focus is on %s", got)
+		}
+		p.Type("person 0")
+		p.Wait(`document.querySelectorAll("[role=option]").length == 8`)
+		if n := p.Overflow(); n > 0 {
+			t.Errorf("%d wide, with suggestions: %d pixels too wide", width, n)
+		}
+		p.Press("ArrowDown")
+		p.Press("ArrowDown")
+		if got := browsertest.Evaluate[string](p, `document.getElementById(document.querySelector("#source").getAttribute("aria-activedescendant")).textContent`); got != "Person 01" {
+			t.Errorf("the second suggestion is %q", got)
+		}
+		p.Press("Enter")
+		if got := browsertest.Evaluate[[2]string](p, `[document.querySelector("#source").value, document.querySelector("#source").getAttribute("aria-expanded")]`); got != [2]string{"Person 01", "false"} {
+			t.Errorf("after the choice: %q", got)
+		}
+		p.Press("Enter")
+		p.Wait(answered)
+		want, err := s.model.AskAll(t.Context(), asQueries("Person 01", "<b>skips</b>"), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, a := range want[0] {
+			name := names.Escape(a.Entity)
+			if a.Known {
+				name += " known"
+			}
+			shown = append(shown, name)
+		}
+		if diff := cmp.Diff(shown, list[string](p, "#answers th", "e.textContent")); diff != "" {
+			t.Errorf("answers (-model +page):\n%s", diff)
+		}
+		if got := browsertest.Evaluate[string](p, `document.querySelector("#heading").textContent`); got != "Person 01 <b>skips</b> ?" {
+			t.Errorf("heading %q", got)
+		}
+		if n := p.Overflow(); n > 0 {
+			t.Errorf("%d wide, with answers: %d pixels too wide", width, n)
+		}
+		row := slices.IndexFunc(want[0], func(a model.Answer) bool { return a.Hops > 0 }) // others have no path
+		browsertest.Evaluate[bool](p, fmt.Sprintf(`(document.querySelectorAll("#answers button")[%d].focus(), true)`, row))
+		p.Press("Enter")
+		p.Wait(`document.querySelector("td.paths svg")`)
+		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") || !strings.Contains(got[0], "weight") {
+			t.Errorf("paths %q", got)
+		}
+		if n := p.Overflow(); n > 0 {
+			t.Errorf("%d wide, with paths: %d pixels too wide", width, n)
+		}
+	}
+}
+
+// TestPageShowsNamesAsText has names with markup, which must neither become elements nor run.
+func TestPageShowsNamesAsText(t *testing.T) {
+	t.Parallel()
+	_, address := start(t)
+	query := url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}}
+	p := browsertest.Open(t, address+"/?"+query.Encode(), 1280, 900)
+	p.Wait(answered)
+	browsertest.Evaluate[bool](p, `(document.querySelectorAll("#answers button").forEach(b => b.click()), true)`)
+	p.Wait(`[...document.querySelectorAll("td.paths")].every(cell => cell.textContent && !cell.textContent.startsWith("Looking"))`)
+	browsertest.Evaluate[bool](p, `(source.focus(), source.value = "<IMG", source.dispatchEvent(new Event("input")), true)`)
+	p.Wait(`document.querySelector("[role=option]")`)
+	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=option]").textContent`); got != markup {
+		t.Errorf("suggestion %q", got)
+	}
+	type found struct {
+		Title, Heading  string
+		Images, Scripts int
+		Bold, Drawings  int
+		Hidden, Shown   bool
+	}
+	got := browsertest.Evaluate[found](p, `({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
+		Scripts: document.scripts.length, Bold: document.querySelectorAll("b").length, Drawings: Math.min(1, document.querySelectorAll("svg").length),
+		Hidden: /[\u0000-\u0008\u000b-\u001f\u202e]/.test(document.body.innerText), Shown: document.body.innerText.includes("Bell\\a and \\u202eturn")})`)
+	if diff := cmp.Diff(found{Title: "tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 1, Drawings: 1, Shown: true}, got); diff != "" {
+		t.Errorf("the page (-want +got):\n%s", diff)
+	}
+	checkEscapes(t, p)
+	// Even a script that got in does not run, and nothing is loaded from elsewhere.
+	if !browsertest.Evaluate[bool](p, `(() => { const s = document.createElement("script"); s.textContent = "window.broken = 1"; document.body.append(s); return window.broken === undefined })()`) {
+		t.Error("the policy lets a script run that is not the page's")
+	}
+	if browsertest.Evaluate[bool](p, `fetch("http://127.0.0.1:1/").then(() => true, () => false)`) {
+		t.Error("the policy lets the page connect elsewhere")
+	}
+}
+
+// checkEscapes compares the page's function for names with the one of formats/names.
+func checkEscapes(t *testing.T, p *browsertest.Page) {
+	t.Helper()
+	var all strings.Builder
+	for r := range rune(0x2100) {
+		all.WriteRune(r)
+	}
+	all.WriteString("\ufeff👩\u200d🔬")
+	text, err := json.Marshal(all.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(names.Escape(all.String()), browsertest.Evaluate[string](p, "visible("+string(text)+")")); diff != "" {
+		t.Errorf("names (-formats +page):\n%s", diff)
+	}
+}
+
+// TestPageOffersTheClosestNames has a name that the graph lacks.
+func TestPageOffersTheClosestNames(t *testing.T) {
+	t.Parallel()
+	_, address := start(t)
+	p := browsertest.Open(t, address+"/?source=person+07&relation=knows&k=3", 420, 900)
+	p.Wait(`document.documentElement.dataset.state == "refused"`)
+	if got := browsertest.Evaluate[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown entity "person 07"`) {
+		t.Errorf("the page says %q", got)
+	}
+	browsertest.Evaluate[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
+	p.Wait(answered)
+	if got := list[string](p, "#answers th", "e.textContent"); len(got) != 3 {
+		t.Errorf("answers %q", got)
+	}
+	if got := browsertest.Evaluate[string](p, "location.search"); got != "?source=Person+07&relation=knows&k=3" {
+		t.Errorf("the address is %q", got)
+	}
+	if n := p.Overflow(); n > 0 {
+		t.Errorf("%d pixels too wide", n)
+	}
+}
