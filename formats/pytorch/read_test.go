@@ -131,6 +131,21 @@ func TestHalf(t *testing.T) {
 	}
 }
 
+// TestNumbers reads each kind of number.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]value{
+		"K\xff": int64(255), "M\x01\x02": int64(513), "J\xff\xff\xff\xff": int64(-1), "\x8a\x00": int64(0), "\x8a\x01\xfe": int64(-2),
+		"\x8a\x02\xff\x00": int64(255), "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f": int64(math.MaxInt64),
+		"\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80": int64(math.MinInt64), "G\xbf\xf8\x00\x00\x00\x00\x00\x00": -1.5,
+		"\x88": true, "\x89": false, "N": nil,
+	} {
+		if got, err := unpickle(program(code, ".")); got != want || err != nil {
+			t.Errorf("%q is %v, want %v: %v", code, got, want, err)
+		}
+	}
+}
+
 // ultra is the folder of checkpoints that PyTorch 2 wrote, in the folder of data sets that TAGNET_DATA names.
 func ultra(t testing.TB) string {
 	t.Helper()
