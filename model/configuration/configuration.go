@@ -163,6 +163,19 @@ func (c Configuration) UpdateWidth() int {
 	return c.Dim
 }
 
+// ranges describes the numbers that Validate accepts for a field.
+var ranges = map[string]string{
+	"layers": fmt.Sprintf("1 to %d", MaxLayers), "dim": "1 to 4096", "delta": "0 or more", "temperature": "more than 0",
+	"node_ratio": "more than 0, at most 1", "degree_ratio": "more than 0",
+	"evaluation_node_ratio": "0 to 1", "evaluation_degree_ratio": "0 or more",
+	"dropout": "0 or more, less than 1", "negatives": "1 to 1048576", "adversarial_temperature": "0 or more",
+	"learning_rate": "more than 0", "learning_rate_decay": "more than 0", "weight_decay": "0 or more",
+	"batch_size": "1 or more", "epochs": "1 or more",
+}
+
+// Range describes the numbers that a field may have, by its name in JSON, or returns "" for a field that is no number.
+func Range(field string) string { return ranges[field] }
+
 // Validate returns an error that names every field that is not valid, with its value.
 func (c Configuration) Validate() error {
 	var violations []error
@@ -171,6 +184,7 @@ func (c Configuration) Validate() error {
 			violations = append(violations, fmt.Errorf("%s is %v: want %s", field, value, want))
 		}
 	}
+	within := func(ok bool, field string, value any) { check(ok, field, value, ranges[field]) }
 	oneOf := func(field, value string, choices ...string) {
 		for _, choice := range choices {
 			if value == choice {
@@ -182,9 +196,9 @@ func (c Configuration) Validate() error {
 	for _, r := range c.reals() {
 		check(!math.IsNaN(r.value) && !math.IsInf(r.value, 0), r.field, r.value, "a finite number")
 	}
-	check(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers, fmt.Sprintf("1 to %d", MaxLayers))
-	check(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim, "1 to 4096")
-	check(c.Delta >= 0, "delta", c.Delta, "0 or more")
+	within(c.Layers >= 1 && c.Layers <= MaxLayers, "layers", c.Layers)
+	within(c.Dim >= 1 && c.Dim <= 4096, "dim", c.Dim)
+	within(c.Delta >= 0, "delta", c.Delta)
 	oneOf("policy", c.Policy, PolicyWindow, PolicyFull, PolicyAStar, PolicyWindowWithAStar)
 	oneOf("delta_mode", c.DeltaMode, DeltaFixed, DeltaSpecific)
 	oneOf("aggregate", c.Aggregate, AggregatePNA, AggregateSum, AggregateMean, AggregateMax)
@@ -193,25 +207,25 @@ func (c Configuration) Validate() error {
 	oneOf("batching", c.Batching, BatchingRandom, BatchingGrouped)
 	if c.Specific() {
 		oneOf("attention", c.Attention, AttentionOwn, AttentionShared)
-		check(c.AttentionTemperature > 0, "temperature", c.AttentionTemperature, "more than 0")
+		within(c.AttentionTemperature > 0, "temperature", c.AttentionTemperature)
 		check(c.Policy == PolicyWindow, "policy", c.Policy, "window, for delta_mode specific")
 	}
 	if c.Prioritized() {
-		check(c.NodeRatio > 0 && c.NodeRatio <= 1, "node_ratio", c.NodeRatio, "more than 0, at most 1")
-		check(c.DegreeRatio > 0, "degree_ratio", c.DegreeRatio, "more than 0")
+		within(c.NodeRatio > 0 && c.NodeRatio <= 1, "node_ratio", c.NodeRatio)
+		within(c.DegreeRatio > 0, "degree_ratio", c.DegreeRatio)
 		check(!c.DegreeMessages, "degree_messages", c.DegreeMessages, "false, for policy "+c.Policy)
 	}
-	check(c.EvaluationNodeRatio >= 0 && c.EvaluationNodeRatio <= 1, "evaluation_node_ratio", c.EvaluationNodeRatio, "0 to 1")
-	check(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio, "0 or more")
+	within(c.EvaluationNodeRatio >= 0 && c.EvaluationNodeRatio <= 1, "evaluation_node_ratio", c.EvaluationNodeRatio)
+	within(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio)
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
-	check(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout, "0 or more, less than 1")
-	check(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives, "1 to 1048576")
-	check(c.AdversarialTemperature >= 0, "adversarial_temperature", c.AdversarialTemperature, "0 or more")
-	check(c.LearningRate > 0, "learning_rate", c.LearningRate, "more than 0")
-	check(c.LearningRateDecay > 0, "learning_rate_decay", c.LearningRateDecay, "more than 0")
-	check(c.WeightDecay >= 0, "weight_decay", c.WeightDecay, "0 or more")
-	check(c.BatchSize >= 1, "batch_size", c.BatchSize, "1 or more")
-	check(c.Epochs >= 1, "epochs", c.Epochs, "1 or more")
+	within(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout)
+	within(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives)
+	within(c.AdversarialTemperature >= 0, "adversarial_temperature", c.AdversarialTemperature)
+	within(c.LearningRate > 0, "learning_rate", c.LearningRate)
+	within(c.LearningRateDecay > 0, "learning_rate_decay", c.LearningRateDecay)
+	within(c.WeightDecay >= 0, "weight_decay", c.WeightDecay)
+	within(c.BatchSize >= 1, "batch_size", c.BatchSize)
+	within(c.Epochs >= 1, "epochs", c.Epochs)
 	return errors.Join(violations...)
 }
 

@@ -35,7 +35,7 @@ const MostThreads = 1024
 
 // Pipeline is one command: its name, its flags and its work.
 type Pipeline struct {
-	// Name is the folder below pipelines/, as in go run ./pipelines/NAME.
+	// Name is the folder below pipelines/, as in go run ./pipelines/NAME, and the command of tagnet.
 	Name string
 	// Summary says in a sentence what the pipeline does; -h shows it first.
 	Summary string
@@ -70,6 +70,7 @@ type Environment struct {
 
 	jobs        io.Writer // of --dry_run
 	plan        bool      // --plan
+	helpBeam    bool      // --help_beam
 	embedded    bool
 	variantSaid bool // Variant has told the user
 	threads     int  // the number of threads that was last printed
@@ -139,14 +140,14 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		return err
 	}
 	e.Workspace = workspace.New(root).WithRun(e.Workspace.Run())
-	if err := checkpoint.CheckLayout(ctx, root); err != nil {
-		return err
-	}
 	if dryRun() { // standard output has the jobs alone, for other programs
 		e.Out, e.jobs = e.Err, e.Out
 	}
 	InitBeam()
 	quietBeam(e.Verbose)
+	if err := checkpoint.CheckLayout(ctx, root); err != nil {
+		return err
+	}
 	if e.Force && !p.WithoutJobs { // do not overwrite anything for a job that cannot start
 		if err := reachEndpoint(ctx); err != nil {
 			return err

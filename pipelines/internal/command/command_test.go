@@ -139,21 +139,31 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-func TestHelpListsOwnFlagsFirst(t *testing.T) {
-	code, out, _ := run(context.Background(), "-h")
+// TestHelp checks that -h has the own flags in groups, and --help_beam those of Beam.
+func TestHelp(t *testing.T) {
+	code, own, _ := run(context.Background(), "-h")
 	if code != ExitOK {
 		t.Fatalf("exit %d", code)
 	}
-	own, beams := strings.Index(out, "  --how way "), strings.Index(out, "  --runner ")
-	if own < 0 || beams < own || strings.Contains(out, "--test.") {
-		t.Errorf("own flags at %d, Beam's at %d of %s", own, beams, out)
+	code, beams, _ := run(context.Background(), "--help_beam")
+	if code != ExitOK {
+		t.Fatalf("exit %d", code)
 	}
-	if choices := "  --pace walk|run                  how fast (default walk)\n"; !strings.Contains(out, choices) {
-		t.Errorf("a choice is explained otherwise than %q: %s", choices, out)
+	const want = "Does what it is told.\n\nusage: go run ./pipelines/sample [flags]\n\ndata:\n  --workspace folder "
+	if !strings.HasPrefix(own, want) || strings.Contains(own, "--runner") || strings.Contains(own, "--test.") {
+		t.Errorf("-h prints %s, want %q first and no flag of Beam", own, want)
 	}
-	for line := range strings.SplitSeq(out, "\n") {
-		if strings.HasPrefix(line, "  --") && len(strings.Fields(line)) < 2 {
-			t.Errorf("%q explains nothing", line)
+	if !strings.Contains(beams, "  --runner string ") || strings.Contains(beams, "--workspace") || strings.Contains(beams, "--test.") {
+		t.Errorf("--help_beam prints %s", beams)
+	}
+	for _, want := range []string{"\nrunning:\n  --seed int ", "\nother:\n", "  --pace walk|run                 how fast (default walk)\n"} {
+		if !strings.Contains(own, want) {
+			t.Errorf("-h has no %q: %s", want, own)
+		}
+	}
+	for line := range strings.SplitSeq(own+beams, "\n") {
+		if len(line) > lastColumn && len(strings.Fields(line)) > 1 {
+			t.Errorf("%q is long", line)
 		}
 	}
 }

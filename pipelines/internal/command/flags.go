@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -59,6 +58,7 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
 	own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
 	own.BoolVar(&e.Verbose, "verbose", false, "print Beam's log")
+	own.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
 	if p.Flags != nil {
 		p.Flags(own)
 	}
@@ -86,6 +86,10 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 			return err
 		}
 		return p.explain(err, own, all)
+	}
+	if e.helpBeam {
+		helpBeam(e.Out, own)
+		return flag.ErrHelp
 	}
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h lists them", p.Name, all.Arg(0))
@@ -202,37 +206,6 @@ func wanted(f *flag.Flag, reason string) string {
 		return want
 	}
 	return ""
-}
-
-// help prints the pipeline's own flags and, after them, those of Beam and its runners.
-func (p Pipeline) help(w io.Writer, own *flag.FlagSet) {
-	fmt.Fprintf(w, "%s\n\nusage: go run ./pipelines/%s [flags]\n\nflags:\n", p.Summary, p.Name)
-	own.VisitAll(func(f *flag.Flag) { fmt.Fprint(w, line(f)) })
-	fmt.Fprintf(w, "\nBeam's flags, and its runners':\n")
-	flag.CommandLine.VisitAll(func(f *flag.Flag) {
-		if own.Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "test.") {
-			fmt.Fprint(w, line(f))
-		}
-	})
-}
-
-func line(f *flag.Flag) string {
-	var b bytes.Buffer
-	kind, usage := flag.UnquoteUsage(f)
-	usage = strings.TrimPrefix(strings.Join(strings.Fields(usage), " "), kind+": ")
-	fmt.Fprintf(&b, "  --%s", f.Name)
-	if kind != "" {
-		fmt.Fprintf(&b, " %s", kind)
-	}
-	if pad := 34 - b.Len(); pad > 0 {
-		b.WriteString(strings.Repeat(" ", pad))
-	}
-	fmt.Fprintf(&b, " %s", usage)
-	if f.DefValue != "" && f.DefValue != "false" {
-		fmt.Fprintf(&b, " (default %s)", f.DefValue)
-	}
-	b.WriteByte('\n')
-	return b.String()
 }
 
 // OneOf returns an error that lists the choices unless a flag's value is one of them.

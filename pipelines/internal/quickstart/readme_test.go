@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,8 +20,11 @@ import (
 // block matches a table of flags in the reference of the commands.
 var block = regexp.MustCompile(`(?s)(<!-- flags: (\w+) -->\n)(.*?)(<!-- end -->)`)
 
+// bounds matches the range of a number.
+var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less) than \d`)
+
 // TestReferenceListsEveryFlag compares the tables of flags in pipelines/README.md with the flags of
-// the commands. With -update_golden it rewrites the tables.
+// the commands, each of which has a heading in -h and, if it is a number, a range. With -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
 	shared := command.Pipeline{Name: "shared"}
 	tables := map[string]string{shared.Name: table(shared.OwnFlags(), nil)}
@@ -30,6 +34,14 @@ func TestReferenceListsEveryFlag(t *testing.T) {
 	}
 	for _, p := range list {
 		tables[p.Name] = table(p.OwnFlags(), shared.OwnFlags())
+		if none := p.Ungrouped(); len(none) > 0 {
+			t.Errorf("%s -h has no heading for --%s; groups in package command takes them", p.Name, strings.Join(none, ", --"))
+		}
+		p.OwnFlags().VisitAll(func(f *flag.Flag) {
+			if _, err := strconv.ParseFloat(f.DefValue, 64); err == nil && f.Name != "seed" && !bounds.MatchString(f.Usage) {
+				t.Errorf("%s --%s: no range in %q", p.Name, f.Name, f.Usage)
+			}
+		})
 	}
 	path := filepath.Join("..", "..", "README.md")
 	got := pipelinetest.Read(t, path)

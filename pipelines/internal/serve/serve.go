@@ -39,10 +39,10 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, such as 20s; an interrupt waits as long for those under way")
-			set.IntVar(&f.queue, "queue", 256, "queries that may be under way or wait; a request beyond them gets status 429")
-			set.IntVar(&f.threads, "threads", 0, "queries answered at the same time; 0 is one per core, fewer if --memory is too small for them; changes no result")
+			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
+			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
-			set.Int64Var(&f.memory, "memory", budget.Default, "`MiB` that the process may use, Go included")
+			set.Int64Var(&f.memory, "memory", budget.Default, "`MiB` that the process may use, 1 or more, Go included")
 		},
 		Run: f.run,
 	}

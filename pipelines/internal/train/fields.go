@@ -64,7 +64,20 @@ func fields() []*field {
 	return list
 }
 
-func (f *field) register(set *flag.FlagSet) { set.Var(f, f.name, usages[f.name]) }
+// register registers the flag, with the range of a number.
+func (f *field) register(set *flag.FlagSet) {
+	usage := usages[f.name]
+	switch f.kind {
+	case reflect.Int:
+		usage = "`int`: " + usage
+	case reflect.Float64:
+		usage = "`float`: " + usage
+	}
+	if of := configuration.Range(f.name); of != "" {
+		usage += "; " + of
+	}
+	set.Var(f, f.name, usage)
+}
 
 // String, Set and IsBoolFlag make a flag.Value of a field.
 func (f *field) String() string {

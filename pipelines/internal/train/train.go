@@ -66,15 +66,15 @@ func Pipeline() command.Pipeline {
 			for _, field := range f.fields {
 				field.register(set)
 			}
-			set.IntVar(&f.replicas, "replicas", 0, "threads; 0 is one per core, fewer if --memory is too small for them; changes no result")
-			set.IntVar(&f.workers, "workers", 1, "workers that train the model in rounds and average it after each; changes the result")
-			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, with --workers above 1")
+			set.IntVar(&f.replicas, "replicas", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
+			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result", configuration.MostWorkers))
+			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
-			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; at most 10")
+			set.Float64Var(&f.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
-			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations; the last epoch is always validated")
-			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, spread evenly over all; 0 takes all")
+			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
+			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,

@@ -110,7 +110,7 @@ func (c Command) With(flags ...string) Command {
 
 // String returns the command line as a shell takes it, with the program that this process belongs to.
 func (c Command) String() string {
-	line := program(startedAs, c.Pipeline)
+	line := program(startedAs, oneProgram, c.Pipeline)
 	for _, word := range c.Flags {
 		line += " " + names.Quote(word)
 	}

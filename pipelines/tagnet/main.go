@@ -1,0 +1,34 @@
+// Tagnet is one program of all commands: tagnet preprocess, tagnet train and so on.
+package main
+
+import (
+	"tagnet/pipelines/internal/analyze"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/distances"
+	"tagnet/pipelines/internal/messages"
+	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/quickstart"
+	"tagnet/pipelines/internal/report"
+	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/serve"
+	"tagnet/pipelines/internal/train"
+)
+
+// tagnet has every folder of pipelines/ with a main package but this one.
+var tagnet = command.Together{
+	Name:    "tagnet",
+	Summary: "Completes knowledge graphs: trains TAGNet, a graph neural network, on the facts of a graph, and ranks the answers to queries.",
+	Commands: []command.Command{
+		{Pipeline: quickstart.Pipeline(), Does: "runs the commands below, except analyze, on a built-in sample graph"},
+		{Pipeline: preprocess.Pipeline(), Does: "turns the facts of a dataset into the tables of a graph"},
+		{Pipeline: distances.Pipeline(), Does: "computes the hops from each query's source to every entity"},
+		{Pipeline: train.Pipeline(), Does: "trains a model"},
+		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, or answers your own queries"},
+		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},
+		{Pipeline: messages.Pipeline(), Does: "counts the messages of propagation, without a model"},
+		{Pipeline: analyze.Pipeline(), Does: "summarizes a dataset: degrees, distances, messages"},
+		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},
+	},
+}
+
+func main() { tagnet.Main() }
