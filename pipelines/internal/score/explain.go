@@ -37,7 +37,7 @@ const (
 
 func (f *explanationFlags) register(set *flag.FlagSet) {
 	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to --queries, the paths that carried most of its score")
-	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer; the files have the best 10, or so many if that is more")
+	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
 }
 
 // kept returns the number of paths of an answer in the files, 0 without explanations.
