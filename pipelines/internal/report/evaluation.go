@@ -130,7 +130,7 @@ func (v evaluation) wholeTable(several bool) table {
 
 // directionTable returns a table with a row for each direction.
 func (v evaluation) directionTable() table {
-	t := breakdown("By direction", "A query for a tail has the relation, one for a head its inverse, ~relation.", "Answer", slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection)
+	t := breakdown("By direction", "A query for a tail has the relation, one for a head its inverse, ~relation.", "Direction", slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection)
 	if v.ranks == nil {
 		return t
 	}

@@ -93,18 +93,17 @@ type table struct {
 	Title, Note string
 	Head        []string
 	Rows        [][]cell
-	// Folded hides the rows until the title is clicked, Words aligns the cells as text.
-	Folded, Words bool
+	// Folded hides the rows until the title is clicked, Words aligns the cells as text, Described those of the second column.
+	Folded, Words, Described bool
 }
 
 // figure returns a small table as a figure.
 func (t table) figure() figure { return figure{Title: t.Title, Caption: t.Note, Table: &t} }
 
-// cell is a text, with a bar behind it if Bar is set. Words lets its lines break, as those of a text.
+// cell is a text, with a bar behind it if Bar is set.
 type cell struct {
-	Text  string
-	Bar   template.CSS
-	Words bool
+	Text string
+	Bar  template.CSS
 }
 
 // add appends a row and returns it.
@@ -122,7 +121,7 @@ func bar(share float64) template.CSS {
 	return template.CSS(fmt.Sprintf("--share:%.3f", max(0, min(1, share))))
 }
 
-// card is a query with the model's candidates.
+// card is a query with the model's answers.
 type card struct {
 	Source, Relation string
 	// Inverse is set if the answer is the head of a fact.
@@ -132,7 +131,7 @@ type card struct {
 	Answers []answer
 }
 
-// answer is a candidate of a card.
+// answer is one of the answers of a card.
 type answer struct {
 	Rank, Entity string
 	// Value is the calibrated probability, or the score where there is no calibration.

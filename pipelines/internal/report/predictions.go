@@ -223,9 +223,9 @@ func spread(queries []query, n int, wanted func(query) bool) []query {
 	return chosen[:min(n, len(chosen))]
 }
 
-// newCard returns the card of a query with its candidates, best first, and the ranks of its expected
+// newCard returns the card of a query with its predictions, best first, and the ranks of its expected
 // answers.
-func newCard(q query, candidates []parquet.Prediction, expected []parquet.Ranking) card {
+func newCard(q query, predictions []parquet.Prediction, expected []parquet.Ranking) card {
 	c := card{Source: q.source, Relation: q.relation, Inverse: q.direction == head}
 	listed := map[string]bool{} // has the expected answers
 	var worst parquet.Ranking
@@ -248,7 +248,7 @@ func newCard(q query, candidates []parquet.Prediction, expected []parquet.Rankin
 		c.Verdict = fmt.Sprintf("%s has rank %s, at distance %d", shown(worst.Answer), count(worst.RankPessimistic), worst.Distance)
 	}
 	const shown = 6
-	for _, p := range candidates {
+	for _, p := range predictions {
 		a := answer{Rank: fmt.Sprint(p.Position), Entity: p.Entity, Value: fmt.Sprintf("%.2f", p.Score)}
 		if p.Probability != nil {
 			a.Value, a.Bar = percent(*p.Probability), bar(*p.Probability)
@@ -263,7 +263,7 @@ func newCard(q query, candidates []parquet.Prediction, expected []parquet.Rankin
 		c.Answers = append(c.Answers, a)
 	}
 	for _, r := range expected {
-		if !listed[r.Answer] { // below the best candidates that score kept
+		if !listed[r.Answer] { // below the predictions that score kept
 			c.Answers = append(c.Answers, answer{Entity: r.Answer, Mark: "expected"})
 			listed[r.Answer] = true
 		}

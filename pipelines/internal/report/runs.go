@@ -89,7 +89,7 @@ func (e *evidence) composeRuns() section {
 	}
 	chosen, split := e.workspace.Run(), e.comparedSplit()
 	s := section{ID: runsSection, Title: "Runs", Lead: []string{fmt.Sprintf("The workspace has %d runs, models of one graph. The rest of the page is about %s; --run shows another.", len(e.runs), chosen)}}
-	t := table{Head: []string{"Run", "Configuration", "MRR", "95% interval", "Hits@1", "Hits@10", "MRR against " + chosen, "Messages saved", "of not empty"},
+	t := table{Described: true, Head: []string{"Run", "Configuration", "MRR", "95% interval", "Hits@1", "Hits@10", "MRR against " + chosen, "Messages saved", "of not empty"},
 		Note: "Pessimistic metrics of the " + split + " split. Of the configuration, what differs between runs. A difference is that of the same queries, with its 95% interval."}
 	if split == "" {
 		t.Note = "Of the configuration, what differs between runs."
@@ -122,7 +122,7 @@ func (e *evidence) composeRuns() section {
 				row[8] = percent(saved.notEmpty)
 			}
 		}
-		t.add(row...)[1].Words = true
+		t.add(row...)
 	}
 	for _, compared := range []struct {
 		names []string

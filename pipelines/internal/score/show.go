@@ -28,7 +28,7 @@ func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
 	row("pessimistic (the paper's)", m.Pessimistic)
 	row("mean", m.Mean)
 	row("optimistic", m.Optimistic)
-	say("  %.1f%% of the answers tie with another candidate, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
+	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
 	a.printCalibration(ctx, m.Calibration)
 	say("")
 }
