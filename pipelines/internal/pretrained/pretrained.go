@@ -23,8 +23,8 @@ import (
 	"tagnet/pipelines/internal/progress"
 )
 
-// MostBytes is the size of the largest file that is read. It is held in memory.
-const MostBytes = 1 << 30
+// mostBytes is the size of the largest file that is read. It is held in memory.
+const mostBytes = 1 << 30
 
 // RelationsUsage explains the flag --relations; message and aggregate are those of the configuration.
 const RelationsUsage = "`file` of the names of the base relations of the weights, one a line, in the order of their ids"
@@ -98,8 +98,8 @@ func (s Source) read(ctx context.Context, flag, url string) ([]byte, error) {
 		return nil, fmt.Errorf("reading --%s: %w", flag, err)
 	}
 	defer file.Close()
-	if file.Size() > MostBytes {
-		return nil, command.Usage("--%s: %s has %s bytes, at most %s are read", flag, url, progress.Count(file.Size()), progress.Count(MostBytes))
+	if file.Size() > mostBytes {
+		return nil, command.Usage("--%s: %s has %s bytes, at most %s are read", flag, url, progress.Count(file.Size()), progress.Count(mostBytes))
 	}
 	content := make([]byte, file.Size())
 	if _, err := io.ReadFull(file, content); err != nil {
@@ -149,8 +149,8 @@ func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, 
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors)}
 	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("%s has %s relations that the graph lacks (%s): their weights are left out",
-			f.source.Relations, progress.Count(int64(len(unused))), some(unused))
+		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out",
+			progress.Count(int64(len(unused))), f.source.Relations, some(unused))
 	}
 	made.Record = checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin,

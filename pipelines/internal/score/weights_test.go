@@ -155,6 +155,24 @@ func TestWeightsRankASplit(t *testing.T) {
 	}
 }
 
+// TestWeightsOfMoreRelations scores over a graph that lacks a relation of the weights.
+func TestWeightsOfMoreRelations(t *testing.T) {
+	c := readCase(t, nbfnetFolder, "pna")
+	var facts strings.Builder
+	for _, f := range c.Facts {
+		if f[1] != "likes 3" {
+			facts.WriteString(strings.Join(f, "\t") + "\n")
+		}
+	}
+	c.workspace = t.TempDir()
+	first, _, _ := strings.Cut(facts.String(), "\n")
+	dataset := pipelinetest.Dataset(t, map[string]string{"train.txt": facts.String(), "valid.txt": first + "\n", "test.txt": first + "\n"})
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", c.workspace, "--dataset", dataset)
+	if out := pipelinetest.Succeed(t, Pipeline(), c.flags()...); !strings.Contains(out, `the graph lacks 1 of the relations of `+c.relations+` ("likes 3"); their weights are left out`) {
+		t.Errorf("output:\n%s", out)
+	}
+}
+
 func TestWeightsRefused(t *testing.T) {
 	c, sum := readCase(t, nbfnetFolder, "pna"), readCase(t, nbfnetFolder, "sum")
 	names := func(list ...string) string { return file(t, "relations.txt", strings.Join(list, "\n")) }
