@@ -17,6 +17,8 @@
 //	averaging     60 a parameter                  rounds of several workers: sums, results and their files
 //	batch         4 L d (2 R + 3 w) a query       relation embeddings and gradients of each query of a training batch
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
+//	names         64 V                            serve: the map from names to ids
+//	requests      what --queue queries may hold   serve: answers, bodies, connections
 //	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
 //	a thread
@@ -27,6 +29,8 @@
 //	              + 132 V + 18 E + 4 L R d        as above
 //	  explaining  a training's propagator,        of which only what an answer depends on is touched
 //	              + (60 E + 400 V) a              edges that a path may take; best paths to each entity, for 10 paths
+//	  serving     scoring, and training without a   paths need a backward pass
+//	              score network, 32 E (delta + 1)
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),
@@ -40,6 +44,7 @@
 //	distances --split valid --method worker        206    191
 //	distances --split valid --method join          232    181
 //	train --replicas 2, 160 steps of an epoch      616    218
+//	serve --threads 2, 240 paths for 6 clients     920    167
 //
 //	command, on FB15k-237                        least   peak
 //	score --queries (1,500 queries) --threads 2    309    243
@@ -48,6 +53,7 @@
 //	distances --split valid --method worker        212    163
 //	distances --split valid --method join          225    201
 //	train --replicas 2, 4 steps of an epoch        482    413
+//	serve --threads 2, 240 paths for 6 clients     768    351
 //
 // For example:
 //

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tagnet/formats/names"
 	"tagnet/model"
 	"tagnet/pipelines/internal/serve/batch"
 )
@@ -115,7 +116,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.log != nil {
 		s.logging.Lock()
 		defer s.logging.Unlock()
-		fmt.Fprintf(s.log, "%s %s %s %s %d %d bytes %.1f ms\n", begun.Format(time.RFC3339), r.RemoteAddr, r.Method, strconv.QuoteToGraphic(r.URL.RequestURI()), reply.status, reply.bytes, took.Seconds()*1e3)
+		fmt.Fprintf(s.log, "%s %s %s %s %d %d bytes %.1f ms\n", begun.Format(time.RFC3339), r.RemoteAddr, r.Method, names.Escape(r.URL.RequestURI()), reply.status, reply.bytes, took.Seconds()*1e3)
 	}
 }
 

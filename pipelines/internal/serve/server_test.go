@@ -500,7 +500,7 @@ func TestLogEscapesNames(t *testing.T) {
 	if len(lines) < 1 || len(lines) > 2 || strings.ContainsAny(log.String(), "\a\x1b\u202e") {
 		t.Errorf("log %q", log.String())
 	}
-	if !strings.Contains(lines[0], " GET \"/answer?") || !strings.Contains(lines[0], " 404 ") {
+	if !strings.Contains(lines[0], " GET /answer?") || !strings.Contains(lines[0], " 404 ") {
 		t.Errorf("line %q", lines[0])
 	}
 }
