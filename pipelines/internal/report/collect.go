@@ -34,9 +34,7 @@ type evidence struct {
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
-	own         []card // the user's own queries, the first of ownQueries
-	ownQueries  int64
-	explained   bool // the own queries have paths
+	own         []ownAnswers
 	searched    []*searchTable
 	search      *search
 	messages    []messages.Summary
@@ -209,7 +207,7 @@ func (e *evidence) readTraining(ctx context.Context) {
 }
 
 // splitsIn returns the folders of splits below a folder of the workspace: test first, then valid and
-// train, then others by name. The user's own queries are not a split.
+// train. The answers to a user's own queries are in other folders there.
 func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	w := e.workspace
 	urls, err := storage.List(ctx, w.Path(folder))
@@ -220,7 +218,7 @@ func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	found := map[string]bool{}
 	for _, url := range urls {
 		below := strings.TrimPrefix(strings.TrimPrefix(url, w.Path(folder)), "/")
-		if split, _, ok := strings.Cut(below, "/"); ok && split != "queries" {
+		if split, _, ok := strings.Cut(below, "/"); ok && slices.Contains(workspace.Splits, split) {
 			found[split] = true
 		}
 	}

@@ -12,11 +12,10 @@ import (
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/stages/evaluate"
-	"tagnet/stages/explain"
 )
 
-// The numbers of queries that the page shows.
-const rightShown, wrongShown, ownShown = 9, 6, 30
+// The numbers of a split's queries that the page shows.
+const rightShown, wrongShown = 9, 6
 
 // query is a source with a relation and direction; it may have several answers.
 type query struct{ source, relation, direction string }
@@ -24,8 +23,6 @@ type query struct{ source, relation, direction string }
 func rankedQuery(r parquet.Ranking) query { return query{r.Source, r.Relation, r.Direction} }
 
 func predictedQuery(p parquet.Prediction) query { return query{p.Source, p.Relation, p.Direction} }
-
-func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
 
 // head is the direction of a query for the head of a fact.
 const head = "head"
@@ -89,64 +86,6 @@ func (e *evidence) readTables(ctx context.Context, v *evaluation) (err error) {
 		v.cards = append(v.cards, newCard(q, answers[q], of[q]))
 	}
 	return nil
-}
-
-// readOwnQueries reads the first predictions for the user's own queries, if there are any, and why they were given, if
-// that was computed.
-func (e *evidence) readOwnQueries(ctx context.Context) {
-	folder := e.workspace.Evaluation("queries")
-	table := storage.Join(folder, evaluate.PredictionsTable)
-	files, err := storage.List(ctx, folder)
-	e.check(err)
-	has := func(table string) bool {
-		return slices.ContainsFunc(files, func(file string) bool { return strings.Contains(file, "/"+table+"/") })
-	}
-	if !has(evaluate.PredictionsTable) {
-		return
-	}
-	scoreOwn := e.workspace.Command("score", "--queries", "FILE")
-	all := newSearchTable("your own queries", table, true)
-	var shown []query
-	answers := map[query][]parquet.Prediction{}
-	err = e.require(ctx, e.workspace.EvaluationFolder("queries"), scoreOwn)
-	if err == nil {
-		err = parquet.EachPart(ctx, table, func(rows []parquet.Prediction) error {
-			all.add(rows)
-			queries, found := group(rows, predictedQuery, everyQuery)
-			e.ownQueries += int64(len(queries))
-			for _, q := range queries[:min(len(queries), ownShown-len(shown))] {
-				shown = append(shown, q)
-				answers[q] = found[q]
-			}
-			return ctx.Err()
-		})
-	}
-	why := map[query]reasons{}
-	if e.explained = has(explain.Table); err == nil && e.explained {
-		err = parquet.EachPart(ctx, storage.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
-			all.explain(rows)
-			_, found := group(rows, explainedQuery, func(q query) bool { return answers[q] != nil })
-			for q, rows := range found {
-				if why[q] == nil {
-					why[q] = reasons{}
-				}
-				if err := why[q].add(rows); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	if err != nil {
-		e.missing(queriesSection, "The answers to your own queries cannot be shown", scoreOwn, err)
-		return
-	}
-	e.searched = append(e.searched, all)
-	for _, q := range shown {
-		c := newCard(q, answers[q], nil)
-		why[q].explain(c.Answers)
-		e.own = append(e.own, c)
-	}
 }
 
 // choose returns queries that the model answers right, then others, each over as many relations as
@@ -269,22 +208,6 @@ func newCard(q query, predictions []parquet.Prediction, expected []parquet.Ranki
 		}
 	}
 	return c
-}
-
-// composeOwnQueries returns the section with the user's own queries, empty without any.
-func (e *evidence) composeOwnQueries() section {
-	if len(e.own) == 0 {
-		return section{}
-	}
-	s := section{ID: "own", Title: "Your queries", Cards: e.own}
-	s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
-	if e.explained {
-		s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
-	}
-	if e.ownQueries > ownShown {
-		s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", ownShown, count(e.ownQueries), e.workspace.EvaluationFolder("queries")))
-	}
-	return s
 }
 
 // composeSearch returns the section that searches predictions, empty without any.

@@ -144,6 +144,18 @@ func TestOwnQueries(t *testing.T) {
 	if strings.Contains(page, "Own 30") || strings.Index(page, "Own 1<") > strings.Index(page, "Own 2<") {
 		t.Error("the queries are not the first ones in their order")
 	}
+	// The answers to --relation are in a folder of their own, beside them.
+	other := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder("ask-likes-Person")}
+	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("ask-likes-Person")+"/predictions", 0, 1), rows[:2]),
+		other.Resume(t.Context(), false), other.Publish(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	page, _ = run(t, root)
+	for _, want := range []string{"These are the first 15 of 31", "<h2>ask-likes-Person</h2>", "Of ask-likes-Person the search has all 1 query"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of two folders does not contain %q", want)
+		}
+	}
 	if err := os.Remove(parquet.PartFile(w.Evaluation("queries")+"/predictions", 1, 2)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/explain"
+)
+
+// What the page shows of the user's own queries: so many folders of answers, and of them all so many queries.
+const ownFolders, ownShown = 5, 30
+
+// queriesFolder is the folder of the answers to --queries, beside which those to --relation have names of their own.
+const queriesFolder = "queries"
+
+// ownAnswers is the first answers to queries of the user's, from a folder beside the evaluations of splits.
+type ownAnswers struct {
+	name      string
+	queries   int64
+	cards     []card
+	explained bool // with paths
+}
+
+func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
+
+// readOwnQueries reads the answers to the user's own queries, if there are any, and why they were given, if that was
+// computed.
+func (e *evidence) readOwnQueries(ctx context.Context) {
+	evaluations := e.workspace.Path(e.workspace.InRun("evaluation"))
+	urls, err := storage.List(ctx, evaluations)
+	e.check(err)
+	tables := map[string]map[string]bool{} // of each folder
+	for _, url := range urls {
+		words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(url, evaluations), "/"), "/")
+		if len(words) > 2 && !slices.Contains(workspace.Splits, words[0]) {
+			if tables[words[0]] == nil {
+				tables[words[0]] = map[string]bool{}
+			}
+			tables[words[0]][words[1]] = true
+		}
+	}
+	maps.DeleteFunc(tables, func(_ string, t map[string]bool) bool { return !t[evaluate.PredictionsTable] })
+	names := byWeight(slices.Collect(maps.Keys(tables)), queriesFolder)
+	for _, name := range names[:min(ownFolders, len(names))] {
+		score := e.workspace.Command("score", "--queries", "FILE")
+		what := "The answers to your own queries cannot be shown"
+		if name != queriesFolder {
+			score = e.workspace.Command("score", "--relation", "RELATION", "--output", name)
+			what = "The answers in " + e.workspace.EvaluationFolder(name) + " cannot be shown"
+		}
+		own := ownAnswers{name: name, explained: tables[name][explain.Table]}
+		err := e.require(ctx, e.workspace.EvaluationFolder(name), score)
+		if err == nil {
+			err = e.readOwn(ctx, &own, ownShown/min(ownFolders, len(names)))
+		}
+		if err != nil {
+			e.missing(queriesSection, what, score, err)
+			continue
+		}
+		e.own = append(e.own, own)
+	}
+}
+
+// readOwn reads a folder of answers: all for the search, and those to the first queries for cards.
+func (e *evidence) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
+	folder := e.workspace.Evaluation(own.name)
+	title := "your own queries"
+	if own.name != queriesFolder {
+		title = own.name
+	}
+	all := newSearchTable(title, storage.Join(folder, evaluate.PredictionsTable), true)
+	var shown []query
+	answers := map[query][]parquet.Prediction{}
+	err := parquet.EachPart(ctx, storage.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
+		all.add(rows)
+		queries, found := group(rows, predictedQuery, everyQuery)
+		own.queries += int64(len(queries))
+		for _, q := range queries[:min(len(queries), cards-len(shown))] {
+			shown = append(shown, q)
+			answers[q] = found[q]
+		}
+		return ctx.Err()
+	})
+	why := map[query]reasons{}
+	if err == nil && own.explained {
+		err = parquet.EachPart(ctx, storage.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
+			all.explain(rows)
+			_, found := group(rows, explainedQuery, func(q query) bool { return answers[q] != nil })
+			for q, rows := range found {
+				if why[q] == nil {
+					why[q] = reasons{}
+				}
+				if err := why[q].add(rows); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, q := range shown {
+		c := newCard(q, answers[q], nil)
+		why[q].explain(c.Answers)
+		own.cards = append(own.cards, c)
+	}
+	e.searched = append(e.searched, all)
+	return nil
+}
+
+// composeOwnQueries returns a section for each folder with answers to the user's own queries.
+func (e *evidence) composeOwnQueries() (sections []section) {
+	for i, own := range e.own {
+		s := section{ID: "own", Title: "Your queries", Cards: own.cards}
+		if own.name != queriesFolder {
+			s.ID, s.Title = fmt.Sprint("own-", i), shown(own.name)
+		}
+		s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
+		if own.explained {
+			s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
+		}
+		if n := len(own.cards); int64(n) < own.queries {
+			s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", n, count(own.queries), e.workspace.EvaluationFolder(own.name)))
+		}
+		sections = append(sections, s)
+	}
+	return sections
+}
