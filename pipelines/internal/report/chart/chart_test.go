@@ -89,6 +89,20 @@ func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
 	}
 }
 
+// TestLastTickStaysInside checks that a wide label at the end of the axis is not cut.
+func TestLastTickStaysInside(t *testing.T) {
+	t.Parallel()
+	svg := Lines{X: Axis{Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }, Most: 1}, Series: []Series{{Points: []Point{{0, 0}, {1, 1}}}}}.SVG("", "")
+	ticks := regexp.MustCompile(`<text x="([0-9.]+)" y="[0-9.]+" text-anchor="middle" class="soft">100.0%`).FindAllStringSubmatch(svg, -1)
+	if len(ticks) == 0 {
+		t.Fatalf("no ticks: %s", svg)
+	}
+	x, err := strconv.ParseFloat(ticks[len(ticks)-1][1], 64)
+	if err != nil || x+textWidth("100.0%")/2 > width {
+		t.Errorf("the last label is at %g, wider than the chart (%v)", x, err)
+	}
+}
+
 func TestScale(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

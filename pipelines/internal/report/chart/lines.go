@@ -57,6 +57,9 @@ func (l Lines) SVG(title, description string) string {
 		left += 20
 	}
 	x := newScale(l.X, xs, 8, left, width-14)
+	if n := len(x.ticks); n > 0 { // half of the last label stands out
+		x = newScale(l.X, xs, 8, left, width-max(14, textWidth(x.ticks[n-1].label)/2+2))
+	}
 	for _, tick := range y.ticks {
 		at := y.at(tick.value)
 		c.segment(x.from, at, x.to, at, "grid")
