@@ -4,140 +4,255 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"strconv"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
 )
 
-// rowsPerBatch is how many rows of a Parquet file are decoded at a time.
-const rowsPerBatch = 1 << 14
+const (
+	// rowsPerBatch is how many rows of a column are decoded at a time.
+	rowsPerBatch = 1 << 10
+	// maxPage bounds the memory that a page may ask for; writers make pages of about a MiB.
+	maxPage = 256 << 20
+)
 
-// readParquet reads the three columns of a Parquet file. Rows are counted from 1.
-func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) (err error) {
-	var own error // of each and bad, which is returned as it is
-	defer func() {
-		if p := recover(); p != nil { // Arrow panics on files whose parts contradict each other
-			err = fmt.Errorf("%v", p)
-		}
-		if own != nil {
-			err = own
-		} else if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
-		}
-	}()
-	table, err := file.NewParquetReader(r)
-	if err != nil {
-		return err
+// pages is the allocator of pages. It panics where a file declares one that is too large.
+type pages struct{ memory.Allocator }
+
+func (p pages) Allocate(size int) []byte {
+	checkPage(size)
+	return p.Allocator.Allocate(size)
+}
+
+func (p pages) Reallocate(size int, b []byte) []byte {
+	checkPage(size)
+	return p.Allocator.Reallocate(size, b)
+}
+
+func checkPage(size int) {
+	if size > maxPage {
+		panic(fmt.Sprintf("a page of %d bytes, the limit is %d", size, maxPage))
 	}
-	defer table.Close()
-	reader, err := pqarrow.NewFileReader(table, pqarrow.ArrowReadProperties{BatchSize: rowsPerBatch}, memory.DefaultAllocator)
-	if err != nil {
-		return err
-	}
-	schema, err := reader.Schema()
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(schema.Fields()))
-	for i, f := range schema.Fields() {
-		names[i] = f.Name
-	}
-	at, wrong := choose(o.Columns, names)
-	if wrong != nil {
-		own = fmt.Errorf("%s: %w", url, wrong)
-		return nil
-	}
-	leaves := make([]int, 0, len(at))
-	for _, column := range at {
-		if !holdsNames(schema.Field(column).Type) {
-			own = fmt.Errorf("%s: column %q has the type %s; names are strings or integers (--columns)", url, names[column], schema.Field(column).Type)
-			return nil
-		}
-		leaf := table.MetaData().Schema.ColumnIndexByName(names[column])
-		if leaf < 0 {
-			own = fmt.Errorf("%s: column %q cannot be read (--columns)", url, names[column])
-			return nil
-		}
-		leaves = append(leaves, leaf)
-	}
-	if table.NumRows() == 0 {
-		own = fmt.Errorf("%s: %w; it needs rows of head, relation and tail", url, triples.ErrEmpty)
-		return nil
-	}
-	batches, err := reader.GetRecordReader(ctx, leaves, nil)
-	if err != nil {
-		return err
-	}
-	defer batches.Release()
-	row := 0
-	for batches.Next() {
-		if err := context.Cause(ctx); err != nil {
-			own = err
-			return nil
-		}
-		batch := batches.Record()
-		var columns [3]arrow.Array
-		for i, column := range at {
-			position := batch.Schema().FieldIndices(names[column])
-			columns[i] = batch.Column(position[0])
-		}
-		for i := range int(batch.NumRows()) {
-			row++
-			if own = readRow(url, row, columns, i, each, bad); own != nil {
-				return nil
-			}
-		}
-	}
-	if err := batches.Err(); !errors.Is(err, io.EOF) {
-		return err
+}
+
+// errTable marks the errors of a table that can be read, but does not have what is wanted.
+var errTable = errors.New("the table")
+
+// readParquet reads the three columns of a Parquet file. Rows are counted from 1. It uses the columns' readers: those
+// of whole tables decode in goroutines of their own, where a damaged file ends the program.
+func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) error {
+	t := parquetTable{url: url, each: each, bad: bad}
+	err := t.guard(func() error { return t.read(ctx, r, o) })
+	switch {
+	case t.own != nil: // of each, bad or the context: returned as it is
+		return t.own
+	case errors.Is(err, errTable):
+		return fmt.Errorf("%s: %w", url, errors.Unwrap(err))
+	case err != nil:
+		return fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
 	}
 	return nil
 }
 
-// readRow reads a row of a batch.
-func readRow(url string, row int, columns [3]arrow.Array, i int, each Each, bad Bad) error {
-	var names [3]string
-	for j, column := range columns {
-		if column.IsNull(i) {
-			return bad(triples.BadLine{File: url, Line: row, Reason: "the " + [3]string{"head", "relation", "tail"}[j] + " of this row is null", Remedy: "leave such rows out"})
+type parquetTable struct {
+	url  string
+	each Each
+	bad  Bad
+	own  error
+	row  int
+}
+
+// guard turns a panic into an error. The parquet package panics on files whose parts contradict each other.
+func (t *parquetTable) guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
 		}
-		names[j] = strings.Clone(valueOf(column, i))
-	}
-	return each(row, Fact{names[0], names[1], names[2]})
+	}()
+	return f()
 }
 
-// valueOf returns a string or an integer as text.
-func valueOf(column arrow.Array, i int) string {
-	switch c := column.(type) {
-	case *array.String:
-		return c.Value(i)
-	case *array.LargeString:
-		return c.Value(i)
-	case *array.Binary:
-		return c.ValueString(i)
-	case *array.LargeBinary:
-		return c.ValueString(i)
-	case *array.Dictionary:
-		return valueOf(c.Dictionary(), c.GetValueIndex(i))
+// wanted is an error of what the user asked for.
+type wanted struct{ error }
+
+func (w wanted) Unwrap() error        { return w.error }
+func (w wanted) Is(target error) bool { return target == errTable }
+
+func (t *parquetTable) read(ctx context.Context, r storage.RandomReader, o Options) error {
+	table, err := file.NewParquetReader(r, file.WithReadProps(parquet.NewReaderProperties(pages{memory.DefaultAllocator})))
+	if err != nil {
+		return err
 	}
-	return column.ValueStr(i)
+	defer table.Close()
+	root := table.MetaData().Schema.Root()
+	names := make([]string, root.NumFields())
+	for i := range names {
+		names[i] = root.Field(i).Name()
+	}
+	at, err := choose(o.Columns, names)
+	if err != nil {
+		return wanted{err}
+	}
+	var columns [3]int
+	for i, position := range at {
+		columns[i] = table.MetaData().Schema.ColumnIndexByName(names[position])
+		if columns[i] < 0 || !holdsNames(table.MetaData().Schema.Column(columns[i])) {
+			return wanted{fmt.Errorf("column %q has the type %s; names are strings or integers: choose others with --columns", names[position], typeOf(root.Field(position)))}
+		}
+	}
+	if table.NumRows() == 0 {
+		return wanted{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
+	}
+	for group := range table.NumRowGroups() {
+		if err := t.group(ctx, table.RowGroup(group), columns); err != nil || t.own != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// holdsNames reports whether the values of a type can be names.
-func holdsNames(t arrow.DataType) bool {
-	switch t.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY:
-		return true
-	case arrow.DICTIONARY:
-		return holdsNames(t.(*arrow.DictionaryType).ValueType)
+// group reads the rows of a row group.
+func (t *parquetTable) group(ctx context.Context, group *file.RowGroupReader, columns [3]int) error {
+	var cursors [3]*cursor
+	for i, column := range columns {
+		reader, err := group.Column(column)
+		if err != nil {
+			return err
+		}
+		cursors[i] = &cursor{reader: reader, present: reader.Descriptor().MaxDefinitionLevel(), levels: make([]int16, rowsPerBatch)}
 	}
-	return arrow.IsInteger(t.ID())
+	for range group.NumRows() {
+		if t.row++; t.row%rowsPerBatch == 0 {
+			if t.own = context.Cause(ctx); t.own != nil {
+				return nil
+			}
+		}
+		var names [3]string
+		null := -1
+		for i, c := range cursors {
+			name, found, err := c.next()
+			if err != nil {
+				return err
+			}
+			names[i] = name
+			if !found {
+				null = i
+			}
+		}
+		if null >= 0 {
+			t.own = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null", Remedy: "leave such rows out"})
+		} else {
+			t.own = t.each(t.row, Fact{names[0], names[1], names[2]})
+		}
+		if t.own != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// cursor reads one column of a row group, value by value.
+type cursor struct {
+	reader  file.ColumnChunkReader
+	present int16 // the definition level of a value that is not null
+	levels  []int16
+	rows    int // of the batch, of which read have been returned
+	read    int
+	texts   []string // those of the batch that are not null
+}
+
+// next returns the next value, or false if it is null.
+func (c *cursor) next() (text string, found bool, err error) {
+	if c.read == c.rows {
+		if err := c.fill(); err != nil {
+			return "", false, err
+		}
+	}
+	row := c.read
+	c.read++
+	if c.present > 0 && c.levels[row] < c.present {
+		return "", false, nil
+	}
+	if len(c.texts) == 0 {
+		return "", false, errors.New("a column has fewer values than rows")
+	}
+	text, c.texts = c.texts[0], c.texts[1:]
+	return text, true, nil
+}
+
+// fill decodes the next batch.
+func (c *cursor) fill() error {
+	var rows int64
+	var values int
+	var err error
+	c.texts = c.texts[:0]
+	switch r := c.reader.(type) {
+	case *file.ByteArrayColumnChunkReader:
+		batch := make([]parquet.ByteArray, rowsPerBatch)
+		rows, values, err = r.ReadBatch(rowsPerBatch, batch, c.levels, nil)
+		for _, value := range batch[:values] {
+			c.texts = append(c.texts, string(value))
+		}
+	case *file.Int32ColumnChunkReader:
+		batch := make([]int32, rowsPerBatch)
+		rows, values, err = r.ReadBatch(rowsPerBatch, batch, c.levels, nil)
+		for _, value := range batch[:values] {
+			c.texts = append(c.texts, strconv.FormatInt(int64(value), 10))
+		}
+	case *file.Int64ColumnChunkReader:
+		batch := make([]int64, rowsPerBatch)
+		rows, values, err = r.ReadBatch(rowsPerBatch, batch, c.levels, nil)
+		for _, value := range batch[:values] {
+			c.texts = append(c.texts, strconv.FormatInt(value, 10))
+		}
+	}
+	if err == nil && rows == 0 {
+		if err = c.reader.Err(); err == nil {
+			err = errors.New("a column has fewer values than rows")
+		}
+	}
+	c.rows, c.read = int(rows), 0
+	return err
+}
+
+// holdsNames reports whether the values of a column can be names: strings or integers, not dates or lists.
+func holdsNames(c *schema.Column) bool {
+	if c.MaxRepetitionLevel() > 0 {
+		return false
+	}
+	logical := c.LogicalType()
+	plain := logical.IsNone() || !logical.IsValid()
+	switch c.PhysicalType() {
+	case parquet.Types.ByteArray:
+		switch logical.(type) {
+		case schema.StringLogicalType, schema.EnumLogicalType, schema.UnknownLogicalType:
+			return true
+		}
+		return plain
+	case parquet.Types.Int32, parquet.Types.Int64:
+		switch logical.(type) {
+		case schema.IntLogicalType, *schema.IntLogicalType:
+			return true
+		}
+		return plain
+	}
+	return false
+}
+
+// typeOf returns the type of a field for a message.
+func typeOf(field schema.Node) string {
+	primitive, ok := field.(*schema.PrimitiveNode)
+	switch {
+	case !ok:
+		return "group"
+	case field.LogicalType() != nil && field.LogicalType().IsValid() && !field.LogicalType().IsNone():
+		return field.LogicalType().String()
+	}
+	return primitive.PhysicalType().String()
 }

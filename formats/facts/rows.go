@@ -207,11 +207,10 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
 	row := func(line int, fields []string, text string) error {
 		reason, remedy := "", "give every line two fields"
-		switch {
-		case len(fields) < 2:
+		if len(fields) < 2 {
 			reason = fmt.Sprintf("%d field instead of 2", len(fields))
-		case fields[0] == "" || fields[1] == "":
-			reason = "a field is empty"
+		} else if reason, remedy = triples.CheckName("field 1", fields[0]); reason == "" {
+			reason, remedy = triples.CheckName("field 2", fields[1])
 		}
 		if reason != "" {
 			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})

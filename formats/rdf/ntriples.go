@@ -83,7 +83,8 @@ func (l *line) term() (Term, error) {
 	case l.rest[0] == '"':
 		return Term{Kind: Literal}, l.literal()
 	}
-	return Term{}, fmt.Errorf("%q is neither an IRI nor a blank node nor a literal", triples.Shown([]byte(strings.Fields(l.rest)[0])))
+	word, _, _ := strings.Cut(l.rest, " ")
+	return Term{}, fmt.Errorf("%q is neither an IRI nor a blank node nor a literal", triples.Shown([]byte(word)))
 }
 
 // iri reads an IRI in angle brackets, which must be absolute.

@@ -77,20 +77,27 @@ func inverseName(relation []byte) (reason, remedy string) {
 // table, or "".
 func Check(head, relation, tail string) (reason, remedy string) {
 	for i, name := range [...]string{head, relation, tail} {
-		field := [...]string{"head", "relation", "tail"}[i]
-		switch {
-		case name == "":
-			return "the " + field + " is empty", "give head, relation and tail a name each"
-		case len(name) > MaxName:
-			return tooLongName("the "+field, len(name))
-		case strings.ContainsAny(name, "\t\n\r\x00"):
-			return fmt.Sprintf("the %s has a tab, a line break or NUL", field), "remove it: a name is one line of text"
-		case !utf8.ValidString(name):
-			return fmt.Sprintf("the %s is not valid UTF-8", field), "save the file as UTF-8 text"
+		if reason, remedy := CheckName([...]string{"the head", "the relation", "the tail"}[i], name); reason != "" {
+			return reason, remedy
 		}
 	}
 	if relation[0] == '~' {
 		return inverseName([]byte(relation))
+	}
+	return "", ""
+}
+
+// CheckName returns what is wrong with one name, which the reason calls as what says, or "".
+func CheckName(what, name string) (reason, remedy string) {
+	switch {
+	case name == "":
+		return what + " is empty", "give it a name"
+	case len(name) > MaxName:
+		return tooLongName(what, len(name))
+	case strings.ContainsAny(name, "\t\n\r\x00"):
+		return what + " has a tab, a line break or NUL", "remove it: a name is one line of text"
+	case !utf8.ValidString(name):
+		return what + " is not valid UTF-8", "save the file as UTF-8 text"
 	}
 	return "", ""
 }
@@ -118,19 +125,6 @@ func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Tri
 		}
 		return each(original, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1 : cut[2]]})
 	}, func(b BadLine) error { return b })
-}
-
-// ReadTypes calls each for every line "entity TAB type" of a text that it reads like Read, and bad for every
-// other line.
-func ReadTypes(name string, r io.Reader, each func(line int, entity, kind []byte) error, bad func(BadLine) error) error {
-	const fields = "entity and type"
-	return readLines(name, fields, 1, r, func(number int, line []byte) error {
-		var cut [2]int
-		if reason, remedy := splitFields(line, cut[:], fields); reason != "" {
-			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
-		}
-		return each(number, line[:cut[0]], line[cut[0]+1:])
-	}, bad)
 }
 
 // splitFields sets the ends of a line's len(ends) fields, or returns what is wrong with the line.

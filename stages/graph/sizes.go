@@ -33,6 +33,8 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		s.Answers += summary.Queries[split]
 		s.AnswerLists += summary.Distinct[split]
 	}
+	s.Answers += 2 * summary.Background
+	s.AnswerLists += 2 * summary.Background
 	s.Sources = min(s.Entities, s.Distinct)
 	const compressed = 4 // names are at most so many times longer than their file
 	for _, f := range m.Files {

@@ -23,11 +23,16 @@ const inputFolder = "input"
 // convert writes the files that the Beam job cannot read as tab-separated text, below the workspace, where the workers
 // of a cluster find it. It returns the dataset with these texts.
 func (f *flags) convert(ctx context.Context, e *command.Environment, source dataset, held lock.Lock) (dataset, error) {
+	c := converter{flags: f, folder: storage.Join(e.Workspace.Graph(), spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
+	ctx = held.Guard(ctx)
+	if f.types != "" && f.onBadLine == reject {
+		if err := source.types.rejectTypes(ctx, &source, storage.Join(c.folder, "types.rejects")); err != nil {
+			return source, err
+		}
+	}
 	if !source.toConvert() {
 		return source, nil
 	}
-	c := converter{flags: f, folder: storage.Join(e.Workspace.Graph(), spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
-	ctx = held.Guard(ctx)
 	for _, t := range source.files {
 		if err := facts.Prefixes(ctx, t.url, t.options.Format, c.prefixes); err != nil {
 			return source, err
@@ -87,6 +92,9 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split}
 	if !t.divide {
 		return c.scan(ctx, t, whole)
+	}
+	if err := c.header.suspicious(); err != nil { // a better reason than those of a division
+		return nil, err
 	}
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
 	chunks := []triples.Chunk{whole, whole, whole}

@@ -200,7 +200,7 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	if err != nil || f.types == "" {
 		return source, err
 	}
-	source.types, err = openTypes(ctx, f.types)
+	source.types, err = openTypes(ctx, f.types, f.onBadLine == fail)
 	return source, err
 }
 

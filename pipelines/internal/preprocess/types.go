@@ -3,7 +3,9 @@ package preprocess
 import (
 	"context"
 	"fmt"
+	"math"
 
+	"tagnet/formats/facts"
 	"tagnet/formats/lock"
 	"tagnet/formats/storage"
 	formattriples "tagnet/formats/triples"
@@ -14,30 +16,65 @@ import (
 )
 
 // types is the file of --types.
-type types struct{ url, sha256 string }
+type types struct {
+	url, sha256 string
+	format      facts.Format
+	strict      bool // a bad line is an error; otherwise it is skipped
+}
 
 // typeBufferBytes is the memory in which types are sorted. The Beam job, which has ended then, takes more.
 const typeBufferBytes = 32 << 20
 
-// openTypes hashes the file of --types and checks every line, before anything is written.
-func openTypes(ctx context.Context, url string) (types, error) {
-	scanned, err := triples.Scan(ctx, triples.Chunk{URL: url}, chunkBytes, maxChunks)
-	if err != nil {
-		return types{}, fmt.Errorf("--types: %w", err)
+// openTypes hashes the file of --types and, unless bad lines are rejected, checks every line before anything is
+// written.
+func openTypes(ctx context.Context, url string, strict bool) (types, error) {
+	t := types{url: url, strict: strict}
+	if err := checkReadable(url); err != nil {
+		return t, fmt.Errorf("--types: %w", err)
 	}
-	t := types{url, scanned.SHA256}
+	scanned, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
+	if err != nil {
+		return t, fmt.Errorf("--types: %w", err)
+	}
+	t.sha256 = scanned.SHA256
+	if t.format, err = facts.Detect(ctx, url); err != nil || !strict {
+		return t, err
+	}
 	return t, t.each(ctx, func(_, _ []byte) error { return nil })
 }
 
 // each calls each for the entity and the type of every line.
 func (t types) each(ctx context.Context, each func(entity, name []byte) error) error {
+	return t.read(ctx, each, func(b formattriples.BadLine) error {
+		if t.strict {
+			return triples.Refuse(b)
+		}
+		return nil
+	})
+}
+
+func (t types) read(ctx context.Context, each func(entity, name []byte) error, bad facts.Bad) error {
 	file, err := storage.Open(ctx, t.url)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return formattriples.ReadTypes(t.url, file, func(_ int, entity, name []byte) error { return each(entity, name) },
-		func(b formattriples.BadLine) error { return b })
+	return facts.ReadTable(t.url, t.format, file, func(_ int, entity, name string) error { return each([]byte(entity), []byte(name)) }, bad)
+}
+
+// rejectTypes writes the bad lines of the file to a file of rejects.
+func (t types) rejectTypes(ctx context.Context, source *dataset, url string) error {
+	w := triples.NewRejectsWriter(url, triples.Chunk{URL: t.url})
+	defer w.Abort()
+	err := t.read(ctx, func(_, _ []byte) error { return nil }, func(b formattriples.BadLine) error { return w.Write(ctx, b) })
+	if err != nil {
+		return err
+	}
+	rejected, any, err := w.Commit()
+	if any && err == nil {
+		source.rejects = append(source.rejects, rejected)
+	}
+	return err
 }
 
 // typed reports whether the flags give types of entities.

@@ -112,8 +112,9 @@ func TestBadTypes(t *testing.T) {
 		flags []string
 		want  pipelinetest.Failure
 	}{
-		"bad line":         {[]string{"--types", bad}, pipelinetest.Failure{Code: command.ExitFailure, Begin: bad + ":2: spaces where tabs belong; separate entity and type by a tab"}},
+		"bad line":         {[]string{"--types", bad}, pipelinetest.Failure{Code: command.ExitFailure, Begin: bad + ":2: 1 field instead of 2; give every line two fields, or skip such lines with --on_bad_line reject"}},
 		"no file":          {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
+		"a pipe":           {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
 		"no entity of it":  {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure, Begin: other + ": none of its entities"}},
 		"unknown relation": {[]string{"--type_relation", "lik"}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`--type_relation is "lik"`, `closest is "likes"`}}},
 	} {
@@ -124,5 +125,26 @@ func TestBadTypes(t *testing.T) {
 				t.Errorf("left: %v", left)
 			}
 		})
+	}
+}
+
+// TestRejectedTypes reads CSV with a bad line.
+func TestRejectedTypes(t *testing.T) {
+	folder, w := pipelinetest.Dataset(t, small()), t.TempDir()
+	list := filepath.Join(folder, "kinds.csv")
+	pipelinetest.Write(t, list, "anna,person\nbert\n\"cora\",\"a, b\"\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", w, "--types", list, "--on_bad_line", "reject")
+	if !strings.Contains(out, "left out: 1 rejected line") || strings.Contains(out, "not read") {
+		t.Errorf("%s", out)
+	}
+	if text := pipelinetest.Files(t, filepath.Join(w, "graph"))["rejects.tsv"]; !strings.HasSuffix(text, list+"\t2\t1 field instead of 2\tbert\n") {
+		t.Errorf("rejects.tsv: %q", text)
+	}
+	l, err := graph.Load(filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string][]string{"a, b": {"cora"}, "person": {"anna"}}, typesOf(t, l, "train")); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
 	}
 }

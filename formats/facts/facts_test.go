@@ -1,0 +1,313 @@
+package facts
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/rdf"
+	"tagnet/formats/storage"
+	"tagnet/formats/triples"
+)
+
+// read returns the facts of a file as "line: head|relation|tail", and the bad lines' errors.
+func read(t *testing.T, url string, o Options) (list, bad []string, counts Counts, err error) {
+	t.Helper()
+	if o.Prefixes == nil {
+		o.Prefixes = &rdf.Prefixes{}
+		if err := Prefixes(t.Context(), url, o.Format, o.Prefixes); err != nil {
+			return nil, nil, counts, err
+		}
+	}
+	counts, err = Read(t.Context(), url, o, func(line int, f Fact) error {
+		list = append(list, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
+		return nil
+	}, func(b triples.BadLine) error {
+		bad = append(bad, b.Error())
+		return nil
+	})
+	return list, bad, counts, err
+}
+
+// put writes a text to memory and returns its URL.
+func put(t testing.TB, name, text string) string {
+	t.Helper()
+	url := "mem://" + t.Name() + "/" + name
+	if err := storage.WriteFile(t.Context(), url, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// TestTablesOfOtherTools reads files that pandas 3.1 (with pyarrow 26) and DuckDB 2.0 wrote. They have the same facts, in
+// columns of different orders, with quotes, an index, further columns, categories and several compressions.
+func TestTablesOfOtherTools(t *testing.T) {
+	want := []string{`Anna "Ann" Müller|knows|Berg, Bert`, `Berg, Bert|lives in|Köln`, `Köln|part of|NRW; Germany`, `O'Hara|knows|Anna "Ann" Müller`}
+	header := Options{Header: true}
+	for name, c := range map[string]struct {
+		o     Options
+		first int // row of the first fact
+	}{
+		"pandas.csv":           {header, 2},
+		"pandas-index.csv":     {Options{Header: true, Columns: []string{"head", "relation", "tail"}}, 2},
+		"pandas-semicolon.csv": {header, 2},
+		"duckdb.csv":           {header, 2},
+		"pandas.parquet":       {Options{}, 1},
+		"pandas-gzip.parquet":  {Options{Columns: []string{"head", "relation", "tail"}}, 1},
+		"duckdb.parquet":       {Options{Columns: []string{"head", "type", "3"}}, 1},
+	} {
+		if name == "duckdb.parquet" {
+			c.o.Columns = []string{"head", "type", "2"} // a position counts from 1
+		}
+		url := "testdata/" + name
+		var err error
+		if c.o.Format, err = Detect(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		got, bad, _, err := read(t, url, c.o)
+		var numbered []string
+		for i, fact := range want {
+			numbered = append(numbered, fmt.Sprintf("%d: %s", i+c.first, fact))
+		}
+		if diff := cmp.Diff(numbered, got); diff != "" || err != nil || len(bad) > 0 {
+			t.Errorf("%s: bad lines %q, error %v, facts (-want +got):\n%s", name, bad, err, diff)
+		}
+	}
+}
+
+// TestRDFOfOtherTools reads the same graph that rdflib 7.6 wrote as N-Triples and in two styles of Turtle. It has
+// literals, blank nodes, a list and an IRI that is not ASCII.
+func TestRDFOfOtherTools(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		node          func(n int) string // the blank nodes in the order of the Turtle files
+		list, friend  int
+		prefix, start string
+	}{
+		{"rdflib.ttl", nil, 0, 0, "kg:", ""}, {"rdflib-longturtle.ttl", nil, 0, 0, "kg:", ""}, {"rdflib.nt", nil, 0, 0, "http://example.org/kg/", ""},
+	} {
+		url := "testdata/" + c.name
+		format, err := Detect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, bad, counts, err := read(t, url, Options{Format: format})
+		if err != nil || len(bad) > 0 || counts.Literals != 4 {
+			t.Errorf("%s: bad lines %q, %d literals, error %v", c.name, bad, counts.Literals, err)
+		}
+		// Blank nodes have other labels in each file: they are numbered by what they stand for.
+		found := map[string]bool{}
+		for _, line := range got {
+			_, fact, _ := strings.Cut(line, ": ")
+			var parts []string
+			for _, name := range strings.Split(fact, "|") {
+				if strings.HasPrefix(name, "_:") {
+					name = "_"
+				}
+				parts = append(parts, strings.TrimPrefix(name, c.prefix))
+			}
+			found[strings.Join(parts, " ")] = true
+		}
+		want := map[string]bool{}
+		for _, fact := range []string{
+			"Anna rdf:type foaf:Person", "Anna foaf:knows Bert", "Bert foaf:based_near Köln/Süd", "Bert foaf:knows _", "_ foaf:knows mailto:x@example.org",
+			"a.b foaf:knows c%20d", "club foaf:member _", "_ rdf:first Anna", "_ rdf:first Bert", "_ rdf:rest _", "_ rdf:rest rdf:nil",
+		} {
+			want[fact] = true
+		}
+		if diff := cmp.Diff(want, found); diff != "" || len(got) != len(want) {
+			t.Errorf("%s: %d facts (-want +got):\n%s", c.name, len(got), diff)
+		}
+	}
+}
+
+func TestBadRows(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		o                Options
+		facts            []string
+		bad              []string // FILE stands for the URL
+		err              string
+	}{
+		{"names of columns", "a.csv", "id,head,relation,tail\n1,a,r,b\n", Options{Format: CSV}, nil, nil, "FILE:1: the line has the names of columns, not a fact; --header yes"},
+		{"names of columns are facts", "a.csv", "h,r,t\n", Options{Format: CSV, NoHeader: true}, []string{"1: h|r|t"}, nil, ""},
+		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
+		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil, `FILE:1: no column is named "w" (--columns); there are x, y, z`},
+		{"position beyond", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"1", "2", "4"}}, nil, []string{"FILE:1: 3 fields, but --columns asks for field 4"}, ""},
+		{"position 0", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"0", "2", "3"}}, nil, nil, "FILE:1: there is no column 0 (--columns)"},
+		{"unlike the header", "a.csv", "x,y,z\na,r\n", Options{Format: CSV, Header: true}, nil, []string{"FILE:2: 2 fields, but the header has 3"}, ""},
+		{"quote within", "a.csv", "a,r\"s,b\nc,r,d\n", Options{Format: CSV}, []string{"2: c|r|d"}, []string{`FILE:1: not CSV: bare " in non-quoted-field`}, ""},
+		{"line break in a name", "a.csv", "a,r,\"b\nc\"\nd,r,e\n", Options{Format: CSV}, []string{"3: d|r|e"}, []string{"FILE:1: the tail has a tab, a line break or NUL"}, ""},
+		{"tab in a name", "a.csv", "a,\"r\ts\",b\n", Options{Format: CSV}, nil, []string{"FILE:1: the relation has a tab"}, ""},
+		{"empty name", "a.csv", "a,,b\n", Options{Format: CSV}, nil, []string{"FILE:1: the relation is empty"}, ""},
+		{"invalid UTF-8", "a.csv", "a,r,\xff\n", Options{Format: CSV}, nil, []string{"FILE:1: the tail is not valid UTF-8"}, ""},
+		{"long name", "a.csv", "a,r," + strings.Repeat("x", triples.MaxName+1) + "\n", Options{Format: CSV}, nil, []string{"FILE:1: the tail has 4097 bytes, the limit for a name is 4096"}, ""},
+		{"inverse", "a.csv", "a,~r,b\n", Options{Format: CSV}, nil, []string{`FILE:1: relation "~r" begins with ~`}, ""},
+		{"UTF-16", "a.csv", "\xff\xfea\x00,\x00", Options{Format: CSV}, nil, nil, "FILE:1: the file is UTF-16 text; save it as UTF-8"},
+		{"mixed line ends and a mark", "a.csv", "\ufeffa,r,b\r\nc,r,d\ne,r,f", Options{Format: CSV}, []string{"1: a|r|b", "2: c|r|d", "3: e|r|f"}, nil, ""},
+		{"empty", "a.csv", "", Options{Format: CSV}, nil, nil, "FILE: the file is empty"},
+		{"quote without end", "a.csv", "c,r,d\na,r,\"" + strings.Repeat("b,r,c\n", 1<<18), Options{Format: CSV}, []string{"1: c|r|d"}, nil, "FILE:2: the record here does not end within"},
+		{"blank line", "a.tsv", "x\ty\tz\na\tr\tb\n\n", Options{Format: TSV, Header: true}, []string{"2: a|r|b"}, []string{"FILE:3: blank line; remove it"}, ""},
+		{"no statement", "a.nt", "<http://a/b> <http://a/r> <http://a/c> .\n# comment\n\n<http://a/b> <http://a/r> .\n", Options{Format: NTriples}, []string{"1: http://a/b|http://a/r|http://a/c"}, []string{`FILE:4: not a statement of N-Triples: "." is neither an IRI nor a blank node nor a literal`}, ""},
+		{"Turtle", "a.ttl", "@prefix a: <http://a/> .\na:b a:r a:c .\na:b a:r a:d\na:e a:r a:f .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c", "3: http://a/b|http://a/r|http://a/d"}, nil, "FILE:4: not Turtle: 'a' stands where a comma, a semicolon or '.' belongs"},
+		{"OpenKE", "train2id.txt", "3\n0 1 2\n0 1\n3\t4\t5\n", Options{Format: OpenKE}, []string{"2: 0|2|1", "4: 3|5|4"}, []string{"FILE:3: 2 fields instead of 3; write the ids of head, tail and relation, in this order"}, ""},
+		{"OpenKE without number", "train2id.txt", "0 1 2\n", Options{Format: OpenKE}, nil, nil, "FILE:1: the first line is not the number of the others"},
+		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil, "FILE:1: the first line announces 3 lines, 1 follow"},
+		{"no Parquet", "a.parquet", "PAR1 and no more", Options{Format: Parquet}, nil, nil, "reading FILE: not a Parquet file, or damaged"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := put(t, c.file, c.text)
+			got, bad, _, err := read(t, url, c.o)
+			if diff := cmp.Diff(c.facts, got); diff != "" {
+				t.Errorf("facts (-want +got):\n%s", diff)
+			}
+			if len(bad) != len(c.bad) {
+				t.Fatalf("bad lines %q, want %q", bad, c.bad)
+			}
+			for i, want := range c.bad {
+				if want = strings.Replace(want, "FILE", url, 1); !strings.HasPrefix(bad[i], want) {
+					t.Errorf("bad line %q, want %q", bad[i], want)
+				}
+			}
+			want := strings.Replace(c.err, "FILE", url, 1)
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+// TestParquetCutAnywhere cuts and damages a file: no reader may panic.
+func TestParquetCutAnywhere(t *testing.T) {
+	whole, err := storage.ReadFile(t.Context(), "testdata/duckdb.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Format: Parquet, Columns: []string{"head", "type", "tail"}}
+	for n := range whole {
+		if _, _, _, err := read(t, put(t, "cut.parquet", string(whole[:n])), o); err == nil {
+			t.Errorf("the first %d bytes were read", n)
+		}
+		damaged := bytes.Clone(whole)
+		damaged[n] ^= 0x40
+		read(t, put(t, "damaged.parquet", string(damaged)), o)
+	}
+	_, _, _, err = read(t, "testdata/duckdb.parquet", Options{Format: Parquet, Columns: []string{"weight", "type", "tail"}})
+	if err == nil || !strings.Contains(err.Error(), `column "weight" has the type`) {
+		t.Errorf("a column of numbers: %v", err)
+	}
+	_, _, _, err = read(t, "testdata/duckdb.parquet", Options{Format: Parquet})
+	if err == nil || !strings.Contains(err.Error(), "the columns are weight, tail, type, head; say with --columns") {
+		t.Errorf("four columns: %v", err)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Format
+	}{
+		{"a.csv", "a\tr\tb\n", CSV}, {"a.CSV.gz", "", CSV}, {"a.tsv", "a,r,b\n", TSV}, {"a.nt", "", NTriples}, {"a.ttl.zst", "", Turtle}, {"a.parquet", "", Parquet},
+		{"a.txt", "a\tr\tb\n", TSV}, {"a.txt", "a,r,b\n", CSV}, {"a.txt", "a,b,c\tr\td\n", TSV}, {"a", "\n<http://a> <http://r> <http://b> .\n", NTriples},
+		{"a.txt", "# comment\n@prefix a: <http://a/> .\n", Turtle}, {"a", "PREFIX a: <http://a/>\n", Turtle}, {"a.txt", "a r b\n", TSV}, {"a.txt", "", TSV}, {"a.dat", "PAR1", Parquet},
+	} {
+		if got, err := Detect(t.Context(), put(t, c.name, c.text)); err != nil || got != c.want {
+			t.Errorf("%s %q: %s, %v; want %s", c.name, c.text, got, err, c.want)
+		}
+	}
+}
+
+// TestLabels also has two ids of one label, which keep different names.
+func TestLabels(t *testing.T) {
+	l, err := ReadLabels(t.Context(), put(t, "labels.tsv", "Q1\tBerlin\tthe city\nQ2\tBerlin\nQ3\tParis\nQ5\tQ4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"Q1": "Berlin (Q1)", "Q2": "Berlin (Q2)", "Q3": "Paris", "Q5": "Q4", "Q4": "Q4 (Q4)", "Q9": "Q9"} {
+		if name, found := l.Name(id); name != want || !found {
+			t.Errorf("%s is %q, want %q", id, name, want)
+		}
+	}
+	if l.Missing != 2 {
+		t.Errorf("%d ids without a label, want 2", l.Missing)
+	}
+	for text, want := range map[string]string{
+		"Q1\n":                                 ":1: 1 field instead of 2",
+		"Q1\tBerlin\nQ1\tParis\n":              `:2: "Q1" has another label in line 1`,
+		"1\tA (2)\n2\tA\n3\tA\n":               `the name "A (2)" is also that of another id`,
+		"Q1\t\n":                               ":1: field 2 is empty",
+		"Q1\tBerlin\nQ1\tBerlin\n\x00\tb\n":    ":3: NUL at byte 1",
+		"Q1," + strings.Repeat("x,", 1) + "\n": "",
+	} {
+		if _, err := ReadLabels(t.Context(), put(t, "bad.tsv", text)); want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestNameIDs(t *testing.T) {
+	l, err := ReadNameIDs(t.Context(), put(t, "entity2id.txt", "3\n/m/01\t0\nNew York\t1\nParis 2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, bad, _, err := read(t, put(t, "train2id.txt", "2\n0 1 0\n2 7 0\n"), Options{Format: OpenKE, Entities: l})
+	if diff := cmp.Diff([]string{"2: /m/01|0|New York"}, got); diff != "" || err != nil || len(bad) != 1 || !strings.Contains(bad[0], `:3: entity "7" is not in mem://`) {
+		t.Errorf("bad lines %q, error %v, facts (-want +got):\n%s", bad, err, diff)
+	}
+	for text, want := range map[string]string{
+		"1\na\n": ":2: no id follows the name", "2\na 0\nb 0\n": ":3: id 0 is a duplicate", "2\na 0\na 1\n": `:3: the name "a" is a duplicate`, "1\na x\n": `"x" is no id`, "2\na 0\n": "announces 2 lines, 1 follow",
+	} {
+		if _, err := ReadNameIDs(t.Context(), put(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzRead checks for any bytes in any format that Read does not panic, and that its facts are such that a line of
+// tab-separated text can hold them.
+func FuzzRead(f *testing.F) {
+	for i := range Formats {
+		for _, text := range []string{"a,r,b\n\"c\"\"d\",r,e\n", "a\tr\tb\n", "<http://a/b> <http://a/r> _:c .\n", "@prefix a: <http://a/> . a:b a:r [a:c (a:d 'x'@en)] .", "2\n0 1 2\n", "PAR1", "\xff\xfe"} {
+			f.Add([]byte(text), i)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, format int) {
+		url := put(t, "file", string(data))
+		o := Options{Format: Formats[uint(format)%uint(len(Formats))], Prefixes: &rdf.Prefixes{}}
+		if err := Prefixes(t.Context(), url, o.Format, o.Prefixes); err != nil {
+			return
+		}
+		var text bytes.Buffer
+		var want []Fact
+		Read(t.Context(), url, o, func(_ int, f Fact) error {
+			want = append(want, f)
+			fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
+			return nil
+		}, func(b triples.BadLine) error {
+			if b.Line < 1 || b.Reason == "" || b.Remedy == "" {
+				t.Fatalf("bad line %+v", b)
+			}
+			return nil
+		})
+		if len(want) == 0 {
+			return
+		}
+		i := 0
+		err := triples.Read("again", strings.NewReader("x\tr\ty\n"+text.String()), func(line int, f triples.Triple) error {
+			if line == 1 {
+				return nil
+			}
+			if got := (Fact{string(f.Head), string(f.Relation), string(f.Tail)}); got != want[i] {
+				t.Fatalf("fact %d is %+v as text, want %+v", i, got, want[i])
+			}
+			i++
+			return nil
+		}, func(b triples.BadLine) error { return b })
+		if err != nil || i != len(want) {
+			t.Fatalf("%d of %d facts as text: %v", i, len(want), err)
+		}
+	})
+}
