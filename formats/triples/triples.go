@@ -181,24 +181,3 @@ func wrongCount(line []byte, found, want int, fields string) (reason, remedy str
 	}
 	return fmt.Sprintf("%d field%s instead of %d", found, plural, want), remedy
 }
-
-// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects
-// the inverse relation, which asks for heads. It reads the text like Read, and is strict: it returns
-// the first line that is not a query as a BadLine.
-func ReadQueries(name string, r io.Reader, each func(line int, source, relation string, inverse bool) error) error {
-	const fields = "source and relation"
-	strict := func(b BadLine) error { return b }
-	return readLines(name, fields, 1, r, func(number int, line []byte) error {
-		var cut [2]int
-		reason, remedy := splitFields(line, cut[:], fields)
-		if reason == "" && string(line[cut[0]:]) == "\t~" {
-			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation after the ~"
-		}
-		if reason != "" {
-			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
-		}
-		text := string(line)
-		relation, inverse := strings.CutPrefix(text[cut[0]+1:], "~")
-		return each(number, text[:cut[0]], relation, inverse)
-	}, strict)
-}

@@ -303,12 +303,16 @@ func TestReadQueries(t *testing.T) {
 	if diff := cmp.Diff([]string{"1: a b|likes|false", "2: c|likes|true"}, got); diff != "" {
 		t.Error(diff)
 	}
+	if err := read("a\tlikes\n\r\n\n"); err != nil || len(got) != 1 {
+		t.Errorf("with blank lines at the end: %q, error %v", got, err)
+	}
 	for _, c := range []struct{ text, want string }{
 		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; separate source and relation by a tab"},
 		{"a r\n", "q.txt:1: spaces where tabs belong"},
 		{"a\t~\n", "q.txt:1: field 2 of 2 is ~ without a relation"},
 		{"\tr\n", "q.txt:1: field 1 of 2 is empty"},
-		{"a\tr\n\n", "q.txt:2: blank line"},
+		{"a\tr\n\nb\tr\n", "q.txt:2: blank line; remove it"},
+		{"\n\r\n", "q.txt: the file is empty; it needs lines of source and relation"},
 		{"", "q.txt: the file is empty; it needs lines of source and relation"},
 	} {
 		if err := read(c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -53,6 +53,16 @@ func Explain(s Sizes, c configuration.Configuration, paths, shardRows int) Estim
 	}
 }
 
+// Ask estimates scoring queries that are made where they are scored, with lists of so many entities: what Score estimates for
+// the queries of the shards in memory.
+func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int64) Estimate {
+	const perEntity = 16 // of a list: where it is read, and where its query is scored
+	s.Queries = min(s.Queries, Shards*(1+int64(shardRows)/max(1, min(int64(topK), s.Entities))))
+	e := Score(s, c, topK, shardRows)
+	e.Rows = append(e.Rows, Row{"lists", perEntity * listed})
+	return e
+}
+
 // Calibrate estimates a calibration with the topK new ones of the depth best candidates of each query, by shards with at
 // most shardRows candidates.
 func Calibrate(s Sizes, c configuration.Configuration, topK, depth, shardRows int) Estimate {

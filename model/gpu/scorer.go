@@ -22,6 +22,9 @@ type Query struct {
 	Source, Relation int32
 	// Answers are ranked among all entities but the other Known ones, which are ascending.
 	Answers, Known []int32
+	// Choose, unless it is nil, chooses the best candidates from the scores of all entities, which it must not keep. All
+	// queries of a call have it, or none.
+	Choose func(scores []float32) []ranking.Candidate
 }
 
 // Candidate is one of the entities that score highest.
@@ -99,6 +102,9 @@ func (s *Scorer) chunk(queries []Query, best int) ([]Answered, error) {
 	if err := s.rank(queries, out); err != nil {
 		return nil, err
 	}
+	if queries[0].Choose != nil {
+		return out, s.choose(queries, out)
+	}
 	return out, s.best(n, best, out)
 }
 
@@ -165,6 +171,23 @@ func distance(d int32) int32 {
 		return Unreached
 	}
 	return d
+}
+
+// choose sets the best candidates that queries choose from their scores.
+func (s *Scorer) choose(queries []Query, out []Answered) error {
+	v := s.graph.Entities
+	scores, distances := make([]float32, v), make([]uint8, v)
+	for i, q := range queries {
+		values(s.engine, s.batch.Scores+device.Pointer(4*i*v), scores)
+		values(s.engine, s.batch.Distances+device.Pointer(i*v), distances)
+		if s.memory.err != nil {
+			return s.memory.err
+		}
+		for _, c := range q.Choose(scores) {
+			out[i].Best = append(out[i].Best, Candidate{c.Entity, c.Score, distance(int32(distances[c.Entity]))})
+		}
+	}
+	return nil
 }
 
 // best sets the best candidates of n queries that were scored.

@@ -52,7 +52,11 @@ func (s scenario) answerOnTheCPU(t *testing.T, p *parameters.Set[float32], queri
 			out[i].Ranks = append(out[i].Ranks, ranking.Filtered(scores, answer, q.Known))
 			out[i].Distances = append(out[i].Distances, distance(answer))
 		}
-		for _, c := range ranking.Top(scores, best, nil) {
+		listed := ranking.Top(scores, best, nil)
+		if q.Choose != nil {
+			listed = q.Choose(scores)
+		}
+		for _, c := range listed {
 			out[i].Best = append(out[i].Best, Candidate{c.Entity, c.Score, distance(c.Entity)})
 		}
 		out[i].Messages = worker.Sent()
@@ -88,6 +92,17 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 			want := s.answerOnTheCPU(t, p, queries, 5)
 			if diff := cmp.Diff(want, got, near); diff != "" {
 				t.Errorf("answers (-CPU +device):\n%s", diff)
+			}
+			for i, q := range queries {
+				queries[i].Choose = func(scores []float32) []ranking.Candidate {
+					return ranking.Selection{K: 5, Candidates: []int32{q.Source, 2, 3, 5}, Known: ranking.LeftOut}.Top(scores, q.Source, q.Known, nil)
+				}
+			}
+			if got, err = scorer.Score(queries, 5); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(s.answerOnTheCPU(t, p, queries, 5), got, near); diff != "" {
+				t.Errorf("chosen answers (-CPU +device):\n%s", diff)
 			}
 			tied := slices.ContainsFunc(got, func(a Answered) bool { return slices.ContainsFunc(a.Ranks, ranking.Rank.Tied) })
 			unreached := slices.ContainsFunc(got, func(a Answered) bool { return slices.Contains(a.Distances, Unreached) })

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -32,9 +31,7 @@ func Top(scores []float32, k int, buffer []Candidate) []Candidate {
 			}
 		}
 	}
-	slices.SortFunc(best, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Entity, b.Entity))
-	})
+	slices.SortFunc(best, Candidate.compare)
 	return best
 }
 

@@ -57,26 +57,35 @@ func Read(ctx context.Context, p Params) ([]Query, error) {
 	return queries, nil
 }
 
-// version identifies what Read returns for parameters with the same graph and split.
+// version identifies what is read for parameters with the same graph and split.
 type version struct {
-	graph, queries string
-	training       bool
-	limit          int64
+	graph, queries, ask string
+	training            bool
+	limit               int64
+}
+
+// version returns the version of parameters whose queries are in the file, or are the split's if it is "".
+func (p Params) version(ctx context.Context, file string) (version, error) {
+	loaded, err := graph.Load(p.Graph)
+	if err != nil {
+		return version{}, err
+	}
+	v := version{graph: loaded.Manifest.Checksum, queries: file, ask: fmt.Sprint(p.Ask.Relations), training: p.Training, limit: p.Limit}
+	if file != "" {
+		hashed, err := manifest.HashFile(ctx, file)
+		if err != nil {
+			return version{}, err
+		}
+		v.queries += " " + hashed.SHA256
+	}
+	return v, nil
 }
 
 // read is Read, once per process: every shard of a split is cut from the same queries.
 func read(ctx context.Context, p Params) ([]Query, error) {
-	loaded, err := graph.Load(p.Graph)
+	v, err := p.version(ctx, p.Queries)
 	if err != nil {
 		return nil, err
-	}
-	v := version{graph: loaded.Manifest.Checksum, queries: p.Queries, training: p.Training, limit: p.Limit}
-	if p.Queries != "" {
-		file, err := manifest.HashFile(ctx, p.Queries)
-		if err != nil {
-			return nil, err
-		}
-		v.queries += " " + file.SHA256
 	}
 	return worker.Load(worker.Key{Kind: "queries", URL: p.Graph + " " + p.Split}, v, func() ([]Query, error) { return Read(ctx, p) })
 }

@@ -23,6 +23,8 @@ type Params struct {
 	// Queries is the URL of a table of queries without labelled answers, to read instead of the
 	// split's. Optional.
 	Queries string
+	// Ask are the queries instead, if it has relations.
+	Ask Ask
 	// Training limits the known answers to those of the training facts; otherwise those of all
 	// splits are known, as filtered ranks want it.
 	Training bool
@@ -47,19 +49,41 @@ type cutFn struct{ Params Params }
 
 // ProcessElement cuts the split.
 func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) error {
-	queries, err := read(ctx, f.Params)
+	ranges, err := f.Params.cut(ctx)
 	if err != nil {
 		return err
 	}
-	ranges := Cut(queries, f.Params.Work, f.Params.Best)
 	for number, r := range ranges {
 		emit(Shard{number, len(ranges), r[0], r[1]})
 	}
 	return nil
 }
 
+// cut returns the ranges of the queries.
+func (p Params) cut(ctx context.Context) ([][2]int, error) {
+	if len(p.Ask.Relations) > 0 {
+		asked, err := readAsked(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return asked.cut(p.Work, p.Best, p.Ask.Beside), nil
+	}
+	queries, err := read(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return Cut(queries, p.Work, p.Best), nil
+}
+
 // Load returns the bundle of a shard's queries.
 func (p Params) Load(ctx context.Context, s Shard) (*Bundle, error) {
+	if len(p.Ask.Relations) > 0 {
+		asked, err := readAsked(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return &Bundle{Number: s.Number, Queries: asked.queries(s.From, s.To)}, nil
+	}
 	queries, err := read(ctx, p)
 	if err != nil {
 		return nil, err

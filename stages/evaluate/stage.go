@@ -38,7 +38,7 @@ func decode(data []byte) (*Gatherer, error) {
 
 // Params are the parameters of Evaluate.
 type Params struct {
-	// Queries selects the queries. Those of a user, in Queries.Queries, have no known answers: Evaluate writes answers.tsv
+	// Queries selects the queries. Those of a user, in Queries.Queries or Queries.Ask, have no labelled answers: Evaluate writes answers.tsv
 	// instead of ranks and metrics.
 	Queries bundle.Params
 	// Model scores them.
@@ -88,7 +88,7 @@ const (
 func (p Params) url(name string) string { return storage.Join(p.Folder, name) }
 
 // users reports whether the queries are a user's.
-func (p Params) users() bool { return p.Queries.Queries != "" }
+func (p Params) users() bool { return p.Queries.Queries != "" || len(p.Queries.Ask.Relations) > 0 }
 
 // Evaluate scores the queries and writes the results. Output: the URL of the last file written, metrics.json or
 // answers.tsv. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done again

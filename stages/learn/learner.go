@@ -18,6 +18,7 @@ import (
 	"tagnet/model/kernel"
 	"tagnet/model/optimizer"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
@@ -455,7 +456,7 @@ func (l *learner) validate(ctx context.Context) (*checkpoint.Valid, error) {
 // rank ranks the validation queries.
 func (l *learner) rank(ctx context.Context) (*score.Scored, error) {
 	model := score.Model{Graph: l.Graph, Configuration: l.Configuration, Parameters: l.parameters}
-	ranker, err := score.New(model, 0, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
+	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: l.kernel, Threads: l.Replicas, Device: &l.device, Announce: func(string) { l.announce() }})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tagnet/model/device"
 	"tagnet/model/device/interpreter"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 )
 
@@ -18,12 +19,12 @@ func TestScoringOnTheInterpreter(t *testing.T) {
 	m := smallModel(t)
 	b := manyQueries(m)
 	b.Queries = b.Queries[:40]
-	want, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, 5)
+	want, _, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, ranking.Selection{K: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	devices := accelerator.New(func(int) (device.Device, error) { return interpreter.New(), nil })
-	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, 5)
+	got, done, _, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, ranking.Selection{K: 5})
 	if err != nil || int64(done) != b.Rows() {
 		t.Fatalf("%d rows, %v", done, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tagnet/model/gpu"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
@@ -14,15 +15,17 @@ import (
 // deviceRanker is a Ranker on a device.
 type deviceRanker struct {
 	entities, relations int
-	best                int
+	list                ranking.Selection
+	top                 []ranking.Candidate // buffer of list
 	busy                sync.Mutex
 	scorer              accelerator.Scorer // nil once closed
 }
 
 // newDeviceRanker returns a ranker over a graph of that many entities and relations (2R) that keeps
-// the given number of best candidates per query. Its Close closes the scorer.
-func newDeviceRanker(entities, relations, best int, scorer accelerator.Scorer) Ranker {
-	return &deviceRanker{entities: entities, relations: relations, best: min(best, entities), scorer: scorer}
+// the selected candidates of each query. Its Close closes the scorer.
+func newDeviceRanker(entities, relations int, list ranking.Selection, scorer accelerator.Scorer) Ranker {
+	list.K = min(list.K, entities)
+	return &deviceRanker{entities: entities, relations: relations, list: list, scorer: scorer}
 }
 
 // groupSize is how many queries a device is given at a time: enough to keep a large one busy, few
@@ -85,8 +88,14 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 				list[i].Answers = append(list[i].Answers, answer)
 			}
 		}
+		if !r.list.Plain() {
+			list[i].Choose = func(scores []float32) []ranking.Candidate {
+				r.top = r.list.Top(scores, q.Source, q.Known, r.top)
+				return r.top
+			}
+		}
 	}
-	answered, err := r.scorer.Score(list, r.best)
+	answered, err := r.scorer.Score(list, r.list.K)
 	if err != nil {
 		first, last := queries[0], queries[len(queries)-1]
 		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
@@ -110,6 +119,9 @@ func (r *deviceRanker) results(q bundle.Query, a gpu.Answered) (Query, error) {
 		})
 	}
 	for _, c := range a.Best {
+		if err := checkScore(q, c.Score); err != nil {
+			return out, err
+		}
 		out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), c.Distance})
 	}
 	return out, nil

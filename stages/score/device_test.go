@@ -17,6 +17,7 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/accelerator/acceleratortest"
 	"tagnet/stages/bundle"
@@ -65,7 +66,7 @@ func manyQueries(m Model) *bundle.Bundle {
 }
 
 // rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *bundle.Bundle, best int) (*Scored, int, []string, error) {
+func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devices, mode device.Mode, b *bundle.Bundle, list ranking.Selection) (*Scored, int, []string, error) {
 	t.Helper()
 	k, err := kernel.Named("portable")
 	if err != nil {
@@ -76,7 +77,7 @@ func rankOn(t *testing.T, ctx context.Context, m Model, devices accelerator.Devi
 		t.Fatal(err)
 	}
 	var announced []string
-	r, err := New(m, best, Means{Kernel: k, Threads: 2, Device: &selected, Announce: func(text string) { announced = append(announced, text) }})
+	r, err := New(m, list, Means{Kernel: k, Threads: 2, Device: &selected, Announce: func(text string) { announced = append(announced, text) }})
 	if err != nil {
 		return nil, 0, announced, err
 	}
@@ -107,18 +108,20 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)
 	b := manyQueries(m)
-	for _, best := range []int{0, 3, 1000} {
-		want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, best)
+	for _, list := range []ranking.Selection{
+		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.Beside}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
+	} {
+		want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
 		if err != nil {
 			t.Fatal(err)
 		}
 		devices := &acceleratortest.Devices{Kernel: portable(t)}
-		got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, best)
+		got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, list)
 		if err != nil || done != rows || int64(rows) != b.Rows() || len(announced) != 0 {
 			t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("best %d (-cpu +device):\n%s", best, diff)
+			t.Errorf("%+v (-cpu +device):\n%s", list, diff)
 		}
 		if want := []string{"open", "scorer", "score", "score", "score", "close scorer"}; !slices.Equal(devices.Operations, want) {
 			t.Errorf("operations %q, want %q", devices.Operations, want)
@@ -131,7 +134,7 @@ func TestDeviceFallsBack(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)
 	b := manyQueries(m)
-	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, 3)
+	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, ranking.Selection{K: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,7 @@ func TestDeviceFallsBack(t *testing.T) {
 				}
 				return nil
 			}}
-			got, done, announced, err := rankOn(t, t.Context(), m, devices, mode, b, 3)
+			got, done, announced, err := rankOn(t, t.Context(), m, devices, mode, b, ranking.Selection{K: 3})
 			if mode == device.CUDA {
 				if !errors.Is(err, device.ErrMemory) {
 					t.Errorf("after %d operations: error %v, want that the memory is too small", fails, err)
@@ -177,7 +180,7 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 		return nil
 	}
-	if _, _, _, err := rankOn(t, t.Context(), m, lost, device.Auto, b, 3); !errors.Is(err, device.ErrLost) {
+	if _, _, _, err := rankOn(t, t.Context(), m, lost, device.Auto, b, ranking.Selection{K: 3}); !errors.Is(err, device.ErrLost) {
 		t.Errorf("error %v, want that the device was lost", err)
 	}
 	if !slices.Contains(lost.Operations, "close") {
@@ -191,7 +194,7 @@ func TestDeviceRankFails(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, done, _, err := rankOn(t, ctx, m, interrupted, device.Auto, b, 3); !errors.Is(err, context.Canceled) || done >= len(b.Queries) {
+	if _, done, _, err := rankOn(t, ctx, m, interrupted, device.Auto, b, ranking.Selection{K: 3}); !errors.Is(err, context.Canceled) || done >= len(b.Queries) {
 		t.Errorf("interrupted: %d rows, %v", done, err)
 	}
 
@@ -201,17 +204,17 @@ func TestDeviceRankFails(t *testing.T) {
 			tensor.Data[i] = float32(math.NaN())
 		}
 	}
-	_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, &bundle.Bundle{Queries: b.Queries[1:2]}, 3)
-	_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, &bundle.Bundle{Queries: b.Queries[1:2]}, 3)
+	_, _, _, onCPU := rankOn(t, t.Context(), broken, nil, device.CPU, &bundle.Bundle{Queries: b.Queries[1:2]}, ranking.Selection{K: 3})
+	_, _, _, onDevice := rankOn(t, t.Context(), broken, &acceleratortest.Devices{Kernel: portable(t)}, device.Auto, &bundle.Bundle{Queries: b.Queries[1:2]}, ranking.Selection{K: 3})
 	if onCPU == nil || onDevice == nil || onCPU.Error() != onDevice.Error() {
 		t.Errorf("not a number: %v on a device, %v on the CPU", onDevice, onCPU)
 	}
 
-	r := newDeviceRanker(60, 6, 3, nil)
+	r := newDeviceRanker(60, 6, ranking.Selection{K: 3}, nil)
 	if _, err := r.Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
-	if _, err := newDeviceRanker(20, 6, 3, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
+	if _, err := newDeviceRanker(20, 6, ranking.Selection{K: 3}, nil).Rank(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "below 20") {
 		t.Errorf("a bundle of a larger graph: %v", err)
 	}
 }

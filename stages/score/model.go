@@ -12,6 +12,7 @@ import (
 	"tagnet/model/inference"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 )
@@ -34,11 +35,11 @@ type Means struct {
 	Announce func(text string)
 }
 
-// New returns a ranker that keeps the given number of best candidates per query. One on a device
+// New returns a ranker that keeps the selected candidates of each query. One on a device
 // must be closed. If the device cannot score the model, or its memory turns out to be too small, and
 // it is optional, the ranker is on the processor, or continues there.
-func New(m Model, best int, with Means) (Ranker, error) {
-	r := &ranker{model: m, best: best, with: with}
+func New(m Model, list ranking.Selection, with Means) (Ranker, error) {
+	r := &ranker{model: m, list: list, with: with}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func New(m Model, best int, with Means) (Ranker, error) {
 // ranker ranks on a device while its memory suffices, else on the processor.
 type ranker struct {
 	model Model
-	best  int
+	list  ranking.Selection
 	with  Means
 
 	busy    sync.Mutex
@@ -61,7 +62,7 @@ func (r *ranker) open() error {
 	if a := r.with.Device.Accelerator(); a != nil {
 		scorer, err := a.NewScorer(m.Graph, m.Configuration, m.Parameters)
 		if err == nil {
-			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, scorer)
+			r.current = newDeviceRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, scorer)
 			return nil
 		}
 		if !r.fallBack(err) {
@@ -76,7 +77,7 @@ func (r *ranker) open() error {
 	for i := range workers {
 		workers[i] = scorer.Worker()
 	}
-	r.current = NewRanker(m.Graph.Entities, m.Graph.RelationCount(), r.best, workers)
+	r.current = NewRanker(m.Graph.Entities, m.Graph.RelationCount(), r.list, workers)
 	return nil
 }
 

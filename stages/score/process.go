@@ -8,12 +8,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/manifest"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/model/kg"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
@@ -35,8 +37,11 @@ type Params struct {
 	Graph, Split string
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
-	// Best is the number of candidates that are kept for each query.
-	Best int
+	// Best is the number of candidates that are kept for each query, Known what becomes of known ones among them; see
+	// ranking.Selection. Candidates is the URL of a bundle.Lists whose candidates are the only ones; "" allows all.
+	Best       int
+	Known      ranking.Known
+	Candidates string
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
 	Threads, MostThreads int
@@ -76,11 +81,11 @@ func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
 	return scored, nil
 }
 
-// version identifies a ranker: that of other parameters, another graph or other weights replaces it.
+// version identifies a ranker: that of other parameters, another graph, other weights or candidates replaces it.
 type version struct {
-	params         Params
-	graph, weights string // checksums
-	configuration  configuration.Configuration
+	params                     Params
+	graph, weights, candidates string // checksums
+	configuration              configuration.Configuration
 }
 
 // loadRanker returns the process's ranker. There is one at a time.
@@ -93,7 +98,14 @@ func loadRanker(ctx context.Context, p Params) (Ranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := version{p, loaded.Manifest.Checksum, record.Weights.SHA256, record.Configuration}
+	v := version{params: p, graph: loaded.Manifest.Checksum, weights: record.Weights.SHA256, configuration: record.Configuration}
+	if p.Candidates != "" {
+		file, err := manifest.HashFile(ctx, p.Candidates)
+		if err != nil {
+			return nil, err
+		}
+		v.candidates = file.SHA256
+	}
 	v.params.Announce = "" // of this pipeline alone
 	return worker.Load(worker.Key{Kind: "ranker"}, v, func() (Ranker, error) {
 		budget.Limit(p.Memory) // as long as the process lives
@@ -116,7 +128,15 @@ func newRanker(ctx context.Context, p Params, loaded *kg.KG) (Ranker, error) {
 	}
 	p.announce(selected.String())
 	with.Device = &selected
-	return New(Model{loaded.Of(p.Split).Graph, record.Configuration, weights}, p.Best, with)
+	list := ranking.Selection{K: p.Best, Known: p.Known}
+	if p.Candidates != "" {
+		lists, err := bundle.ReadLists(ctx, p.Candidates, loaded.Of(p.Split).Graph.Entities)
+		if err != nil {
+			return nil, err
+		}
+		list.Candidates = lists.Candidates
+	}
+	return New(Model{loaded.Of(p.Split).Graph, record.Configuration, weights}, list, with)
 }
 
 // announce passes on what this process computes on.

@@ -38,7 +38,7 @@ type Ranker interface {
 // cpuRanker is a Ranker on the processor. A process holds one with all its workers.
 type cpuRanker struct {
 	entities, relations int
-	best                int
+	list                ranking.Selection
 	busy                sync.Mutex
 	threads             []*thread
 }
@@ -52,15 +52,15 @@ type thread struct {
 }
 
 // NewRanker returns a ranker over a graph of that many entities and relations (2R), with a thread per
-// worker, that keeps the given number of best candidates per query. The number of workers changes no
-// result.
-func NewRanker(entities, relations, best int, workers []Worker) Ranker {
-	r := &cpuRanker{entities: entities, relations: relations, best: min(best, entities)}
+// worker, that keeps the selected candidates of each query. The number of workers changes no result.
+func NewRanker(entities, relations int, list ranking.Selection, workers []Worker) Ranker {
+	list.K = min(list.K, entities)
+	r := &cpuRanker{entities: entities, relations: relations, list: list}
 	for _, w := range workers {
 		r.threads = append(r.threads, &thread{
 			worker: w,
 			scores: [][]float32{make([]float32, entities), make([]float32, entities)},
-			top:    make([]ranking.Candidate, 0, r.best),
+			top:    make([]ranking.Candidate, 0, list.K),
 		})
 	}
 	return r
@@ -88,7 +88,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 	var messages atomic.Int64
 	err := parallel.Try(ctx, len(r.threads), len(chunks), func(_ context.Context, i, chunk int) error {
 		from, to := chunks[chunk][0], chunks[chunk][1]
-		sent, err := r.threads[i].rank(b.Queries[from:to], out.Queries[from:to], r.best, done)
+		sent, err := r.threads[i].rank(b.Queries[from:to], out.Queries[from:to], r.list, done)
 		messages.Add(sent)
 		return err
 	})
@@ -97,7 +97,7 @@ func (r *cpuRanker) Rank(ctx context.Context, b *bundle.Bundle, done func(rows i
 }
 
 // rank scores queries of one source and writes their results to out.
-func (t *thread) rank(queries []bundle.Query, out []Query, best int, done func(int)) (sent int64, err error) {
+func (t *thread) rank(queries []bundle.Query, out []Query, list ranking.Selection, done func(int)) (sent int64, err error) {
 	source := queries[0].Source
 	for len(queries) > 0 {
 		together := min(len(t.scores), len(queries))
@@ -110,7 +110,7 @@ func (t *thread) rank(queries []bundle.Query, out []Query, best int, done func(i
 		}
 		sent += t.worker.Sent()
 		for i, q := range queries[:together] {
-			if out[i], err = t.results(q, t.scores[i], best); err != nil {
+			if out[i], err = t.results(q, t.scores[i], list); err != nil {
 				return 0, err
 			}
 			if done != nil {
@@ -122,9 +122,9 @@ func (t *thread) rank(queries []bundle.Query, out []Query, best int, done func(i
 	return sent, nil
 }
 
-// results ranks a query's labelled answers by the scores of all entities, and keeps the best
+// results ranks a query's labelled answers by the scores of all entities, and keeps the selected
 // candidates.
-func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error) {
+func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selection) (Query, error) {
 	out := Query{Source: q.Source, Relation: q.Relation, Row: q.Rows[0]}
 	for i, answer := range q.Answers {
 		if answer == bundle.None {
@@ -139,9 +139,12 @@ func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error)
 			Rank: ranking.Filtered(scores, answer, q.Known), Distance: t.distance(answer),
 		})
 	}
-	if k > 0 {
-		t.top = ranking.Top(scores, k, t.top)
+	if list.K > 0 {
+		t.top = list.Top(scores, q.Source, q.Known, t.top)
 		for _, c := range t.top {
+			if err := checkScore(q, c.Score); err != nil {
+				return out, err
+			}
 			out.Best = append(out.Best, Candidate{c.Entity, c.Score, isKnown(q, c.Entity), t.distance(c.Entity)})
 		}
 	}
@@ -151,7 +154,7 @@ func (t *thread) results(q bundle.Query, scores []float32, k int) (Query, error)
 // ErrNotFinite is the error of a ranker for a model whose scores are not numbers.
 var ErrNotFinite = errors.New("a score is not a number; the checkpoint's weights are not finite")
 
-// checkScore returns an error if the score of an answer is not a number.
+// checkScore returns an error if a score is not a number.
 func checkScore(q bundle.Query, score float32) error {
 	if math.IsNaN(float64(score)) {
 		return fmt.Errorf("scoring (%d, %d, ?): %w", q.Source, q.Relation, ErrNotFinite)

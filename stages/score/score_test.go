@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 )
 
@@ -72,7 +73,7 @@ func rank(t *testing.T, w *fake, workers int) (*Scored, int, error) {
 		own := *w
 		each = append(each, &own)
 	}
-	r := NewRanker(entities, 10, 3, each)
+	r := NewRanker(entities, 10, ranking.Selection{K: 3}, each)
 	done := make(chan int, 1000)
 	s, err := r.Rank(t.Context(), someBundle(), func(n int) { done <- n })
 	close(done)
@@ -137,13 +138,13 @@ func TestRankFails(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r := NewRanker(entities, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
+	r := NewRanker(entities, 10, ranking.Selection{K: 3}, []Worker{&fake{fail: -1, nan: -1}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Rank(ctx, someBundle(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := NewRanker(entities-8, 10, 3, []Worker{&fake{fail: -1, nan: -1}})
+	small := NewRanker(entities-8, 10, ranking.Selection{K: 3}, []Worker{&fake{fail: -1, nan: -1}})
 	if _, err := small.Rank(t.Context(), someBundle(), nil); err == nil {
 		t.Error("a bundle of a larger graph: no error")
 	}

@@ -36,7 +36,7 @@ const (
 )
 
 func (f *explanationFlags) register(set *flag.FlagSet) {
-	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to --queries, the paths that carried most of its score")
+	set.BoolVar(&f.explained, "explain", false, "also say why: for each answer to your own queries, the paths that carried most of its score")
 	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
 }
 
@@ -50,8 +50,8 @@ func (f *explanationFlags) kept() int {
 
 func (f *flags) checkExplanations() error {
 	switch {
-	case f.explained && f.queries == "":
-		return command.Usage("--explain needs --queries: it explains the answers to your own queries")
+	case f.explained && f.queries == "" && f.relation == "":
+		return command.Usage("--explain needs --queries or --relation: it explains the answers to your own queries")
 	case f.paths < 1 || f.paths > mostPaths:
 		return command.FlagError("paths", f.paths, "1 to 1000")
 	}

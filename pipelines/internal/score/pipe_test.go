@@ -5,6 +5,7 @@ package score
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func TestInterruptedPipe(t *testing.T) {
 	defer os.OpenFile(pipe, os.O_RDWR, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if _, err := readOnce(ctx, pipe); !errors.Is(err, context.Canceled) {
+	if _, err := readOnce(ctx, "queries", pipe, func(string, io.Reader) (int, error) { return 0, nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

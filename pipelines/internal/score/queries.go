@@ -1,13 +1,13 @@
 package score
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/tables"
@@ -23,51 +23,77 @@ type ownQueries struct {
 	sha256     string // of the file
 }
 
-// readQueries reads a file of queries, or a pipe, and looks up the ids of their names in the graph of
-// the split.
+// readQueries reads the file of --queries, and looks up the ids of its names in the graph of the split.
 func readQueries(ctx context.Context, url string, loaded *kg.KG, split string) (ownQueries, error) {
-	text, err := readOnce(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ownQueries{}, command.Usage("--queries: %v", err)
-	}
-	if err != nil {
-		return ownQueries{}, fmt.Errorf("reading --queries: %w", err)
-	}
 	lookup := kg.NewLookup(loaded.Of(split).Entities, loaded.Relations)
-	q := ownQueries{sha256: fmt.Sprintf("%x", sha256.Sum256(text))}
-	seen := map[tables.Query]bool{}
-	err = triples.ReadQueries(url, bytes.NewReader(text), func(line int, source, relation string, inverse bool) error {
-		one, err := lookup.Query(ctx, source, relation, inverse)
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", url, line, err)
+	return readOnce(ctx, "queries", url, func(name string, r io.Reader) (q ownQueries, err error) {
+		hash := sha256.New()
+		r = io.TeeReader(r, hash)
+		seen := map[tables.Query]bool{}
+		err = triples.ReadQueries(name, r, func(line int, source, relation string, inverse bool) error {
+			one, err := lookup.Query(ctx, source, relation, inverse)
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", name, line, err)
+			}
+			if seen[one] {
+				q.duplicates++
+			}
+			seen[one] = true
+			q.lines = append(q.lines, one)
+			return nil
+		})
+		if err == nil {
+			_, err = io.Copy(io.Discard, r) // what follows a compressed text
 		}
-		if seen[one] {
-			q.duplicates++
-		}
-		seen[one] = true
-		q.lines = append(q.lines, one)
-		return nil
+		q.sha256 = fmt.Sprintf("%x", hash.Sum(nil))
+		return q, err
 	})
-	return q, err
 }
 
-// readOnce reads a file from its beginning to its end, as a pipe must be. It does not wait for a
-// pipe's other end longer than ctx lasts.
-func readOnce(ctx context.Context, url string) ([]byte, error) {
-	var text []byte
-	done := make(chan error, 1)
+// standardInput is the value of a flag that names a file, for what is piped into the command.
+const standardInput = "-"
+
+// readOnce calls read with the file of a flag, or standard input, and its name. It reads the file from its beginning to its end,
+// as a pipe must be, and does not wait for a pipe's other end longer than ctx lasts.
+func readOnce[T any](ctx context.Context, flag, url string, read func(name string, r io.Reader) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
 	go func() {
-		r, err := storage.Open(ctx, url)
-		if err == nil {
-			text, err = io.ReadAll(r)
-			r.Close()
+		var r result
+		if url == standardInput {
+			r.value, r.err = read("standard input", os.Stdin)
+			done <- r
+			return
 		}
-		done <- err
+		var file io.ReadCloser
+		if file, r.err = storage.Open(ctx, url); r.err != nil {
+			r.err = &openError{r.err}
+		} else {
+			r.value, r.err = read(url, file)
+			file.Close()
+		}
+		done <- r
 	}()
 	select {
-	case err := <-done:
-		return text, err
+	case r := <-done:
+		failed := new(openError)
+		switch {
+		case errors.As(r.err, &failed) && errors.Is(r.err, fs.ErrNotExist):
+			return r.value, command.Usage("--%s: %v", flag, r.err)
+		case errors.As(r.err, &failed):
+			return r.value, fmt.Errorf("reading --%s: %w", flag, r.err)
+		}
+		return r.value, r.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		var none T
+		return none, context.Cause(ctx)
 	}
 }
+
+// openError is the error of a file that cannot be opened.
+type openError struct{ error }
+
+func (e *openError) Unwrap() error { return e.error }

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
-	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
@@ -30,11 +29,15 @@ import (
 func init() { accelerator.Register(cuda.Open) } // the devices of --device
 
 type flags struct {
-	split, checkpoint, queries, kernel string
-	device                             device.Choice
-	best, threads                      int
-	memory                             int64
-	baseRate                           float64
+	split, checkpoint, kernel string
+	queries, relation         string // of one's own
+	sources, candidates       string
+	output                    string
+	onlyNew                   bool
+	device                    device.Choice
+	best, threads             int
+	memory                    int64
+	baseRate                  float64
 	weightsFlags
 	explanationFlags
 }
@@ -44,13 +47,18 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "score",
-		Summary: "Scores with a trained model: ranks the answers of a split's queries, or answers your own queries with --queries.",
+		Summary: "Scores with a trained model: ranks the answers of a split's queries, or answers your own with --queries or --relation.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries, whose graph is used")
+			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries or --relation, whose graph is used")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
-			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 without --queries")
-			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead: source TAB relation in a line; a leading ~ on the relation is its inverse")
+			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
+			set.StringVar(&f.queries, "queries", "", "`file` of queries to answer instead, or - for standard input: source TAB relation in a line; a leading ~ on the relation is its inverse")
+			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: relations to ask all --sources about instead; a leading ~ is the inverse")
+			set.StringVar(&f.sources, "sources", "", "`type:T|FILE|all`: with --relation, the entities to ask about: those of a type, or the names in a file; default all")
+			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries; default all")
+			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
+			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
 			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
@@ -72,8 +80,8 @@ func (f *flags) check() error {
 	switch {
 	case f.checkpoint == "":
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
-	case f.best < 0 || f.queries != "" && f.best == 0:
-		return command.FlagError("top_k", f.best, "1 or more (0 or more without --queries)")
+	case f.best < 0 || (f.queries != "" || f.relation != "") && f.best == 0:
+		return command.FlagError("top_k", f.best, "1 or more (0 or more for a split)")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	}
@@ -81,6 +89,9 @@ func (f *flags) check() error {
 		return err
 	}
 	if err := f.checkExplanations(); err != nil {
+		return err
+	}
+	if err := f.checkAsk(); err != nil {
 		return err
 	}
 	return command.CheckMemory(f.memory)
@@ -93,7 +104,13 @@ type recorded struct {
 	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
-	TopK    int    `json:"top_k"`
+	// Relations, Sources and Candidates are the flags of the same names: names, and types or hashes of lists; nothing stands
+	// for all entities.
+	Relations  string `json:"relation,omitempty"`
+	Sources    string `json:"sources,omitempty"`
+	Candidates string `json:"candidates,omitempty"`
+	OnlyNew    bool   `json:"only_new,omitempty"`
+	TopK       int    `json:"top_k"`
 	// Given is the model of --weights, or nil.
 	Given *given `json:"given,omitempty"`
 	// Predictions is the version of the table's columns.
@@ -113,7 +130,7 @@ type scoring struct {
 	inputs map[string]string
 	model  workspace.Model
 	given  *pretrained.Checkpoint // of --weights, or nil
-	own    ownQueries             // of --queries
+	asked  *asking                // nil for a split
 	plan   budget.Plan            // of --memory
 
 	calibration     *calibration.Calibration // nil if the checkpoint has none
@@ -133,11 +150,17 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.weightsFlags.check(e); err != nil {
 		return err
 	}
+	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
+		return err
+	}
 	a := &scoring{flags: f, e: e}
 	if err := a.open(ctx); err != nil {
 		return err
 	}
-	if f.queries != "" {
+	if f.queries != "" || f.relation != "" {
 		return a.answer(ctx)
 	}
 	return a.evaluate(ctx)
@@ -150,6 +173,7 @@ func (a *scoring) open(ctx context.Context) error {
 	if a.loaded, a.inputs, err = w.OpenGraph(ctx); err != nil {
 		return err
 	}
+	a.best = min(a.best, len(a.loaded.Of(a.split).Entities))
 	if a.weights != "" {
 		if err := a.openWeights(ctx); err != nil {
 			return err
@@ -186,10 +210,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
-	stage := a.stage(w.EvaluationFolder(a.split), "", int64(len(queries)), recorded{
-		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate,
-	})
+	stage := a.stage(w.EvaluationFolder(a.split), int64(len(queries)), a.recorded())
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
@@ -199,7 +220,7 @@ func (a *scoring) evaluate(ctx context.Context) error {
 		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.split))
 		return a.showMetrics(ctx, false)
 	}
-	if err := a.score(ctx, &stage, "", int64(len(queries))); err != nil {
+	if err := a.score(ctx, &stage, int64(len(queries))); err != nil {
 		return err
 	}
 	return a.showMetrics(ctx, true)
@@ -214,25 +235,29 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	sizes.Queries = queries
 	c := a.model.Record.Configuration
 	a.distinct = min(queries, sizes.Distinct)
-	if a.queries != "" {
-		a.distinct = queries - int64(a.own.duplicates)
+	if a.asked != nil {
+		a.distinct = a.asked.distinct
 	}
 	a.cost.Seconds, a.cost.AtMost = a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, queries)
-	if a.plan, err = a.e.Plan(budget.Score(sizes, c, a.best, bundle.MaxRows), a.memory, a.threads); err != nil {
+	estimate := budget.Score(sizes, c, a.best, bundle.MaxRows)
+	if a.asked != nil && a.relation != "" {
+		estimate = budget.Ask(sizes, c, a.best, bundle.MaxRows, int64(len(a.asked.lists.Sources)+len(a.asked.lists.Candidates)))
+	}
+	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		return err
 	}
 	return a.divideExplanations(sizes)
 }
 
-// stage returns the stage of a folder. table is the URL of the queries to score instead of the split's.
-func (a *scoring) stage(folder, table string, queries int64, r recorded) workspace.Stage {
+// stage returns the stage of a folder.
+func (a *scoring) stage(folder string, queries int64, r recorded) workspace.Stage {
 	a.placeWeights(folder, &r)
 	s := workspace.Stage{
 		Workspace: a.e.Workspace, Name: "score", Folder: folder, Configuration: r,
 		Inputs: a.inputs, Vocabulary: a.loaded.Vocabulary, Command: a.e.Again(),
 	}
 	s.Ready = a.e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return a.withExplanations(a.pipeline(folder, lock.Lock{}, table, ""), folder), nil
+		return a.withExplanations(a.pipeline(folder, lock.Lock{}, ""), folder), nil
 	}, Memory: a.memory, Count: queries, Unit: "queries", Loads: a.loads(queries), Cost: a.cost})
 	return s
 }
@@ -250,15 +275,14 @@ func (a *scoring) loads(queries int64) []command.Load {
 	}, a.explanationLoads()...)
 }
 
-// score runs the Beam pipelines and completes the folder. table is the URL of the queries to
-// score instead of the split's.
-func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
+// score runs the Beam pipelines and completes the folder.
+func (a *scoring) score(ctx context.Context, stage *workspace.Stage, queries int64) error {
 	if err := a.writeWeights(ctx, stage.Lock()); err != nil {
 		stage.Abandon(false)
 		return err
 	}
 	defer budget.Limit(a.memory * budget.MiB)()
-	err := a.rank(ctx, stage, table, queries)
+	err := a.rank(ctx, stage, queries)
 	if err == nil {
 		err = a.explain(ctx, stage)
 	}
@@ -271,14 +295,14 @@ func (a *scoring) score(ctx context.Context, stage *workspace.Stage, table strin
 }
 
 // rank runs the Beam pipeline that scores.
-func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, table string, queries int64) error {
+func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int64) error {
 	bar := a.e.Progress.Begin("scoring", queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, score.RowsCounter)()
 	announce, release := worker.Register(func(text string) { a.e.Progress.Print("%s", text) })
 	defer release()
 	worker.Start()
-	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), table, announce)); err != nil {
+	if _, err := a.e.RunBeam(ctx, a.pipeline(stage.Folder, stage.Lock(), announce)); err != nil {
 		return err
 	}
 	bar.Set(queries)
@@ -287,17 +311,24 @@ func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, table string
 
 // pipeline returns the Beam pipeline that writes a folder. announce is the id of a registered function
 // that shows a worker's text.
-func (a *scoring) pipeline(folder string, held lock.Lock, table, announce string) *beam.Pipeline {
+func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam.Pipeline {
 	w := a.e.Workspace
-	return Build(evaluate.Params{
-		Queries: bundle.Params{Graph: w.Graph(), Split: a.split, Queries: table, Work: a.work(), Best: a.best},
+	p := evaluate.Params{
+		Queries: bundle.Params{Graph: w.Graph(), Split: a.split, Queries: a.table(), Work: a.work(), Best: a.best},
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
 			Device: a.device, Announce: announce,
 		},
 		Folder: w.Path(folder), Lock: held, Calibration: a.checksum(), BaseRate: a.baseRate,
-	})
+	}
+	if a.asked != nil {
+		p.Queries.Ask, p.Model.Known = a.asked.ask, a.known()
+		if a.asked.lists.Candidates != nil {
+			p.Model.Candidates = a.url(listsFile)
+		}
+	}
+	return Build(p)
 }
 
 // work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of

@@ -440,6 +440,18 @@ func TestMistakes(t *testing.T) {
 		"queries, not UTF-8": {queriesOf("e003\tne\xffxt\n"), 1, []string{"queries.tsv:1:"}},
 		"queries, none":      {queriesOf(""), 1, []string{"queries.tsv"}},
 		"queries, no file":   {flagsOnly("--queries", "absent.tsv"), 2, []string{"--queries", "absent.tsv"}},
+		"queries, long":      {queriesOf(strings.Repeat("x", 4000) + "\tnext\n"), 1, []string{"queries.tsv:1: unknown entity \"xxx", "xx\"... (4000 bytes); closest: \"e000\""}},
+		"queries, and more":  {flagsOnly("--queries", "q.tsv", "--relation", "next"), 2, []string{"--relation", "--queries"}},
+		"no such relation":   {flagsOnly("--relation", "next,nexd"), 2, []string{"--relation: unknown relation \"nexd\"; closest: \"next\""}},
+		"no relation":        {flagsOnly("--sources", "all"), 2, []string{"--sources needs --relation"}},
+		"new of a split":     {flagsOnly("--only_new"), 2, []string{"--only_new needs --relation or --queries"}},
+		"no types":           {flagsOnly("--relation", "next", "--sources", "type:Drug"), 2, []string{"--sources: the graph has no entity types"}},
+		"no list":            {flagsOnly("--relation", "next", "--candidates", "absent.txt"), 2, []string{"--candidates", "absent.txt"}},
+		"output of a split":  {flagsOnly("--relation", "next", "--output", "test"), 2, []string{"--output is test"}},
+		"output elsewhere":   {flagsOnly("--relation", "next", "--output", "../up"), 2, []string{"--output is ../up"}},
+		"list, unknown name": {func(t *testing.T, _ string) []string {
+			return []string{"--relation", "next", "--sources", file(t, "list.txt", "e003\ne0003\n")}
+		}, 1, []string{"list.txt:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\""}},
 		"checkpoint cut":     {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Cut), 1, []string{"epoch-003.safetensors", "damaged", "--checkpoint"}},
 		"checkpoint flipped": {damage("runs/main/checkpoints/epoch-003.safetensors", pipelinetest.Flip), 1, []string{"epoch-003.safetensors", "damaged"}},
 		"record cut":         {damage("runs/main/checkpoints/epoch-003.json", pipelinetest.Cut), 1, []string{"epoch-003.json", "damaged"}},

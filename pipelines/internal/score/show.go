@@ -9,7 +9,6 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/formats/tables"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/evaluate"
@@ -35,51 +34,9 @@ func (a *scoring) print(ctx context.Context, m evaluate.Metrics) {
 
 func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
 
-// queriesFolder returns the folder of the answers to a user's queries below the workspace.
-func (a *scoring) queriesFolder() string { return a.e.Workspace.EvaluationFolder("queries") }
-
-// answer answers the queries of --queries.
-func (a *scoring) answer(ctx context.Context) error {
-	w := a.e.Workspace
-	var err error
-	if a.own, err = readQueries(ctx, a.queries, a.loaded, a.split); err != nil {
-		return err
-	}
-	if n := a.own.duplicates; n > 0 {
-		a.e.Say("%s: duplicate queries: %s; each query is answered once", a.queries, progress.Count(int64(n)))
-	}
-	count := int64(len(a.own.lines))
-	if err := a.divide(ctx, count); err != nil {
-		return err
-	}
-	table := storage.Join(w.Path(a.queriesFolder()), "queries.arrow")
-	stage := a.stage(a.queriesFolder(), table, count, recorded{
-		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best, Queries: a.own.sha256,
-		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(),
-	})
-	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
-	// Answers to other queries are overwritten without --force: they are cheap to compute.
-	done, err := stage.Replace(ctx, a.e.Force)
-	if err != nil {
-		return err
-	}
-	if !done {
-		if err := tables.WriteQueries(stage.Lock().Guard(ctx), table, a.own.lines); err != nil {
-			return err
-		}
-		if err := a.score(ctx, &stage, table, count); err != nil {
-			return err
-		}
-	}
-	return a.showAnswers(ctx, !done)
-}
-
-// queriesShown is the number of queries whose answers are printed; the file has all.
-const queriesShown = 20
-
 // showAnswers prints the answers and the outputs, and whether this run made them.
 func (a *scoring) showAnswers(ctx context.Context, made bool) error {
-	folder := a.e.Workspace.Path(a.queriesFolder())
+	folder := a.e.Workspace.Path(a.asked.folder)
 	shown, width := 0, 0
 	var predictions []parquet.Prediction
 	enough := errors.New("the queries that are printed are read")
@@ -88,7 +45,7 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 			if p.Position == 1 {
 				shown++
 			}
-			if shown > queriesShown {
+			if shown > a.asked.shown {
 				return enough
 			}
 			predictions = append(predictions, p)
@@ -111,8 +68,8 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 		a.e.Say("%4d  %s%s  %s", p.Position, p.Entity, padding, notes(p))
 		a.showPaths(paths[pathsOf{p.Query, p.Entity}])
 	}
-	if shown > queriesShown {
-		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(int64(len(a.own.lines)-a.own.duplicates-queriesShown)))
+	if shown > a.asked.shown {
+		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(a.asked.distinct-int64(a.asked.shown)))
 	}
 	a.sayWeights()
 	a.e.Say("")

@@ -143,7 +143,11 @@ func (s *scorer) Score(queries []gpu.Query, best int) ([]gpu.Answered, error) {
 			a.Ranks = append(a.Ranks, ranking.Filtered(scores, answer, q.Known))
 			a.Distances = append(a.Distances, s.distance(answer))
 		}
-		for _, c := range ranking.Top(scores, best, nil) {
+		listed := ranking.Top(scores, best, nil)
+		if q.Choose != nil {
+			listed = q.Choose(scores)
+		}
+		for _, c := range listed {
 			a.Best = append(a.Best, gpu.Candidate{Entity: c.Entity, Score: c.Score, Distance: s.distance(c.Entity)})
 		}
 	}

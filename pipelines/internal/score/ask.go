@@ -1,0 +1,316 @@
+package score
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tagnet/formats/parquet"
+	"tagnet/formats/storage"
+	"tagnet/formats/tables"
+	"tagnet/formats/triples"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+)
+
+// queriesName is the folder of the answers to --queries, below that of the evaluations.
+const queriesName = "queries"
+
+// everything is the value of --relation, --sources and --candidates that stands for all.
+const everything = "all"
+
+// checkAsk checks the flags about a user's own queries.
+func (f *flags) checkAsk() error {
+	asks := f.relation != ""
+	switch {
+	case asks && f.queries != "":
+		return command.Usage("--relation and --queries exclude each other: the lines of --queries have relations")
+	case f.sources != "" && !asks:
+		return command.Usage("--sources needs --relation: the relations to ask, or all")
+	case asks || f.queries != "":
+	case f.candidates != "":
+		return command.Usage("--candidates needs --relation or --queries: all entities are candidates when a split is ranked")
+	case f.onlyNew:
+		return command.Usage("--only_new needs --relation or --queries")
+	case f.output != "":
+		return command.Usage("--output needs --relation or --queries")
+	}
+	if f.sources == standardInput && f.candidates == standardInput || f.queries == standardInput && f.candidates == standardInput {
+		return command.Usage("--candidates is -: standard input can be read only once")
+	}
+	if f.output != "" && (checkpoint.CheckRun(f.output) != nil || slices.Contains(workspace.Splits, f.output)) {
+		return command.FlagError("output", f.output, checkpoint.RunName+", and not that of a split")
+	}
+	return nil
+}
+
+// asking is what a user asks: the queries of a file, or those of many sources and relations.
+type asking struct {
+	folder string // below the workspace
+	// cheap answers are overwritten without --force.
+	cheap    bool
+	own      ownQueries   // of --queries
+	ask      bundle.Ask   // of --relation
+	lists    bundle.Lists // of --sources and --candidates
+	recorded recorded
+	// queries counts the lines or combinations, distinct those that differ, shown those that are printed.
+	queries, distinct int64
+	shown             int
+}
+
+// listsFile and queriesFile are the tables of queries and of lists of entities, in the folder of the answers.
+const listsFile, queriesFile = "lists.arrow", "queries.arrow"
+
+// url returns the URL of such a table.
+func (a *scoring) url(file string) string {
+	return storage.Join(a.e.Workspace.Path(a.asked.folder), file)
+}
+
+// table returns the URL of the table of queries, or "" if they are made where they are scored.
+func (a *scoring) table() string {
+	if a.asked == nil || len(a.asked.ask.Relations) > 0 {
+		return ""
+	}
+	return a.url(queriesFile)
+}
+
+// known says what becomes of known answers. The answers to --queries are the best ones, whatever they are.
+func (a *scoring) known() ranking.Known {
+	switch {
+	case a.onlyNew:
+		return ranking.LeftOut
+	case a.relation != "":
+		return ranking.Beside
+	}
+	return ranking.Counted
+}
+
+// answer answers the queries of --queries or --relation.
+func (a *scoring) answer(ctx context.Context) error {
+	if err := a.readAsk(ctx); err != nil {
+		return err
+	}
+	if err := a.divide(ctx, a.asked.queries); err != nil {
+		return err
+	}
+	stage := a.stage(a.asked.folder, a.asked.queries, a.asked.recorded)
+	stage.Outputs = append([]string{evaluate.AnswersFile, evaluate.PredictionsTable + "/"}, a.explanationOutputs()...)
+	begin := stage.Begin
+	if a.asked.cheap {
+		begin = stage.Replace
+	}
+	done, err := begin(ctx, a.e.Force)
+	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
+		return fmt.Errorf("%w; or --output NAME to keep both", err)
+	}
+	if err != nil {
+		return err
+	}
+	if !done {
+		guarded := stage.Lock().Guard(ctx)
+		if table := a.table(); table != "" {
+			err = tables.WriteQueries(guarded, table, a.asked.own.lines)
+		}
+		if err == nil && (a.asked.ask.Lists != "" || a.asked.lists.Candidates != nil) {
+			err = bundle.WriteLists(guarded, a.url(listsFile), a.asked.lists)
+		}
+		if err == nil {
+			err = a.score(ctx, &stage, a.asked.queries)
+		} else {
+			stage.Abandon(false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return a.showAnswers(ctx, !done)
+}
+
+// readAsk reads the queries and the lists.
+func (a *scoring) readAsk(ctx context.Context) error {
+	view := a.loaded.Of(a.split)
+	q := &asking{recorded: a.recorded()}
+	a.asked = q
+	var err error
+	if q.lists.Candidates, q.recorded.Candidates, err = a.list(ctx, "candidates", a.candidates, view); err != nil {
+		return err
+	}
+	if q.lists.Candidates != nil {
+		a.best = min(a.best, len(q.lists.Candidates))
+	}
+	q.recorded.TopK, q.recorded.OnlyNew = a.best, a.onlyNew
+	name := queriesName
+	if a.queries != "" {
+		if q.own, err = readQueries(ctx, a.queries, a.loaded, a.split); err != nil {
+			return err
+		}
+		if n := q.own.duplicates; n > 0 {
+			a.e.Say("%s: duplicate queries: %s; each query is answered once", a.queries, progress.Count(int64(n)))
+		}
+		q.recorded.Queries, q.shown = q.own.sha256, 20
+		q.queries = int64(len(q.own.lines))
+		q.distinct = q.queries - int64(q.own.duplicates)
+		q.cheap = a.output == ""
+	} else {
+		if q.lists.Sources, q.recorded.Sources, err = a.list(ctx, "sources", a.sources, view); err != nil {
+			return err
+		}
+		if q.ask.Relations, q.recorded.Relations, err = a.askedRelations(ctx); err != nil {
+			return err
+		}
+		sources := int64(len(view.Entities))
+		if q.lists.Sources != nil {
+			sources = int64(len(q.lists.Sources))
+		}
+		q.queries = sources * int64(len(q.ask.Relations))
+		q.distinct, q.ask.Beside, q.shown = q.queries, !a.onlyNew, 3
+		name = a.derivedName()
+		a.e.Say("%s queries: %s sources, relations: %s", progress.Count(q.queries), progress.Count(sources), progress.Count(int64(len(q.ask.Relations))))
+	}
+	if a.output != "" {
+		name = a.output
+	}
+	q.folder = a.e.Workspace.EvaluationFolder(name)
+	if q.lists.Sources != nil {
+		q.ask.Lists = a.url(listsFile)
+	}
+	return nil
+}
+
+// askedRelations returns the ids of the relations of --relation, ascending, and how the manifest records them.
+func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record string, err error) {
+	lookup := kg.NewLookup(nil, a.loaded.Relations)
+	base := int32(len(a.loaded.Relations))
+	words := strings.Split(a.relation, ",")
+	if _, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(a.relation, "~")); whole {
+		words = []string{a.relation} // a name with a comma
+	}
+	for _, word := range words {
+		name, inverse := strings.CutPrefix(strings.TrimSpace(word), "~")
+		if name == everything {
+			for id := range base {
+				if inverse {
+					id += base
+				}
+				ids = append(ids, id)
+			}
+			continue
+		}
+		id, err := lookup.Relation(ctx, name, inverse)
+		if err != nil {
+			return nil, "", flagged("relation", err)
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	named := make([]string, len(ids))
+	for i, id := range ids {
+		direction, name := evaluate.Directed(a.loaded.Relations, id)
+		if named[i] = name; direction == evaluate.Head {
+			named[i] = "~" + name
+		}
+	}
+	return ids, strings.Join(named, ","), nil
+}
+
+// flagged makes the error of an unknown name in a flag one of that flag.
+func flagged(flag string, err error) error {
+	if unknown := new(kg.UnknownNameError); errors.As(err, &unknown) || errors.Is(err, kg.ErrNoTypes) {
+		return command.Usage("--%s: %v", flag, err)
+	}
+	return err
+}
+
+// typePrefix begins the value of a flag that names a type of entities.
+const typePrefix = "type:"
+
+// list returns the entities of a flag, ascending, or nil for all, and how the manifest records them.
+func (a *scoring) list(ctx context.Context, flag, value string, view *kg.View) (ids []int32, record string, err error) {
+	if value == "" || value == everything {
+		return nil, "", nil
+	}
+	if name, of := strings.CutPrefix(value, typePrefix); of {
+		ids, err = view.OfType(ctx, name)
+		return ids, value, flagged(flag, err)
+	}
+	lookup := kg.NewLookup(view.Entities, nil)
+	ids, err = readOnce(ctx, flag, value, func(file string, r io.Reader) (ids []int32, err error) {
+		err = triples.ReadNames(file, r, func(line int, name string) error {
+			id, err := lookup.Entity(ctx, name)
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", file, line, err)
+			}
+			ids = append(ids, id)
+			return nil
+		})
+		return ids, err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	lines := len(ids)
+	slices.Sort(ids)
+	ids = slices.Clip(slices.Compact(ids))
+	if n := lines - len(ids); n > 0 {
+		a.e.Say("%s: duplicate names: %s; each counts once", value, progress.Count(int64(n)))
+	}
+	hash := sha256.New()
+	if err := binary.Write(hash, binary.LittleEndian, ids); err != nil {
+		return nil, "", err
+	}
+	return ids, fmt.Sprintf("%d names, %x", len(ids), hash.Sum(nil)), nil
+}
+
+// notInNames are the characters that a derived name replaces.
+var notInNames = regexp.MustCompile(`[^\pL\pN._]+`)
+
+// derivedName returns the name of the answers to --relation: its flags, as far as a folder's name can hold them.
+func (a *scoring) derivedName() string {
+	parts := []string{"ask", a.relation}
+	for _, value := range []string{a.sources, a.candidates} {
+		switch {
+		case value == "" || value == everything:
+			value = ""
+		case strings.HasPrefix(value, typePrefix):
+			value = strings.TrimPrefix(value, typePrefix)
+		default:
+			value = strings.TrimSuffix(path.Base(value), path.Ext(value))
+		}
+		parts = append(parts, value)
+	}
+	if a.onlyNew {
+		parts = append(parts, "new")
+	}
+	name := ""
+	for _, part := range parts {
+		const longest = 40
+		part = strings.ReplaceAll(part, "~", "inverse-")
+		letters := []rune(strings.Trim(notInNames.ReplaceAllString(part, "-"), "-."))
+		if letters = letters[:min(longest, len(letters))]; len(letters) > 0 {
+			name += "-" + string(letters)
+		}
+	}
+	return name[1:]
+}
+
+// recorded returns what the manifests of a split's evaluation and of answers have in common.
+func (a *scoring) recorded() recorded {
+	return recorded{
+		Split: a.split, Checkpoint: a.model.Record.Name(), Weights: a.model.Record.Weights.SHA256, TopK: a.best,
+		Predictions: parquet.PredictionsVersion, Calibration: a.checksum(), BaseRate: a.baseRate, Paths: a.kept(),
+	}
+}

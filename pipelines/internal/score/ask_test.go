@@ -1,0 +1,210 @@
+package score
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/parquet"
+	"tagnet/model"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/stages/bundle"
+	"tagnet/stages/evaluate"
+	"tagnet/stages/score"
+)
+
+// askedRows returns the predictions of an ask.
+func askedRows(t *testing.T, w, name string) []parquet.Prediction {
+	t.Helper()
+	return rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", name, "predictions"))
+}
+
+// byTheRules returns the answers to the queries of every source with every relation, from the ranking of all entities by the
+// library: k new answers, with the known ones before them unless onlyNew leaves those out.
+func byTheRules(t *testing.T, w string, sources, relations, candidates []string, k int, onlyNew bool) (rows []parquet.Prediction) {
+	t.Helper()
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, source := range sources {
+		for j, relation := range relations {
+			all, err := m.Ask(t.Context(), model.Query{Source: source, Relation: relation}, len(m.Entities()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, inverse := strings.CutPrefix(relation, "~")
+			direction := map[bool]string{false: "tail", true: "head"}[inverse]
+			taken, position := 0, int32(0)
+			for _, a := range all {
+				if candidates != nil && !slices.Contains(candidates, a.Entity) || onlyNew && a.Known || !a.Known && a.Entity == source {
+					continue
+				}
+				if taken == k {
+					break
+				}
+				if !a.Known {
+					taken++
+				}
+				position++
+				rows = append(rows, parquet.Prediction{
+					Query: int64(i*len(relations) + j), Direction: direction, Source: source, Relation: name, Position: position,
+					Entity: a.Entity, Score: a.Score, Probability: a.Probability, Known: a.Known, Hops: int32(a.Hops),
+				})
+			}
+		}
+	}
+	return rows
+}
+
+// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates and what becomes of
+// known answers.
+func TestAskForMany(t *testing.T) {
+	w := trained(t, "plain")
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var relations []string
+	relations = append(relations, m.Relations()...)
+	few := []string{"e003", "e017", "e042"}
+	fewFile := file(t, "few.txt", "e042\r\ne003\ne017\ne003\n\n")
+	for _, c := range []struct {
+		flags                          []string
+		name                           string
+		sources, relations, candidates []string
+		onlyNew                        bool
+	}{
+		{[]string{"--relation", "all"}, "ask-all", m.Entities(), relations, nil, false},
+		{[]string{"--relation", "skip", "--sources", fewFile, "--only_new"}, "ask-skip-few-new", few, []string{"skip"}, nil, true},
+		{[]string{"--relation", "~next,next", "--sources", fewFile}, "ask-inverse-next-next-few", few, []string{"next", "~next"}, nil, false},
+		{[]string{"--relation", "skip", "--candidates", fewFile, "--output", "mine"}, "mine", m.Entities(), []string{"skip"}, few, false},
+	} {
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "4"}, c.flags...)...)
+		got := askedRows(t, w, c.name)
+		if diff := cmp.Diff(byTheRules(t, w, c.sources, c.relations, c.candidates, 4, c.onlyNew), got); diff != "" {
+			t.Errorf("%v (-rules +rows):\n%s", c.flags, diff)
+		}
+		text := pipelinetest.Read(t, w, "runs/main/evaluation", c.name, "answers.tsv")
+		if text != evaluate.AnswersHeading+string(evaluate.Answers(got)) {
+			t.Errorf("%v: answers.tsv has other answers than predictions:\n%s", c.flags, text)
+		}
+		if again := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "4"}, c.flags...)...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+			t.Errorf("%v: a second run says\n%s\nthe first said\n%s", c.flags, again, out)
+		}
+	}
+	// The rows of one query are those of --queries, as far as these leave known answers out.
+	queries := file(t, "queries.tsv", "e042\t~next\ne003\tnext\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--only_new", "--top_k", "4")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next,next", "--sources", fewFile, "--only_new", "--top_k", "4")
+	many := askedRows(t, w, "ask-inverse-next-next-few-new")
+	for _, p := range askedRows(t, w, "queries") {
+		p.Query = map[int64]int64{0: 5, 1: 0}[p.Query]
+		if !slices.ContainsFunc(many, func(q parquet.Prediction) bool { return cmp.Equal(p, q) }) {
+			t.Errorf("%+v is not among the answers to many queries", p)
+		}
+	}
+}
+
+// TestHowAsksAreSharedChangesNothing checks that shards and threads change no answer, nor the order of a list.
+func TestHowAsksAreSharedChangesNothing(t *testing.T) {
+	w := trained(t, "plain")
+	graph, folder := filepath.Join(w, "graph"), t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
+	answers := func(work float64, threads int) (string, int) {
+		t.Helper()
+		to := filepath.Join(folder, fmt.Sprint(work, threads))
+		lists := filepath.Join(to, "lists.arrow")
+		if err := bundle.WriteLists(t.Context(), lists, bundle.Lists{Sources: []int32{3, 5, 8, 13, 21, 34}, Candidates: []int32{1, 4, 9, 16, 25, 36, 49}}); err != nil {
+			t.Fatal(err)
+		}
+		err := ptest.Run(Build(evaluate.Params{
+			Queries: bundle.Params{Graph: graph, Split: "test", Ask: bundle.Ask{Lists: lists, Relations: []int32{0, 1, 4}, Beside: true}, Work: work, Best: 2},
+			Model: score.Params{Graph: graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003",
+				Best: 2, Known: ranking.Beside, Candidates: lists, Threads: threads},
+			Folder: to,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pipelinetest.Read(t, to, "answers.tsv"), len(pipelinetest.Files(t, to)) - 2
+	}
+	want, parts := answers(0, 1)
+	if parts != 1 || strings.Count(want, "\n") < 1+6*3*2 {
+		t.Fatalf("%d parts:\n%s", parts, want)
+	}
+	for work, shards := range map[float64]int{(1 << 35) / 3: 6, 1 << 34: 12, 1 << 60: 18} { // a source a shard, two shards, or one a query
+		got, parts := answers(work, 3)
+		if parts != shards {
+			t.Errorf("work %g: %d parts, want %d", work, parts, shards)
+		}
+		pipelinetest.SameText(t, fmt.Sprintf("answers in %d shards", shards), got, want)
+	}
+}
+
+// TestAsksAreKeptApart checks that another ask does not overwrite the answers to the first, and that a list in another order is
+// the same ask.
+func TestAsksAreKeptApart(t *testing.T) {
+	w := trained(t, "plain")
+	list := file(t, "list.txt", "e003\ne017\n")
+	ask := []string{"--workspace", w, "--relation", "next", "--sources", list}
+	pipelinetest.Succeed(t, Pipeline(), ask...)
+	want := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation/ask-next-list"))
+	pipelinetest.Write(t, list, "e017\ne003\ne017\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), ask...); strings.Contains(out, "wrote ") {
+		t.Errorf("the same list in another order is answered again:\n%s", out)
+	}
+	pipelinetest.Write(t, list, "e017\ne004\n")
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), ask...)
+	if code != 1 || !strings.Contains(stderr, "sources") || !strings.Contains(stderr, "--force") || !strings.Contains(stderr, "--output NAME") {
+		t.Errorf("another ask ends with %d and says %s", code, stderr)
+	}
+	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation/ask-next-list")), want)
+	pipelinetest.Succeed(t, Pipeline(), append(ask, "--output", "other.1")...)
+	if got := len(askedRows(t, w, "other.1")); got < 20 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+// TestStandardInput asks the queries that are piped in.
+func TestStandardInput(t *testing.T) {
+	before := os.Stdin
+	defer func() { os.Stdin = before }()
+	pipe := func(text string) {
+		var err error
+		if os.Stdin, err = os.Open(file(t, "in", text)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.Stdin.Close() })
+	}
+	w := trained(t, "plain")
+	pipe("e003\t~next\n\n")
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", "-", "--top_k", "1"); !strings.Contains(out, "e002") {
+		t.Errorf("it is answered by\n%s", out)
+	}
+	pipe("e003\tnext\nnobody\tnext\n")
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--queries", "-"); !strings.HasPrefix(stderr, "standard input:2: unknown entity \"nobody\"") {
+		t.Errorf("it says %s", stderr)
+	}
+	pipe("e003\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "-", "--output", "piped")
+}
+
+// TestTopKBeyondTheGraph asks for more answers than there are entities, in memory that suffices for all entities.
+func TestTopKBeyondTheGraph(t *testing.T) {
+	w := trained(t, "plain")
+	queries := file(t, "queries.tsv", "e003\tnext\n")
+	for _, flags := range [][]string{{}, {"--queries", queries}, {"--relation", "next", "--only_new"}} {
+		pipelinetest.Succeed(t, Pipeline(), append(flags, "--workspace", w, "--top_k", "2000000000", "--memory", "300")...)
+	}
+	if got := len(askedRows(t, w, "queries")); got != 60 {
+		t.Errorf("%d answers of 60", got)
+	}
+}
