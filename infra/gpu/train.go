@@ -10,6 +10,7 @@ import (
 	"tagnet/model/checkpoint"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
+	"tagnet/model/ranking"
 	"tagnet/stages/accelerator"
 	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
@@ -193,7 +194,7 @@ func (k *kit) scoreCheckpoint(ctx context.Context, folder checkpoint.Folder, nam
 	}
 	begun := k.clock.now()
 	model := score.Model{Graph: view.Graph, Configuration: record.Configuration, Parameters: weights}
-	ranker, err := score.New(model, 0, score.Means{Kernel: kernel.Available()[0], Threads: 1, Device: &selection})
+	ranker, err := score.New(model, ranking.Selection{}, score.Means{Kernel: kernel.Available()[0], Threads: 1, Device: &selection})
 	if err != nil {
 		return err
 	}
