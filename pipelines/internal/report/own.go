@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -68,7 +70,8 @@ func (e *evidence) readOwnQueries(ctx context.Context) {
 	}
 }
 
-// readOwn reads a folder of answers: all for the search, and those to the first queries for cards.
+// readOwn reads a folder of answers: all for the search, and for cards those to the first queries of a file, or to the
+// queries with the most promising new answers of all that --relation asks.
 func (e *evidence) readOwn(ctx context.Context, own *ownAnswers, cards int) error {
 	folder := e.workspace.Evaluation(own.name)
 	title := "your own queries"
@@ -82,9 +85,19 @@ func (e *evidence) readOwn(ctx context.Context, own *ownAnswers, cards int) erro
 		all.add(rows)
 		queries, found := group(rows, predictedQuery, everyQuery)
 		own.queries += int64(len(queries))
-		for _, q := range queries[:min(len(queries), cards-len(shown))] {
+		if own.name == queriesFolder {
+			queries = queries[:min(len(queries), cards-len(shown))]
+		}
+		for _, q := range queries {
 			shown = append(shown, q)
 			answers[q] = found[q]
+		}
+		if own.name != queriesFolder {
+			slices.SortStableFunc(shown, func(a, b query) int { return cmp.Compare(promise(answers[b]), promise(answers[a])) })
+			for _, q := range shown[min(len(shown), cards):] {
+				delete(answers, q)
+			}
+			shown = shown[:min(len(shown), cards)]
 		}
 		return ctx.Err()
 	})
@@ -116,6 +129,21 @@ func (e *evidence) readOwn(ctx context.Context, own *ownAnswers, cards int) erro
 	return nil
 }
 
+// promise returns the highest probability of a new answer, or where there is none the highest score.
+func promise(answers []parquet.Prediction) float64 {
+	best := math.Inf(-1)
+	for _, a := range answers {
+		switch {
+		case a.Known:
+		case a.Probability != nil:
+			best = max(best, *a.Probability)
+		default:
+			best = max(best, float64(a.Score))
+		}
+	}
+	return best
+}
+
 // composeOwnQueries returns a section for each folder with answers to the user's own queries.
 func (e *evidence) composeOwnQueries() (sections []section) {
 	for i, own := range e.own {
@@ -128,7 +156,11 @@ func (e *evidence) composeOwnQueries() (sections []section) {
 			s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
 		}
 		if n := len(own.cards); int64(n) < own.queries {
-			s.Lead = append(s.Lead, fmt.Sprintf("These are the first %d of %s; all are in %s.", n, count(own.queries), e.workspace.EvaluationFolder(own.name)))
+			which := fmt.Sprintf("the first %d of %s", n, count(own.queries))
+			if own.name != queriesFolder {
+				which = fmt.Sprintf("the %d of %s queries with the most promising new answers", n, count(own.queries))
+			}
+			s.Lead = append(s.Lead, fmt.Sprintf("These are %s; all are in %s.", which, e.workspace.EvaluationFolder(own.name)))
 		}
 		sections = append(sections, s)
 	}

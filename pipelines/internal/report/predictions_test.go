@@ -144,16 +144,26 @@ func TestOwnQueries(t *testing.T) {
 	if strings.Contains(page, "Own 30") || strings.Index(page, "Own 1<") > strings.Index(page, "Own 2<") {
 		t.Error("the queries are not the first ones in their order")
 	}
-	// The answers to --relation are in a folder of their own, beside them.
-	other := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder("ask-likes-Person")}
-	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("ask-likes-Person")+"/predictions", 0, 1), rows[:2]),
+	// The answers to --relation are in a folder of their own, beside them; the most promising new ones are shown.
+	asked := make([]parquet.Prediction, 40)
+	for i := range asked {
+		asked[i] = parquet.Prediction{Query: int64(i), Source: fmt.Sprintf("Asked %02d", i), Relation: "likes", Direction: "tail", Position: 1, Entity: "Bo", Score: float32(i * 7 % 40), Known: i == 17} // which has the highest score
+	}
+	folder := w.Evaluation("ask-likes")
+	other := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder("ask-likes")}
+	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(folder+"/predictions", 0, 2), asked[:25]), parquet.Write(t.Context(), parquet.PartFile(folder+"/predictions", 1, 2), asked[25:]),
 		other.Resume(t.Context(), false), other.Publish(t.Context(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	page, _ = run(t, root)
-	for _, want := range []string{"These are the first 15 of 31", "<h2>ask-likes-Person</h2>", "Of ask-likes-Person the search has all 1 query"} {
+	for _, want := range []string{"These are the first 15 of 31", "<h2>ask-likes</h2>", "These are the 15 of 40 queries with the most promising new answers", "Of ask-likes the search has all 40 queries"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of two folders does not contain %q", want)
+		}
+	}
+	for i, a := range asked {
+		if shown := strings.Contains(page, a.Source+" <span"); shown != (a.Score >= 24 && !a.Known) {
+			t.Errorf("query %d, best score %g, is shown: %v", i, a.Score, shown)
 		}
 	}
 	if err := os.Remove(parquet.PartFile(w.Evaluation("queries")+"/predictions", 1, 2)); err != nil {

@@ -18,7 +18,10 @@ for (const table of data.tables) {
 const lower = data.names.map(name => name.toLowerCase());
 const fields = form.elements, perPage = 50;
 const calibrated = data.tables.some(table => table.probability.some(p => p >= 0));
-element("search-value").textContent = calibrated ? "Probability" : "Score";
+if (calibrated) {
+	element("search-value").textContent = "Probability";
+	fields.sort.options[1].textContent = "probability, highest first";
+}
 let table, rows = [], page = 0;
 
 const option = (select, value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; select.append(o); };
