@@ -153,6 +153,10 @@ func TestWeightsRankASplit(t *testing.T) {
 	if !strings.Contains(out, "->") {
 		t.Errorf("no path explains an answer:\n%s", out)
 	}
+	out = pipelinetest.Succeed(t, Pipeline(), c.flags("--relation", c.Relations[0])...)
+	if !strings.Contains(out, "weights of ") || !strings.Contains(out, "answers.tsv") {
+		t.Errorf("output:\n%s", out)
+	}
 }
 
 // TestWeightsOfMoreRelations scores over a graph that lacks a relation of the weights.
