@@ -66,7 +66,7 @@ func (a *scoring) explanationOutputs() []string {
 	return []string{explain.Text, explain.Table + "/"}
 }
 
-// answersToExplain returns the number of answers.
+// answersToExplain returns about how many answers there will be.
 func (a *scoring) answersToExplain() int64 {
 	return a.distinct * min(int64(a.best), int64(a.loaded.Of(a.split).Graph.Entities))
 }
@@ -143,8 +143,12 @@ func (a *scoring) explain(ctx context.Context, stage *workspace.Stage) error {
 	defer bar.End()
 	defer bar.Follow(ctx, explain.AnswersCounter)()
 	worker.Start()
+	before := worker.Counted(explain.AnswersCounter)
 	if _, err := a.e.RunBeam(ctx, BuildExplanations(a.explanationParams(stage.Folder, stage.Lock()))); err != nil {
 		return err
+	}
+	if command.Local() { // queries that are short of answers make them fewer, known answers of --relation more
+		answers = worker.Counted(explain.AnswersCounter) - before
 	}
 	bar.Set(answers)
 	return nil

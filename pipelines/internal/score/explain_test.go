@@ -92,6 +92,41 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainRelation explains the answers to a relation's queries.
+func TestExplainRelation(t *testing.T) {
+	w := trained(t, "plain")
+	sources := file(t, "sources.txt", "e010\ne020\ne030\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "skip,~next", "--sources", sources, "--top_k", "2", "--explain", "--output", "why")
+	folder := filepath.Join(w, "runs/main/evaluation/why")
+	type answer struct {
+		query  int64
+		entity string
+	}
+	explained := map[answer]bool{}
+	err := parquet.EachPart(t.Context(), filepath.Join(folder, explain.Table), func(rows []parquet.Explanation) error {
+		for _, r := range rows {
+			explained[answer{r.Query, r.Entity}] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	err = parquet.EachPart(t.Context(), filepath.Join(folder, evaluate.PredictionsTable), func(rows []parquet.Prediction) error {
+		for _, p := range rows {
+			count++
+			if reached := p.Hops > 0; reached != explained[answer{p.Query, p.Entity}] {
+				t.Errorf("%s, %d hops away, as the answer of query %d is explained: %v", p.Entity, p.Hops, p.Query, !reached)
+			}
+		}
+		return nil
+	})
+	if err != nil || count < 12 {
+		t.Errorf("%d predictions, %v", count, err)
+	}
+}
+
 // TestExplanationsInSlices checks that the cut into slices changes no line.
 func TestExplanationsInSlices(t *testing.T) {
 	w := trained(t, "plain")
