@@ -103,6 +103,17 @@ func CheckFree(ctx context.Context, folder string) error {
 	return nil
 }
 
+// LastCommand returns the command line of the run that wrote the lock file of a folder, whether it is alive or not, and ""
+// if there is none.
+func LastCommand(ctx context.Context, folder string) (string, error) {
+	content, err := read(ctx, storage.Join(folder, FileName))
+	var owner Owner
+	if err != nil || json.Unmarshal(content, &owner) != nil {
+		return "", err
+	}
+	return owner.Command, nil
+}
+
 // read returns the content of a lock file, nil if it does not exist.
 func read(ctx context.Context, url string) ([]byte, error) {
 	// Not storage.ReadFile, which fails if the file is rewritten meanwhile: a torn read cannot be

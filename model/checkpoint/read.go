@@ -179,6 +179,10 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 	r, err := f.record(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if names, e := f.names(ctx); e == nil && len(names) > 0 {
+			const shown = 6 // the first and the last of them
+			if n := len(names); n > shown {
+				names = slices.Concat(names[:shown/2], []string{fmt.Sprintf("%d more", n-shown)}, names[n-shown/2:])
+			}
 			return Record{}, fmt.Errorf("%w %q in %s; there are best, last, %s", ErrUnknown, name, f, strings.Join(names, ", "))
 		}
 		return Record{}, fmt.Errorf("%w in %s", ErrNone, f)

@@ -80,3 +80,16 @@ func TestCheckLayoutOfBucket(t *testing.T) {
 		t.Errorf("no workspace: %v", err)
 	}
 }
+
+// TestUnknownNamesAreBounded checks that the error of an unknown epoch of a long training lists a few.
+func TestUnknownNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := folderOf(t)
+	for epoch := 1; epoch <= 9; epoch++ {
+		save(t, f, record(epoch, 0))
+	}
+	_, err := f.Record(t.Context(), "epoch-999")
+	if want := "there are best, last, epoch-001, epoch-002, epoch-003, 3 more, epoch-007, epoch-008, epoch-009"; !errors.Is(err, ErrUnknown) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %q at the end", err, want)
+	}
+}

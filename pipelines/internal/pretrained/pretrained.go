@@ -92,7 +92,7 @@ func (s Source) read(ctx context.Context, flag, url string) ([]byte, error) {
 	}
 	file, err := storage.OpenRandom(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, command.Usage("--%s: %v", flag, err)
+		return nil, command.MissingFile(flag, url, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading --%s: %w", flag, err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/distances"
@@ -87,12 +89,13 @@ func (s step) command(ctx context.Context, e *command.Environment) ([]string, er
 	if s.pipeline.Name != "train" {
 		return arguments, nil
 	}
-	// Resume an interrupted training.
+	// Resume an interrupted training: checkpoints without a manifest.
 	saved, err := storage.List(ctx, e.Workspace.Checkpoints())
 	if err != nil {
 		return nil, err
 	}
-	if len(saved) > 0 {
+	complete := slices.ContainsFunc(saved, func(url string) bool { return storage.Base(url) == manifest.FileName })
+	if len(saved) > 0 && !complete {
 		arguments = append(arguments, "--resume")
 	}
 	return arguments, nil

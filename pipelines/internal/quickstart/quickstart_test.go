@@ -72,6 +72,9 @@ func TestQuickstart(t *testing.T) {
 	if !before.ModTime().Equal(after.ModTime()) {
 		t.Error("a second run trained again")
 	}
+	if strings.Contains(second, "--resume") {
+		t.Errorf("it resumes a complete training: %s", second)
+	}
 	askProgram(t, root)
 	// The second run rewrites the page alone.
 	written := lines(first, "wrote ")

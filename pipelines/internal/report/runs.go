@@ -6,12 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
-	"tagnet/formats/storage"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/stages/messages"
@@ -48,20 +45,9 @@ func (e *evidence) readRuns(ctx context.Context) {
 
 // runNames returns the runs of the workspace, the default one first.
 func (e *evidence) runNames(ctx context.Context) []string {
-	folder := e.workspace.Path(checkpoint.RunsFolder)
-	urls, err := storage.List(ctx, folder)
-	if err != nil {
-		e.check(err)
-		return nil
-	}
-	found := map[string]bool{}
-	for _, url := range urls {
-		name, _, below := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(url, folder), "/"), "/")
-		if below && checkpoint.CheckRun(name) == nil {
-			found[name] = true
-		}
-	}
-	return byWeight(slices.Collect(maps.Keys(found)), checkpoint.DefaultRun)
+	names, err := e.workspace.Runs(ctx)
+	e.check(err)
+	return byWeight(names, checkpoint.DefaultRun)
 }
 
 // comparedSplit returns the split that runs are compared on: that of the page's run.

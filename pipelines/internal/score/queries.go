@@ -82,7 +82,7 @@ func readOnce[T any](ctx context.Context, flag, url string, read func(name strin
 		failed := new(openError)
 		switch {
 		case errors.As(r.err, &failed) && errors.Is(r.err, fs.ErrNotExist):
-			return r.value, command.Usage("--%s: %v", flag, r.err)
+			return r.value, command.MissingFile(flag, url, r.err)
 		case errors.As(r.err, &failed):
 			return r.value, fmt.Errorf("reading --%s: %w", flag, r.err)
 		}

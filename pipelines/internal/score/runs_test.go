@@ -21,7 +21,7 @@ func TestRuns(t *testing.T) {
 	wide := []string{"--workspace", w, "--run", "wide"}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
 		Code: command.ExitFailure, Begin: "there is no checkpoint in " + w + "/runs/wide/checkpoints",
-		Says: []string{"run go run ./pipelines/train --workspace " + w + " --run wide first"},
+		Says: []string{"run go run ./pipelines/train --workspace " + w + " --run wide first", "the runs that exist: main\n"},
 	}, wide...)
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(wide, "--layers", "3", "--dim", "9", "--epochs", "1", "--negatives", "8")...)
 	if next := "next: go run ./pipelines/score --workspace " + w + " --run wide\n"; !strings.Contains(out, next) {
@@ -46,6 +46,13 @@ func TestRuns(t *testing.T) {
 	if _, err := model.Open(t.Context(), w, model.WithRun("../main")); err == nil || !strings.Contains(err.Error(), "folder name") {
 		t.Errorf("the library opens a run outside runs/: %v", err)
 	}
+	elsewhere := filepath.Join(t.TempDir(), "epoch-003")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "--checkpoint: there is no checkpoint in " + filepath.Dir(elsewhere)},
+		"--workspace", w, "--checkpoint", elsewhere)
+	queries := filepath.Join(t.TempDir(), "queries.tsv")
+	pipelinetest.Write(t, filepath.Join(filepath.Dir(queries), "query.tsv"), "")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--queries: " + queries + " does not exist", Says: []string{"has query.tsv\n"}},
+		"--workspace", w, "--queries", queries)
 	for _, name := range []string{"", "a/b", ".."} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
 	}

@@ -77,7 +77,7 @@ func (t *training) calibrate(ctx context.Context) error {
 	worker.Start()
 	if _, err := t.e.RunBeam(ctx, BuildCalibration(p)); err != nil {
 		worker.Stop()
-		t.e.Say("all epochs are trained; probabilities are missing: %s --resume fits them", t.e.Again("resume"))
+		t.e.Say("all epochs are trained; probabilities are missing: %s fits them", t.resumed())
 		return err
 	}
 	bar.Set(queries)

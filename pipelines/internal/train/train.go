@@ -304,7 +304,7 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 	}
 	if len(records) == 0 && len(damaged) == 0 {
 		if t.resume {
-			t.e.Say("there is no checkpoint to resume from: training from the beginning")
+			return start, t.resumeNothing(ctx)
 		}
 		return start, nil
 	}
@@ -319,6 +319,29 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 		return extend, nil
 	}
 	return resume, nil
+}
+
+// resumeNothing returns an error if a run with other flags was interrupted before its first checkpoint: --resume alone has
+// no flags to take, and would train with the defaults. Otherwise it says that the training starts from the beginning.
+func (t *training) resumeNothing(ctx context.Context) error {
+	before, err := lock.LastCommand(ctx, string(t.folder))
+	if err != nil {
+		return err
+	}
+	if before != "" && before != t.stage.Command.String() {
+		return fmt.Errorf("there is no checkpoint to resume from, and so none whose flags --resume can take; this starts the interrupted training again: %s", before)
+	}
+	t.e.Say("there is no checkpoint to resume from: training from the beginning")
+	return nil
+}
+
+// resumed returns the command line that resumes this run, without the flags that --resume takes from the checkpoint.
+func (t *training) resumed() workspace.Command {
+	without := []string{"resume", "preset", "from", "relations", "seed", "validate_every", "valid_limit", "workers", "local_steps"}
+	for _, f := range t.fields {
+		without = append(without, f.name)
+	}
+	return t.e.Again(without...).With("--resume")
 }
 
 // prepare creates or cleans the folder of checkpoints as a plan says.
@@ -484,8 +507,8 @@ func (t *training) reportInterrupt(ctx context.Context, err error) {
 	case len(records) == 0:
 		t.e.Say("%s holds no checkpoint yet", t.folder)
 	default:
-		t.e.Say("%s holds the training up to %s: continue with %s --resume",
-			t.folder, records[len(records)-1].Name(), t.e.Again("resume"))
+		t.e.Say("%s holds the training up to %s: continue with %s",
+			t.folder, records[len(records)-1].Name(), t.resumed())
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.e.Say("the steps since then are lost: %v", err)

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/model/configuration"
 	"tagnet/model/kernel"
+	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 )
@@ -325,6 +326,21 @@ func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
 	w := ring(t, 40)
 	if code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
 		t.Errorf("%d, %s%s", code, out, stderr)
+	}
+}
+
+// TestResumeAloneNeedsACheckpoint interrupts a training before its first checkpoint: --resume without its flags does not train
+// with the defaults, but names the command line of that training.
+func TestResumeAloneNeedsACheckpoint(t *testing.T) {
+	w := ring(t, 40)
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	ended := `{"host":"elsewhere","process":7,"token":"x","ended":true,"command":"go run ./pipelines/train --workspace w --dim 7"}`
+	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), ended)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
+		Code: command.ExitFailure, Begin: "there is no checkpoint to resume from", Says: []string{"again: go run ./pipelines/train --workspace w --dim 7\n"},
+	}, "--workspace", w, "--resume")
+	if got := pipelinetest.Read(t, folder, lock.FileName); got != ended {
+		t.Errorf("the lock file is %s", got)
 	}
 }
 

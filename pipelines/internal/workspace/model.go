@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"tagnet/formats/lock"
@@ -46,7 +47,14 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 			o := held.Owner
 			return Model{}, fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
 		}
-		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume", err, w.Command("train"))
+		if !sameFolder(string(folder), w.Checkpoints()) {
+			return Model{}, fmt.Errorf("--checkpoint: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
+		}
+		others := ""
+		if runs, err := w.Runs(ctx); err == nil && len(runs) > 0 {
+			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
+		}
+		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume%s", err, w.Command("train"), others)
 	case errors.As(err, &damaged):
 		return Model{}, fmt.Errorf("%w: name another with --checkpoint, or train again: %s with the flags of that training", err, w.Command("train", "--force"))
 	case err != nil:

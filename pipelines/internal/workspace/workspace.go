@@ -1,7 +1,10 @@
 package workspace
 
 import (
+	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
@@ -66,6 +69,23 @@ const AnalysisFolder = "analysis"
 
 // DistancesFolder returns a split's search tables below the workspace.
 func DistancesFolder(split string) string { return "distances/" + split }
+
+// Runs returns the names of the workspace's runs that have a file, in alphabetical order.
+func (w Workspace) Runs(ctx context.Context) ([]string, error) {
+	folder := w.Path(checkpoint.RunsFolder)
+	urls, err := storage.List(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, url := range urls {
+		name, _, below := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(url, folder), "/"), "/")
+		if below && checkpoint.CheckRun(name) == nil {
+			found[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
 
 // InRun returns a path below the run's folder as one below the workspace, such as runs/main/evaluation/test.
 func (w Workspace) InRun(path string) string { return checkpoint.RunFolder(w.run) + "/" + path }
