@@ -22,7 +22,7 @@ var groups = []struct {
 		evaluation_node_ratio evaluation_degree_ratio aggregate message dependent bias degree_messages`},
 	{"training", `epochs batch_size batching learning_rate learning_rate_decay weight_decay dropout remove negatives
 		strict_negatives adversarial_temperature validate_every valid_limit resume checkpoint_minutes workers local_steps`},
-	{"output", `listen top_k explain paths on_bad_line max_hops force open`},
+	{"output", `listen output top_k explain paths on_bad_line max_hops force open`},
 	{"resources", `device kernel memory threads replicas method queue timeout`},
 	{"running", `seed plan verbose help_beam`},
 }
