@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/rdf"
@@ -202,6 +203,17 @@ func TestParquetCutAnywhere(t *testing.T) {
 	_, _, _, err = read(t, "testdata/duckdb.parquet", Options{Format: Parquet})
 	if err == nil || !strings.Contains(err.Error(), "the columns are weight, tail, type, head; say with --columns") {
 		t.Errorf("four columns: %v", err)
+	}
+}
+
+// TestParquetPagesAreBounded asks for the memory of a page that a forged header may declare.
+func TestParquetPagesAreBounded(t *testing.T) {
+	var table parquetTable
+	for size, refused := range map[int]bool{1 << 20: false, maxPage + 1: true} {
+		err := table.guard(func() error { pages{memory.DefaultAllocator}.Allocate(size); return nil })
+		if (err != nil) != refused {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 }
 

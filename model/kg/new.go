@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/tables"
@@ -17,8 +18,8 @@ type Triple struct{ Head, Relation, Tail string }
 
 // New builds a KG from facts in memory, with the ids, queries and known answers that preprocess gives them:
 // entities are those of all facts and relations those of the training facts, both in order of their names.
-// Only training facts are edges. Repeated facts count once. It is an error if there is no training fact, or if
-// a relation of valid or test is in none of them.
+// Only training facts are edges. Repeated facts count once. It is an error if there is no training fact, if
+// a relation of valid or test is in none of them, or if one begins with ~.
 func New(train, valid, test []Triple) (*KG, error) {
 	if len(train) == 0 {
 		return nil, fmt.Errorf("building a knowledge graph: no training facts")
@@ -27,6 +28,9 @@ func New(train, valid, test []Triple) (*KG, error) {
 	for i, facts := range [][]Triple{train, valid, test} {
 		for _, f := range facts {
 			entities[f.Head], entities[f.Tail] = true, true
+			if strings.HasPrefix(f.Relation, "~") {
+				return nil, fmt.Errorf("building a knowledge graph: relation %q begins with ~, which queries use for the inverse of a relation", f.Relation)
+			}
 			if i == 0 {
 				relations[f.Relation] = true
 			}

@@ -74,6 +74,9 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(nil, valid, test); err == nil {
 		t.Error("no error without training facts")
 	}
+	if _, err := New([]Triple{{"a", "r", "b"}, {"a", "~r", "b"}}, nil, nil); err == nil {
+		t.Error("no error for a relation that looks like an inverse")
+	}
 	_, err := New(train, valid, []Triple{{"a", "hates", "b"}})
 	var unknown *UnknownNameError
 	if !errors.As(err, &unknown) || unknown.Kind != "relation" || unknown.Name != "hates" {

@@ -146,3 +146,31 @@ func TestDamagedRejects(t *testing.T) {
 		t.Errorf("a number in letters: %v", err)
 	}
 }
+
+// TestRejectsOfConvertedTexts has chunks of the texts that a file was divided into, and lines that its conversion
+// rejected: their numbers are those of the file, not in the order of chunks.
+func TestRejectsOfConvertedTexts(t *testing.T) {
+	folder := "mem://" + t.Name()
+	var all []Rejects
+	for i, c := range []struct {
+		line    int64
+		numbers []int
+	}{{0, []int{3, 90}}, {40, []int{50, 95}}, {7, []int{1, 60}}} {
+		chunk := Chunk{URL: fmt.Sprintf("spill/%d", i), Original: "a.csv", Line: c.line}
+		w := NewRejectsWriter(fmt.Sprintf("%s/%d", folder, i), chunk)
+		defer w.Abort()
+		for _, number := range c.numbers {
+			if err := w.Write(t.Context(), triples.BadLine{File: chunk.File(), Line: number, Reason: "reason", Text: "text"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, _, err := w.Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	if got, _ := joined(t, folder, all); strings.Join(got, " ") != "a.csv:1 a.csv:3 a.csv:50 a.csv:60 a.csv:90 a.csv:95" {
+		t.Errorf("%s", got)
+	}
+}

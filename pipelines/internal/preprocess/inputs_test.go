@@ -200,6 +200,9 @@ func TestBackground(t *testing.T) {
 		}
 	}
 	s, err := graph.ReadSummary(t.Context(), filepath.Join(w, "graph"))
+	if _, queried := s.Queries["facts"]; queried {
+		t.Error("background facts are queried")
+	}
 	if err != nil || s.Background != 2 || s.Repeated["facts"] != 2 || !slices.Equal(s.Unread, []string{"notes.md"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
