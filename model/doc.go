@@ -2,7 +2,7 @@
 // Beam.
 //
 // A query (source, relation, ?) asks for entities by name; the answer is a list of entities with the
-// probability that the model gives to each. Open takes the graph and the best checkpoint of a workspace that
+// score that the model gives to each, and its probability if the checkpoint is calibrated. Open takes the graph and the best checkpoint of a workspace that
 // the pipelines wrote. Load does without a workspace: it takes files of facts and a checkpoint. Train learns a
 // model from facts in memory. Results equal those of the pipelines score and train bit for bit.
 //

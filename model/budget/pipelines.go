@@ -63,17 +63,17 @@ func Ask(s Sizes, c configuration.Configuration, topK, shardRows int, listed int
 	return e
 }
 
-// Calibrate estimates a calibration with the topK new ones of the depth best candidates of each query, by shards with at
-// most shardRows candidates.
-func Calibrate(s Sizes, c configuration.Configuration, topK, depth, shardRows int) Estimate {
+// Calibrate estimates a calibration with the topK best new candidates of each query, by shards with at most shardRows of
+// them.
+func Calibrate(s Sizes, c configuration.Configuration, topK, shardRows int) Estimate {
 	const (
 		perCandidate = 40                               // of a shard: scored, and as an element
 		perSample    = 17*runnerCopies + 2*24 + 24 + 32 // an element; decoded, sorted and as points of a relation and of the whole
 	)
-	e := Score(s, c, depth, shardRows)
-	depth, topK = int(min(int64(depth), s.Entities)), int(min(int64(topK), s.Entities))
+	e := Score(s, c, topK, shardRows)
+	candidates := s.Queries * min(int64(topK), s.Entities)
 	e.Task = "calibrating on this graph"
-	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(s.Queries*int64(1+depth), int64(shardRows+depth)) + perSample*s.Queries*int64(topK)}
+	e.Rows[len(e.Rows)-1] = Row{"candidates", Shards*perCandidate*min(candidates, int64(shardRows+topK)) + perSample*candidates}
 	return e
 }
 

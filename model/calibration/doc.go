@@ -3,8 +3,8 @@
 // A score is a logit that training made large for true facts and small for the negatives that were drawn for them. Its
 // sigmoid is the share of true facts among such pairs, half of which are true. What a person sees are the best
 // candidates of a query, of which few are true, so that the sigmoid of their scores is far too high. A Calibration is
-// fitted to such candidates instead: for queries of the validation split the best candidates that are no training facts,
-// each of them true if it is a validation fact.
+// fitted to such candidates instead: for queries of the validation split the best candidates without the known answers of
+// other splits, each of them true if it is a validation fact.
 //
 // The base is Platt's scaling, a logistic regression with the score as its one feature,
 //
@@ -14,7 +14,7 @@
 // enough queries. They minimize the log loss of its candidates plus a quadratic penalty for their distance from those of
 // all candidates: a normal prior whose precision is the Fisher information of Strength average candidates. So with many
 // candidates a relation decides alone, and with few it stays near the whole. Strength is the one under which queries that
-// were left out are predicted best (strength.go). Scores keep their order: a slope is never negative.
+// were left out are predicted best (strength.go). The answers to a query keep their order: a slope is never negative.
 //
 // For example, the whole gives each candidate 5%, and of 40 candidates of a relation with equal scores 10 are true, 25%. With
 // strength 40 the relation gives them 18%. With 4,000 candidates, of which 1,000 are true, it gives them 25%.

@@ -39,24 +39,31 @@ func (r *Reliability) Merge(other *Reliability) {
 	}
 }
 
-// Counts returns the number of candidates, and of true ones.
-func (r *Reliability) Counts() (candidates, isTrue int64) {
+// Total returns the sum of all bins.
+func (r *Reliability) Total() Bin {
+	var sum Bin
 	for _, b := range r {
-		candidates += b.Candidates
-		isTrue += b.True
+		sum.Candidates += b.Candidates
+		sum.True += b.True
+		sum.Sum += b.Sum
 	}
-	return candidates, isTrue
+	return sum
 }
+
+// Mean returns the mean probability of the bin's candidates, 0 if it is empty.
+func (b Bin) Mean() float64 { return float64(b.Sum) / unit / float64(max(1, b.Candidates)) }
+
+// Observed returns the share of the bin's candidates that is true, 0 if it is empty.
+func (b Bin) Observed() float64 { return float64(b.True) / float64(max(1, b.Candidates)) }
 
 // Error returns the expected calibration error: the mean over all candidates of the distance between the mean probability
 // of their bin and the share of it that is true (Naeini, Cooper and Hauskrecht, 2015). It is 0 without candidates.
 func (r *Reliability) Error() float64 {
 	sum := 0.0
-	candidates, _ := r.Counts()
 	for _, b := range r {
 		sum += math.Abs(float64(b.Sum)/unit - float64(b.True))
 	}
-	return sum / float64(max(1, candidates))
+	return sum / float64(max(1, r.Total().Candidates))
 }
 
 // Row is a bin as people read it.
@@ -65,7 +72,7 @@ type Row struct {
 	From       float64 `json:"from"`
 	To         float64 `json:"to"`
 	Candidates int64   `json:"candidates"`
-	// Mean is the mean probability, Observed the share of true candidates; both are 0 in an empty bin.
+	// Mean and Observed are those of the Bin.
 	Mean     float64 `json:"mean"`
 	Observed float64 `json:"observed"`
 }
@@ -74,8 +81,7 @@ type Row struct {
 func (r *Reliability) Rows() []Row {
 	rows := make([]Row, Bins)
 	for i, b := range r {
-		n := float64(max(1, b.Candidates))
-		rows[i] = Row{float64(i) / Bins, float64(i+1) / Bins, b.Candidates, float64(b.Sum) / unit / n, float64(b.True) / n}
+		rows[i] = Row{float64(i) / Bins, float64(i+1) / Bins, b.Candidates, b.Mean(), b.Observed()}
 	}
 	return rows
 }

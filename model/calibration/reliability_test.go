@@ -18,8 +18,8 @@ func TestReliability(t *testing.T) {
 	}{{0.02, false}, {0.04, true}, {0.5, true}, {0.58, false}, {1, true}, {0, false}} {
 		r.Add(c.probability, c.isTrue)
 	}
-	if n, true := r.Counts(); n != 6 || true != 3 {
-		t.Errorf("%d candidates, %d true", n, true)
+	if total := r.Total(); total.Candidates != 6 || total.True != 3 || !(math.Abs(total.Mean()-2.14/6) <= 1e-9) || total.Observed() != 0.5 {
+		t.Errorf("total %+v", total)
 	}
 	// |0.06 - 1| + |1.08 - 1| + |1 - 1|, of six candidates
 	if got, want := r.Error(), (0.94+0.08)/6; !(math.Abs(got-want) <= 1e-9) {
@@ -62,9 +62,9 @@ func TestReliabilityOfShards(t *testing.T) {
 func TestCalibratedProbabilitiesAreReliable(t *testing.T) {
 	t.Parallel()
 	lines := []Line{{-3, 0.5}, {-1, 2}, {-4, 1}, {-2, 0}}
-	c := fitted(t, draw(3000, lines, 1))
+	c := fitted(t, draw(1500, lines, 1))
 	var before, after Reliability
-	for _, s := range draw(3000, lines, 2) {
+	for _, s := range draw(1500, lines, 2) {
 		before.Add(Sigmoid(float64(s.Score)), s.True)
 		after.Add(c.Probability(s.Relation, s.Score), s.True)
 	}

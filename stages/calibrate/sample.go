@@ -10,17 +10,14 @@ import (
 )
 
 const (
-	// TopK is the number of candidates of a query that are looked at: those that score keeps by default.
+	// TopK is the number of candidates of a query: as many as score keeps by default.
 	TopK = 10
-	// Depth is the number of best candidates among which those that are no other known answers are looked for. A query
-	// with more than Depth-TopK known answers among them has fewer than TopK.
-	Depth = 100
 	// MostRows is the most rows of the split that are scored, spread evenly over all: enough for two numbers of each of
 	// some hundred relations.
 	MostRows = 50_000
 )
 
-// sample returns the candidates of scored queries.
+// sample returns the candidates of scored queries, of whose answers the known ones stand beside TopK new ones.
 func sample(scored *score.Scored) []calibration.Candidate {
 	var sample []calibration.Candidate
 	for _, q := range scored.Queries {

@@ -10,6 +10,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
+	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
@@ -34,12 +35,12 @@ type Params struct {
 // NewParams returns the parameters that calibrate a model with at most limit queries of the validation split, MostRows
 // if it is 0. work is the estimated multiply-adds of a query.
 func NewParams(model score.Params, limit int64, work float64, held lock.Lock) Params {
-	model.Split, model.Best = "valid", Depth
+	model.Split, model.Best, model.Known = "valid", TopK, ranking.Beside
 	if limit <= 0 || limit > MostRows {
 		limit = MostRows
 	}
 	return Params{
-		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Limit: limit, Work: work, Best: Depth},
+		Queries: bundle.Params{Graph: model.Graph, Split: model.Split, Limit: limit, Work: work, Best: TopK},
 		Model:   model, Lock: held,
 	}
 }

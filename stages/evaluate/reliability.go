@@ -10,13 +10,16 @@ import (
 type Calibration struct {
 	// Split is the split that the calibration was fitted to.
 	Split string `json:"split"`
-	// BaseRate is the share of true candidates that probabilities presume, FittedBaseRate that of Split. Observed is the one
-	// found here.
+	// BaseRate is the share of true ones among the TopK best new answers that probabilities presume, FittedBaseRate that of
+	// Split.
 	BaseRate       float64 `json:"base_rate"`
 	FittedBaseRate float64 `json:"fitted_base_rate"`
-	Observed       float64 `json:"observed"`
-	Candidates     int64   `json:"candidates"`
-	True           int64   `json:"true"`
+	TopK           int     `json:"top_k"`
+	// Observed is the share of true ones among Candidates, the answers that are compared here, Mean their mean probability.
+	Candidates int64   `json:"candidates"`
+	True       int64   `json:"true"`
+	Observed   float64 `json:"observed"`
+	Mean       float64 `json:"mean"`
 	// Before takes the sigmoids of the scores for probabilities, After are the calibrated ones.
 	Before Reliability `json:"before"`
 	After  Reliability `json:"after"`
@@ -82,18 +85,18 @@ func (g *Gatherer) Calibration(c *calibration.Calibration) *Calibration {
 	byRelation := map[string]RelationCalibration{}
 	for relation, counts := range g.Reliability {
 		all.merge(counts)
-		candidates, isTrue := counts.After.Counts()
-		if counts.Queries >= calibration.MinQueries && candidates > 0 {
-			byRelation[relation] = RelationCalibration{counts.Queries, candidates, isTrue, counts.Before.Error(), counts.After.Error()}
+		total := counts.After.Total()
+		if counts.Queries >= calibration.MinQueries && total.Candidates > 0 {
+			byRelation[relation] = RelationCalibration{counts.Queries, total.Candidates, total.True, counts.Before.Error(), counts.After.Error()}
 		}
 	}
-	candidates, isTrue := all.After.Counts()
-	if candidates == 0 {
+	total := all.After.Total()
+	if total.Candidates == 0 {
 		return nil
 	}
 	return &Calibration{
-		Split: c.Split, BaseRate: c.BaseRate, FittedBaseRate: c.Rate(), Observed: float64(isTrue) / float64(candidates),
-		Candidates: candidates, True: isTrue,
+		Split: c.Split, BaseRate: c.BaseRate, FittedBaseRate: c.Rate(), TopK: c.TopK,
+		Candidates: total.Candidates, True: total.True, Observed: total.Observed(), Mean: total.Mean(),
 		Before: Reliability{all.Before.Error(), all.Before.Rows()}, After: Reliability{all.After.Error(), all.After.Rows()},
 		ByRelation: byRelation,
 	}

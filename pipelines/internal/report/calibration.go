@@ -45,9 +45,10 @@ func calibrationFigure(c *evaluate.Calibration) figure {
 	t.add("Calibration error before", metric(c.Before.Error))
 	t.add("Calibration error after", metric(c.After.Error))
 	t.add("True answers", percent(c.Observed))
-	t.add("Presumed (base rate)", percent(c.BaseRate))
+	t.add("Mean probability", percent(c.Mean))
+	t.add(fmt.Sprintf("Base rate of the %d best", c.TopK), percent(c.BaseRate))
 	if c.BaseRate != c.FittedBaseRate {
-		t.add("In the "+c.Split+" split", percent(c.FittedBaseRate))
+		t.add("Base rate in the "+c.Split+" split", percent(c.FittedBaseRate))
 	}
 	return t.figure()
 }

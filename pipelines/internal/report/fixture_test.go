@@ -164,7 +164,7 @@ func (f fixture) evaluation(split string) {
 
 // calibration returns probabilities that are far too high before calibration, and close to the observed shares after it.
 func (f fixture) calibration() *evaluate.Calibration {
-	c := &evaluate.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, Observed: 0.073, Candidates: 52238, True: 3813,
+	c := &evaluate.Calibration{Split: "valid", BaseRate: 0.07, FittedBaseRate: 0.07, TopK: 10, Observed: 0.073, Mean: 0.071, Candidates: 52238, True: 3813,
 		ByRelation: map[string]evaluate.RelationCalibration{f.relation(0): {Queries: 400, Candidates: 3900, True: 300, Before: 0.6, After: 0.01}}}
 	fill := func(r *evaluate.Reliability, share func(mean float64) float64) {
 		for i := range calibration.Bins {

@@ -61,7 +61,11 @@ func (a *scoring) calibrationRemedy(ctx context.Context) string {
 
 // sayUncalibrated says why answers have no probabilities.
 func (a *scoring) sayUncalibrated(ctx context.Context) {
-	if a.calibration == nil {
+	switch {
+	case a.calibration != nil:
+	case a.weights != "":
+		a.e.Say("answers have scores, but no probabilities: --weights have no calibration")
+	default:
 		a.e.Say("answers have scores, but no probabilities: %s has no calibration%s", a.model.Record.Name(), a.calibrationRemedy(ctx))
 	}
 }
@@ -72,6 +76,6 @@ func (a *scoring) printCalibration(ctx context.Context, c *evaluate.Calibration)
 		a.sayUncalibrated(ctx)
 		return
 	}
-	a.e.Say("  calibration error %.4f before, %.4f after: %.1f%% of the %s best new answers are true, probabilities presume %.1f%%",
-		c.Before.Error, c.After.Error, 100*c.Observed, progress.Count(c.Candidates), 100*c.BaseRate)
+	a.e.Say("  calibration error %.4f before, %.4f after: of %s best new answers %.1f%% are true, their mean probability is %.1f%% (base rate of the %d best: %.1f%%)",
+		c.Before.Error, c.After.Error, progress.Count(c.Candidates), 100*c.Observed, 100*c.Mean, c.TopK, 100*c.BaseRate)
 }

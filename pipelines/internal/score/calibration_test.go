@@ -66,10 +66,10 @@ func TestProbabilities(t *testing.T) {
 			}
 		}
 		got := *m.Calibration
-		candidates, isTrue := after.Counts()
-		if got.Before.Error != before.Error() || got.After.Error != after.Error() || got.Candidates != candidates || got.True != isTrue ||
+		total := after.Total()
+		if got.Before.Error != before.Error() || got.After.Error != after.Error() || got.Candidates != total.Candidates || got.True != total.True || got.Mean != total.Mean() ||
 			got.BaseRate != c.BaseRate || got.FittedBaseRate != c.Rate() || got.Split != "valid" || len(got.After.Bins) != calibration.Bins {
-			t.Errorf("metrics %+v, want errors %g and %g of %d candidates, %d true", got, before.Error(), after.Error(), candidates, isTrue)
+			t.Errorf("metrics %+v, want errors %g and %g of %d candidates, %d true", got, before.Error(), after.Error(), total.Candidates, total.True)
 		}
 		return got
 	}
@@ -85,7 +85,7 @@ func TestProbabilities(t *testing.T) {
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001"); code != 1 || !strings.Contains(stderr, "base_rate is") {
 		t.Errorf("another base rate than that of the evaluation: %d, %s", code, stderr)
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001", "--force"); !strings.Contains(out, "presume 0.1%") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--top_k", "4", "--base_rate", "0.001", "--force"); !strings.Contains(out, "(base rate of the 10 best: 0.1%)") {
 		t.Error(out)
 	}
 	check(shifted)

@@ -59,7 +59,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.candidates, "candidates", "", "`type:T|FILE|all`: the only entities that may be answers to your own queries; default all")
 			set.BoolVar(&f.onlyNew, "only_new", false, "leave out answers that the dataset contains, and the source itself")
 			set.StringVar(&f.output, "output", "", "`name` of the folder of the answers to your own queries, in evaluation/; default queries, or one made of --relation and the lists")
-			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
+			set.Float64Var(&f.baseRate, "base_rate", 0, "`share` of the 10 best new answers that is expected to be true, which probabilities presume; 0 or more, less than 1; 0 is that of the validation queries")
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)

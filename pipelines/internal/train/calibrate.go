@@ -37,7 +37,7 @@ func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
 func (t *training) planCalibration(sizes budget.Sizes) error {
 	sizes.Queries = min(sizes.Queries, calibrate.MostRows)
 	var err error
-	t.calibrationPlan, err = t.e.Plan(budget.Calibrate(sizes, t.configuration, calibrate.TopK, calibrate.Depth, bundle.MaxRows), t.memory, t.replicas)
+	t.calibrationPlan, err = t.e.Plan(budget.Calibrate(sizes, t.configuration, calibrate.TopK, bundle.MaxRows), t.memory, t.replicas)
 	return err
 }
 
