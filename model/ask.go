@@ -38,10 +38,48 @@ type Answer struct {
 // Unreached is the number of hops to an entity that no message from the source reaches.
 const Unreached = -1
 
-// Ask returns the k best answers of a query, best first; fewer where the graph has fewer entities. The error of
-// an unknown entity or relation is an *UnknownNameError.
-func (m *Model) Ask(ctx context.Context, query Query, k int) ([]Answer, error) {
-	answers, err := m.AskAll(ctx, []Query{query}, k)
+// AskOption changes which answers Ask and AskAll return.
+type AskOption func(*asking)
+
+type asking struct {
+	known      ranking.Known
+	candidates []string // nil for all entities
+}
+
+// OnlyNew leaves out known answers, and the source itself.
+func OnlyNew() AskOption { return func(a *asking) { a.known = ranking.LeftOut } }
+
+// Among leaves out all answers but the given entities.
+func Among(entities []string) AskOption {
+	return func(a *asking) { a.candidates = append([]string{}, entities...) }
+}
+
+// selection returns what is listed of k answers.
+func (m *Model) selection(ctx context.Context, k int, options []AskOption) (ranking.Selection, error) {
+	var a asking
+	for _, option := range options {
+		option(&a)
+	}
+	s := ranking.Selection{K: min(k, len(m.view.Entities)), Known: a.known}
+	if a.candidates == nil {
+		return s, nil
+	}
+	s.Candidates = make([]int32, len(a.candidates))
+	for i, name := range a.candidates {
+		var err error
+		if s.Candidates[i], err = m.lookup.Entity(ctx, name); err != nil {
+			return s, fmt.Errorf("candidate %d: %w", i+1, err)
+		}
+	}
+	slices.Sort(s.Candidates)
+	s.Candidates = slices.Compact(s.Candidates)
+	return s, nil
+}
+
+// Ask returns the k best answers of a query, best first, known ones among them unless the options leave them out; fewer where
+// there are fewer. The error of an unknown entity or relation is an *UnknownNameError.
+func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) ([]Answer, error) {
+	answers, err := m.AskAll(ctx, []Query{query}, k, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +92,13 @@ const chunk = 8
 // AskAll returns the k best answers of each query, in the order of the queries. It answers the queries of a
 // source together and uses all workers; the answers equal those of Ask. If a name is unknown, no query is
 // answered. It checks ctx before each chunk of queries.
-func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer, error) {
+func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([][]Answer, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("asking for %d answers, want 1 or more", k)
+	}
+	list, err := m.selection(ctx, k, options)
+	if err != nil {
+		return nil, err
 	}
 	ids := make([]tables.Query, len(queries))
 	order := make([]int, len(queries))
@@ -79,13 +121,13 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int) ([][]Answer,
 		order = order[n:]
 	}
 	answers := make([][]Answer, len(queries))
-	err := parallel.Try(ctx, cap(m.idle), len(chunks), func(ctx context.Context, _, task int) error {
+	err = parallel.Try(ctx, cap(m.idle), len(chunks), func(ctx context.Context, _, task int) error {
 		w, err := m.acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer func() { m.idle <- w }()
-		return m.answer(ctx, w, ids, chunks[task], k, answers)
+		return m.answer(ctx, w, ids, chunks[task], list, answers)
 	})
 	if err != nil {
 		return nil, err
@@ -112,7 +154,7 @@ func (m *Model) acquire(ctx context.Context) (*worker, error) {
 }
 
 // answer answers the queries ids[i], for each i of a chunk, into answers[i].
-func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk []int, k int, answers [][]Answer) error {
+func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk []int, list ranking.Selection, answers [][]Answer) error {
 	source := ids[chunk[0]].Source
 	for len(chunk) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -129,7 +171,7 @@ func (m *Model) answer(ctx context.Context, w *worker, ids []tables.Query, chunk
 		}
 		for j, i := range together {
 			known := m.known.Of(source, relations[j])
-			w.top = ranking.Top(w.scores[j], k, w.top)
+			w.top = list.Top(w.scores[j], source, known, w.top)
 			for _, c := range w.top {
 				if c.Score != c.Score {
 					return fmt.Errorf("answering query %d: a score is not a number: the weights of %s are not finite", i+1, m.Checkpoint())

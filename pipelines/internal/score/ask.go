@@ -178,7 +178,7 @@ func (a *scoring) readAsk(ctx context.Context) error {
 		q.queries = sources * int64(len(q.ask.Relations))
 		q.distinct, q.ask.Beside, q.shown = q.queries, !a.onlyNew, 3
 		name = a.derivedName()
-		a.e.Say("%s queries: %s sources, relations: %s", progress.Count(q.queries), progress.Count(sources), progress.Count(int64(len(q.ask.Relations))))
+		a.e.Say("queries: %s (sources: %s, relations: %s)", progress.Count(q.queries), progress.Count(sources), progress.Count(int64(len(q.ask.Relations))))
 	}
 	if a.output != "" {
 		name = a.output

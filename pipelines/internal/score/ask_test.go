@@ -173,6 +173,33 @@ func TestAsksAreKeptApart(t *testing.T) {
 	}
 }
 
+// TestAskAboutTypes asks about the entities of a type for those of another, and why.
+func TestAskAboutTypes(t *testing.T) {
+	w := trained(t, "typed")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain")
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") {
+		t.Errorf("it says\n%s", out)
+	}
+	rows := askedRows(t, w, "ask-inverse-next-Fizz-Rest")
+	if len(rows) != 20*3 { // the known answer beside two new ones
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, p := range rows {
+		var source, answer int
+		fmt.Sscanf(p.Source+" "+p.Entity, "e%d e%d", &source, &answer)
+		if source%3 != 0 || answer%3 == 0 || p.Known != (answer == (source+59)%60) {
+			t.Errorf("row %+v", p)
+		}
+	}
+	explained := rowsOf[parquet.Explanation](t, filepath.Join(w, "runs/main/evaluation", "ask-inverse-next-Fizz-Rest", "explanations"))
+	if len(explained) == 0 {
+		t.Error("no explanations")
+	}
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "type:Fiz"); !strings.Contains(stderr, `--sources: unknown type "Fiz"; closest: "Fizz"`) {
+		t.Errorf("it says %s", stderr)
+	}
+}
+
 // TestStandardInput asks the queries that are piped in.
 func TestStandardInput(t *testing.T) {
 	before := os.Stdin

@@ -48,6 +48,22 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("answers (-score --queries +library):\n%s", diff)
 			}
+			among := []string{prefix + "001", prefix + "005", prefix + "009", prefix + "013", prefix + "020", prefix + "004"}
+			flags := []string{"--workspace", w, "--queries", file, "--top_k", "2", "--only_new", "--candidates", filepath.Join(t.TempDir(), "among")}
+			if err := os.WriteFile(flags[len(flags)-1], []byte(strings.Join(among, "\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			pipelinetest.Succeed(t, Pipeline(), flags...)
+			want = make([][]model.Answer, len(queries))
+			for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation", "queries", "predictions")) {
+				want[p.Query] = append(want[p.Query], model.Answer{Entity: p.Entity, Score: p.Score, Probability: p.Probability, Hops: int(p.Hops), Known: p.Known})
+			}
+			if got, err = m.AskAll(t.Context(), queries, 2, model.OnlyNew(), model.Among(among)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("new answers among some (-score +library):\n%s", diff)
+			}
 		})
 	}
 }

@@ -1,8 +1,10 @@
 package score
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tagnet/pipelines/internal/pipelinetest"
@@ -12,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
-// trained returns a workspace with the model of a ring: "plain", or "inductive" with the ring of
+// trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of
 // other entities as its inference graph.
 func trained(t testing.TB, kind string) string {
 	t.Helper()
@@ -20,6 +22,13 @@ func trained(t testing.TB, kind string) string {
 		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))}
 		if kind == "inductive" {
 			arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Ring("o", 40)))
+		}
+		if kind == "typed" {
+			var types strings.Builder
+			for i := range 60 {
+				fmt.Fprintf(&types, "e%03d\t%s\n", i, []string{"Fizz", "Rest", "Rest"}[i%3])
+			}
+			arguments = append(arguments, "--types", file(t, "types.tsv", types.String()))
 		}
 		pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")

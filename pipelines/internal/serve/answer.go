@@ -200,8 +200,11 @@ type batchKey struct {
 // ask returns the answers of queries, which it submits all at once.
 func (s *server) ask(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
 	tickets := make([]batch.Ticket, len(queries))
+	all := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
+		return s.model.AskAll(ctx, queries, k)
+	}
 	for i, one := range queries {
-		tickets[i] = s.batches.Submit(batchKey{one.Source}, one, k, s.model.AskAll)
+		tickets[i] = s.batches.Submit(batchKey{one.Source}, one, k, all)
 	}
 	answers := make([][]model.Answer, len(queries))
 	var first error
