@@ -141,11 +141,15 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		stage.Outputs = f.outputs(source)
 		err = f.complete(ctx, e, source, stage.Lock())
 	}
+	var counts map[string]int64
+	if err == nil {
+		counts, stage.Vocabulary, err = rows(ctx, e.Workspace.Graph())
+	}
 	if err != nil {
 		stage.Abandon(!command.Local())
 		return err
 	}
-	if err := publish(ctx, e, stage); err != nil {
+	if err := stage.Publish(ctx, counts); err != nil {
 		return err
 	}
 	return finish(ctx, e, source, true)
@@ -304,17 +308,16 @@ func (f *flags) outputs(source dataset) []string {
 	return files
 }
 
-// publish writes the manifest of graph/.
-func publish(ctx context.Context, e *command.Environment, stage workspace.Stage) error {
-	folder := e.Workspace.Graph()
+// rows returns the numbers of rows for the manifest of graph/, and the hash of its names.
+func rows(ctx context.Context, folder string) (rows map[string]int64, vocabulary string, err error) {
 	s, err := graph.ReadSummary(ctx, folder)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	if stage.Vocabulary, err = graph.VocabularyHash(ctx, folder, s); err != nil {
-		return err
+	if vocabulary, err = graph.VocabularyHash(ctx, folder, s); err != nil {
+		return nil, "", err
 	}
-	rows := map[string]int64{
+	rows = map[string]int64{
 		"entities": s.Entities, "relations": s.Relations, "facts": s.Facts, "edges": s.Edges, "rejected": s.Rejected,
 	}
 	for _, split := range kg.Splits {
@@ -323,7 +326,7 @@ func publish(ctx context.Context, e *command.Environment, stage workspace.Stage)
 	if s.InferenceGraph != nil {
 		rows["inference_entities"], rows["inference_edges"] = s.InferenceGraph.Entities, s.InferenceGraph.Edges
 	}
-	return stage.Publish(ctx, rows)
+	return rows, vocabulary, nil
 }
 
 // finish describes the graph, lists the outputs and suggests what to run next.
