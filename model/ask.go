@@ -44,6 +44,7 @@ type AskOption func(*asking)
 type asking struct {
 	known      ranking.Known
 	candidates []string // nil for all entities
+	kind       *string  // a type, of OfType
 }
 
 // OnlyNew leaves out known answers, and the source itself.
@@ -61,6 +62,11 @@ func (m *Model) selection(ctx context.Context, k int, options []AskOption) (rank
 		option(&a)
 	}
 	s := ranking.Selection{K: min(k, len(m.view.Entities)), Known: a.known}
+	if a.kind != nil {
+		var err error
+		s.Candidates, err = m.view.OfType(ctx, *a.kind)
+		return s, err
+	}
 	if a.candidates == nil {
 		return s, nil
 	}

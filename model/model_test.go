@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -277,5 +278,32 @@ func TestSequentialAskUsesOneWorker(t *testing.T) {
 		if bytes := ask(); 4*bytes > first {
 			t.Errorf("query %d allocates %d bytes, the first %d", i+2, bytes, first)
 		}
+	}
+}
+
+// TestOnlyNew compares with all answers, of which it leaves out the known ones and the source.
+func TestOnlyNew(t *testing.T) {
+	t.Parallel()
+	m := trained(t)
+	queries := everyQuery(m)
+	all, err := m.AskAll(t.Context(), queries, len(m.Entities()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.AskAll(t.Context(), queries, 4, model.OnlyNew())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range queries {
+		want := slices.DeleteFunc(all[i], func(a model.Answer) bool { return a.Known || a.Entity == q.Source })[:4]
+		if diff := cmp.Diff(want, got[i]); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", q, diff)
+		}
+	}
+	if types, err := m.Types(t.Context()); err != nil || len(types) > 0 {
+		t.Errorf("types %q, %v of a model without any", types, err)
+	}
+	if _, err := m.Ask(t.Context(), queries[0], 1, model.OfType("person")); !errors.Is(err, model.ErrNoTypes) {
+		t.Errorf("a type of a model without any: %v", err)
 	}
 }

@@ -28,6 +28,9 @@ type request struct {
 	query
 	Queries []query `json:"queries"`
 	K       *int    `json:"k"`
+	OnlyNew bool    `json:"only_new"`
+	// Candidates restricts the answers to the entities of a type, as type:NAME.
+	Candidates *string `json:"candidates"`
 }
 
 // query is a query by name. A relation with a leading ~ is the inverse one.
@@ -61,7 +64,7 @@ type results struct {
 
 // answerOne answers the query of a URL.
 func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "k")
+	p, err := parameters(r, "source", "relation", "k", "only_new", "candidates")
 	if err != nil {
 		return err
 	}
@@ -69,6 +72,10 @@ func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
 	if q.K, err = p.number("k"); err != nil {
 		return err
 	}
+	if q.OnlyNew, err = p.flag("only_new"); err != nil {
+		return err
+	}
+	q.Candidates = p.text("candidates")
 	return s.answer(w, r, q)
 }
 
@@ -127,6 +134,14 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 	case !admitRest(r.Context(), len(q.Queries)):
 		return s.busy()
 	}
+	key := batchKey{onlyNew: q.OnlyNew}
+	if q.Candidates != nil {
+		kind, ok := strings.CutPrefix(*q.Candidates, "type:")
+		if !ok {
+			return invalid("candidates is %q: want type: and the name of an entity type", *q.Candidates)
+		}
+		key.typed, key.kind = true, kind
+	}
 	asked := make([]model.Query, len(q.Queries))
 	for i, one := range q.Queries {
 		var err error
@@ -137,7 +152,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 			return err
 		}
 	}
-	found, err := s.ask(r.Context(), asked, k)
+	found, err := s.ask(r.Context(), asked, k, key)
 	if err != nil {
 		return err
 	}
@@ -192,19 +207,34 @@ func (s *server) resolve(ctx context.Context, q query) (model.Query, error) {
 	return asked, s.model.Check(ctx, asked)
 }
 
-// batchKey is what queries that share a batch have in common.
+// batchKey is what queries that share a batch have in common: their source, and which answers they want.
 type batchKey struct {
-	source string
+	source  string
+	onlyNew bool
+	typed   bool // only answers of the type kind
+	kind    string
+}
+
+// options returns how the model restricts the answers.
+func (key batchKey) options() (list []model.AskOption) {
+	if key.onlyNew {
+		list = append(list, model.OnlyNew())
+	}
+	if key.typed {
+		list = append(list, model.OfType(key.kind))
+	}
+	return list
 }
 
 // ask returns the answers of queries, which it submits all at once.
-func (s *server) ask(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
-	tickets := make([]batch.Ticket, len(queries))
-	all := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
-		return s.model.AskAll(ctx, queries, k)
+func (s *server) ask(ctx context.Context, queries []model.Query, k int, key batchKey) ([][]model.Answer, error) {
+	compute := func(ctx context.Context, queries []model.Query, k int) ([][]model.Answer, error) {
+		return s.model.AskAll(ctx, queries, k, key.options()...)
 	}
+	tickets := make([]batch.Ticket, len(queries))
 	for i, one := range queries {
-		tickets[i] = s.batches.Submit(batchKey{one.Source}, one, k, all)
+		key.source = one.Source
+		tickets[i] = s.batches.Submit(key, one, k, compute)
 	}
 	answers := make([][]model.Answer, len(queries))
 	var first error

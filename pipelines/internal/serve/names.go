@@ -25,6 +25,23 @@ func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
 	return write(w, http.StatusOK, "application/json", s.relations)
 }
 
+// typesResponse is the response of /types.
+type typesResponse struct {
+	Types []string `json:"types"`
+}
+
+// listTypes lists the names of all entity types.
+func (s *server) listTypes(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	types, err := s.model.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, typesResponse{append([]string{}, types...)})
+}
+
 // listEntities lists the first entities whose names have a prefix.
 func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
 	p, err := parameters(r, "prefix", "count")

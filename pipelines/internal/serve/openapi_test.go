@@ -127,7 +127,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", ask("Person 01", "knows", "k", "1000"), ""},
 		{"GET", ask("Person 01", "knows", "k", "0"), ""},
 		{"GET", ask("person 01", "knows"), ""},
-		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":3}`},
+		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":3,"only_new":true}`},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"~knows"}]}`},
 		{"POST", "/answer", `{}`},
 		{"POST", "/answer", `{"queries":[{"source":"?","relation":"~knows"}]}`},
@@ -138,6 +138,8 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", "/entities?prefix=p&count=3", ""},
 		{"GET", "/entities?count=0", ""},
 		{"GET", "/relations", ""},
+		{"GET", "/types", ""},
+		{"GET", ask("Person 01", "knows", "candidates", "type:Drug"), ""},
 		{"GET", "/healthz", ""},
 		{"GET", "/metrics", ""},
 		{"GET", "/openapi.json", ""},
@@ -185,7 +187,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		}
 	}
 	fields := slices.Sorted(maps.Keys(d.Components.Schemas["Request"].Properties))
-	if diff := cmp.Diff([]string{"k", "queries", "relation", "source"}, fields); diff != "" {
+	if diff := cmp.Diff([]string{"candidates", "k", "only_new", "queries", "relation", "source"}, fields); diff != "" {
 		t.Errorf("fields of a request (-want +described):\n%s", diff)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
-// trained returns a workspace with the model of a ring.
+// trained returns a workspace with the model of a ring. Its tests are not parallel: a run of Beam changes TMPDIR.
 func trained(t testing.TB) string {
 	t.Helper()
 	return pipelinetest.Template(t, "ring", func(workspace string) {
@@ -65,7 +66,7 @@ func launch(t testing.TB, workspace string, arguments ...string) *process {
 	for p.url == "" {
 		line, err := p.stdout.ReadString('\n')
 		if err != nil {
-			t.Fatalf("the server does not listen: %v, %s", err, p.stderr.String())
+			t.Fatalf("the server does not listen: %v, %v, %s", err, p.Wait(), p.stderr.String())
 		}
 		if _, url, ok := strings.Cut(line, "listening on "); ok {
 			p.url = strings.TrimSpace(url)
@@ -94,7 +95,6 @@ func refused(err error) bool {
 
 // TestInterruptAnswersWhatIsUnderWay interrupts a server under load: each request is answered or not taken at all.
 func TestInterruptAnswersWhatIsUnderWay(t *testing.T) {
-	t.Parallel()
 	p := launch(t, trained(t))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	body := `{"queries":[` + strings.TrimSuffix(strings.Repeat(`{"source":"e007","relation":"skip"},`, 20), ",") + `]}`
@@ -135,7 +135,6 @@ func TestInterruptAnswersWhatIsUnderWay(t *testing.T) {
 
 // TestSecondInterrupt has a request under way whose body never ends.
 func TestSecondInterrupt(t *testing.T) {
-	t.Parallel()
 	p := launch(t, trained(t))
 	connection, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
@@ -181,7 +180,6 @@ func files(t testing.TB, folder string) map[string][32]byte {
 // TestManyRequests sends some hundreds of requests, a tenth of them malformed, kills the server in between, and
 // compares the answers of the next one. infra/bench/serve does the same with thousands.
 func TestManyRequests(t *testing.T) {
-	t.Parallel()
 	workspace := trained(t)
 	before := files(t, workspace)
 	malformed := []string{
@@ -237,8 +235,49 @@ func TestManyRequests(t *testing.T) {
 	}
 }
 
+// TestTypesAndNewAnswers has a dataset with a file of types.
+func TestTypesAndNewAnswers(t *testing.T) {
+	dataset, workspace := pipelinetest.Ring("e", 30), filepath.Join(t.TempDir(), "workspace")
+	var types strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&types, "e%03d\t%s\n", i, []string{"even", "odd"}[i%2])
+	}
+	folder := pipelinetest.Dataset(t, dataset)
+	pipelinetest.Write(t, filepath.Join(folder, "types.txt"), types.String())
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", folder, "--types", filepath.Join(folder, "types.txt"))
+	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "8", "--epochs", "1", "--negatives", "8")
+	p := launch(t, workspace)
+	if got := read[typesResponse](t, send(t, "GET", p.url+"/types", "")); !slices.Equal(got.Types, []string{"even", "odd"}) {
+		t.Errorf("types %q", got.Types)
+	}
+	names := func(of []answer) (list []string) {
+		for _, a := range of {
+			list = append(list, a.Entity)
+		}
+		return list
+	}
+	all := read[result](t, send(t, "GET", p.url+ask("e007", "skip", "k", "1000"), ""))
+	odd := slices.DeleteFunc(slices.Clone(all.Answers), func(a answer) bool { return a.Entity[3]%2 == '0'%2 })
+	fresh := slices.DeleteFunc(slices.Clone(odd), func(a answer) bool { return a.Known || a.Entity == "e007" })
+	if len(odd) != 15 || len(fresh) != 13 { // the source and e009 are left out
+		t.Fatalf("%d odd answers, %d of them new", len(odd), len(fresh))
+	}
+	for query, want := range map[string][]answer{
+		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd"}`:                  odd,
+		`{"source":"e007","relation":"skip","k":5,"candidates":"type:odd","only_new":true}`:     fresh[:5],
+		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd","only_new":true}`:  fresh,
+		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd","only_new":false}`: odd,
+	} {
+		if diff := cmp.Diff(names(want), names(read[result](t, send(t, "POST", p.url+"/answer", query)).Answers)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	if f := read[failure](t, send(t, "GET", p.url+ask("e007", "skip", "candidates", "type:eve"), "")); len(f.Closest) == 0 || f.Closest[0] != "even" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestRefusedCommands(t *testing.T) {
-	t.Parallel()
 	workspace := trained(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -288,7 +327,6 @@ func (w *whenListening) Write(text []byte) (int, error) {
 
 // TestStartTellsWhatMatters has a server that other machines reach, with the model of a training that is not complete.
 func TestStartTellsWhatMatters(t *testing.T) {
-	t.Parallel()
 	workspace := trained(t)
 	if err := os.Remove(filepath.Join(workspace, "runs", "main", "checkpoints", "manifest.json")); err != nil {
 		t.Fatal(err)

@@ -76,6 +76,7 @@ func newServer(o settings) (*server, error) {
 		{http.MethodGet, "/explain", true, s.explain},
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/relations", false, s.listRelations},
+		{http.MethodGet, "/types", false, s.listTypes},
 		{http.MethodGet, "/healthz", false, s.showHealth},
 		{http.MethodGet, "/metrics", false, s.showMetrics},
 		{http.MethodGet, "/openapi.json", false, s.showDescription},
@@ -212,6 +213,8 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	case errors.As(err, &f):
 	case errors.As(err, &unknown):
 		f = &failure{status: http.StatusNotFound, Text: unknown.Error(), Closest: unknown.Closest}
+	case errors.Is(err, model.ErrNoTypes):
+		f = &failure{status: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &large):
 		f = &failure{status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("the body has more than %d bytes", large.Limit)}
 	case errors.Is(err, errDeadline):
