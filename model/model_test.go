@@ -290,14 +290,16 @@ func TestOnlyNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.AskAll(t.Context(), queries, 4, model.OnlyNew())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, q := range queries {
-		want := slices.DeleteFunc(all[i], func(a model.Answer) bool { return a.Known || a.Entity == q.Source })[:4]
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", q, diff)
+	for _, k := range []int{4, len(m.Entities())} {
+		got, err := m.AskAll(t.Context(), queries, k, model.OnlyNew())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range queries {
+			want := slices.DeleteFunc(slices.Clone(all[i]), func(a model.Answer) bool { return a.Known || a.Entity == q.Source })
+			if diff := cmp.Diff(want[:min(k, len(want))], got[i]); diff != "" {
+				t.Errorf("%d answers to %+v (-want +got):\n%s", k, q, diff)
+			}
 		}
 	}
 	if types, err := m.Types(t.Context()); err != nil || len(types) > 0 {

@@ -38,7 +38,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
-			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, such as 20s; an interrupt waits as long for those under way")
+			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			command.Kernel(set, &f.kernel, "variant of the kernels")
