@@ -321,14 +321,15 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 	return resume, nil
 }
 
-// resumeNothing returns an error if a run with other flags was interrupted before its first checkpoint: --resume alone has
-// no flags to take, and would train with the defaults. Otherwise it says that the training starts from the beginning.
+// resumeNothing returns an error if --resume alone is given and a run with other flags was interrupted before its first
+// checkpoint: there are no flags to take, and it would train with the defaults. Otherwise it says that the training starts from the beginning.
 func (t *training) resumeNothing(ctx context.Context) error {
 	before, err := lock.LastCommand(ctx, string(t.folder))
 	if err != nil {
 		return err
 	}
-	if before != "" && before != t.stage.Command.String() {
+	alone := t.stage.Command.With("--resume").String() == t.resumed().String() // no flag that a checkpoint has is given
+	if alone && before != "" && before != t.stage.Command.String() {
 		return fmt.Errorf("there is no checkpoint to resume from, and so none whose flags --resume can take; this starts the interrupted training again: %s", before)
 	}
 	t.e.Say("there is no checkpoint to resume from: training from the beginning")
