@@ -201,7 +201,7 @@ func Prefixes(ctx context.Context, url string, format Format, p *rdf.Prefixes) e
 		return err
 	}
 	defer file.Close()
-	return rdf.ReadTurtle(url, storage.Base(url), interruptible{ctx, file}, p.Add, func(int, rdf.Statement) error { return nil })
+	return rdf.ReadTurtle(url, storage.Base(url), storage.Interruptible(ctx, file), p.Add, func(int, rdf.Statement) error { return nil })
 }
 
 // readStatements reads N-Triples or Turtle.
@@ -219,17 +219,4 @@ func readStatements(url string, r io.Reader, o Options, each Each, bad Bad) (Cou
 	}
 	err := rdf.ReadTurtle(url, storage.Base(url), r, nil, statement)
 	return counts, err
-}
-
-// interruptible is a reader that ends with the context's error.
-type interruptible struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r interruptible) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }

@@ -86,7 +86,7 @@ func (l *Labels) read(ctx context.Context, format Format, each func(line int, id
 		return err
 	}
 	defer file.Close()
-	return ReadTable(l.url, format, interruptible{ctx, file}, each, func(b triples.BadLine) error { return b })
+	return ReadTable(l.url, format, storage.Interruptible(ctx, file), each, func(b triples.BadLine) error { return b })
 }
 
 // ReadNameIDs reads OpenKE's entity2id.txt or relation2id.txt: the number of names, then lines of a name and its
@@ -98,7 +98,7 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 		return nil, err
 	}
 	defer file.Close()
-	err = eachCounted(url, interruptible{ctx, file}, func(line int, text string) error {
+	err = eachCounted(url, storage.Interruptible(ctx, file), func(line int, text string) error {
 		cut := strings.LastIndexAny(text, "\t ")
 		if cut < 0 {
 			return triples.BadLine{File: url, Line: line, Reason: "no id follows the name", Remedy: "write the name, a tab and its id", Text: text}

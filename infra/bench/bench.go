@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tagnet/infra/internal/program"
 	"tagnet/model/configuration"
 	"tagnet/model/device/cuda"
 	"tagnet/model/graph"
@@ -43,14 +44,14 @@ func prepare(o options) (*bench, error) {
 		c.Negatives = o.negatives
 	}
 	if err := c.Validate(); err != nil {
-		return nil, usageError{err}
+		return nil, program.Usage("%w", err)
 	}
 	var err error
 	if b.kernel, err = kernel.Named(o.kernel); err != nil {
 		if o.kernel != "" {
 			err = fmt.Errorf("--kernel: %w", err)
 		}
-		return nil, usageError{err}
+		return nil, program.Usage("%w", err)
 	}
 	if b.selected, err = accelerator.Select(accelerator.Process, o.device, *c); err != nil {
 		return nil, err

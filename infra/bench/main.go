@@ -5,39 +5,19 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strconv"
 
 	_ "tagnet/formats/storage/gcs" // --workspace may be a gs:// URL
+	"tagnet/infra/internal/program"
 	"tagnet/model/device"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "bench: interrupted; no result was written")
-		os.Exit(130)
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		os.Exit(1)
-	}
-}
-
-// usageError reports a wrong flag.
-type usageError struct{ error }
+func main() { os.Exit(program.Run("bench", "interrupted; no result was written", run)) }
 
 // options are the flags.
 type options struct {
@@ -107,7 +87,6 @@ func (r result) rounded() result {
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // main prints the error
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace with a graph, made by preprocess")
 	set.IntVar(&o.layers, "layers", 6, "layers of propagation")
 	set.IntVar(&o.delta, "delta", 2, "layers for which an entity hears messages after it is reached")
@@ -123,23 +102,16 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.IntVar(&o.negatives, "negatives", 0, "negatives of a training query, 0 for the default of 128")
 	set.BoolVar(&o.roofline, "roofline", false, "also print how close each phase comes to the peaks of this machine, measured in the same run")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the weights and queries")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			set.SetOutput(diagnostics)
-			set.Usage()
-			return o, err
-		}
-		return o, usageError{fmt.Errorf("%w; -h lists all flags", err)}
+	if err := program.Parse(set, "Times the propagation on a workspace's graph: the search, the messages and the dense layers of a query.", arguments, diagnostics); err != nil {
+		return o, err
 	}
 	switch {
-	case set.NArg() > 0:
-		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
 	case o.roofline && o.device.Mode != device.CPU:
-		return o, usageError{errors.New("--roofline needs --device cpu: a device has no phases")}
+		return o, program.Usage("--roofline needs --device cpu: a device has no phases")
 	case o.negatives < 0:
-		return o, usageError{fmt.Errorf("--negatives is %d, and must be 0 or more", o.negatives)}
+		return o, program.Usage("--negatives is %d, and must be 0 or more", o.negatives)
 	case o.queries < 1 || o.perSource < 1 || o.threads < 1:
-		return o, usageError{errors.New("--queries, --per_source and --threads must be 1 or more")}
+		return o, program.Usage("--queries, --per_source and --threads must be 1 or more")
 	}
 	return o, nil
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"tagnet/infra/internal/program"
 	"tagnet/model/device"
 	"tagnet/model/kernel"
 	"tagnet/stages/accelerator"
@@ -203,7 +204,7 @@ func TestErrors(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), append([]string{"--workspace", workspace}, c.arguments...), &out, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), c.says) || errors.As(err, new(usageError)) != c.usage {
+		if err == nil || !strings.Contains(err.Error(), c.says) || errors.As(err, new(program.UsageError)) != c.usage {
 			t.Errorf("%v: %v", c.arguments, err)
 		}
 		if out.Len() > 0 {

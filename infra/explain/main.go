@@ -4,34 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
+
+	"tagnet/infra/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "explain: interrupted")
-		os.Exit(130)
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "explain: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "explain: %v\n", err)
-		os.Exit(1)
-	}
-}
-
-// usageError reports a wrong flag.
-type usageError struct{ error }
+func main() { os.Exit(program.Run("explain", "interrupted", run)) }
 
 // options are the flags.
 type options struct {
@@ -67,7 +47,6 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("explain", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // main prints the error
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace with a trained model")
 	set.StringVar(&o.name, "run", "main", "`name` of the model in the workspace")
 	set.StringVar(&o.checkpoint, "checkpoint", "best", "`checkpoint`: best, last, an epoch's number, or the path of its file")
@@ -79,21 +58,14 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.rules, "rules", false, "compare first paths with the rules of the built-in sample, the quickstart's graph")
 	set.BoolVar(&o.removal, "removal", false, "remove the facts of first paths, and as many random ones near the source, and compare the scores")
 	set.BoolVar(&o.show, "show", false, "print what is counted for each answer")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			set.SetOutput(diagnostics)
-			set.Usage()
-			return o, err
-		}
-		return o, usageError{fmt.Errorf("%w; -h lists all flags", err)}
+	if err := program.Parse(set, "Checks explanations on a trained model: their time, their rules, and the scores without their facts.", arguments, diagnostics); err != nil {
+		return o, err
 	}
 	switch {
-	case set.NArg() > 0:
-		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
 	case o.queries < 1 || o.paths < 1 || o.draws < 1:
-		return o, usageError{errors.New("--queries, --paths and --draws must be 1 or more")}
+		return o, program.Usage("--queries, --paths and --draws must be 1 or more")
 	case o.split != "valid" && o.split != "test":
-		return o, usageError{fmt.Errorf("--split is %q: want valid or test", o.split)}
+		return o, program.Usage("--split is %q: want valid or test", o.split)
 	}
 	return o, nil
 }

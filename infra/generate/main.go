@@ -11,33 +11,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	_ "tagnet/formats/storage/gcs" // --out may be a gs:// URL
+	"tagnet/infra/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "generate: interrupted, nothing was written")
-		os.Exit(130)
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
-		os.Exit(1)
-	}
-}
-
-// usageError is a wrong flag.
-type usageError struct{ error }
+func main() { os.Exit(program.Run("generate", "interrupted, nothing was written", run)) }
 
 // options are the flags.
 type options struct {
@@ -51,13 +31,6 @@ type options struct {
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("generate", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {} // a wrong flag is one line
-	help := func() {
-		set.SetOutput(diagnostics)
-		fmt.Fprint(diagnostics, "Makes a knowledge graph whose degrees follow a power law: train.txt, valid.txt and test.txt\n\nusage: go run ./infra/generate --out FOLDER [flags]\n\nflags:\n")
-		set.PrintDefaults()
-	}
 	set.StringVar(&o.out, "out", "", "`folder` or URL that takes the three files; it must hold none of them yet")
 	set.Int64Var(&o.facts, "facts", 1_000_000, "facts of train.txt")
 	set.Int64Var(&o.valid, "valid", 500, "facts of valid.txt")
@@ -66,12 +39,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Int64Var(&o.relations, "relations", 500, "relations")
 	set.Float64Var(&o.exponent, "exponent", 2.5, "of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
 	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			help()
-			return o, err
-		}
-		return o, usageError{fmt.Errorf("%w; -h lists the flags", err)}
+	if err := program.Parse(set, "Makes a knowledge graph whose degrees follow a power law: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
+		return o, err
 	}
 	if o.entities == 0 {
 		o.entities = max(1, o.facts/10)
@@ -88,7 +57,7 @@ const (
 )
 
 func (o options) check(set *flag.FlagSet) error {
-	wrong := func(format string, arguments ...any) error { return usageError{fmt.Errorf(format, arguments...)} }
+	wrong := func(format string, arguments ...any) error { return program.Usage(format, arguments...) }
 	for _, n := range []struct {
 		name               string
 		value, least, most int64
@@ -118,7 +87,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	}
 	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
 	if err != nil {
-		return usageError{err}
+		return program.Usage("%w", err)
 	}
 	made := absent(o.out)
 	if err := write(ctx, g, o, diagnostics); err != nil {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tagnet/infra/internal/program"
 )
 
 // generate runs the command and returns the files' content.
@@ -135,7 +137,7 @@ func TestWrongFlagIsOneLine(t *testing.T) {
 	for argument, want := range map[string]string{"--seed=-1": "seed", "--nonsense": "nonsense", "--facts=x": "facts"} {
 		var out, diagnostics bytes.Buffer
 		err := run(t.Context(), []string{"--out", t.TempDir(), argument}, &out, &diagnostics)
-		if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) || out.Len()+diagnostics.Len() > 0 {
+		if !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), want) || out.Len()+diagnostics.Len() > 0 {
 			t.Errorf("%s: %v, and %q", argument, err, diagnostics.String())
 		}
 	}
@@ -152,7 +154,7 @@ func TestRefused(t *testing.T) {
 		{"entities", "3000000000", "--entities"}, {"valid", "0", "--valid"}, {"relations", "x", "relations"},
 	} {
 		_, err := generate(t, "--"+test.flag, test.value)
-		if err == nil || !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), test.says) {
+		if err == nil || !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("--%s %s: %v", test.flag, test.value, err)
 		}
 	}

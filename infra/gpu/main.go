@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"tagnet/formats/storage"
+	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
 	"tagnet/model/configuration"
 	"tagnet/model/device"
@@ -27,25 +26,10 @@ import (
 
 func main() {
 	start := time.Now()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, func() time.Time { return time.Now() }, start)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "gpu: interrupted; what --out holds is complete, and --resume continues a training there")
-		os.Exit(130)
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "gpu: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "gpu: %v\n", err)
-		os.Exit(1)
-	}
+	os.Exit(program.Run("gpu", "interrupted; what --out holds is complete, and --resume continues a training there", func(ctx context.Context, arguments []string, out, _ io.Writer) error {
+		return run(ctx, arguments, out, time.Now, start)
+	}))
 }
-
-// usageError reports a wrong flag.
-type usageError struct{ error }
 
 // options are the flags.
 type options struct {
@@ -64,7 +48,6 @@ type options struct {
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // main prints the error
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
 	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration: "+strings.Join(configuration.PresetNames(), ", "))
 	set.StringVar(&o.out, "out", "out", "`folder` for the log, the measurements and the training's newest checkpoint")
@@ -81,25 +64,18 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.skipVerify, "skip_verify", false, "do not verify the device with the golden cases")
 	set.BoolVar(&o.skipMeasure, "skip_measure", false, "do not measure steps and scoring")
 	set.BoolVar(&o.skipTraining, "skip_training", false, "do not train")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			set.SetOutput(diagnostics)
-			set.Usage()
-			return o, err
-		}
-		return o, usageError{err}
+	if err := program.Parse(set, "Verifies, measures and trains on a CUDA device, in one run of limited time.", arguments, diagnostics); err != nil {
+		return o, err
 	}
 	switch {
-	case set.NArg() > 0:
-		return o, usageError{fmt.Errorf("unknown argument %q", set.Arg(0))}
 	case !(o.minutes > 0):
-		return o, usageError{fmt.Errorf("--minutes %g: want more than 0", o.minutes)}
+		return o, program.Usage("--minutes %g: want more than 0", o.minutes)
 	case !(o.checkpointMinutes >= 0):
-		return o, usageError{fmt.Errorf("--checkpoint_minutes %g: want 0 or more", o.checkpointMinutes)}
+		return o, program.Usage("--checkpoint_minutes %g: want 0 or more", o.checkpointMinutes)
 	case o.steps < 1 || o.epochs < 0 || o.batchSize < 0:
-		return o, usageError{errors.New("--steps, --epochs or --batch_size is too small")}
+		return o, program.Usage("--steps, --epochs or --batch_size is too small")
 	case o.split != "" && o.split != "test" && o.split != "valid":
-		return o, usageError{fmt.Errorf("--score %s: want test or valid", o.split)}
+		return o, program.Usage("--score %s: want test or valid", o.split)
 	}
 	return o, nil
 }
@@ -108,7 +84,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 func (o options) configuration() (configuration.Configuration, error) {
 	c, err := configuration.Preset(o.preset)
 	if err != nil {
-		return c, usageError{fmt.Errorf("--preset: %w", err)}
+		return c, program.Usage("--preset: %w", err)
 	}
 	if o.epochs > 0 {
 		c.Epochs = o.epochs
@@ -129,7 +105,7 @@ func (o options) open() (device.Device, error) {
 	}
 	choice, err := device.Parse(o.device)
 	if err != nil || choice.Mode != device.CUDA {
-		return nil, usageError{fmt.Errorf("--device %s: want cuda or cuda:n", o.device)}
+		return nil, program.Usage("--device %s: want cuda or cuda:n", o.device)
 	}
 	return cuda.Open(choice.Ordinal)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/infra/internal/program"
 	"tagnet/model/checkpoint"
 	"tagnet/model/gpu/kernels"
 )
@@ -186,7 +187,7 @@ func TestUsage(t *testing.T) {
 		{"--minutes", "0"}, {"--minutes", "NaN"}, {"--device", "cpu"}, {"--preset", "none"}, {"--score", "train"}, {"--steps", "0"}, {"more"}, {"--none"},
 	} {
 		err := run(t.Context(), append([]string{"--out", t.TempDir()}, arguments...), &bytes.Buffer{}, time.Now, time.Now())
-		if !errors.As(err, new(usageError)) {
+		if !errors.As(err, new(program.UsageError)) {
 			t.Errorf("%q: %v, want an error of usage", arguments, err)
 		}
 	}

@@ -11,32 +11,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
+
+	"tagnet/infra/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "ptx: interrupted")
-		os.Exit(130)
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "ptx: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "ptx: %v\n", err)
-		os.Exit(1)
-	}
-}
-
-// usageError reports a wrong flag.
-type usageError struct{ error }
+func main() { os.Exit(program.Run("ptx", "interrupted", run)) }
 
 // options are the flags.
 type options struct {
@@ -47,25 +28,11 @@ type options struct {
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("ptx", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {} // a wrong flag is one line
 	set.StringVar(&o.kernels, "kernels", "model/gpu/kernels", "`folder` of the kernels' sources, which takes the PTX")
 	set.BoolVar(&o.check, "check", false, "write nothing, and fail unless the PTX in the folder is what the sources compile to")
 	set.BoolVar(&o.local, "local", false, "accept kernels that take local memory, such as those that test the interpreter")
 	set.StringVar(&o.toolchain, "toolchain", "", "`folder` with cuda_nvrtc and cuda_nvcc of the wheels, instead of downloading them")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			set.SetOutput(diagnostics)
-			fmt.Fprint(diagnostics, "Compiles the CUDA C kernels to PTX and reports the resources they take\n\nusage: go run ./infra/ptx [flags]\n\nflags:\n")
-			set.PrintDefaults()
-			return o, err
-		}
-		return o, usageError{fmt.Errorf("%w; -h lists the flags", err)}
-	}
-	if set.NArg() > 0 {
-		return o, usageError{fmt.Errorf("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))}
-	}
-	return o, nil
+	return o, program.Parse(set, "Compiles the CUDA C kernels to PTX and reports the resources they take.", arguments, diagnostics)
 }
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"tagnet/infra/internal/program"
 )
 
 func TestParse(t *testing.T) {
@@ -19,7 +21,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("no flags: %+v, %v, want %+v", o, err, want)
 	}
 	for _, arguments := range [][]string{{"--unknown"}, {"update.cu"}} {
-		if err := run(context.Background(), arguments, &help, &help); !errors.As(err, new(usageError)) {
+		if err := run(context.Background(), arguments, &help, &help); !errors.As(err, new(program.UsageError)) {
 			t.Errorf("%q: %v, want a usage error", arguments, err)
 		}
 	}

@@ -59,9 +59,9 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 		return err
 	}
 	defer file.Close()
-	sum := &checksum.CRC32CReader{Reader: interruptible{ctx, file}}
+	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, file)} // a compressed text may be one line without end
 	if f.Length > 0 {
-		sum.Reader = interruptible{ctx, io.NewSectionReader(file, f.Offset, f.Length)}
+		sum.Reader = storage.Interruptible(ctx, io.NewSectionReader(file, f.Offset, f.Length))
 	}
 	if f.Original != "" {
 		err = triples.ReadNumbered(f.URL, int(f.Line)+1, sum, each)
@@ -78,19 +78,6 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 		return fmt.Errorf("%s: %w", f.URL, ErrChanged)
 	}
 	return nil
-}
-
-// interruptible is a reader that ends with the context's error. A compressed text may be one line without end.
-type interruptible struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r interruptible) Read(p []byte) (int, error) {
-	if err := context.Cause(r.ctx); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // ErrChanged is the error of a text that changed during a run.

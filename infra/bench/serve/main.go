@@ -6,31 +6,14 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
+
+	"tagnet/infra/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.As(err, new(usageError)):
-		fmt.Fprintf(os.Stderr, "serve: %v\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "serve: %v\n", err)
-		os.Exit(1)
-	}
-}
-
-// usageError reports a wrong flag.
-type usageError struct{ error }
+func main() { os.Exit(program.Run("serve", "interrupted; no result was written", run)) }
 
 // options are the flags.
 type options struct {
@@ -93,8 +76,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
-	set := flag.NewFlagSet("serve", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // main prints the error
+	set := flag.NewFlagSet("bench/serve", flag.ContinueOnError)
 	set.StringVar(&o.program, "program", "bin/serve", "`file` of the server, from go build -o bin/ ./pipelines/serve")
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a trained model")
 	set.IntVar(&o.requests, "requests", 10000, "requests to send")
@@ -105,21 +87,14 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.BoolVar(&o.kill, "kill", false, "kill the server after half of the requests, and start it again")
 	set.IntVar(&o.top, "k", 10, "answers of a query")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
-	if err := set.Parse(arguments); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			set.SetOutput(diagnostics)
-			set.Usage()
-			return o, err
-		}
-		return o, usageError{fmt.Errorf("%w; -h lists all flags", err)}
+	if err := program.Parse(set, "Loads the program of pipelines/serve with many requests, checks the answers, and measures times and memory.", arguments, diagnostics); err != nil {
+		return o, err
 	}
 	switch {
-	case set.NArg() > 0:
-		return o, usageError{fmt.Errorf("unexpected argument %q", set.Arg(0))}
 	case o.requests < 10 || o.clients < 1 || o.same < 1 || o.top < 1 || o.relations < 0:
-		return o, usageError{errors.New("--requests must be 10 or more, --clients, --per_source and --k 1 or more, --relations 0 or more")}
+		return o, program.Usage("--requests must be 10 or more, --clients, --per_source and --k 1 or more, --relations 0 or more")
 	case !(o.malformed >= 0 && o.malformed < 1):
-		return o, usageError{errors.New("--malformed must be 0 or more, and less than 1")}
+		return o, program.Usage("--malformed must be 0 or more, and less than 1")
 	}
 	return o, nil
 }

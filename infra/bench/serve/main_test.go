@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/infra/internal/program"
 	"tagnet/model"
 )
 
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{"--requests 9", "--clients 0", "--malformed 1", "--malformed NaN", "--per_source 0", "--k 0", "--port 3", "more"} {
-		if _, err := parse(strings.Fields(arguments), io.Discard); !errors.As(err, new(usageError)) {
+		if _, err := parse(strings.Fields(arguments), io.Discard); !errors.As(err, new(program.UsageError)) {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}
