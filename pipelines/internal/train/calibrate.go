@@ -3,13 +3,18 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
+	"tagnet/formats/manifest"
+	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/bundle"
 	"tagnet/stages/calibrate"
 	"tagnet/stages/score"
@@ -56,6 +61,29 @@ func (t *training) uncalibrated(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	return c == nil, err
+}
+
+// refit returns the error of complete checkpoints. If it is about the calibration, its remedy is to fit that again, not to
+// train all epochs again.
+func (t *training) refit(ctx context.Context, err error) error {
+	if unusable, mismatch := new(workspace.Unusable), new(workspace.Mismatch); !errors.As(err, &unusable) || errors.As(err, &mismatch) {
+		return err
+	}
+	best, unread := t.folder.Record(ctx, "best")
+	if unread != nil {
+		return err
+	}
+	again, url := t.e.Workspace.Command("train", "--resume"), t.folder.CalibrationURL(best.Name())
+	c, unread := t.folder.Calibration(ctx, best)
+	if damaged := new(checkpoint.DamagedError); errors.As(unread, &damaged) {
+		return fmt.Errorf("%w: %s fits it again", damaged, again)
+	}
+	m, _ := manifest.Read(ctx, string(t.folder))
+	listed := slices.ContainsFunc(m.Files, func(f manifest.File) bool { return f.Name == storage.Base(url) })
+	if unread == nil && c == nil && listed {
+		return fmt.Errorf("%s is missing: %s fits it again", url, again)
+	}
+	return err
 }
 
 // calibrate fits probabilities to the scores of the best checkpoint, unless that is done or there are no validation

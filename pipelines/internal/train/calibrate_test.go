@@ -71,6 +71,32 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// TestDamagedCalibrationKeepsTheTraining checks that no remedy for a damaged or missing calibration removes checkpoints, and that after
+// --resume the training can be extended.
+func TestDamagedCalibrationKeepsTheTraining(t *testing.T) {
+	w := finished(t)
+	folder := filepath.Join(w, "runs/main/checkpoints")
+	name := filepath.Join(folder, calibrationOf(t, pipelinetest.Files(t, folder)))
+	longer := []string{"--workspace", w, "--resume", "--epochs", "5"}
+	for _, what := range []string{"damaged", "missing"} {
+		if what == "damaged" {
+			pipelinetest.Write(t, name, "{}")
+		} else {
+			pipelinetest.Remove(t, name)
+		}
+		for _, arguments := range [][]string{small(w), longer} {
+			_, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
+			if want := "train --workspace " + w + " --resume fits it again"; !strings.Contains(stderr, name+" is "+what) || !strings.Contains(stderr, want) || strings.Contains(stderr, "--force") {
+				t.Errorf("%s, %q: %s", what, arguments, stderr)
+			}
+		}
+	}
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
+	if out := pipelinetest.Succeed(t, Pipeline(), longer...); !strings.Contains(out, "calibrated on the 10 best new answers") {
+		t.Errorf("the extended training says\n%s", out)
+	}
+}
+
 // TestDryRunOfACalibration checks that --resume of a training that lacks only its calibration shows the job that fits it.
 func TestDryRunOfACalibration(t *testing.T) {
 	w := finished(t)

@@ -296,10 +296,10 @@ func (t *training) plan(ctx context.Context) (plan, error) {
 			if done {
 				return complete, err
 			}
-			return start, err
+			return start, t.refit(ctx, err)
 		}
 		if _, err := t.e.Workspace.Require(ctx, t.stage.Folder, t.stage.Command); err != nil {
-			return 0, err
+			return 0, t.refit(ctx, err)
 		}
 	}
 	if len(records) == 0 && len(damaged) == 0 {
