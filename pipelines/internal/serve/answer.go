@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"reflect"
 	"strings"
 
 	"tagnet/model"
@@ -104,13 +106,35 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 		}
 	}
 	var large *http.MaxBytesError
+	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &large):
 		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &failure{status: http.StatusRequestTimeout, Text: fmt.Sprintf("the body did not arrive within %v", bodyTimeout)}
+	case errors.As(err, &kind) && kind.Field != "":
+		return invalid("%s is %s: want %s", kind.Field, kind.Value, jsonKind(kind.Type))
+	case errors.As(err, &kind):
+		return invalid("the body is %s: want a JSON object with source and relation, or with queries", kind.Value)
 	case errors.Is(err, io.EOF):
 		return invalid("the body is empty: want a JSON object with source and relation, or with queries")
 	}
 	return invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// jsonKind returns what a request has in JSON for a type of Go.
+func jsonKind(of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	}
+	return "a string"
 }
 
 // answer answers the query of a request, or its list of queries.

@@ -17,6 +17,7 @@ import (
 
 	"tagnet/model"
 	"tagnet/model/budget"
+	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/graph"
@@ -147,6 +148,12 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	}
 	m, err := model.OpenGraph(ctx, loaded, found.Folder, model.WithCheckpoint(found.Record.Name()), model.WithWorkers(plan.Threads), model.WithKernel(f.kernel))
 	if err != nil {
+		if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) && damaged.URL == found.Folder.CalibrationURL(found.Record.Name()) {
+			err = fmt.Errorf("%w: %s fits it again", damaged, w.Command("train", "--resume"))
+		}
+		return settings{}, err
+	}
+	if _, err := m.Types(ctx); err != nil { // not later, when another graph may have replaced this one
 		return settings{}, err
 	}
 	return settings{model: m, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil

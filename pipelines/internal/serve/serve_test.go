@@ -247,6 +247,7 @@ func TestTypesAndNewAnswers(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", folder, "--types", filepath.Join(folder, "types.txt"))
 	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "8", "--epochs", "1", "--negatives", "8")
 	p := launch(t, workspace)
+	pipelinetest.Remove(t, filepath.Join(workspace, "graph")) // a server has read all that it needs
 	if got := read[typesResponse](t, send(t, "GET", p.url+"/types", "")); !slices.Equal(got.Types, []string{"even", "odd"}) {
 		t.Errorf("types %q", got.Types)
 	}
@@ -306,6 +307,13 @@ func TestRefusedCommands(t *testing.T) {
 	} {
 		pipelinetest.Fail(t, Pipeline(), test.want, append([]string{"--workspace", workspace, "--listen", "127.0.0.1:0"}, test.arguments...)...)
 	}
+	calibration, err := filepath.Glob(filepath.Join(workspace, "runs/main/checkpoints/*.calibration.json"))
+	if err != nil || len(calibration) != 1 {
+		t.Fatalf("%q, %v", calibration, err)
+	}
+	pipelinetest.Write(t, calibration[0], "{}")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: calibration[0] + " is damaged", Says: []string{"train --workspace " + workspace + " --resume fits it again"}},
+		"--workspace", workspace, "--listen", "127.0.0.1:0")
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
 		t.Fatal(err)
 	}

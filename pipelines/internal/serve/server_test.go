@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -230,11 +232,15 @@ func TestRefusedRequests(t *testing.T) {
 		{"GET", ask("a\nb\x00\xff", "knows"), "", 404, "unknown entity"},
 		{"POST", "/answer", "", 400, "the body is empty"},
 		{"POST", "/answer", "{", 400, "the body is not a JSON object"},
-		{"POST", "/answer", "[]", 400, "the body is not a JSON object"},
-		{"POST", "/answer", `{"source":3}`, 400, "the body is not a JSON object"},
+		{"POST", "/answer", "[]", 400, "the body is array: want a JSON object with source and relation, or with queries"},
+		{"POST", "/answer", `{"source":3}`, 400, "source is number: want a string"},
+		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":["knows"]}]}`, 400, "queries.relation is array: want a string"},
+		{"POST", "/answer", `{"queries":["Person 01"]}`, 400, "queries is string: want an object"},
+		{"POST", "/answer", `{"queries":{}}`, 400, "queries is object: want a list"},
+		{"POST", "/answer", `{"only_new":"yes"}`, 400, "only_new is string: want true or false"},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows"} {}`, 400, "more than one value"},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","top_k":3}`, 400, `unknown field "top_k"`},
-		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1.5}`, 400, "the body is not a JSON object"},
+		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1.5}`, 400, "k is number 1.5: want a whole number"},
 		{"POST", "/answer", `{"source":"Person 01"}`, 400, "relation is missing"},
 		{"POST", "/answer", `{"queries":[]}`, 400, "0 queries: want 1 to 100"},
 		{"POST", "/answer", list(101), 400, "101 queries: want 1 to 100"},
@@ -416,6 +422,19 @@ func TestTooManyRequests(t *testing.T) {
 		if time.Since(begun) > 10*time.Second {
 			t.Fatalf("%d queries are under way after the last response", s.admission.inUse())
 		}
+	}
+}
+
+// TestSlowBody has a client whose body does not arrive in time.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t)
+	body := io.MultiReader(strings.NewReader(`{"source":`), iotest.ErrReader(fmt.Errorf("read tcp 127.0.0.1:8080: %w", os.ErrDeadlineExceeded)))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/answer", body))
+	f := read[failure](t, reply{w.Code, w.Header(), w.Body.String()})
+	if w.Code != http.StatusRequestTimeout || f.Text != "the body did not arrive within 10s" {
+		t.Errorf("status %d: %s", w.Code, f.Text)
 	}
 }
 
