@@ -206,6 +206,17 @@ func TestParquetCutAnywhere(t *testing.T) {
 	}
 }
 
+// TestUnsigned reads a file that pyarrow wrote: hashes of 64 bits, and others of 32, keep their numbers.
+func TestUnsigned(t *testing.T) {
+	got, bad, _, err := read(t, "testdata/unsigned.parquet", Options{Format: Parquet})
+	if err != nil || len(bad) > 0 {
+		t.Fatal(bad, err)
+	}
+	if diff := cmp.Diff([]string{"1: 9223372036854775813|4000000000|200", "2: 1|7|-3"}, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
 // TestParquetPagesAreBounded asks for the memory of a page that a forged header may declare.
 func TestParquetPagesAreBounded(t *testing.T) {
 	var table parquetTable

@@ -125,7 +125,9 @@ func (t *parquetTable) group(ctx context.Context, group *file.RowGroupReader, co
 		if err != nil {
 			return err
 		}
-		cursors[i] = &cursor{reader: reader, present: reader.Descriptor().MaxDefinitionLevel(), levels: make([]int16, rowsPerBatch)}
+		cursors[i] = &cursor{
+			reader: reader, present: reader.Descriptor().MaxDefinitionLevel(), levels: make([]int16, rowsPerBatch), unsigned: isUnsigned(reader.Descriptor()),
+		}
 	}
 	for range group.NumRows() {
 		if t.row++; t.row%rowsPerBatch == 0 {
@@ -161,6 +163,8 @@ func (t *parquetTable) group(ctx context.Context, group *file.RowGroupReader, co
 type cursor struct {
 	reader  file.ColumnChunkReader
 	present int16 // the definition level of a value that is not null
+	// unsigned says that integers are without a sign, such as hashes.
+	unsigned bool
 	levels  []int16
 	rows    int // of the batch, of which read have been returned
 	read    int
@@ -203,13 +207,21 @@ func (c *cursor) fill() error {
 		batch := make([]int32, rowsPerBatch)
 		rows, values, err = r.ReadBatch(rowsPerBatch, batch, c.levels, nil)
 		for _, value := range batch[:values] {
-			c.texts = append(c.texts, strconv.FormatInt(int64(value), 10))
+			if c.unsigned {
+				c.texts = append(c.texts, strconv.FormatUint(uint64(uint32(value)), 10))
+			} else {
+				c.texts = append(c.texts, strconv.FormatInt(int64(value), 10))
+			}
 		}
 	case *file.Int64ColumnChunkReader:
 		batch := make([]int64, rowsPerBatch)
 		rows, values, err = r.ReadBatch(rowsPerBatch, batch, c.levels, nil)
 		for _, value := range batch[:values] {
-			c.texts = append(c.texts, strconv.FormatInt(value, 10))
+			if c.unsigned {
+				c.texts = append(c.texts, strconv.FormatUint(uint64(value), 10))
+			} else {
+				c.texts = append(c.texts, strconv.FormatInt(value, 10))
+			}
 		}
 	}
 	if err == nil && rows == 0 {
@@ -241,6 +253,17 @@ func holdsNames(c *schema.Column) bool {
 			return true
 		}
 		return plain
+	}
+	return false
+}
+
+// isUnsigned reports whether a column has integers without a sign.
+func isUnsigned(c *schema.Column) bool {
+	switch logical := c.LogicalType().(type) {
+	case schema.IntLogicalType:
+		return !logical.IsSigned()
+	case *schema.IntLogicalType:
+		return !logical.IsSigned()
 	}
 	return false
 }
