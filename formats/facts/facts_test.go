@@ -137,6 +137,8 @@ func TestBadRows(t *testing.T) {
 		{"names of columns are facts", "a.csv", "h,r,t\n", Options{Format: CSV, NoHeader: true}, []string{"1: h|r|t"}, nil, ""},
 		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
 		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil, `FILE:1: no column is named "w" (--columns); there are x, y, z`},
+		{"two columns of that name", "a.csv", "x,y,x\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "3"}}, nil, nil, `FILE:1: two columns are named "x" (--columns): give positions`},
+		{"too few", "a.csv", "a\n", Options{Format: CSV}, nil, []string{"FILE:1: 1 field instead of 3"}, ""},
 		{"position beyond", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"1", "2", "4"}}, nil, []string{"FILE:1: 3 fields, but --columns asks for field 4"}, ""},
 		{"position 0", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"0", "2", "3"}}, nil, nil, "FILE:1: there is no column 0 (--columns)"},
 		{"unlike the header", "a.csv", "x,y,z\na,r\n", Options{Format: CSV, Header: true}, nil, []string{"FILE:2: 2 fields, but the header has 3"}, ""},
@@ -156,7 +158,7 @@ func TestBadRows(t *testing.T) {
 		{"Turtle", "a.ttl", "@prefix a: <http://a/> .\na:b a:r a:c .\na:b a:r a:d\na:e a:r a:f .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c", "3: http://a/b|http://a/r|http://a/d"}, nil, "FILE:4: not Turtle: 'a' stands where a comma, a semicolon or '.' belongs"},
 		{"OpenKE", "train2id.txt", "3\n0 1 2\n0 1\n3\t4\t5\n", Options{Format: OpenKE}, []string{"2: 0|2|1", "4: 3|5|4"}, []string{"FILE:3: 2 fields instead of 3; write the ids of head, tail and relation, in this order"}, ""},
 		{"OpenKE without number", "train2id.txt", "0 1 2\n", Options{Format: OpenKE}, nil, nil, "FILE:1: the first line is not the number of the others"},
-		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil, "FILE:1: the first line announces 3 lines, 1 follow"},
+		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil, "FILE:1: the first line announces 3 lines, but there are 1"},
 		{"no Parquet", "a.parquet", "PAR1 and no more", Options{Format: Parquet}, nil, nil, "reading FILE: not a Parquet file, or damaged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,6 +216,14 @@ func TestUnsigned(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"1: 9223372036854775813|4000000000|200", "2: 1|7|-3"}, got); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnreadableCompression reads a file that pyarrow wrote.
+func TestUnreadableCompression(t *testing.T) {
+	_, _, _, err := read(t, "testdata/lz4.parquet", Options{Format: Parquet})
+	if want := "testdata/lz4.parquet: a column is compressed with LZ4_RAW, which cannot be read; write the file again with zstd"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 
@@ -281,7 +291,7 @@ func TestNameIDs(t *testing.T) {
 		t.Errorf("bad lines %q, error %v, facts (-want +got):\n%s", bad, err, diff)
 	}
 	for text, want := range map[string]string{
-		"1\na\n": ":2: no id follows the name", "2\na 0\nb 0\n": ":3: id 0 is a duplicate", "2\na 0\na 1\n": `:3: the name "a" is a duplicate`, "1\na x\n": `"x" is no id`, "2\na 0\n": "announces 2 lines, 1 follow",
+		"1\na\n": ":2: no id follows the name", "2\na 0\nb 0\n": ":3: id 0 is a duplicate", "2\na 0\na 1\n": `:3: the name "a" is a duplicate`, "1\na x\n": `"x" is no id`, "2\na 0\n": "announces 2 lines, but there are 1",
 	} {
 		if _, err := ReadNameIDs(t.Context(), put(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

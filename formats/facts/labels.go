@@ -160,7 +160,7 @@ func eachCounted(url string, r io.Reader, each func(line int, text string) error
 		return bad(b)
 	})
 	if err == nil && found != declared {
-		return fmt.Errorf("%s:1: the first line announces %d lines, %d follow; the file is cut short, or the number is wrong", url, declared, found)
+		return fmt.Errorf("%s:1: the first line announces %s, but there are %d; the file is cut short, or the number is wrong", url, plural(int(declared), "line"), found)
 	}
 	return err
 }

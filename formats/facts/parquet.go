@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
@@ -121,6 +122,13 @@ func (t *parquetTable) read(ctx context.Context, r storage.RandomReader, o Optio
 func (t *parquetTable) group(ctx context.Context, group *file.RowGroupReader, columns [3]int) error {
 	var cursors [3]*cursor
 	for i, column := range columns {
+		chunk, err := group.MetaData().ColumnChunk(column)
+		if err != nil {
+			return err
+		}
+		if _, err := compress.GetCodec(chunk.Compression()); err != nil {
+			return wanted{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
+		}
 		reader, err := group.Column(column)
 		if err != nil {
 			return err
@@ -165,10 +173,10 @@ type cursor struct {
 	present int16 // the definition level of a value that is not null
 	// unsigned says that integers are without a sign, such as hashes.
 	unsigned bool
-	levels  []int16
-	rows    int // of the batch, of which read have been returned
-	read    int
-	texts   []string // those of the batch that are not null
+	levels   []int16
+	rows     int // of the batch, of which read have been returned
+	read     int
+	texts    []string // those of the batch that are not null
 }
 
 // next returns the next value, or false if it is null.

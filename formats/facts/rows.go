@@ -58,6 +58,9 @@ func choose(columns, fields []string) ([3]int, error) {
 	}
 	for i, column := range columns {
 		if j := slices.Index(fields, column); j >= 0 {
+			if slices.Contains(fields[j+1:], column) {
+				return at, fmt.Errorf("two columns are named %q (--columns): give positions, such as 1,2,3, with --header yes", column)
+			}
 			at[i] = j
 			continue
 		}
@@ -112,16 +115,23 @@ func (t *table) row(line int, fields []string, text string) error {
 	case strings.TrimSpace(text) == "":
 		reason, remedy = "blank line", "remove it"
 	case t.o.Header && len(fields) != t.columns:
-		reason, remedy = fmt.Sprintf("%d fields, but the header has %d", len(fields), t.columns), "give every line the fields of the header"
+		reason, remedy = fmt.Sprintf("%s, but the header has %d", plural(len(fields), "field"), t.columns), "give every line the fields of the header"
 	case !t.o.Header && t.columns > 0 && len(fields) != t.columns:
-		reason, remedy = fmt.Sprintf("%d fields instead of 3", len(fields)), "choose head, relation and tail with --columns, such as 1,2,3"
+		reason, remedy = plural(len(fields), "field")+" instead of 3", "choose head, relation and tail with --columns, such as 1,2,3"
 	case slices.Max(t.at[:]) >= len(fields):
-		reason, remedy = fmt.Sprintf("%d fields, but --columns asks for field %d", len(fields), slices.Max(t.at[:])+1), "give every line the same fields"
+		reason, remedy = fmt.Sprintf("%s, but --columns asks for field %d", plural(len(fields), "field"), slices.Max(t.at[:])+1), "give every line the same fields"
 	}
 	if reason != "" {
 		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
 	}
 	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
@@ -208,7 +218,7 @@ func ReadTable(url string, format Format, r io.Reader, each func(line int, first
 	row := func(line int, fields []string, text string) error {
 		reason, remedy := "", "give every line two fields"
 		if len(fields) < 2 {
-			reason = fmt.Sprintf("%d field instead of 2", len(fields))
+			reason = plural(len(fields), "field") + " instead of 2"
 		} else if reason, remedy = triples.CheckName("field 1", fields[0]); reason == "" {
 			reason, remedy = triples.CheckName("field 2", fields[1])
 		}

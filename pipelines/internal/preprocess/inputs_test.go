@@ -162,7 +162,7 @@ func TestConvertedLines(t *testing.T) {
 	const never = `relation "hates" is in no training fact, so nothing can be learned about it`
 	want := strings.NewReplacer("DIR", folder, "|", "\t").Replace("file|line|reason|text\n" +
 		"DIR/test.csv|1|" + never + `|b\thates\ta` + "\nDIR/test.csv|2|the relation has a tab, a line break or NUL|" + `x\tr\nb,r,c\na,s,b\n\ty` +
-		"\nDIR/test.csv|6|" + never + `|b\thates\tc` + "\nDIR/test.csv|7|1 fields instead of 3|bad\n" +
+		"\nDIR/test.csv|6|" + never + `|b\thates\tc` + "\nDIR/test.csv|7|1 field instead of 3|bad\n" +
 		"DIR/train.csv|2|2 fields instead of 3|b,r\nDIR/train.csv|4|" + `relation "~r" begins with ~, which queries use for the inverse of a relation|c\t~r\ta` + "\n")
 	if diff := cmp.Diff(want, pipelinetest.Files(t, filepath.Join(w, "graph"))["rejects.tsv"]); diff != "" {
 		t.Errorf("rejects.tsv (-want +got):\n%s", diff)
