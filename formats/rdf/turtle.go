@@ -498,6 +498,15 @@ func (s *scanner) wrong(format string, arguments ...any) error {
 	return &syntaxError{s.line, fmt.Sprintf(format, arguments...)}
 }
 
+// wrongFrom is wrong with the line on which something begins that does not end.
+func (s *scanner) wrongFrom(line int, format string, arguments ...any) error {
+	err := s.wrong(format, arguments...)
+	if wrong, ok := err.(*syntaxError); ok && s.failed == nil {
+		wrong.line = line
+	}
+	return err
+}
+
 // peek returns the next letter without reading it.
 func (s *scanner) peek() rune {
 	if s.ahead != 0 {
@@ -620,12 +629,13 @@ func (s *scanner) bracketed() (string, error) {
 		return "", s.wrong("an IRI begins with <")
 	}
 	var text strings.Builder
+	begin := s.line
 	for text.Len() <= triples.MaxLine {
 		switch c := s.next(); c {
 		case '>':
 			return text.String(), nil
 		case end, '\n':
-			return "", s.wrong("an IRI lacks its >")
+			return "", s.wrongFrom(begin, "an IRI lacks its >")
 		default:
 			text.WriteRune(c)
 		}
@@ -635,7 +645,7 @@ func (s *scanner) bracketed() (string, error) {
 
 // quoted skips a text in one or three quotation marks.
 func (s *scanner) quoted() error {
-	mark := s.next()
+	begin, mark := s.line, s.next()
 	long := false
 	if s.peek() == mark {
 		s.next()
@@ -649,7 +659,7 @@ func (s *scanner) quoted() error {
 		c := s.next()
 		switch {
 		case c == end:
-			return s.wrong("a literal lacks its closing quote")
+			return s.wrongFrom(begin, "a literal lacks its closing quote")
 		case c == '\\':
 			s.next()
 			marks = 0
@@ -663,7 +673,7 @@ func (s *scanner) quoted() error {
 				return nil
 			}
 		case c == '\n' && !long:
-			return s.wrong("a literal lacks its closing quote")
+			return s.wrongFrom(begin, "a literal lacks its closing quote")
 		default:
 			marks = 0
 		}
