@@ -159,15 +159,16 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 		}
 		return each(line, f)
 	}
+	text := storage.Interruptible(ctx, file) // a file may have many lines that are no facts
 	switch o.Format {
 	case TSV, CSV:
-		return Counts{}, readRows(url, file, o, checked, bad)
+		return Counts{}, readRows(url, text, o, checked, bad)
 	case NTriples, Turtle:
-		return readStatements(url, file, o, checked, bad)
+		return readStatements(url, text, o, checked, bad)
 	case Parquet:
 		return Counts{}, readParquet(ctx, url, file, o, checked, bad)
 	case OpenKE:
-		return Counts{}, readNumbers(url, file, checked, bad)
+		return Counts{}, readNumbers(url, text, checked, bad)
 	}
 	return Counts{}, fmt.Errorf("%s: unknown format %q", url, o.Format)
 }

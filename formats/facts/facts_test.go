@@ -2,6 +2,8 @@ package facts
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -180,6 +182,29 @@ func TestBadRows(t *testing.T) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 		})
+	}
+}
+
+// TestInterrupt cancels the reading of a file without facts, such as labels only, in its middle: nothing else would
+// notice the interrupt before its end.
+func TestInterrupt(t *testing.T) {
+	for format, line := range map[Format]string{
+		NTriples: "<http://a> <http://r> \"x\" .\n", Turtle: "<http://a> <http://r> 'x' .\n", CSV: "\n", TSV: "\n", OpenKE: "\n",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		start := "a\n"
+		if format == OpenKE {
+			start = "1\na\n"
+		} else if format == Turtle {
+			start = "<http://a> <http://r> <http://b> .\n"
+		}
+		url := put(t, "a.txt", start+strings.Repeat(line, 1<<22/len(line)))
+		stop := func(triples.BadLine) error { cancel(); return nil }
+		_, err := Read(ctx, url, Options{Format: format, NoHeader: true, Prefixes: &rdf.Prefixes{}}, func(int, Fact) error { cancel(); return nil }, stop)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", format, err)
+		}
+		cancel()
 	}
 }
 
