@@ -19,11 +19,17 @@ type Labels struct {
 	strict bool
 	// Missing counts the ids, as often as they occur, that have no label and remain as they are.
 	Missing int64
+	// Found reports whether any id of the facts has a label.
+	Found bool
 }
+
+// URL returns the file of the labels.
+func (l *Labels) URL() string { return l.url }
 
 // Name returns the name of an id. An id without one keeps itself as its name, unless every id needs one.
 func (l *Labels) Name(id string) (string, bool) {
 	if name, ok := l.names[id]; ok {
+		l.Found = true
 		return name, true
 	}
 	if l.strict {

@@ -57,14 +57,26 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 	}
 	source.files = files
 	source.converted.Formats = source.formats()
-	for _, t := range source.files {
+	return source, source.countUnlabelled()
+}
+
+// countUnlabelled counts the ids without a name, after all files have been read. It is an error if no id of the training
+// graph has one.
+func (d *dataset) countUnlabelled() error {
+	counted := map[*facts.Labels]bool{}
+	for _, t := range d.files {
 		for _, labels := range []*facts.Labels{t.options.Entities, t.options.Relations} {
-			if labels != nil {
-				source.converted.Unlabelled = max(source.converted.Unlabelled, labels.Missing)
+			if labels == nil || counted[labels] {
+				continue
+			}
+			counted[labels] = true
+			d.converted.Unlabelled += labels.Missing
+			if !labels.Found && labels.Missing > 0 && t.graph == triples.Training {
+				return fmt.Errorf("%s: none of its ids is in the facts; its lines have to be an id, a tab and a name", labels.URL())
 			}
 		}
 	}
-	return source, nil
+	return nil
 }
 
 type bar interface {
@@ -139,6 +151,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 	defer file.Abort()
 	out := bufio.NewWriterSize(file, 1<<16)
 	t.options.Prefixes = c.prefixes
+	before := c.facts
 	const update = 1 << 12
 	counts, err := facts.Read(ctx, t.url, t.options, func(line int, fact facts.Fact) error {
 		if c.flags.header == auto && !t.options.Header && (t.options.Format == facts.TSV || t.options.Format == facts.CSV) {
@@ -167,6 +180,12 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 	}
 	if any {
 		c.source.rejects = append(c.source.rejects, rejected)
+	}
+	if t.split == "train" && c.facts == before && !any {
+		if counts.Literals > 0 {
+			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)
+		}
+		return fmt.Errorf("%s: %w; it needs lines of head, relation and tail", t.url, formattriples.ErrEmpty)
 	}
 	if err := out.Flush(); err != nil {
 		return err

@@ -337,6 +337,37 @@ func TestOddInputs(t *testing.T) {
 	}
 }
 
+// TestNoFacts has training files that can be read, but have no fact.
+func TestNoFacts(t *testing.T) {
+	for name, text := range map[string]string{
+		"train.ttl": "<http://a> <http://r> 'x' .\n", "train.nt": "<http://a> <http://r> \"x\" .\n",
+		"train.csv": "\n\n", "train.tsv": "who\twhat\twhom\n",
+	} {
+		says, flags := "the file is empty; it needs lines of head, relation and tail", []string(nil)
+		switch {
+		case strings.Contains(text, "http"):
+			says = "has no facts: every object is a literal"
+		case name == "train.tsv":
+			flags = []string{"--header", "yes"}
+		}
+		folder := pipelinetest.Dataset(t, map[string]string{name: text, "valid.txt": "a,b,c\na,r,c\n", "test.txt": "a,b,c\na,r,c\n"})
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: filepath.Join(folder, name), Says: []string{says}}, append(flags, "--workspace", t.TempDir(), "--dataset", folder)...)
+	}
+}
+
+// TestUnlabelledIDs counts the ids of entities and of relations that have no name, and refuses a file of names that
+// names none.
+func TestUnlabelledIDs(t *testing.T) {
+	files := map[string]string{"train.txt": "0\t0\t1\n1\t1\t2\n9\t1\t0\n", "valid.txt": "0\t1\t2\n", "test.txt": "1\t0\t0\n", "entities.dict": "0\ta\n1\tb\n2\tc\n", "relations.dict": "0\tr\n"}
+	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", t.TempDir())
+	if want := "without a name: ids that stand 4 times in the facts"; !strings.Contains(out, want) {
+		t.Errorf("%s: want %q", out, want)
+	}
+	files["entities.dict"] = "a\t0\nb\t1\nc\t2\n"
+	folder := pipelinetest.Dataset(t, files)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: folder + "/entities.dict: none of its ids is in the facts"}, "--dataset", folder, "--workspace", t.TempDir())
+}
+
 // TestNamesForIDs reads label files that --entity_names and --relation_names name.
 func TestNamesForIDs(t *testing.T) {
 	folder, w := pipelinetest.Dataset(t, small()), t.TempDir()
