@@ -90,18 +90,18 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 		if f.split == "" || of == triples.Inference {
 			return fmt.Errorf("%s is one file; a dataset is a folder with train.txt, valid.txt and test.txt, or one file with --split 80,10,10, which divides it", url)
 		}
-		return f.addDivided(ctx, d, url, folder{url: url})
+		return f.addDivided(ctx, d, url, folder{url: url}, "")
 	}
 	files, err := openFolder(ctx, url, f.format)
 	if err != nil {
 		return err
 	}
 	if f.split != "" {
-		url, err := files.toSplit()
+		url, background, err := files.toSplit()
 		if err != nil {
 			return err
 		}
-		return f.addDivided(ctx, d, url, files)
+		return f.addDivided(ctx, d, url, files, background)
 	}
 	before := len(d.files)
 	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
@@ -123,11 +123,17 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 	return f.label(ctx, d, d.files[before:], files)
 }
 
-// addDivided adds a file that --split divides.
-func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files folder) error {
+// addDivided adds a file that --split divides, and one of background facts unless it is empty.
+func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files folder, background string) error {
 	t := text{graph: triples.Training, split: "train", key: "all", url: url, divide: true}
 	if err := f.add(ctx, d, t, files.openKE); err != nil {
 		return err
+	}
+	if background != "" {
+		t := text{graph: triples.Training, split: triples.Background, key: triples.Background, url: background}
+		if err := f.add(ctx, d, t, files.openKE); err != nil {
+			return err
+		}
 	}
 	return f.label(ctx, d, d.files, files)
 }

@@ -204,20 +204,28 @@ func few(names []string) string {
 }
 
 // toSplit returns the file that --split divides: the training facts, if the folder has no other splits, or the only
-// file whose name has an ending of facts.
-func (f folder) toSplit() (string, error) {
+// file whose name has an ending of facts. It also returns the file of background facts, if there is another one.
+func (f folder) toSplit() (url, background string, err error) {
 	for _, split := range kg.Splits[1:] {
 		if name := f.files[split]; name != "" {
-			return "", fmt.Errorf("--split divides one file, and %s has %s already: leave --split out, or give the file", f.url, name)
+			return "", "", fmt.Errorf("--split divides one file, and %s has %s already: leave --split out, or give the file", f.url, name)
 		}
 	}
-	if f.files["train"] != "" {
-		return f.file("train", true)
-	}
 	candidates := slices.DeleteFunc(slices.Clone(f.others), func(name string) bool { _, ok := facts.Stem(name); return !ok })
-	if len(candidates) != 1 {
-		return "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, few(f.all()))
+	switch {
+	case f.files["train"] != "":
+		url = storage.Join(f.url, f.files["train"])
+	case len(candidates) == 1:
+		url = storage.Join(f.url, candidates[0])
+	case len(candidates) == 0 && f.files[triples.Background] != "":
+		url, err = f.file(triples.Background, true)
+		return url, "", err
+	default:
+		return "", "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, few(f.all()))
 	}
-	url := storage.Join(f.url, candidates[0])
-	return url, checkReadable(url)
+	if err := checkReadable(url); err != nil {
+		return "", "", err
+	}
+	background, err = f.file(triples.Background, false)
+	return url, background, err
 }

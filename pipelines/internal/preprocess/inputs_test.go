@@ -279,6 +279,27 @@ func TestSplitFile(t *testing.T) {
 	pipelinetest.Same(t, factTables(t, w), want)
 }
 
+// TestSplitWithBackground divides train.txt beside facts.txt, whose facts stay in the graph; a facts.txt alone is divided.
+func TestSplitWithBackground(t *testing.T) {
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, "e%d\tknows\te%d\n", i*i%37, i*7%31)
+	}
+	w := t.TempDir()
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "60,20,20", "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": text.String(), "facts.txt": "old\tknows\te1\nold\tknew\te2\n"}))
+	if want := "facts.txt: 2 background facts in the graph"; !strings.Contains(out, want) {
+		t.Errorf("%s: want %q", out, want)
+	}
+	l, err := graph.Load(filepath.Join(w, "graph"))
+	if err != nil || !slices.Contains(l.Train.Entities, "old") || !slices.Contains(l.Relations, "knew") {
+		t.Errorf("entities %v, relations %v, %v", l.Train.Entities, l.Relations, err)
+	}
+	out = pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--split", "60,20,20", "--dataset", pipelinetest.Dataset(t, map[string]string{"facts.txt": text.String()}))
+	if strings.Contains(out, "background") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestOddInputs names what is not a file of facts. None of them may wait for input that does not come.
 func TestOddInputs(t *testing.T) {
 	folderAsFile := pipelinetest.Dataset(t, small())
