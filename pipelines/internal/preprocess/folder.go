@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -132,7 +133,29 @@ func openFolder(ctx context.Context, url string, format facts.Format) (folder, e
 			f.files[split] = name
 		}
 	}
-	return f, nil
+	if format == "" || f.openKE {
+		return f, nil
+	}
+	return f, f.override(format)
+}
+
+// override adds the files whose ending is that of another text format than --format, for splits that have no other.
+func (f *folder) override(format facts.Format) error {
+	found := map[string]string{}
+	for _, name := range f.others {
+		stem, ok := facts.Stem(name)
+		split := stems[stem]
+		if !ok || split == "" || f.files[split] != "" || (format == facts.Parquet) != facts.MayBe(name, facts.Parquet) {
+			continue
+		}
+		if found[split] != "" {
+			return fmt.Errorf("%s and %s both exist, and --format %s fits both: remove one", storage.Join(f.url, found[split]), storage.Join(f.url, name), format)
+		}
+		found[split] = name
+	}
+	maps.Copy(f.files, found)
+	f.others = slices.DeleteFunc(f.others, func(name string) bool { return slices.Contains(slices.Collect(maps.Values(found)), name) })
+	return nil
 }
 
 // splitOf returns the split whose facts a file has by its name, or "".

@@ -117,6 +117,7 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		"tsv by number":  {written(facts, ".tsv", "", func(f [3]string) string { return f[2] + "\t1\t" + f[0] + "\t" + f[1] + "\n" }), []string{"--columns", "3,4,1"}, false, ""},
 		"tsv and header": {written(facts, ".tsv", "head\trelation\ttail\n", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }), []string{"--header", "yes"}, false, ""},
 		"forced":         {written(facts, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), []string{"--format", "csv"}, false, ""},
+		"other ending":   {written(facts, ".csv", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }), []string{"--format", "tsv"}, false, ""},
 		"detected":       {written(facts, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), nil, false, ""},
 		"ntriples": {written(facts, ".nt", "# facts\n", func(f [3]string) string {
 			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> .\n<http://e/%s> <http://e/name> \"x\" .\n", f[0], f[1], f[2], f[0])
@@ -325,6 +326,7 @@ func TestOddInputs(t *testing.T) {
 		"device":             {pipelinetest.Failure{Code: command.ExitFailure, Begin: "/dev/zero is a device"}, []string{"--dataset", "/dev/zero", "--split", "80,10,10"}},
 		"names from a pipe":  {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--entity_names: "}, []string{"--dataset", good, "--entity_names", pipe(t)}},
 		"two formats":        {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.csv and ", "both exist: remove one, or choose with --format"}}, []string{"--dataset", pipelinetest.Dataset(t, twice)}},
+		"two other endings":  {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.nt and ", "both exist, and --format csv fits both: remove one"}}, []string{"--format", "csv", "--dataset", pipelinetest.Dataset(t, map[string]string{"train.tsv": "", "train.nt": ""})}},
 		"missing":            {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"valid.txt not found", "has all.csv, test.txt"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n", "all.csv": "", "test.txt": "a\tr\tb\n"})}},
 		"one file":           {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--split 80,10,10"}}, []string{"--dataset", good + "/train.txt"}},
 		"UTF-16":             {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the file is UTF-16 text; save it as UTF-8"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "\xff\xfea\x00", "valid.txt": "a", "test.txt": "a"})}},
