@@ -41,6 +41,9 @@ type text struct {
 	convert, divide bool
 }
 
+// divided is the key of a file that is to be divided.
+const divided = "all"
+
 // bytesPerEdgeShard is the size of training texts for each file of edges: about a million facts.
 const bytesPerEdgeShard = 64 << 20
 
@@ -125,7 +128,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 
 // addDivided adds a file that --split divides, and one of background facts unless it is empty.
 func (f *flags) addDivided(ctx context.Context, d *dataset, url string, files folder, background string) error {
-	t := text{graph: triples.Training, split: "train", key: "all", url: url, divide: true}
+	t := text{graph: triples.Training, split: "train", key: divided, url: url, divide: true}
 	if err := f.add(ctx, d, t, files.openKE); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func notes(s graph.Summary) []string {
 			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabelled))
 		}
 		if c.Split != nil {
-			list = append(list, divided(*c.Split)...)
+			list = append(list, sides(*c.Split)...)
 		}
 	}
 	add("left out: %s", leftOut(s))
@@ -86,8 +86,8 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f%%", 100*share)
 }
 
-// divided says how --split divided a file.
-func divided(s split.Summary) []string {
+// sides says how --split divided a file.
+func sides(s split.Summary) []string {
 	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]), progress.Count(s.Facts[2]))
 	if s.Moved > 0 {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))

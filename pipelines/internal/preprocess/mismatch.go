@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/storage"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
@@ -31,7 +32,7 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	}
 	for _, d := range mismatch.Differences {
 		if text, ok := strings.CutPrefix(d, "files."); ok {
-			texts = append(texts, textDiffers(text))
+			texts = append(texts, f.textDiffers(source, text))
 		} else {
 			others = append(others, d)
 		}
@@ -62,14 +63,26 @@ func flagDiffers(flag, there, here, given string) string {
 }
 
 // textDiffers rewrites "train differs" and "inference/train differs" to name a flag's file.
-func textDiffers(difference string) string {
-	flag := "dataset"
-	if inference, ok := strings.CutPrefix(difference, "inference/"); ok {
-		flag, difference = "inference", inference
+func (f *flags) textDiffers(source dataset, difference string) string {
+	key, rest, _ := strings.Cut(difference, " ")
+	flag, split := "dataset", key
+	if inference, ok := strings.CutPrefix(key, "inference/"); ok {
+		flag, split = "inference", inference
 	}
-	split, rest, _ := strings.Cut(difference, " ")
-	if split == "types" {
-		return "the file of --types " + rest
+	switch {
+	case split == "types", split == "entity_names" && f.entityNames != "", split == "relation_names" && f.relationNames != "":
+		return fmt.Sprintf("the file of --%s %s", split, rest)
+	case split == "entity_names", split == "relation_names":
+		return fmt.Sprintf("the file of %s of --%s %s", strings.Replace(split, "_", " ", 1), flag, rest)
 	}
-	return fmt.Sprintf("%s.txt of --%s %s", split, flag, rest)
+	name := split + ".txt"
+	if split == divided {
+		name = "the file that --split divides"
+	}
+	for _, t := range source.files {
+		if t.key == key {
+			name = storage.Base(t.url)
+		}
+	}
+	return fmt.Sprintf("%s of --%s %s", name, flag, rest)
 }

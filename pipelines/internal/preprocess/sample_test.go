@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,45 @@ func TestDifferencesNameFlags(t *testing.T) {
 		c.change()
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}}, append(c.flags, "--workspace", w)...)
 	}
+}
+
+// TestDifferencesNameFiles changes files of other names and formats since the graph was made.
+func TestDifferencesNameFiles(t *testing.T) {
+	csv := map[string]string{}
+	for name, text := range small() {
+		csv[strings.Replace(name, "txt", "csv", 1)] = strings.ReplaceAll(text, "\t", ",")
+	}
+	ids := map[string]string{"train.txt": "0\t0\t1\n1\t0\t2\n", "valid.txt": "0\t0\t2\n", "test.txt": "2\t0\t0\n", "entities.dict": "0\ta\n1\tb\n2\tc\n"}
+	var one strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&one, "e%d\tknows\te%d\n", i*i%37, i*7%31)
+	}
+	for _, c := range []struct {
+		files              map[string]string
+		change, text, says string
+		flags, otherwise   []string
+	}{
+		{csv, "valid.csv", "anna,likes,bert\n", "(valid.csv of --dataset differs)", nil, nil},
+		{ids, "entities.dict", "0\ta\n1\tb\n2\td\n", "(the file of entity names of --dataset differs)", nil, nil},
+		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String() + "e1\tknows\te2\n", "(mine.tsv of --dataset differs)", []string{"--split", "60,20,20"}, nil},
+		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String(), `(split is "60,20,20" there, "50,25,25" here)`, []string{"--split", "60,20,20"}, []string{"--split", "50,25,25"}},
+	} {
+		folder, w := pipelinetest.Dataset(t, c.files), t.TempDir()
+		pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--workspace", w, "--dataset", folder)...)
+		pipelinetest.Write(t, filepath.Join(folder, c.change), c.text)
+		flags := c.flags
+		if c.otherwise != nil {
+			flags = c.otherwise
+		}
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}}, append(flags, "--workspace", w, "--dataset", folder)...)
+	}
+	folder, w := pipelinetest.Dataset(t, small()), t.TempDir()
+	names := filepath.Join(folder, "names.tsv")
+	flags := []string{"--workspace", w, "--dataset", folder, "--entity_names", names}
+	pipelinetest.Write(t, names, "anna\tAnna\n")
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	pipelinetest.Write(t, names, "anna\tAnne\n")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"(the file of --entity_names differs)"}}, flags...)
 }
 
 // TestNextLeavesOutWhatExists runs again beside outputs of the commands that it would name.
