@@ -60,10 +60,7 @@ func Pipeline() command.Pipeline {
 			set.StringVar(&f.dataset, "dataset", "", "`folder` of the facts, a file of facts with --split, or a dataset's name; without it a small built-in sample")
 			set.StringVar(&f.inference, "inference", "", "`folder` or name of the inference graph; its test.txt then gives the test queries (inductive setting)")
 			set.StringVar(&f.onBadLine, "on_bad_line", fail, "`fail|reject`: stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
-			set.Func("format", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line", func(name string) error {
-				f.format = facts.Format(name)
-				return nil
-			})
+			set.StringVar((*string)(&f.format), "format", "", "`name` of the format of the files: tsv, csv, ntriples, turtle, parquet or openke; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV or Parquet; names are those of a header")
 			set.StringVar(&f.header, "header", auto, "`auto|yes|no`: whether the first line of TSV or CSV names the columns; auto stops at one that looks like it")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")

@@ -116,6 +116,9 @@ func TestDifferencesNameFiles(t *testing.T) {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}}, append(flags, "--workspace", w, "--dataset", folder)...)
 	}
 	folder, w := pipelinetest.Dataset(t, small()), t.TempDir()
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", folder)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset " + folder + " --format csv --force to overwrite it"}}, "--workspace", w, "--dataset", folder, "--format", "csv")
+	w = t.TempDir()
 	names := filepath.Join(folder, "names.tsv")
 	flags := []string{"--workspace", w, "--dataset", folder, "--entity_names", names}
 	pipelinetest.Write(t, names, "anna\tAnna\n")
