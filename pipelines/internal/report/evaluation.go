@@ -78,7 +78,7 @@ func (e *evidence) composeEvaluation() section {
 		s.Figures = append(s.Figures, v.directionTable().figure())
 	}
 	if len(v.ByDistance) > 0 {
-		s.Figures = append(s.Figures, v.distanceFigure())
+		s.Figures = append(s.Figures, v.distanceFigure(e.unreachedDiffer()))
 	}
 	if v.ranks != nil {
 		s.Figures = append(s.Figures, v.rankFigure())
@@ -179,13 +179,17 @@ func (v evaluation) relationTables() []table {
 }
 
 // distanceFigure draws MRR by distance.
-func (v evaluation) distanceFigure() figure {
+func (v evaluation) distanceFigure(unreachedDiffer bool) figure {
 	c := chart.Bars{Label: "edges", X: chart.Axis{Label: "MRR", Most: 1}, Format: metric, Series: []chart.Key{{Name: "MRR"}}}
 	for _, name := range distanceNames(v.ByDistance) {
 		group := v.ByDistance[name]
 		c.Rows = append(c.Rows, chart.Row{Name: shortDistance(name), Bars: []chart.Bar{queriesBar(group.Pessimistic.MRR, group.Queries)}})
 	}
-	return newFigure("mrr-by-distance", "MRR by distance", "By the distance from the source to the answer. All unreached answers share one score.", c)
+	caption := "By the distance from the source to the answer."
+	if !unreachedDiffer {
+		caption += " All unreached answers share one score."
+	}
+	return newFigure("mrr-by-distance", "MRR by distance", caption, c)
 }
 
 // rankFigure draws the cumulative distribution of the ranks.

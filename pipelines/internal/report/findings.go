@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 	"tagnet/stages/evaluate"
 )
@@ -47,10 +48,16 @@ func (v evaluation) directionGap() string {
 		strings.ToUpper(names[0][:1])+names[0][1:], names[1], metric(better), metric(worse), metric(better-worse), metric(d.Low), metric(d.High))
 }
 
+// unreachedDiffer reports whether entities that no message from the source reaches have scores of their own: with the policy
+// full they are updated as all others.
+func (e *evidence) unreachedDiffer() bool {
+	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
+}
+
 // outOfReach tells how many answers the model cannot find, and how well it finds the others.
 func (e *evidence) outOfReach(v evaluation) string {
 	share := float64(v.Unreached) / float64(v.Queries)
-	if v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
+	if e.unreachedDiffer() || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
 		return ""
 	}
 	within := ""

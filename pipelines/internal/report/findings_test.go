@@ -156,6 +156,27 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestUnreachedAnswersOfFull checks that the page does not call unreached answers impossible to find, or tied, with the policy
+// full, which gives them scores of their own.
+func TestUnreachedAnswersOfFull(t *testing.T) {
+	t.Parallel()
+	v := evaluationOf(results(1000, func(i int, r *parquet.Ranking) {
+		if i%9 == 0 {
+			r.Distance = -1
+		}
+	}))
+	for policy, says := range map[string]bool{"window": true, "full": false} {
+		e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
+		e.checkpoint.Configuration.Policy = policy
+		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != says {
+			t.Errorf("%s: %q", policy, got)
+		}
+		if got := v.distanceFigure(e.unreachedDiffer()).Caption; strings.Contains(got, "share one score") != says {
+			t.Errorf("%s: %q", policy, got)
+		}
+	}
+}
+
 // TestNoWorstRelationByChance checks on many draws of relations that are equally hard that none is called worse.
 func TestNoWorstRelationByChance(t *testing.T) {
 	t.Parallel()
