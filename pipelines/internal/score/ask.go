@@ -195,11 +195,15 @@ func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record strin
 	lookup := kg.NewLookup(nil, a.loaded.Relations)
 	base := int32(len(a.loaded.Relations))
 	words := strings.Split(a.relation, ",")
-	if _, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(a.relation, "~")); whole {
-		words = []string{a.relation} // a name with a comma
+	_, whole := slices.BinarySearch(a.loaded.Relations, strings.TrimPrefix(a.relation, "~"))
+	if whole {
+		words = []string{a.relation} // a name with a comma, or with spaces around it
 	}
 	for _, word := range words {
-		name, inverse := strings.CutPrefix(strings.TrimSpace(word), "~")
+		if !whole {
+			word = strings.TrimSpace(word)
+		}
+		name, inverse := strings.CutPrefix(word, "~")
 		if name == everything {
 			for id := range base {
 				if inverse {

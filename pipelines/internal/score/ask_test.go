@@ -13,6 +13,7 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/model"
+	"tagnet/model/kg"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/bundle"
@@ -170,6 +171,32 @@ func TestAsksAreKeptApart(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), append(ask, "--output", "other.1")...)
 	if got := len(askedRows(t, w, "other.1")); got < 20 {
 		t.Errorf("%d rows", got)
+	}
+}
+
+// TestNoAnswers asks where the only candidate is the source.
+func TestNoAnswers(t *testing.T) {
+	w := trained(t, "plain")
+	list := file(t, "list.txt", "e003\n")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", list, "--candidates", list, "--explain")
+	if !strings.Contains(out, "no query has an answer: every candidate is the query's source") {
+		t.Errorf("it says\n%s", out)
+	}
+	folder := "runs/main/evaluation/ask-next-list-list"
+	if text := pipelinetest.Read(t, w, folder, "answers.tsv"); text != evaluate.AnswersHeading {
+		t.Errorf("answers.tsv is\n%s", text)
+	}
+}
+
+// TestRelationsWithSpaces asks relations whose names begin or end with a space, alone and beside another.
+func TestRelationsWithSpaces(t *testing.T) {
+	a := &scoring{flags: &flags{}, loaded: &kg.KG{Relations: []string{" a", "b", "c, d "}}}
+	for relation, want := range map[string][]int32{" a": {0}, "~ a": {3}, "c, d ": {2}, "b ": {1}, " ~b , b": {1, 4}} {
+		a.relation = relation
+		got, _, err := a.askedRelations(t.Context())
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v (-want +got):\n%s", relation, err, diff)
+		}
 	}
 }
 

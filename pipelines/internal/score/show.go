@@ -71,7 +71,11 @@ func (a *scoring) showAnswers(ctx context.Context, made bool) error {
 	if shown > a.asked.shown {
 		a.e.Say("\n... and the answers to %s more queries in the files", progress.Count(a.asked.distinct-int64(a.asked.shown)))
 	}
-	a.sayWeights()
+	if shown == 0 {
+		a.e.Say("\nno query has an answer: every candidate is the query's source, or a known answer that --only_new leaves out")
+	} else {
+		a.sayWeights()
+	}
 	a.e.Say("")
 	a.sayUncalibrated(ctx)
 	a.e.Outputs(made, storage.Join(folder, evaluate.AnswersFile))
