@@ -147,7 +147,7 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	}
 	found++
 	if found != len(ends) {
-		return wrongCount(line, found, len(ends), fields)
+		return WrongCount(line, found, len(ends), fields)
 	}
 	start := 0
 	for i, end := range ends {
@@ -162,17 +162,18 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	return "", ""
 }
 
-// wrongCount returns what is wrong with a line of found instead of want fields. The most common mistake,
-// spaces instead of tabs, has a reason of its own.
-func wrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
+// WrongCount returns what is wrong with a line of found instead of want fields, which are called as fields says. The
+// most common mistake, spaces instead of tabs, has a reason of its own. A line that has a tab does not make it: its
+// spaces are part of names.
+func WrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
 	remedy = fmt.Sprintf("separate %s by single tabs", fields)
 	if want == 2 {
 		remedy = fmt.Sprintf("separate %s by a tab", fields)
 	}
-	switch words := len(bytes.Fields(line)); {
+	switch {
 	case len(bytes.TrimSpace(line)) == 0 && found == 1:
 		return "blank line", "remove it"
-	case found < want && bytes.ContainsRune(line, ' ') && (found == 1 || words == want):
+	case found == 1 && bytes.ContainsRune(line, ' '):
 		return "spaces where tabs belong", remedy
 	}
 	plural := "s"

@@ -63,7 +63,7 @@ func TestReadSaysWhatIsWrongWithALine(t *testing.T) {
 		{"one field", "a", "1 field instead of 3; separate"},
 		{"trailing tab", "a\tr\tb\t", "4 fields instead of 3"},
 		{"spaces for tabs", "a r b", "spaces where tabs belong; separate head, relation and tail by single tabs"},
-		{"spaces for one tab", "a r\tb", "spaces where tabs belong"},
+		{"no tail, and a space in a name", "only two\tfields", "2 fields instead of 3; separate head, relation and tail by single tabs"},
 		{"more words", "a long name r b", "spaces where tabs belong"},
 		{"empty head", "\tr\tb", "field 1 of 3 is empty; give"},
 		{"empty relation", "a\t\tb", "field 2 of 3 is empty"},
