@@ -110,21 +110,32 @@ func (t *table) row(line int, fields []string, text string) error {
 			t.columns = 3
 		}
 	}
-	reason, remedy := "", ""
-	switch {
-	case strings.TrimSpace(text) == "":
-		reason, remedy = "blank line", "remove it"
-	case t.o.Header && len(fields) != t.columns:
-		reason, remedy = fmt.Sprintf("%s, but the header has %d", plural(len(fields), "field"), t.columns), "give every line the fields of the header"
-	case !t.o.Header && t.columns > 0 && len(fields) != t.columns:
-		reason, remedy = plural(len(fields), "field")+" instead of 3", "choose head, relation and tail with --columns, such as 1,2,3"
-	case slices.Max(t.at[:]) >= len(fields):
-		reason, remedy = fmt.Sprintf("%s, but --columns asks for field %d", plural(len(fields), "field"), slices.Max(t.at[:])+1), "give every line the same fields"
-	}
+	reason, remedy := t.wrong(fields, text)
 	if reason != "" {
 		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
 	}
 	return t.each(line, Fact{fields[t.at[0]], fields[t.at[1]], fields[t.at[2]]})
+}
+
+// wrong returns what is wrong with the fields of a row, or "".
+func (t *table) wrong(fields []string, text string) (reason, remedy string) {
+	number := plural(len(fields), "field")
+	short := !t.o.Header && len(fields) < t.columns
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "blank line", "remove it"
+	case t.o.Format == TSV && (short || len(fields) == 1 && strings.Contains(text, " ")):
+		return triples.WrongCount([]byte(text), len(fields), 3, "head, relation and tail")
+	case t.o.Header && len(fields) != t.columns:
+		return fmt.Sprintf("%s, but the header has %d", number, t.columns), "give every line the fields of the header"
+	case short:
+		return number + " instead of 3", "give every line a head, a relation and a tail, separated by commas"
+	case !t.o.Header && t.columns > 0 && len(fields) > t.columns:
+		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3"
+	case slices.Max(t.at[:]) >= len(fields):
+		return fmt.Sprintf("%s, but --columns asks for field %d", number, slices.Max(t.at[:])+1), "give every line the same fields"
+	}
+	return "", ""
 }
 
 func plural(n int, what string) string {

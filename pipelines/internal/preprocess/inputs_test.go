@@ -158,7 +158,7 @@ func TestConvertedLines(t *testing.T) {
 		"train.csv": "a,r,b\nb,r\nb,s,c\n\"c\",~r,a\n\nc,r,a\n", "valid.csv": "a,r,c\n", "test.csv": "b,hates,a\nx,\"r\nb,r,c\na,s,b\n\",y\nb,hates,c\nbad\nb,s,a\n",
 	}
 	folder, w := pipelinetest.Dataset(t, files), t.TempDir()
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: folder + "/train.csv:2: 2 fields instead of 3; choose"}, "--workspace", w, "--dataset", folder)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: folder + "/train.csv:2: 2 fields instead of 3; give every line a head, a relation and a tail"}, "--workspace", w, "--dataset", folder)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", folder, "--on_bad_line", "reject")
 	const never = `relation "hates" is in no training fact, so nothing can be learned about it`
 	want := strings.NewReplacer("DIR", folder, "|", "\t").Replace("file|line|reason|text\n" +
