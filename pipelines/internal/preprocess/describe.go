@@ -71,8 +71,12 @@ func notes(s graph.Summary) []string {
 	}
 	for _, split := range []string{"valid", "test"} {
 		if n := s.Known[split]; n > 0 {
-			add("warning: %s of %s facts of %s (%s) also stand in the training graph, where a model can look them up",
-				progress.Count(n), progress.Count(s.Queries[split]/2), split, percent(s.KnownShare[split]))
+			of := "training"
+			if split == "test" && s.InferenceGraph != nil {
+				of = "inference"
+			}
+			add("warning: %s of %s facts of %s (%s) also stand in the %s graph, where a model can look them up",
+				progress.Count(n), progress.Count(s.Queries[split]/2), split, percent(s.KnownShare[split]), of)
 		}
 	}
 	return list

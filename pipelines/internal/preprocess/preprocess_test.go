@@ -112,7 +112,7 @@ func TestInductive(t *testing.T) {
 		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
 	})
 	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
-	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the training graph") {
+	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
 	l, err := graph.Load(filepath.Join(workspace, "graph"))
