@@ -28,7 +28,7 @@ func Pipeline() command.Pipeline {
 				return err
 			}
 			if open {
-				return show(ctx, index)
+				return show(ctx, e, index)
 			}
 			return nil
 		},
@@ -99,8 +99,8 @@ func (g gap) line() string {
 	return line + ": " + g.Command
 }
 
-// show opens the page in a browser.
-func show(ctx context.Context, index string) error {
+// show opens the page in a browser. If none can be started, it says so: the page is written all the same.
+func show(ctx context.Context, e *command.Environment, index string) error {
 	if strings.Contains(index, "://") {
 		return command.Usage("--open: %s is not on this machine; copy it and open it", index)
 	}
@@ -115,7 +115,10 @@ func show(ctx context.Context, index string) error {
 		opener = []string{"xdg-open"}
 	}
 	if err := exec.CommandContext(ctx, opener[0], append(opener[1:], path)...).Run(); err != nil {
-		return fmt.Errorf("--open: no browser could be started (%w): open %s yourself", err, path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.Say("the page is written, but no browser could be started (%v): open %s yourself", err, path)
 	}
 	return nil
 }

@@ -317,6 +317,19 @@ func TestNoWorkspace(t *testing.T) {
 	}
 }
 
+// TestOpenWithoutABrowser checks that a page is no failure for the lack of a browser.
+func TestOpenWithoutABrowser(t *testing.T) {
+	t.Setenv("BROWSER", filepath.Join(t.TempDir(), "absent"))
+	root := t.TempDir()
+	fixture{t, workspace.New(root), 3, 8}.graph()
+	var out, problems bytes.Buffer
+	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root, "--open"}, &out, &problems)
+	want := "open " + filepath.Join(root, "report", "index.html") + " yourself"
+	if code != command.ExitOK || !strings.Contains(out.String(), "no browser could be started (") || !strings.Contains(out.String(), want) {
+		t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
+	}
+}
+
 // TestEvaluationOfAnotherCheckpoint checks that the page leaves out metrics of other weights than the
 // best checkpoint's, and names the command that replaces them.
 func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
