@@ -45,6 +45,9 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	if len(files) == 0 {
 		return "", fmt.Errorf("the workspace %s does not exist or is empty: run %s first", e.Workspace.Root(), e.Workspace.Command("preprocess"))
 	}
+	if err := e.Workspace.CheckRunExists(ctx); err != nil {
+		return "", err
+	}
 	found, err := collect(ctx, e.Workspace, e.Seed)
 	if err != nil {
 		return "", err

@@ -105,12 +105,23 @@ func TestRuns(t *testing.T) {
 		}
 	}
 
+	// A run that does not exist leaves the page as it is.
+	var out, problems bytes.Buffer
+	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root, "--run", "nope"}, &out, &problems)
+	if want := "the run nope does not exist; --run selects one of the runs that exist: main, noisy, unscored, wide\n"; code != command.ExitFailure || !strings.HasSuffix(problems.String(), want) {
+		t.Errorf("exit code %d: %q, want %q", code, problems.String(), want)
+	}
+	if kept, err := os.ReadFile(filepath.Join(root, "report", "index.html")); err != nil || string(kept) != page {
+		t.Errorf("a run that does not exist replaced the page (%v)", err)
+	}
+
 	// A damaged table of another run ends the report, as one of the page's run does.
 	part := parquet.PartFile(w.WithRun("wide").Evaluation("test")+"/rankings", 0, 1)
 	if err := storage.WriteFile(t.Context(), part, []byte("damaged")); err != nil {
 		t.Fatal(err)
 	}
-	var out, problems bytes.Buffer
+	out.Reset()
+	problems.Reset()
 	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitFailure || !strings.Contains(problems.String(), "--run wide") {
 		t.Errorf("exit code %d: %s", code, problems.String())
 	}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -85,6 +86,16 @@ func (w Workspace) Runs(ctx context.Context) ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// CheckRunExists returns an error that names the runs of the workspace if its own run is not one of them. Without any
+// run there is none to choose, and no error.
+func (w Workspace) CheckRunExists(ctx context.Context) error {
+	runs, err := w.Runs(ctx)
+	if err != nil || len(runs) == 0 || slices.Contains(runs, w.run) {
+		return err
+	}
+	return fmt.Errorf("the run %s does not exist; --run selects one of the runs that exist: %s", w.run, strings.Join(runs, ", "))
 }
 
 // InRun returns a path below the run's folder as one below the workspace, such as runs/main/evaluation/test.
