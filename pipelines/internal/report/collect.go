@@ -35,6 +35,7 @@ type evidence struct {
 	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
 	own         []ownAnswers
+	notShown    []string // folders of answers beyond ownFolders
 	searched    []*searchTable
 	search      *search
 	messages    []messages.Summary

@@ -50,7 +50,8 @@ func (e *evidence) readOwnQueries(ctx context.Context) {
 	}
 	maps.DeleteFunc(tables, func(_ string, t map[string]bool) bool { return !t[evaluate.PredictionsTable] })
 	names := byWeight(slices.Collect(maps.Keys(tables)), queriesFolder)
-	for _, name := range names[:min(ownFolders, len(names))] {
+	e.notShown = names[min(ownFolders, len(names)):]
+	for _, name := range names[:len(names)-len(e.notShown)] {
 		score := e.workspace.Command("score", "--queries", "FILE")
 		what := "The answers to your own queries cannot be shown"
 		if name != queriesFolder {
@@ -162,7 +163,23 @@ func (e *evidence) composeOwnQueries() (sections []section) {
 			}
 			s.Lead = append(s.Lead, fmt.Sprintf("These are %s; all are in %s.", which, e.workspace.EvaluationFolder(own.name)))
 		}
+		if n := len(e.notShown); n > 0 && i == len(e.own)-1 {
+			s.Lead = append(s.Lead, fmt.Sprintf("The page shows the answers of %d folders. It leaves out %s in %s: %s.", ownFolders, plural(int64(n), "other", "others"),
+				e.workspace.Path(e.workspace.InRun("evaluation")), enumerate(shownNames(e.notShown))))
+		}
 		sections = append(sections, s)
 	}
 	return sections
+}
+
+// shownNames returns the first names of a list as they are shown, and how many more there are.
+func shownNames(names []string) (list []string) {
+	const most = 20
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, shown(name))
+	}
+	if n := len(names) - most; n > 0 {
+		list = append(list, fmt.Sprint(n, " more"))
+	}
+	return list
 }

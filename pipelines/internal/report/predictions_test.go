@@ -166,6 +166,16 @@ func TestOwnQueries(t *testing.T) {
 			t.Errorf("query %d, best score %g, is shown: %v", i, a.Score, shown)
 		}
 	}
+	for i := range ownFolders {
+		one := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder(fmt.Sprint("more-", i))}
+		if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Path(one.Folder)+"/predictions", 0, 1), asked[:1]), one.Resume(t.Context(), false), one.Publish(t.Context(), nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, _ = run(t, root)
+	if want := "The page shows the answers of 5 folders. It leaves out 2 others in " + w.Path("runs/main/evaluation") + ": more-3 and more-4."; strings.Count(strings.ReplaceAll(page, "<wbr>", ""), want) != 1 {
+		t.Errorf("the page of many folders does not say once %q", want)
+	}
 	if err := os.Remove(parquet.PartFile(w.Evaluation("queries")+"/predictions", 1, 2)); err != nil {
 		t.Fatal(err)
 	}
