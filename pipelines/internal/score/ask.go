@@ -289,6 +289,8 @@ func (a *scoring) derivedName() string {
 		switch {
 		case value == "" || value == everything:
 			value = ""
+		case value == "-":
+			value = "input"
 		case strings.HasPrefix(value, typePrefix):
 			value = strings.TrimPrefix(value, typePrefix)
 		default:

@@ -248,7 +248,10 @@ func TestStandardInput(t *testing.T) {
 		t.Errorf("it says %s", stderr)
 	}
 	pipe("e003\n")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "-", "--output", "piped")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "-")
+	if rows := askedRows(t, w, "ask-next-input"); len(rows) == 0 || rows[0].Source != "e003" {
+		t.Errorf("the answers about standard input's names are %v", rows)
+	}
 }
 
 // TestTopKBeyondTheGraph asks for more answers than there are entities, in memory that suffices for all entities.

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,14 @@ func TestRuns(t *testing.T) {
 		Code: command.ExitFailure, Begin: "there is no checkpoint in " + w + "/runs/wide/checkpoints",
 		Says: []string{"run go run ./pipelines/train --workspace " + w + " --run wide first", "the runs that exist: main\n"},
 	}, wide...)
+	main := filepath.Join(w, "runs/main")
+	if err := errors.Join(os.Rename(main, filepath.Join(w, "runs/other")), os.Mkdir(main, 0o755), os.WriteFile(filepath.Join(main, "training.jsonl"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the runs that exist: other\n"}}, "--workspace", w)
+	if err := errors.Join(os.RemoveAll(main), os.Rename(filepath.Join(w, "runs/other"), main)); err != nil {
+		t.Fatal(err)
+	}
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(wide, "--layers", "3", "--dim", "9", "--epochs", "1", "--negatives", "8")...)
 	if next := "next: go run ./pipelines/score --workspace " + w + " --run wide\n"; !strings.Contains(out, next) {
 		t.Errorf("train does not end with %q:\n%s", next, out)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,9 @@ func (w Workspace) OpenModel(ctx context.Context, named string, loaded *kg.KG) (
 			return Model{}, fmt.Errorf("--checkpoint: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
 		}
 		others := ""
-		if runs, err := w.Runs(ctx); err == nil && len(runs) > 0 {
+		runs, _ := w.Runs(ctx) // the error is about this run
+		runs = slices.DeleteFunc(runs, func(run string) bool { return run == w.Run() })
+		if len(runs) > 0 {
 			others = "; --run selects one of the runs that exist: " + strings.Join(runs, ", ")
 		}
 		return Model{}, fmt.Errorf("%w: run %s first; if it was interrupted, add --resume%s", err, w.Command("train"), others)

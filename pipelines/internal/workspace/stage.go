@@ -263,7 +263,9 @@ func (u *Unusable) Error() string {
 	mismatch := new(Mismatch)
 	switch {
 	case errors.As(u.Reason, &mismatch) && len(mismatch.Differences) > 0:
-		return fmt.Sprintf("%v: choose another --workspace, or %s to overwrite it", u.Reason, u.Command.With("--force"))
+		if another := u.Command.another(); another != "" {
+			return fmt.Sprintf("%v: choose another --%s, or %s to overwrite it", u.Reason, another, u.Command.With("--force"))
+		}
 	case u.Command.Pipeline == "preprocess" && !slices.Contains(u.Command.Flags, "--dataset"): // it would take the sample
 		return fmt.Sprintf("%v: %s with the same --dataset and --force overwrites it", u.Reason, u.Command)
 	}

@@ -129,6 +129,17 @@ func (w Workspace) Command(pipeline string, flags ...string) Command {
 	return Command{pipeline, flags}
 }
 
+// another returns the flag whose value leads to a folder that the command can write beside the one that exists, or "".
+func (c Command) another() string {
+	switch {
+	case c.Pipeline == "train":
+		return "run"
+	case !HasRun(c.Pipeline): // of score and messages the model would be another, too
+		return "workspace"
+	}
+	return ""
+}
+
 // HasRun reports whether a pipeline reads or writes below a run: it has --run.
 func HasRun(pipeline string) bool {
 	return slices.Contains([]string{"train", "score", "messages", "report", "serve"}, pipeline)

@@ -485,6 +485,21 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+func TestUnusableNamesWhatCanBeChosen(t *testing.T) {
+	t.Parallel()
+	mismatch := &Mismatch{Folder: "folder", Differences: []string{"layers is 6 there, 5 here"}}
+	for pipeline, want := range map[string]string{
+		"train":      "choose another --run, or go run ./pipelines/train --workspace w --force to overwrite it",
+		"preprocess": "choose another --workspace, or go run ./pipelines/preprocess --workspace w --force to overwrite it",
+		"score":      "go run ./pipelines/score --workspace w --force overwrites it",
+	} {
+		got := (&Unusable{mismatch, New("w").Command(pipeline)}).Error()
+		if want = mismatch.Error() + ": " + want; got != want {
+			t.Errorf("%s: %q, want %q", pipeline, got, want)
+		}
+	}
+}
+
 func TestDifferences(t *testing.T) {
 	got, err := Differences(
 		[]byte(`{"layers":6,"files":{"train":"0123456789012345678901234567890123456789012345678901234567890123","valid":"b"},"gone":true}`),
