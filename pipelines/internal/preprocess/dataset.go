@@ -99,6 +99,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 	if err != nil {
 		return err
 	}
+	files.inductive = f.inference != ""
 	if f.split != "" {
 		url, background, err := files.toSplit()
 		if err != nil {

@@ -106,6 +106,8 @@ type folder struct {
 	// others are the names of all other files.
 	others []string
 	openKE bool
+	// inductive says that the dataset has an inference graph, so that --split divides none of its files.
+	inductive bool
 }
 
 // openFolder finds the files of a folder. format is that of --format, or empty.
@@ -188,17 +190,45 @@ func (f folder) file(split string, required bool) (string, error) {
 	if !required {
 		return "", nil
 	}
+	return "", f.lacks(split)
+}
+
+// lacks returns the error of a split whose file is missing.
+func (f folder) lacks(split string) error {
 	const wanted = "a dataset is a folder with train.txt, valid.txt and test.txt"
 	if len(f.files)+len(f.others) == 0 {
-		return "", fmt.Errorf("%s: the folder does not exist or is empty; %s: %w", f.url, wanted, fs.ErrNotExist)
+		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
 	}
-	name := split + ".txt"
-	if f.openKE {
-		name = split + "2id.txt"
+	url, train, remedy := storage.Join(f.url, f.usual(split)), f.files["train"], ""
+	switch divides := !f.inductive && !f.openKE; {
+	case train == "" && divides:
+		remedy = "; or give --dataset one file with --split 80,10,10, which divides it"
+	case train != "" && divides && f.files["valid"]+f.files["test"] == "":
+		remedy = fmt.Sprintf("; move some facts of %s there, or divide it with --split 80,10,10", train)
+	case train != "" && divides:
+		remedy = fmt.Sprintf("; move some facts of %s there, or divide it with --dataset %s --split 80,10,10, which reads no other file", train, storage.Join(f.url, train))
+	case train != "":
+		remedy = fmt.Sprintf("; move some facts of %s there", train)
 	}
-	return "", fmt.Errorf("%s not found; %s (or .tsv, .csv, .nt, .ttl, .parquet), and --split divides one file; %s has %s: %w",
-		storage.Join(f.url, name), wanted, f.url, few(f.all()), fs.ErrNotExist)
+	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .nt, .ttl, .parquet)%s", url, f.url, few(f.all()), wanted, remedy))
 }
+
+// usual is the usual name of the file of a split.
+func (f folder) usual(split string) string {
+	if f.openKE {
+		return split + "2id.txt"
+	}
+	return split + ".txt"
+}
+
+// missing is the error of a file or folder that does not exist. Its text ends with the remedy.
+type missing string
+
+// Error returns the text.
+func (m missing) Error() string { return string(m) }
+
+// Unwrap returns fs.ErrNotExist, which the text does not repeat.
+func (m missing) Unwrap() error { return fs.ErrNotExist }
 
 // all returns the names of all files.
 func (f folder) all() []string {
@@ -226,13 +256,30 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
+// divided returns the error of --split for a folder that has validation or test facts.
+func (f folder) divided() error {
+	var has []string
+	remedy := "leave --split out"
+	for _, split := range kg.Splits[1:] {
+		if name := f.files[split]; name != "" {
+			has = append(has, name)
+		} else {
+			remedy = fmt.Sprintf("move some facts of %s to %s and leave --split out", f.files["train"], storage.Join(f.url, f.usual(split)))
+		}
+	}
+	if f.files["train"] == "" {
+		remedy = "give --dataset the file to divide"
+	} else if !f.openKE {
+		remedy += fmt.Sprintf(", or give the file with --dataset %s, which reads no other file", storage.Join(f.url, f.files["train"]))
+	}
+	return fmt.Errorf("--split divides one file, and %s has %s already: %s", f.url, strings.Join(has, " and "), remedy)
+}
+
 // toSplit returns the file that --split divides: the training facts, if the folder has no other splits, or the only
 // file whose name has an ending of facts. It also returns the file of background facts, if there is another one.
 func (f folder) toSplit() (url, background string, err error) {
-	for _, split := range kg.Splits[1:] {
-		if name := f.files[split]; name != "" {
-			return "", "", fmt.Errorf("--split divides one file, and %s has %s already: leave --split out, or give the file", f.url, name)
-		}
+	if f.files["valid"]+f.files["test"] != "" {
+		return "", "", f.divided()
 	}
 	candidates := slices.DeleteFunc(slices.Clone(f.others), func(name string) bool { _, ok := facts.Stem(name); return !ok })
 	switch {

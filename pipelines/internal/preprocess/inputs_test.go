@@ -1,7 +1,9 @@
 package preprocess
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -301,6 +303,30 @@ func TestSplitWithBackground(t *testing.T) {
 	}
 }
 
+// TestNoValidation follows the remedies for a folder with training and test facts only.
+func TestNoValidation(t *testing.T) {
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, "e%d\tknows\te%d\n", i*i%37, i*7%31)
+	}
+	folder := pipelinetest.Dataset(t, map[string]string{"train.txt": text.String(), "test.txt": "e1\tknows\te2\n"})
+	train, valid := filepath.Join(folder, "train.txt"), filepath.Join(folder, "valid.txt")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
+		Code: command.ExitFailure, Begin: valid + " not found: " + folder + " has test.txt, train.txt; ",
+		Says: []string{"; move some facts of train.txt there, or divide it with --dataset " + train + " --split 80,10,10, which reads no other file\n"},
+	}, "--workspace", t.TempDir(), "--dataset", folder)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{
+		Code:  command.ExitFailure,
+		Begin: "--split divides one file, and " + folder + " has test.txt already: move some facts of train.txt to " + valid + " and leave --split out, or give the file with --dataset " + train + ", which reads no other file\n",
+	}, "--workspace", t.TempDir(), "--dataset", folder, "--split", "80,10,10")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", train, "--split", "80,10,10")
+
+	_, err := (&flags{header: no}).open(t.Context(), "folder", folder, "", "")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v is not fs.ErrNotExist", err)
+	}
+}
+
 // TestOddInputs names what is not a file of facts. None of them may wait for input that does not come.
 func TestOddInputs(t *testing.T) {
 	folderAsFile := pipelinetest.Dataset(t, small())
@@ -327,10 +353,15 @@ func TestOddInputs(t *testing.T) {
 		"names from a pipe":  {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--entity_names: "}, []string{"--dataset", good, "--entity_names", pipe(t)}},
 		"two formats":        {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.csv and ", "both exist: remove one, or choose with --format"}}, []string{"--dataset", pipelinetest.Dataset(t, twice)}},
 		"two other endings":  {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.nt and ", "both exist, and --format csv fits both: remove one"}}, []string{"--format", "csv", "--dataset", pipelinetest.Dataset(t, map[string]string{"train.tsv": "", "train.nt": ""})}},
+		"empty folder":       {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{": the folder does not exist or is empty; a dataset is a folder with train.txt, valid.txt and test.txt\n"}}, []string{"--dataset", t.TempDir()}},
+		"missing, inductive": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"test.txt not found: ", ".parquet); move some facts of train.txt there\n"}}, []string{"--dataset", good, "--inference", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n"})}},
+		"train missing":      {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found: ", "; or give --dataset one file with --split 80,10,10, which divides it\n"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "a,r,b\n"})}},
+		"train only":         {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"valid.txt not found: ", "; move some facts of train.txt there, or divide it with --split 80,10,10\n"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n"})}},
+		"missing, OpenKE":    {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and ", Says: []string{"has test2id.txt already: move some facts of train2id.txt to ", "/valid2id.txt and leave --split out\n"}}, []string{"--split", "80,10,10", "--dataset", pipelinetest.Dataset(t, map[string]string{"train2id.txt": "1\n0 1 0\n", "test2id.txt": "1\n0 1 0\n"})}},
 		"missing":            {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"valid.txt not found", "has all.csv, test.txt"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\n", "all.csv": "", "test.txt": "a\tr\tb\n"})}},
 		"one file":           {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--split 80,10,10"}}, []string{"--dataset", good + "/train.txt"}},
 		"UTF-16":             {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the file is UTF-16 text; save it as UTF-8"}}, []string{"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": "\xff\xfea\x00", "valid.txt": "a", "test.txt": "a"})}},
-		"split in a dataset": {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and " + good + " has valid.txt already"}, []string{"--dataset", good, "--split", "80,10,10"}},
+		"split in a dataset": {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and " + good + " has valid.txt and test.txt already: leave --split out, or give the file with --dataset " + good + "/train.txt, which reads no other file\n"}, []string{"--dataset", good, "--split", "80,10,10"}},
 		"bad shares":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--split is "80,20": want`}, []string{"--dataset", good, "--split", "80,20"}},
 		"share of nothing":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--split is "80,20,0": want`}, []string{"--dataset", good, "--split", "80,20,0"}},
 		"bad format":         {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "xml": want tsv`}, []string{"--dataset", good, "--format", "xml"}},
