@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
@@ -101,6 +102,9 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 	if err := c.write(ctx, t, url); err != nil {
 		return nil, err
 	}
+	if err := checkUnchanged(ctx, t.url, t.SHA256); err != nil {
+		return nil, err
+	}
 	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split}
 	if !t.divide {
 		return c.scan(ctx, t, whole)
@@ -120,6 +124,16 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 	}
 	c.source.converted.Split = &divided
 	return c.scan(ctx, t, chunks...)
+}
+
+// checkUnchanged returns an error if a file is no longer the one that was hashed: the graph would be recorded as that of
+// other facts.
+func checkUnchanged(ctx context.Context, url, sha256 string) error {
+	now, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
+	if err == nil && now.SHA256 != sha256 {
+		return fmt.Errorf("%s: %w", url, triples.ErrChanged)
+	}
+	return err
 }
 
 // scan returns the texts that stand for a file. One without lines is left out.

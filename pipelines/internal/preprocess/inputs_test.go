@@ -15,9 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/rdf"
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/graph"
+	"tagnet/stages/triples"
 )
 
 // pipe returns the path of a named pipe that nothing writes to.
@@ -324,6 +326,37 @@ func TestNoValidation(t *testing.T) {
 	_, err := (&flags{header: no}).open(t.Context(), "folder", folder, "", "")
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v is not fs.ErrNotExist", err)
+	}
+}
+
+// TestChangedWhileConverted changes files between their hashing and their reading.
+func TestChangedWhileConverted(t *testing.T) {
+	ctx, w := t.Context(), t.TempDir()
+	folder := pipelinetest.Dataset(t, map[string]string{"train.csv": "a,r,b\nb,r,a\n", "valid.csv": "a,r,b\n", "test.csv": "a,r,b\n", "types.tsv": "a\tletter\n"})
+	f := &flags{header: auto, types: filepath.Join(folder, "types.tsv")}
+	source, err := f.open(ctx, "mine", folder, "", "")
+	if err == nil {
+		source.types, err = openTypes(ctx, f.types, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter{flags: f, folder: "mem://" + t.Name(), source: &source, prefixes: &rdf.Prefixes{}}
+	if _, err := c.text(ctx, source.files[0]); err != nil {
+		t.Error(err)
+	}
+	pipelinetest.Write(t, filepath.Join(folder, "train.csv"), "a,r,b\nb,r,c\n")
+	if _, err := c.text(ctx, source.files[0]); !errors.Is(err, triples.ErrChanged) {
+		t.Errorf("changed facts: %v", err)
+	}
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", w, "--types", f.types)
+	s, err := graph.ReadSummary(ctx, filepath.Join(w, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipelinetest.Write(t, f.types, "a\tword\n")
+	if err := f.writeTypes(ctx, filepath.Join(w, "graph"), source, &s); !errors.Is(err, triples.ErrChanged) {
+		t.Errorf("changed types: %v", err)
 	}
 }
 

@@ -125,6 +125,11 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		s.InferenceGraph.Types = &written
 		found += written.Entities
 	}
+	if f.types != "" {
+		if err := checkUnchanged(ctx, f.types, source.types.sha256); err != nil {
+			return err
+		}
+	}
 	if found == 0 && f.types != "" {
 		return fmt.Errorf("%s: none of its entities is in the graph; its first column has to hold the names that the facts have", f.types)
 	}
