@@ -140,6 +140,7 @@ func TestBadRows(t *testing.T) {
 		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
 		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil, `FILE:1: no column is named "w" (--columns); there are x, y, z`},
 		{"two columns of that name", "a.csv", "x,y,x\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "3"}}, nil, nil, `FILE:1: two columns are named "x" (--columns): give positions`},
+		{"tabs", "a.csv", "a\tr\tb\n", Options{Format: CSV}, nil, []string{"FILE:1: tabs where commas belong; read the file with --format tsv"}, ""},
 		{"too few", "a.csv", "a\n", Options{Format: CSV}, nil, []string{"FILE:1: 1 field instead of 3; give every line a head, a relation and a tail, separated by commas"}, ""},
 		{"spaces for tabs", "a.tsv", "a r b\na r\tb\na\n", Options{Format: TSV}, nil, []string{"FILE:1: spaces where tabs belong; separate head, relation and tail by single tabs", "FILE:2: 2 fields instead of 3; separate", "FILE:3: 1 field instead of 3; separate"}, ""},
 		{"spaces for tabs, columns", "a.tsv", "a r b\n", Options{Format: TSV, Columns: []string{"1", "2", "3"}}, nil, []string{"FILE:1: spaces where tabs belong; separate"}, ""},

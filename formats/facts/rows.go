@@ -126,6 +126,8 @@ func (t *table) wrong(fields []string, text string) (reason, remedy string) {
 		return "blank line", "remove it"
 	case t.o.Format == TSV && (short || len(fields) == 1 && strings.Contains(text, " ")):
 		return triples.WrongCount([]byte(text), len(fields), 3, "head, relation and tail")
+	case t.o.Format == CSV && len(fields) == 1 && strings.Contains(text, "\t"):
+		return "tabs where commas belong", "read the file with --format tsv"
 	case t.o.Header && len(fields) != t.columns:
 		return fmt.Sprintf("%s, but the header has %d", number, t.columns), "give every line the fields of the header"
 	case short:
