@@ -53,7 +53,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 		}
 		files = append(files, converted...)
 	}
-	if err := c.header.suspicious(); err != nil {
+	if err := f.checkConverted(ctx, &c.header, source.files); err != nil {
 		return source, err
 	}
 	source.files = files

@@ -89,6 +89,26 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	return check.suspicious()
 }
 
+// checkConverted returns the error of a header in the converted files. If there seems to be one, it looks for its words
+// in the others, too.
+func (f *flags) checkConverted(ctx context.Context, check *headerCheck, files []text) error {
+	for _, t := range files {
+		if t.convert || check.suspicious() == nil {
+			continue
+		}
+		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
+			if check.add(t.url, line, fact); check.fact {
+				return errOther
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errOther) {
+			return err
+		}
+	}
+	return check.suspicious()
+}
+
 // readPlain reads the facts of a text; bad lines are the Beam job's.
 func (f *flags) readPlain(ctx context.Context, t text, each facts.Each) error {
 	_, err := facts.Read(ctx, t.url, facts.Options{Format: facts.TSV}, each, func(formatBad) error { return nil })

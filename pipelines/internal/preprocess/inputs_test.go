@@ -284,6 +284,26 @@ func TestSplitFile(t *testing.T) {
 	pipelinetest.Same(t, factTables(t, w), want)
 }
 
+// TestMixedFormats has one file of another format, whose words stand in the other files only, and test facts that stand
+// in the inference graph.
+func TestMixedFormats(t *testing.T) {
+	files := small()
+	files["facts.csv"] = "emil,likes,dora\nanna,parent,bert\n"
+	mixed := pipelinetest.Dataset(t, files)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", mixed)
+	header := small()
+	for name, text := range header {
+		header[name] = "who\twhat\twhom\n" + text
+	}
+	header["facts.csv"] = "who,what,whom\nanna,likes,bert\n"
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the line looks like a header"}}, "--workspace", t.TempDir(), "--dataset", pipelinetest.Dataset(t, header))
+	inference := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tparent\ty\n", "test.txt": "x\tparent\ty\n"})
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", mixed, "--inference", inference)
+	if want := "warning: 1 of 1 facts of test (100.0%) also stand in the inference graph,"; !strings.Contains(out, want) {
+		t.Errorf("%s: want %q", out, want)
+	}
+}
+
 // TestSplitWithBackground divides train.txt beside facts.txt, whose facts stay in the graph; a facts.txt alone is divided.
 func TestSplitWithBackground(t *testing.T) {
 	var text strings.Builder
