@@ -211,7 +211,7 @@ func TestEvaluationOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)
-	if code != 1 || !strings.Contains(stderr, "predictions_version") || !strings.Contains(stderr, "--force to overwrite it") {
+	if code != 1 || !strings.Contains(stderr, "predictions_version") || !strings.Contains(stderr, "--force overwrites it") {
 		t.Errorf("of an earlier version score ends with %d and says\n%s", code, stderr)
 	}
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force")
