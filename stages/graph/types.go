@@ -35,18 +35,32 @@ type TypesParams struct {
 
 // TypesSummary counts what WriteTypes wrote.
 type TypesSummary struct {
-	// Types is the number of types, Entities that of the entities with a type, Unknown that of the listed
-	// rows whose entity the graph does not have.
+	// Types is the number of types, Entities that of the entities with a type, Listed that of the rows that
+	// the dataset lists, Unknown that of those whose entity the graph does not have.
 	Types    int64 `json:"types"`
 	Entities int64 `json:"entities"`
+	Listed   int64 `json:"listed"`
 	Unknown  int64 `json:"unknown"`
+	// UnknownNames are the first entities that the graph does not have.
+	UnknownNames []string `json:"unknown_names,omitempty"`
+}
+
+// maxUnknownNames bounds UnknownNames.
+const maxUnknownNames = 3
+
+// addUnknown counts a listed row whose entity the graph does not have.
+func (s *TypesSummary) addUnknown(entity []byte) {
+	s.Unknown++
+	if len(s.UnknownNames) < maxUnknownNames && !slices.Contains(s.UnknownNames, string(entity)) {
+		s.UnknownNames = append(s.UnknownNames, string(entity))
+	}
 }
 
 // WriteTypes writes types.arrow or inference-types.arrow. It runs in the process of the pipeline, after the
 // Beam job: it holds the ids of the entities, without their names, and the names of the types.
 func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 	var s TypesSummary
-	t := typesWriter{params: p, ranks: map[string]int32{}, rankOf: map[int32]int32{}, relation: -1}
+	t := typesWriter{params: p, summary: &s, ranks: map[string]int32{}, rankOf: map[int32]int32{}, relation: -1}
 	file := kg.TypesFile
 	t.entitiesURL = storage.Join(p.Folder, kg.EntitiesFile)
 	if p.Inference {
@@ -84,13 +98,13 @@ func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 	if err := w.Commit(); err != nil {
 		return s, err
 	}
-	s.Unknown = t.unknown
 	return s, storage.RemoveAll(ctx, p.Spill)
 }
 
 // typesWriter sorts rows of (rank of the type's name, entity).
 type typesWriter struct {
 	params      TypesParams
+	summary     *TypesSummary
 	entitiesURL string
 	relation    int32 // id of Relation, or -1
 
@@ -100,7 +114,6 @@ type typesWriter struct {
 
 	rows, scratch []externalsort.Row
 	spills        []externalsort.Spill
-	unknown       int64
 }
 
 // collect reads the names of all types.
@@ -203,9 +216,10 @@ func (t *typesWriter) sort(ctx context.Context) error {
 			return err
 		}
 		err = t.params.Each(ctx, func(entity, name []byte) error {
+			t.summary.Listed++
 			id, known := ids.Of(entity)
 			if !known {
-				t.unknown++
+				t.summary.addUnknown(entity)
 				return nil
 			}
 			return t.add(ctx, externalsort.Row{t.ranks[string(name)], id})

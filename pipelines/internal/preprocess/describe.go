@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tagnet/model/kg"
@@ -65,6 +66,12 @@ func notes(s graph.Summary) []string {
 			list = append(list, sides(*c.Split)...)
 		}
 	}
+	if s.InferenceGraph == nil {
+		list = append(list, unknown(s.Types, "graph")...)
+	} else {
+		list = append(list, unknown(s.Types, "training graph")...)
+		list = append(list, unknown(s.InferenceGraph.Types, "inference graph")...)
+	}
 	add("left out: %s", leftOut(s))
 	if len(s.Unread) > 0 {
 		add("not read: %s", few(s.Unread))
@@ -80,6 +87,19 @@ func notes(s graph.Summary) []string {
 		}
 	}
 	return list
+}
+
+// unknown says how many lines of --types are about entities that a graph does not have.
+func unknown(types *graph.TypesSummary, in string) []string {
+	if types == nil || types.Unknown == 0 || types.Listed == 0 {
+		return nil
+	}
+	names := make([]string, len(types.UnknownNames))
+	for i, name := range types.UnknownNames {
+		names[i] = strconv.Quote(name)
+	}
+	return []string{fmt.Sprintf("--types: the %s does not have the entities of %s of %s (%s), such as %s", in, progress.Count(types.Unknown),
+		plural(types.Listed, "line"), percent(float64(types.Unknown)/float64(types.Listed)), strings.Join(names, ", "))}
 }
 
 // percent is a share, with more digits if it is small.

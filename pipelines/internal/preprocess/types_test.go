@@ -49,12 +49,14 @@ func TestTypes(t *testing.T) {
 		flags       []string
 		train, test map[string][]string
 		says        string
+		unknown     string // the lines about entities that a graph does not have
 	}{
-		{"file", []string{"--types", list}, map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "cora"}}, nil, "entities with a type                   3"},
-		{"relation", []string{"--type_relation", "is_a"}, map[string][]string{"person": {"bert"}, "poet": {"anna"}}, nil, "types                                  2"},
+		{"file", []string{"--types", list}, map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "cora"}}, nil, "entities with a type                   3", "  --types: the graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n"},
+		{"relation", []string{"--type_relation", "is_a"}, map[string][]string{"person": {"bert"}, "poet": {"anna"}}, nil, "types                                  2", ""},
 		{"both, inductive", []string{"--types", list, "--type_relation", "is_a", "--inference", inference},
 			map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "bert", "cora"}, "poet": {"anna"}},
-			map[string][]string{"city": {"anna"}, "person": {"anna"}, "robot": {"x"}}, "entities with a type                   4                 2"},
+			map[string][]string{"city": {"anna"}, "person": {"anna"}, "robot": {"x"}}, "entities with a type                   4                 2",
+			"  --types: the training graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n  --types: the inference graph does not have the entities of 4 of 6 lines (66.7%), such as \"cora\", \"nobody\", \"dora\"\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.test == nil {
@@ -63,6 +65,9 @@ func TestTypes(t *testing.T) {
 			out := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--dataset", folder, "--workspace", w, "--force")...)
 			if !strings.Contains(out, c.says) {
 				t.Errorf("%s: want %q", out, c.says)
+			}
+			if !strings.Contains(out, c.unknown) || c.unknown == "" && strings.Contains(out, "does not have the entities") {
+				t.Errorf("%s: want %q", out, c.unknown)
 			}
 			l, err := graph.Load(filepath.Join(w, "graph"))
 			if err != nil {
