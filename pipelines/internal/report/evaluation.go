@@ -37,7 +37,7 @@ func (e *evidence) readEvaluations(ctx context.Context) {
 func (e *evidence) readMetrics(ctx context.Context, shown ...content) {
 	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), "metrics.json", "score", shown...) {
 		command := e.workspace.Command("score", "--split", v.Split)
-		if err := e.checkBest(ctx, v.Split, command); err != nil {
+		if _, err := e.checkBest(ctx, v.Split, command); err != nil {
 			e.missingSplit(v.Split, command, err, shown...)
 			continue
 		}
@@ -45,17 +45,15 @@ func (e *evidence) readMetrics(ctx context.Context, shown ...content) {
 	}
 }
 
-// checkBest returns an error if an evaluation used other weights than those of the best checkpoint.
-func (e *evidence) checkBest(ctx context.Context, split string, command workspace.Command) error {
-	if e.checkpoint == nil {
-		return nil
+// checkBest returns the model of an evaluation, or of answers to a user's own queries. It returns an error if its weights
+// are not those of the best checkpoint.
+func (e *evidence) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
+	of, err := e.workspace.EvaluatedCheckpoint(ctx, name)
+	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
+		return of, err
 	}
-	name, weights, err := e.workspace.EvaluatedCheckpoint(ctx, split)
-	if err != nil || weights == "" || weights == e.checkpoint.Weights.SHA256 {
-		return err
-	}
-	return &workspace.Unusable{
-		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", e.workspace.Evaluation(split), name, e.best),
+	return of, &workspace.Unusable{
+		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", e.workspace.Evaluation(name), of.Model(), e.best),
 		Command: command,
 	}
 }

@@ -11,12 +11,14 @@ import (
 
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/explain"
 )
 
-// What the page shows of the user's own queries: so many folders of answers, and of them all so many queries.
+// What the page shows of the user's own queries: so many folders of answers, --queries first and then by name, and of
+// them all so many queries.
 const ownFolders, ownShown = 5, 30
 
 // queriesFolder is the folder of the answers to --queries, beside which those to --relation have names of their own.
@@ -25,6 +27,7 @@ const queriesFolder = "queries"
 // ownAnswers is the first answers to queries of the user's, from a folder beside the evaluations of splits.
 type ownAnswers struct {
 	name      string
+	model     workspace.Evaluated
 	queries   int64
 	cards     []card
 	explained bool // with paths
@@ -32,13 +35,12 @@ type ownAnswers struct {
 
 func explainedQuery(e parquet.Explanation) query { return query{e.Source, e.Relation, e.Direction} }
 
-// readOwnQueries reads the answers to the user's own queries, if there are any, and why they were given, if that was
-// computed.
-func (e *evidence) readOwnQueries(ctx context.Context) {
+// ownTables returns the tables in each folder with answers to the user's own queries.
+func (e *evidence) ownTables(ctx context.Context) map[string]map[string]bool {
 	evaluations := e.workspace.Path(e.workspace.InRun("evaluation"))
 	urls, err := storage.List(ctx, evaluations)
 	e.check(err)
-	tables := map[string]map[string]bool{} // of each folder
+	tables := map[string]map[string]bool{}
 	for _, url := range urls {
 		words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(url, evaluations), "/"), "/")
 		if len(words) > 2 && !slices.Contains(workspace.Splits, words[0]) {
@@ -49,25 +51,71 @@ func (e *evidence) readOwnQueries(ctx context.Context) {
 		}
 	}
 	maps.DeleteFunc(tables, func(_ string, t map[string]bool) bool { return !t[evaluate.PredictionsTable] })
+	return tables
+}
+
+// readOwnQueries reads the answers to the user's own queries, if there are any, and why they were given, if that was
+// computed. Folders that cannot be used do not count among those that the page shows.
+func (e *evidence) readOwnQueries(ctx context.Context) {
+	tables := e.ownTables(ctx)
 	names := byWeight(slices.Collect(maps.Keys(tables)), queriesFolder)
-	e.notShown = names[min(ownFolders, len(names)):]
-	for _, name := range names[:len(names)-len(e.notShown)] {
-		score := e.workspace.Command("score", "--queries", "FILE")
-		what := "The answers to your own queries cannot be shown"
-		if name != queriesFolder {
-			score = e.workspace.Command("score", "--relation", "RELATION", "--output", name)
-			what = "The answers in " + e.workspace.EvaluationFolder(name) + " cannot be shown"
+	var usable []ownAnswers
+	for i, name := range names {
+		if len(usable) == ownFolders {
+			e.notShown = names[i:]
+			break
 		}
-		own := ownAnswers{name: name, explained: tables[name][explain.Table]}
-		err := e.require(ctx, e.workspace.EvaluationFolder(name), score)
-		if err == nil {
-			err = e.readOwn(ctx, &own, ownShown/min(ownFolders, len(names)))
-		}
+		model, err := e.checkOwn(ctx, name)
 		if err != nil {
-			e.missing(queriesSection, what, score, err)
+			e.missingOwn(name, err)
+			continue
+		}
+		usable = append(usable, ownAnswers{name: name, model: model, explained: tables[name][explain.Table]})
+	}
+	for _, own := range usable {
+		if err := e.readOwn(ctx, &own, ownShown/len(usable)); err != nil {
+			e.missingOwn(own.name, err)
 			continue
 		}
 		e.own = append(e.own, own)
+	}
+}
+
+// ownCommand returns the command line that writes a folder of answers to the user's own queries.
+func (e *evidence) ownCommand(name string) workspace.Command {
+	if name == queriesFolder {
+		return e.workspace.Command("score", "--queries", "FILE")
+	}
+	return e.workspace.Command("score", "--relation", "RELATION", "--output", name)
+}
+
+// missingOwn notes the gap of a folder of answers that cannot be used.
+func (e *evidence) missingOwn(name string, err error) {
+	what := "The answers to your own queries cannot be shown"
+	if name != queriesFolder {
+		what = "The answers in " + e.workspace.EvaluationFolder(name) + " cannot be shown"
+	}
+	e.missing(queriesSection, what, e.ownCommand(name), err)
+}
+
+// checkOwn returns the model of a folder of answers. It returns an error unless the folder is complete and its model is
+// the best checkpoint, with the present calibration if the answers have probabilities.
+func (e *evidence) checkOwn(ctx context.Context, name string) (workspace.Evaluated, error) {
+	command := e.ownCommand(name)
+	if err := e.require(ctx, e.workspace.EvaluationFolder(name), command); err != nil {
+		return workspace.Evaluated{}, err
+	}
+	of, err := e.checkBest(ctx, name, command)
+	if err != nil || e.checkpoint == nil || of.Calibration == "" {
+		return of, err
+	}
+	now, err := checkpoint.Folder(e.workspace.Checkpoints()).Calibration(ctx, *e.checkpoint)
+	if err != nil || now != nil && now.Checksum == of.Calibration {
+		return of, err
+	}
+	return of, &workspace.Unusable{
+		Reason:  fmt.Errorf("the probabilities in %s are not those of the present calibration of %s", e.workspace.Evaluation(name), e.best),
+		Command: command,
 	}
 }
 
@@ -145,6 +193,17 @@ func promise(answers []parquet.Prediction) float64 {
 	return best
 }
 
+// provenance returns a sentence about the model that gave the answers, or "" if that was not recorded.
+func (o ownAnswers) provenance() string {
+	switch {
+	case o.model.Model() == "":
+		return ""
+	case o.model.BaseRate != 0:
+		return fmt.Sprintf("The answers are those of %s, and the probabilities presume --base_rate %g.", o.model.Model(), o.model.BaseRate)
+	}
+	return fmt.Sprintf("The answers are those of %s.", o.model.Model())
+}
+
 // composeOwnQueries returns a section for each folder with answers to the user's own queries.
 func (e *evidence) composeOwnQueries() (sections []section) {
 	for i, own := range e.own {
@@ -153,6 +212,9 @@ func (e *evidence) composeOwnQueries() (sections []section) {
 			s.ID, s.Title = fmt.Sprint("own-", i), shown(own.name)
 		}
 		s.Lead = []string{"The best answers with their scores, or probabilities where the model is calibrated. Known answers are facts of the dataset."}
+		if from := own.provenance(); from != "" {
+			s.Lead = append(s.Lead, from)
+		}
 		if own.explained {
 			s.Lead = append(s.Lead, "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative.")
 		}

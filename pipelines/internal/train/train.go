@@ -562,7 +562,7 @@ func (t *training) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
-	if _, weights, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && (t.trained || weights != best.Weights.SHA256) {
+	if of, err := w.EvaluatedCheckpoint(ctx, "test"); err == nil && (t.trained || of.Weights != best.Weights.SHA256) {
 		e.Next(w.Command("score", "--force")) // the evaluation lacks probabilities, or is of another checkpoint
 		return nil
 	}

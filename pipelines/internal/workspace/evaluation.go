@@ -7,6 +7,7 @@ import (
 
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
+	"tagnet/model/checkpoint"
 )
 
 // Complete reports whether a folder has a manifest and was made from its inputs as they are now. It
@@ -24,16 +25,35 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 	return true
 }
 
-// EvaluatedCheckpoint returns the name of the checkpoint that a split was evaluated with, and the
-// SHA-256 of its weights. The error wraps fs.ErrNotExist if there is no evaluation.
-func (w Workspace) EvaluatedCheckpoint(ctx context.Context, split string) (name, weights string, err error) {
+// Evaluated is the model that an evaluation, or answers to a user's own queries, came from.
+type Evaluated struct {
+	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
+	Checkpoint, Weights string
+	// Calibration is the checksum of the checkpoint's calibration, or empty without one.
+	Calibration string
+	// BaseRate is the value of --base_rate, or 0.
+	BaseRate float64 `json:"base_rate"`
+	// Given is the origin of the weights of --weights, or nil.
+	Given *checkpoint.Origin
+}
+
+// Model returns the model's name for a message.
+func (m Evaluated) Model() string {
+	if m.Given != nil {
+		return "--weights " + m.Given.File
+	}
+	return m.Checkpoint
+}
+
+// EvaluatedCheckpoint returns the model of a split's evaluation, or of the answers in another folder beside it. The
+// error wraps fs.ErrNotExist if there is no such folder.
+func (w Workspace) EvaluatedCheckpoint(ctx context.Context, split string) (of Evaluated, err error) {
 	m, err := manifest.Read(ctx, w.Evaluation(split))
 	if err != nil {
-		return "", "", err
+		return of, err
 	}
-	var of struct{ Checkpoint, Weights string }
 	if err := json.Unmarshal(m.Configuration, &of); err != nil {
-		return "", "", fmt.Errorf("the configuration in %s: %w", storage.Join(w.Evaluation(split), manifest.FileName), err)
+		return of, fmt.Errorf("the configuration in %s: %w", storage.Join(w.Evaluation(split), manifest.FileName), err)
 	}
-	return of.Checkpoint, of.Weights, nil
+	return of, nil
 }

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/parquet"
+	"tagnet/model/calibration"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+	"tagnet/pipelines/internal/workspace"
+)
+
+// addAnswers writes a complete folder of answers to the user's own queries, with the given configuration in its manifest.
+func addAnswers(t *testing.T, w workspace.Workspace, name string, recorded map[string]any) {
+	t.Helper()
+	rows := []parquet.Prediction{{Source: "Source of " + name, Relation: "knows", Direction: "tail", Position: 1, Entity: "Bo"}}
+	stage := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder(name), Configuration: recorded}
+	if err := errors.Join(parquet.Write(t.Context(), parquet.PartFile(w.Evaluation(name)+"/predictions", 0, 1), rows),
+		stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOwnAnswersOfAnotherModel checks that the page leaves out answers of other weights or of another calibration than
+// the best checkpoint's, and names the model of the others.
+func TestOwnAnswersOfAnotherModel(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	f := fixture{t, w, 3, 8}
+	f.training()
+	best := checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}}
+	f.write("runs/main/checkpoints/epoch-012.json", best)
+	fitted, err := calibration.Fit([]calibration.Candidate{{Score: 2, True: true}, {Query: 1, Score: 1}}, []string{"a", "b"})
+	if err == nil {
+		err = checkpoint.Folder(w.Checkpoints()).SaveCalibration(t.Context(), best, fitted)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	present, err := checkpoint.Folder(w.Checkpoints()).Calibration(t.Context(), best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addAnswers(t, w, "queries", map[string]any{"checkpoint": "epoch-003", "weights": "of-another"})
+	addAnswers(t, w, "ask-current", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum})
+	addAnswers(t, w, "ask-given", map[string]any{"checkpoint": "epoch-000", "weights": "given", "given": map[string]string{"file": "model.pth"}})
+	addAnswers(t, w, "ask-recalibrated", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": "another"})
+	addAnswers(t, w, "ask-shifted", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum, "base_rate": 0.05})
+	addAnswers(t, w, "ask-uncalibrated", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best"})
+	page, output := run(t, root)
+	for _, want := range []string{
+		"evaluation/queries is of epoch-003, but the best checkpoint now is epoch-012): go run ./pipelines/score --workspace " + root + " --queries FILE --force\n",
+		"evaluation/ask-given is of --weights model.pth, but the best",
+		"evaluation/ask-recalibrated are not those of the present calibration of epoch-012): go run ./pipelines/score --workspace " + root + " --relation RELATION --output ask-recalibrated --force\n",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the output lacks %q: %s", want, output)
+		}
+	}
+	for name, shown := range map[string]bool{"queries": false, "ask-current": true, "ask-given": false, "ask-recalibrated": false, "ask-shifted": true, "ask-uncalibrated": true} {
+		if strings.Contains(page, "Source of "+name+" <") != shown {
+			t.Errorf("the answers in %s are shown: %v, want %v", name, !shown, shown)
+		}
+	}
+	for text, want := range map[string]int{"The answers are those of epoch-012.": 2, "The answers are those of epoch-012, and the probabilities presume --base_<wbr>rate 0.05.": 1} {
+		if n := strings.Count(page, text); n != want {
+			t.Errorf("the page has %q %d times, want %d", text, n, want)
+		}
+	}
+}
