@@ -225,13 +225,21 @@ func (e *evidence) composeOwnQueries() (sections []section) {
 			}
 			s.Lead = append(s.Lead, fmt.Sprintf("These are %s; all are in %s.", which, e.workspace.EvaluationFolder(own.name)))
 		}
-		if n := len(e.notShown); n > 0 && i == len(e.own)-1 {
-			s.Lead = append(s.Lead, fmt.Sprintf("The page shows the answers of %d folders. It leaves out %s in %s: %s.", ownFolders, plural(int64(n), "other", "others"),
-				e.workspace.Path(e.workspace.InRun("evaluation")), enumerate(shownNames(e.notShown))))
+		if text := e.leftOut(); text != "" && i == len(e.own)-1 {
+			s.Lead = append(s.Lead, text)
 		}
 		sections = append(sections, s)
 	}
 	return sections
+}
+
+// leftOut returns sentences that name the folders of answers beyond ownFolders, or "" without any.
+func (e *evidence) leftOut() string {
+	if len(e.notShown) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The page shows the answers of %d folders. It leaves out %s in %s: %s.", ownFolders, plural(int64(len(e.notShown)), "other", "others"),
+		e.workspace.Path(e.workspace.InRun("evaluation")), enumerate(shownNames(e.notShown)))
 }
 
 // shownNames returns the first names of a list as they are shown, and how many more there are.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,5 +70,31 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 		if n := strings.Count(page, text); n != want {
 			t.Errorf("the page has %q %d times, want %d", text, n, want)
 		}
+	}
+}
+
+// TestFoldersOfOwnAnswersLeftOut checks that the output and the page name the folders of answers beyond the first five, and
+// that folders which cannot be used do not count.
+func TestFoldersOfOwnAnswersLeftOut(t *testing.T) {
+	root := t.TempDir()
+	w := workspace.New(root)
+	if err := parquet.Write(t.Context(), parquet.PartFile(w.Evaluation("ask-0")+"/predictions", 0, 1), []parquet.Prediction{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range ownFolders {
+		addAnswers(t, w, fmt.Sprint("ask-", i+1), nil)
+	}
+	if page, output := run(t, root); !strings.Contains(page, "<h2>ask-5</h2>") || strings.Contains(output, "leaves out") {
+		t.Errorf("not all of %d folders are shown: %s", ownFolders, output)
+	}
+	addAnswers(t, w, "ask-6", nil)
+	addAnswers(t, w, "queries", nil)
+	page, output := run(t, root)
+	want := "The page shows the answers of 5 folders. It leaves out 2 others in " + w.Path("runs/main/evaluation") + ": ask-5 and ask-6."
+	if !strings.Contains(output, "not shown: "+want+"\n") || !strings.Contains(strings.ReplaceAll(page, "<wbr>", ""), want+"</p>") {
+		t.Errorf("the notice %q is missing: %s", want, output)
+	}
+	if !strings.Contains(page, "Source of queries <") || !strings.Contains(page, "Source of ask-4 <") || strings.Contains(page, "Source of ask-5") {
+		t.Error("the folders on the page are not queries and the first others")
 	}
 }

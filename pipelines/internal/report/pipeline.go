@@ -77,6 +77,9 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	}
 	e.Wrote(index)
 	printGaps(e, p)
+	if text := found.leftOut(); text != "" {
+		e.Say("not shown: %s", text)
+	}
 	return index, nil
 }
 
