@@ -52,8 +52,12 @@ func (e *evidence) checkBest(ctx context.Context, name string, command workspace
 	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
 		return of, err
 	}
+	model := of.Model()
+	if model == e.best {
+		model += " of another training"
+	}
 	return of, &workspace.Unusable{
-		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", e.workspace.Evaluation(name), of.Model(), e.best),
+		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", e.workspace.Evaluation(name), model, e.best),
 		Command: command,
 	}
 }

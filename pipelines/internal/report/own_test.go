@@ -48,6 +48,7 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	addAnswers(t, w, "queries", map[string]any{"checkpoint": "epoch-003", "weights": "of-another"})
 	addAnswers(t, w, "ask-current", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum})
 	addAnswers(t, w, "ask-given", map[string]any{"checkpoint": "epoch-000", "weights": "given", "given": map[string]string{"file": "model.pth"}})
+	addAnswers(t, w, "ask-old", map[string]any{"checkpoint": "epoch-012", "weights": "of-another"})
 	addAnswers(t, w, "ask-recalibrated", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": "another"})
 	addAnswers(t, w, "ask-shifted", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best", "calibration": present.Checksum, "base_rate": 0.05})
 	addAnswers(t, w, "ask-uncalibrated", map[string]any{"checkpoint": "epoch-012", "weights": "of-the-best"})
@@ -55,6 +56,7 @@ func TestOwnAnswersOfAnotherModel(t *testing.T) {
 	for _, want := range []string{
 		"evaluation/queries is of epoch-003, but the best checkpoint now is epoch-012): go run ./pipelines/score --workspace " + root + " --queries FILE --force\n",
 		"evaluation/ask-given is of --weights model.pth, but the best",
+		"evaluation/ask-old is of epoch-012 of another training, but the best checkpoint now is epoch-012)",
 		"evaluation/ask-recalibrated are not those of the present calibration of epoch-012): go run ./pipelines/score --workspace " + root + " --relation RELATION --output ask-recalibrated --force\n",
 	} {
 		if !strings.Contains(output, want) {
