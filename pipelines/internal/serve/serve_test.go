@@ -88,9 +88,10 @@ func (p *process) end(t testing.TB) (code int, rest string) {
 	return p.ProcessState.ExitCode(), string(text)
 }
 
-// refused reports whether a server did not take a request. A response that was cut short is another error.
+// refused reports whether a server did not take a request: a connection that waits to be accepted when the listener is
+// closed is reset, and writing to it afterwards is a broken pipe. A response that was cut short is another error.
 func refused(err error) bool {
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // TestInterruptAnswersWhatIsUnderWay interrupts a server under load: each request is answered or not taken at all.
