@@ -38,7 +38,7 @@ func usual(fields []string) (at [3]int, ok bool) {
 	return at, false
 }
 
-// NamedColumns reports whether --columns gives names, which are those of a header.
+// NamedColumns reports whether --columns gives names of columns, which a header must have, instead of positions.
 func NamedColumns(columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { _, err := strconv.Atoi(c); return err != nil })
 }

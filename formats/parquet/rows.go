@@ -25,7 +25,7 @@ type Prediction struct {
 	// Query is the number of the query, from 0: the position of its first row in the split, or of its first line in the
 	// user's file.
 	Query int64
-	// Direction, Source and Relation are those of Ranking.
+	// Direction, Source and Relation have the meaning that they have in Ranking.
 	Direction, Source, Relation string
 	// Position is the rank of the answer in the list, from 1.
 	Position int32
@@ -41,7 +41,7 @@ type Prediction struct {
 
 // Explanation is one of the best paths to a prediction: a row of the table explanations.
 type Explanation struct {
-	// Query, Direction, Source, Relation and Entity are those of Prediction.
+	// Query, Direction, Source, Relation and Entity have the values of the Prediction that is explained.
 	Query                               int64
 	Direction, Source, Relation, Entity string
 	// Path is the rank of the path among those to the entity, from 1.

@@ -122,15 +122,7 @@ func triples(path Path) [][3]int32 {
 func randomGraph(t testing.TB, rng *rand.Rand) *graph.Graph {
 	t.Helper()
 	entities, relations := 3+rng.IntN(20), 1+rng.IntN(3)
-	facts := make([]graph.Fact, 1+rng.IntN(2*entities))
-	for i := range facts {
-		facts[i] = graph.Fact{Head: int32(rng.IntN(entities)), Relation: int32(rng.IntN(relations)), Tail: int32(rng.IntN(1 + entities*3/4))}
-	}
-	g, err := graph.New(entities, relations, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return golden.RandomGraph(t, rng, entities, relations, 1+rng.IntN(2*entities))
 }
 
 // randomConfiguration covers every option of the propagation.
@@ -164,14 +156,7 @@ func TestMatchesReference(t *testing.T) {
 	for seed := range uint64(240) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		g, c := randomGraph(t, rng), randomConfiguration(rng)
-		set := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
-		rounded := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
-		for i, tensor := range set.Tensors {
-			for j := range tensor.Data {
-				rounded.Tensors[i].Data[j] = float32(rng.NormFloat64() / 2)
-				tensor.Data[j] = float64(rounded.Tensors[i].Data[j])
-			}
-		}
+		set, rounded := golden.RandomWeights(rng, c, g.RelationCount())
 		m, err := reference.New(g, c, set)
 		if err != nil {
 			t.Fatal(err)

@@ -7,14 +7,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/lock"
-	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
-	"tagnet/stages/worker"
 )
 
 func init() {
@@ -57,25 +55,14 @@ type sampleFn struct{ Params Params }
 
 // ProcessElement scores a shard and emits its candidates under one key.
 func (f *sampleFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(int, []byte)) error {
-	ctx, leave, err := worker.Enter(ctx, budget.Shards)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b, err := f.Params.Queries.Load(ctx, shard)
-	if err != nil {
-		return err
-	}
-	scored, err := score.Rank(ctx, f.Params.Model, b)
-	if err != nil {
-		return err
-	}
-	element, err := encode(sample(scored))
-	if err != nil {
-		return err
-	}
-	emit(0, element)
-	return nil
+	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(_ context.Context, scored *score.Scored) error {
+		element, err := encode(sample(scored))
+		if err != nil {
+			return err
+		}
+		emit(0, element)
+		return nil
+	})
 }
 
 type fitFn struct{ Params Params }

@@ -13,13 +13,11 @@ import (
 	"tagnet/formats/lock"
 	"tagnet/formats/parquet"
 	"tagnet/formats/storage"
-	"tagnet/model/budget"
 	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/stages/bundle"
 	"tagnet/stages/graph"
 	"tagnet/stages/score"
-	"tagnet/stages/worker"
 )
 
 func init() {
@@ -103,38 +101,36 @@ type shardFn struct{ Params Params }
 
 // ProcessElement scores a shard and writes its parts.
 func (f *shardFn) ProcessElement(ctx context.Context, shard bundle.Shard, emit func(*Gatherer)) error {
-	ctx, leave, err := worker.Enter(ctx, budget.Shards)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b, err := f.Params.Queries.Load(ctx, shard)
-	if err != nil {
-		return err
-	}
-	scored, err := score.Rank(ctx, f.Params.Model, b)
-	if err != nil {
-		return err
-	}
+	return score.Shard(ctx, f.Params.Model, f.Params.Queries, shard, func(ctx context.Context, scored *score.Scored) error {
+		g, err := f.evaluate(ctx, shard, scored)
+		if err != nil {
+			return err
+		}
+		emit(g)
+		return nil
+	})
+}
+
+// evaluate writes a scored shard's parts and returns what is gathered of it.
+func (f *shardFn) evaluate(ctx context.Context, shard bundle.Shard, scored *score.Scored) (*Gatherer, error) {
 	loaded, err := graph.Load(f.Params.Queries.Graph)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := Names{Entities: loaded.Of(f.Params.Queries.Split).Entities, Relations: loaded.Relations}
 	c, err := f.Params.calibration(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.write(f.Params.Lock.Guard(ctx), shard, scored, names, c); err != nil {
-		return err
+		return nil, err
 	}
 	g := NewGatherer()
 	g.Add(scored, names.Relations)
 	if c != nil && !f.Params.users() {
 		g.AddReliability(scored, names.Relations, c)
 	}
-	emit(g)
-	return nil
+	return g, nil
 }
 
 // write writes a shard's part of each table: a split's in the order of the distinct queries, which is that of the split's

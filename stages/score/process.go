@@ -81,6 +81,25 @@ func Rank(ctx context.Context, p Params, b *bundle.Bundle) (*Scored, error) {
 	return scored, nil
 }
 
+// Shard scores a shard of queries and passes the result to use, which must not keep it: the memory of the shard is counted
+// until it returns. The context is the one that Beam passed to a DoFn.
+func Shard(ctx context.Context, p Params, queries bundle.Params, shard bundle.Shard, use func(context.Context, *Scored) error) error {
+	ctx, leave, err := worker.Enter(ctx, budget.Shards)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b, err := queries.Load(ctx, shard)
+	if err != nil {
+		return err
+	}
+	scored, err := Rank(ctx, p, b)
+	if err != nil {
+		return err
+	}
+	return use(ctx, scored)
+}
+
 // version identifies a ranker: that of other parameters, another graph, other weights or candidates replaces it.
 type version struct {
 	params                     Params
