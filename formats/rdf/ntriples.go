@@ -107,7 +107,14 @@ func decodeIRI(text string) (string, error) {
 	var iri strings.Builder
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
-		if digits := map[string]int{`\u`: 4, `\U`: 8}[text[:min(2, len(text))]]; digits > 0 {
+		digits := 0
+		switch {
+		case strings.HasPrefix(text, `\u`):
+			digits = 4
+		case strings.HasPrefix(text, `\U`):
+			digits = 8
+		}
+		if digits > 0 {
 			if len(text) < 2+digits {
 				return "", fmt.Errorf("an escape in an IRI is cut short")
 			}
