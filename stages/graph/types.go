@@ -21,9 +21,9 @@ type TypesParams struct {
 	Folder, Spill string
 	// Inference selects the inference graph.
 	Inference bool
-	// Entities and Relations are the numbers of names, EdgeShards that of the files of edges.
-	Entities, Relations int64
-	EdgeShards          int
+	// Entities is the number of names, EdgeShards that of the files of edges.
+	Entities   int64
+	EdgeShards int
 	// Each calls each with every entity and type that the dataset lists; nil for none.
 	Each func(ctx context.Context, each func(entity, name []byte) error) error
 	// Relation, unless it is empty, is the relation whose facts say that their head has the type that is
@@ -60,11 +60,11 @@ func (s *TypesSummary) addUnknown(entity []byte) {
 // Beam job: it holds the ids of the entities, without their names, and the names of the types.
 func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 	var s TypesSummary
-	t := typesWriter{params: p, summary: &s, ranks: map[string]int32{}, rankOf: map[int32]int32{}, relation: -1}
+	t := typesWriter{params: p, summary: &s, ranks: map[string]int32{}, tails: map[int32]string{}, relation: -1}
 	file := kg.TypesFile
-	t.entitiesURL = storage.Join(p.Folder, kg.EntitiesFile)
+	t.entities = kg.EntitiesFile
 	if p.Inference {
-		file, t.entitiesURL = kg.InferenceTypesFile, storage.Join(p.Folder, kg.InferenceEntitiesFile)
+		file, t.entities = kg.InferenceTypesFile, kg.InferenceEntitiesFile
 	}
 	if err := t.collect(ctx); err != nil {
 		return s, err
@@ -103,14 +103,14 @@ func WriteTypes(ctx context.Context, p TypesParams) (TypesSummary, error) {
 
 // typesWriter sorts rows of (rank of the type's name, entity).
 type typesWriter struct {
-	params      TypesParams
-	summary     *TypesSummary
-	entitiesURL string
-	relation    int32 // id of Relation, or -1
+	params   TypesParams
+	summary  *TypesSummary
+	entities string // file of their names
+	relation int32  // id of Relation, or -1
 
-	names  []string         // of the types, in order
-	ranks  map[string]int32 // of the names
-	rankOf map[int32]int32  // of the entities that are types
+	names []string         // of the types, in order
+	ranks map[string]int32 // of the names
+	tails map[int32]string // names of the entities that are types
 
 	rows, scratch []externalsort.Row
 	spills        []externalsort.Spill
@@ -138,17 +138,7 @@ func (t *typesWriter) collect(ctx context.Context) error {
 	for rank, name := range t.names {
 		t.ranks[name] = int32(rank)
 	}
-	id := int32(-1)
-	if len(t.rankOf) == 0 {
-		return nil
-	}
-	return tables.EachName(ctx, t.entitiesURL, tables.Entities, func(name []byte) error {
-		id++
-		if _, ok := t.rankOf[id]; ok {
-			t.rankOf[id] = t.ranks[string(name)]
-		}
-		return nil
-	})
+	return nil
 }
 
 // collectTails finds the relation, and the names of the entities that its facts lead to.
@@ -162,15 +152,16 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 		return fmt.Errorf("--type_relation is %q: no training fact has that relation; closest is %q", t.params.Relation, nearest.Closest(t.params.Relation, relations, 1)[0])
 	}
 	t.relation = int32(at)
-	err = t.eachFact(ctx, func(_, tail int32) error { t.rankOf[tail] = 0; return nil })
+	err = t.eachFact(ctx, func(_, tail int32) error { t.tails[tail] = ""; return nil })
 	if err != nil {
 		return err
 	}
 	id := int32(-1)
-	return tables.EachName(ctx, t.entitiesURL, tables.Entities, func(name []byte) error {
+	return tables.EachName(ctx, storage.Join(t.params.Folder, t.entities), tables.Entities, func(name []byte) error {
 		id++
-		if _, ok := t.rankOf[id]; ok {
-			t.ranks[string(name)] = 0
+		if _, ok := t.tails[id]; ok {
+			t.tails[id] = string(name)
+			t.ranks[t.tails[id]] = 0
 		}
 		return nil
 	})
@@ -207,11 +198,7 @@ func (t *typesWriter) sort(ctx context.Context) error {
 	t.rows, t.scratch = externalsort.Buffer(rows), externalsort.Buffer(rows)
 	defer func() { externalsort.Return(t.rows, t.scratch) }()
 	if t.params.Each != nil {
-		file := kg.EntitiesFile
-		if t.params.Inference {
-			file = kg.InferenceEntitiesFile
-		}
-		ids, err := vocabulary.Open(ctx, t.entitiesURL, file, t.params.Entities)
+		ids, err := vocabulary.Open(ctx, storage.Join(t.params.Folder, t.entities), t.entities, t.params.Entities)
 		if err != nil {
 			return err
 		}
@@ -229,7 +216,7 @@ func (t *typesWriter) sort(ctx context.Context) error {
 		}
 	}
 	if t.relation >= 0 {
-		err := t.eachFact(ctx, func(head, tail int32) error { return t.add(ctx, externalsort.Row{t.rankOf[tail], head}) })
+		err := t.eachFact(ctx, func(head, tail int32) error { return t.add(ctx, externalsort.Row{t.ranks[t.tails[tail]], head}) })
 		if err != nil {
 			return err
 		}
