@@ -308,6 +308,9 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
+	if _, err := ReadLabels(t.Context(), put(t, "empty.csv", "")); err == nil || !strings.HasSuffix(err.Error(), "it needs lines of two fields") {
+		t.Errorf("an empty CSV: %v", err)
+	}
 }
 
 func TestNameIDs(t *testing.T) {

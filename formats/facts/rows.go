@@ -150,18 +150,24 @@ func plural(n int, what string) string {
 // readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
 func readRows(url string, r io.Reader, o Options, each Each, bad Bad) error {
 	t := &table{url: url, o: o, each: each, bad: bad}
-	if o.Format == TSV {
-		return triples.ReadLines(url, "head, relation and tail, separated by tabs", r, func(line int, text []byte) error {
-			return t.row(line, strings.Split(string(text), "\t"), string(text))
-		}, bad)
+	return eachRow(url, o.Format, "head, relation and tail", ", separated by tabs", r, t.row, bad)
+}
+
+// eachRow calls each for every row of CSV, or of TSV if the format is another, with the text that is shown of it, and
+// bad for what is none. The error of an empty text says which fields it needs and, of TSV, how they are separated.
+func eachRow(url string, format Format, fields, separated string, r io.Reader, each func(line int, fields []string, text string) error, bad Bad) error {
+	if format == CSV {
+		return eachRecord(url, fields, r, func(line int, fields []string) error { return each(line, fields, strings.Join(fields, ",")) }, bad)
 	}
-	return eachRecord(url, r, func(line int, fields []string) error { return t.row(line, fields, strings.Join(fields, ",")) }, bad)
+	return triples.ReadLines(url, fields+separated, r, func(line int, text []byte) error {
+		return each(line, strings.Split(string(text), "\t"), string(text))
+	}, bad)
 }
 
 // eachRecord calls each for every record of CSV with the number of its first line, and bad for what is none. The
 // separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
-// comma is a decimal sign.
-func eachRecord(url string, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
+// comma is a decimal sign. fields says, in the error of an empty text, what a record has.
+func eachRecord(url, fields string, r io.Reader, each func(line int, fields []string) error, bad Bad) error {
 	text, err := triples.Unpack(url, r)
 	if err != nil {
 		return err
@@ -169,7 +175,7 @@ func eachRecord(url string, r io.Reader, each func(line int, fields []string) er
 	start, err := text.Peek(1 << 12)
 	if len(start) == 0 {
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: %w; it needs lines of head, relation and tail", url, triples.ErrEmpty)
+			return fmt.Errorf("%s: %w; it needs lines of %s", url, triples.ErrEmpty, fields)
 		}
 		return fmt.Errorf("reading %s: %w", url, err)
 	}
@@ -228,7 +234,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 
 // ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
 func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
-	row := func(line int, fields []string, text string) error {
+	return eachRow(url, format, "two fields", ", separated by a tab", r, func(line int, fields []string, text string) error {
 		reason, remedy := "", "give every line two fields"
 		if len(fields) < 2 {
 			reason = plural(len(fields), "field") + " instead of 2"
@@ -239,11 +245,5 @@ func ReadTable(url string, format Format, r io.Reader, each func(line int, first
 			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
 		}
 		return each(line, fields[0], fields[1])
-	}
-	if format == CSV {
-		return eachRecord(url, r, func(line int, fields []string) error { return row(line, fields, strings.Join(fields, ",")) }, bad)
-	}
-	return triples.ReadLines(url, "two fields, separated by a tab", r, func(line int, text []byte) error {
-		return row(line, strings.Split(string(text), "\t"), string(text))
 	}, bad)
 }
