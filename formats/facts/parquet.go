@@ -42,19 +42,17 @@ func checkPage(size int) {
 	}
 }
 
-// errTable marks the errors of a table that can be read, but does not have what is wanted.
-var errTable = errors.New("the table")
-
 // readParquet reads the three columns of a Parquet file. Rows are counted from 1. It uses the columns' readers: those
 // of whole tables decode in goroutines of their own, where a damaged file ends the program.
 func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) error {
 	t := parquetTable{url: url, each: each, bad: bad}
 	err := t.guard(func() error { return t.read(ctx, r, o) })
+	var lacking wanted
 	switch {
 	case t.own != nil: // of each, bad or the context: returned as it is
 		return t.own
-	case errors.Is(err, errTable):
-		return fmt.Errorf("%s: %w", url, errors.Unwrap(err))
+	case errors.As(err, &lacking):
+		return fmt.Errorf("%s: %w", url, lacking.error)
 	case err != nil:
 		return fmt.Errorf("reading %s: not a Parquet file, or damaged (%v); write it again", url, err)
 	}
@@ -79,11 +77,8 @@ func (t *parquetTable) guard(f func() error) (err error) {
 	return f()
 }
 
-// wanted is an error of what the user asked for.
+// wanted is the error of a table that can be read, but does not have what is wanted.
 type wanted struct{ error }
-
-func (w wanted) Unwrap() error        { return w.error }
-func (w wanted) Is(target error) bool { return target == errTable }
 
 func (t *parquetTable) read(ctx context.Context, r storage.RandomReader, o Options) error {
 	table, err := file.NewParquetReader(r, file.WithReadProps(parquet.NewReaderProperties(pages{memory.DefaultAllocator})))
