@@ -110,9 +110,10 @@ func tooLongName(what string, length int) (reason, remedy string) {
 // that of the line. Such texts are written by this program only, from files of other formats; the number is the
 // fact's line there.
 func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
-	return readLines(name, "head, relation, tail and line", first, r, func(number int, line []byte) error {
+	const fields = "head, relation, tail and line"
+	return readLines(name, fields, first, r, func(number int, line []byte) error {
 		var cut [4]int
-		reason, remedy := splitFields(line, cut[:], "head, relation, tail and line")
+		reason, remedy := splitFields(line, cut[:], fields)
 		original := 0
 		if reason == "" {
 			var err error

@@ -46,7 +46,7 @@ var packings = []packing{
 	}},
 }
 
-// Packed reports whether a file that begins with these bytes, ten or all that it has, is compressed.
+// Packed reports whether a file that begins with these bytes, at least ten or all that it has, is compressed.
 func Packed(start []byte) bool { return packingOf(start) != nil }
 
 func packingOf(start []byte) *packing {

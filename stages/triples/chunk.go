@@ -59,10 +59,11 @@ func (f Chunk) Read(ctx context.Context, each func(line int, t triples.Triple) e
 		return err
 	}
 	defer file.Close()
-	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, file)} // a compressed text may be one line without end
+	var text io.Reader = file
 	if f.Length > 0 {
-		sum.Reader = storage.Interruptible(ctx, io.NewSectionReader(file, f.Offset, f.Length))
+		text = io.NewSectionReader(file, f.Offset, f.Length)
 	}
+	sum := &checksum.CRC32CReader{Reader: storage.Interruptible(ctx, text)} // a compressed text may be one line without end
 	if f.Original != "" {
 		err = triples.ReadNumbered(f.URL, int(f.Line)+1, sum, each)
 	} else {

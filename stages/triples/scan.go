@@ -40,7 +40,7 @@ func Scan(ctx context.Context, f Chunk, chunkBytes, maxChunks int64) (Text, erro
 	for {
 		n, err := io.ReadFull(r, buffer)
 		if t.Size == 0 {
-			c.chunk.Packed = triples.Packed(buffer[:min(n, 16)])
+			c.chunk.Packed = triples.Packed(buffer[:n])
 		}
 		t.Size += int64(n)
 		sum.Write(buffer[:n])
