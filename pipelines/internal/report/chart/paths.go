@@ -11,9 +11,9 @@ import (
 	"tagnet/model"
 )
 
-// Paths draws no more than this many paths, the first ones, and leaves out those with more steps.
+// Paths draws the first mostPaths paths, and leaves out those with more than mostPathSteps steps.
 const (
-	MostPaths     = 8
+	mostPaths     = 8
 	mostPathSteps = 16
 )
 
@@ -119,7 +119,7 @@ func arrange(paths []model.Path) *pathGraph {
 	g := &pathGraph{lanes: map[stop]float64{}, lane: map[link]float64{}, weight: map[link]float64{}, notes: map[link][]string{}}
 	var drawn []model.Path
 	for _, p := range paths {
-		if len(p.Steps) > 0 && len(p.Steps) <= mostPathSteps && len(drawn) < MostPaths {
+		if len(p.Steps) > 0 && len(p.Steps) <= mostPathSteps && len(drawn) < mostPaths {
 			drawn = append(drawn, p)
 			g.last = max(g.last, len(p.Steps))
 		}
