@@ -171,7 +171,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 		var err error
 		if asked[i], err = s.resolve(r.Context(), one); err != nil {
 			if !single {
-				err = located(err, i)
+				err = fmt.Errorf("query %d: %w", i+1, err)
 			}
 			return err
 		}
@@ -191,19 +191,6 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 		return writeJSON(w, http.StatusOK, response.Results[0])
 	}
 	return writeJSON(w, http.StatusOK, response)
-}
-
-// located returns the error of a query of a list with its number.
-func located(err error, i int) error {
-	var unknown *model.UnknownNameError
-	var f *failure
-	switch text := fmt.Sprintf("query %d: %v", i+1, err); {
-	case errors.As(err, &unknown):
-		return &failure{status: http.StatusNotFound, Text: text, Closest: unknown.Closest}
-	case errors.As(err, &f):
-		return &failure{status: f.status, Text: text}
-	}
-	return err
 }
 
 // The failures of a query that is not complete.

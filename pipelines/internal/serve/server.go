@@ -211,8 +211,11 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	var broken *batch.PanicError
 	switch {
 	case errors.As(err, &f):
+		said := *f
+		said.Text = err.Error() // with the number of the query in a list
+		f = &said
 	case errors.As(err, &unknown):
-		f = &failure{status: http.StatusNotFound, Text: unknown.Error(), Closest: unknown.Closest}
+		f = &failure{status: http.StatusNotFound, Text: err.Error(), Closest: unknown.Closest}
 	case errors.Is(err, model.ErrNoTypes):
 		f = &failure{status: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &large):
