@@ -224,14 +224,12 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 		f = &failure{status: http.StatusServiceUnavailable, retry: 1, Text: fmt.Sprintf("the request took longer than %v (--timeout)", s.timeout)}
 	case errors.Is(err, context.Canceled):
 		f = &failure{status: statusClientClosed, Text: "the client closed the connection"} // nobody reads it
-	case errors.As(err, &broken):
-		s.logging.Lock()
-		fmt.Fprintf(s.failures, "serve: %v\n%s", broken, broken.Stack)
-		s.logging.Unlock()
-		f = &failure{status: http.StatusInternalServerError, Text: "an error of the server, which its log explains"}
 	default:
 		s.logging.Lock()
 		fmt.Fprintf(s.failures, "serve: %v\n", err)
+		if errors.As(err, &broken) {
+			_, _ = s.failures.Write(broken.Stack)
+		}
 		s.logging.Unlock()
 		f = &failure{status: http.StatusInternalServerError, Text: "an error of the server, which its log explains"}
 	}
