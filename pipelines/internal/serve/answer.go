@@ -146,13 +146,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 	case q.Source != nil || q.Relation != nil:
 		return invalid("source and relation stand in each of queries, or alone without queries")
 	}
-	k := usualAnswers
-	if q.K != nil {
-		k = *q.K
-	}
+	k, err := checkedCount("k", q.K, usualAnswers, mostAnswers)
 	switch {
-	case k < 1 || k > mostAnswers:
-		return invalid("k is %d: want 1 to %d", k, mostAnswers)
+	case err != nil:
+		return err
 	case len(q.Queries) == 0 || len(q.Queries) > mostQueries:
 		return invalid("%d queries: want 1 to %d in a request", len(q.Queries), mostQueries)
 	case !admitRest(r.Context(), len(q.Queries)):
@@ -168,7 +165,6 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, q request) error
 	}
 	asked := make([]model.Query, len(q.Queries))
 	for i, one := range q.Queries {
-		var err error
 		if asked[i], err = s.resolve(r.Context(), one); err != nil {
 			if !single {
 				err = fmt.Errorf("query %d: %w", i+1, err)

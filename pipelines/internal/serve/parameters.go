@@ -55,9 +55,15 @@ func (v values) number(name string) (*int, error) {
 // count returns the number of a parameter, from 1 to most, or the usual one without it.
 func (v values) count(name string, usual, most int) (int, error) {
 	n, err := v.number(name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
+	}
+	return checkedCount(name, n, usual, most)
+}
+
+// checkedCount returns a number from 1 to most, or the usual one without it.
+func checkedCount(name string, n *int, usual, most int) (int, error) {
+	switch {
 	case n == nil:
 		return usual, nil
 	case *n < 1 || *n > most:
