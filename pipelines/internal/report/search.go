@@ -150,7 +150,11 @@ func (t *searchTable) add(rows []parquet.Prediction) {
 		if p.Probability != nil {
 			a.probability = *p.Probability
 		}
-		if i := slices.IndexFunc(q.answers, func(e searchAnswer) bool { return e.position == 0 && e.entity == a.entity }); i >= 0 {
+		i := -1
+		if !t.users {
+			i = slices.IndexFunc(q.answers, func(e searchAnswer) bool { return e.position == 0 && e.entity == a.entity })
+		}
+		if i >= 0 {
 			a.rank = q.answers[i].rank
 			q.answers[i] = a
 		} else {
