@@ -143,9 +143,12 @@ type answer struct {
 	Drawing template.HTML
 }
 
+// pagePolicy is the content policy of a page without a script.
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
+
 // html returns the whole page, self-contained.
 func (p page) html() ([]byte, error) {
-	p.Policy = "default-src 'none'; style-src 'unsafe-inline'"
+	p.Policy = pagePolicy
 	for _, s := range p.Sections {
 		if s.Search != nil {
 			p.Policy = s.Search.Policy

@@ -281,7 +281,7 @@ func newSearch(ctx context.Context, tables []*searchTable, most int) (*search, e
 		Script: template.HTML("<script>" + searchScript + "</script>"),
 	}
 	sum := sha256.Sum256([]byte(searchScript))
-	s.Policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	s.Policy = pagePolicy + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	for _, t := range tables {
 		s.notes = append(s.notes, t.note())
 	}
