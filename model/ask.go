@@ -20,6 +20,12 @@ type Query struct {
 	Inverse bool
 }
 
+// ids looks up the names of a query.
+func (m *Model) ids(ctx context.Context, q Query) (tables.Query, error) {
+	relation, inverse := strings.CutPrefix(q.Relation, "~")
+	return m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
+}
+
 // Answer is an entity that the model ranks among the best answers of a query.
 type Answer struct {
 	Entity string
@@ -109,9 +115,8 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	ids := make([]tables.Query, len(queries))
 	order := make([]int, len(queries))
 	for i, q := range queries {
-		relation, inverse := strings.CutPrefix(q.Relation, "~")
 		var err error
-		if ids[i], err = m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse); err != nil {
+		if ids[i], err = m.ids(ctx, q); err != nil {
 			return nil, fmt.Errorf("query %d: %w", i+1, err)
 		}
 		order[i] = i

@@ -66,8 +66,7 @@ func (m *Model) Explain(ctx context.Context, query Query, answer string, k int) 
 	if k < 1 {
 		return nil, fmt.Errorf("explaining with %d paths, want 1 or more", k)
 	}
-	relation, inverse := strings.CutPrefix(query.Relation, "~")
-	ids, err := m.lookup.Query(ctx, query.Source, relation, inverse || query.Inverse)
+	ids, err := m.ids(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"strings"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/kg"
@@ -24,7 +23,6 @@ func OpenGraph(ctx context.Context, graph *kg.KG, checkpoints checkpoint.Folder,
 // Check returns an *UnknownNameError if the graph lacks the source or the relation of a query. The search for the closest
 // names ends with ctx.
 func (m *Model) Check(ctx context.Context, q Query) error {
-	relation, inverse := strings.CutPrefix(q.Relation, "~")
-	_, err := m.lookup.Query(ctx, q.Source, relation, inverse || q.Inverse)
+	_, err := m.ids(ctx, q)
 	return err
 }
