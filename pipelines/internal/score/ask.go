@@ -289,7 +289,7 @@ func (a *scoring) derivedName() string {
 		switch {
 		case value == "" || value == everything:
 			value = ""
-		case value == "-":
+		case value == standardInput:
 			value = "input"
 		case strings.HasPrefix(value, typePrefix):
 			value = strings.TrimPrefix(value, typePrefix)

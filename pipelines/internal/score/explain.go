@@ -72,13 +72,13 @@ func (a *scoring) answersToExplain() int64 {
 }
 
 // divideExplanations plans the memory of --explain, and adds to the cost.
-func (a *scoring) divideExplanations(sizes budget.Sizes) error {
+func (a *scoring) divideExplanations(ctx context.Context, sizes budget.Sizes) error {
 	if !a.explained {
 		return nil
 	}
 	c := a.model.Record.Configuration
 	// An explanation propagates forward and backward over what the answer depends on: up to ten times as long as scoring.
-	seconds, _ := a.e.Workspace.ScoreSeconds(context.Background(), sizes, c, a.split, 10*a.answersToExplain())
+	seconds, _ := a.e.Workspace.ScoreSeconds(ctx, sizes, c, a.split, 10*a.answersToExplain())
 	a.cost.Seconds, a.cost.AtMost = a.cost.Seconds+seconds, true
 	rows := min(a.answersToExplain()*int64(a.kept()), explain.MaxRows+int64(a.kept()))
 	var err error

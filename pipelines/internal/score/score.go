@@ -246,7 +246,7 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	if a.plan, err = a.e.Plan(estimate, a.memory, a.threads); err != nil {
 		return err
 	}
-	return a.divideExplanations(sizes)
+	return a.divideExplanations(ctx, sizes)
 }
 
 // stage returns the stage of a folder.
