@@ -51,11 +51,7 @@ func (g *relationGroup) points(without int) []point {
 func join(groups []*relationGroup, without int) []point {
 	var points []point
 	for _, g := range groups {
-		for fold, p := range g.byFold {
-			if fold != without {
-				points = append(points, p...)
-			}
-		}
+		points = append(points, g.points(without)...)
 	}
 	return points
 }
