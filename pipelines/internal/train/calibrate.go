@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/manifest"
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
+	"tagnet/model/calibration"
 	"tagnet/model/checkpoint"
 	"tagnet/pipelines/internal/progress"
 	"tagnet/pipelines/internal/workspace"
@@ -56,11 +57,17 @@ func (t *training) uncalibrated(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c, err := t.folder.Calibration(ctx, best)
-	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
-		return true, nil
-	}
+	c, err := t.fitted(ctx, best)
 	return c == nil, err
+}
+
+// fitted returns the calibration of a checkpoint, or nil if it has none that can be read.
+func (t *training) fitted(ctx context.Context, r checkpoint.Record) (*calibration.Calibration, error) {
+	c, err := t.folder.Calibration(ctx, r)
+	if damaged := new(checkpoint.DamagedError); errors.As(err, &damaged) {
+		return nil, nil
+	}
+	return c, err
 }
 
 // refit returns the error of complete checkpoints. If it is about the calibration, its remedy is to fit that again, not to
@@ -115,17 +122,16 @@ func (t *training) calibrate(ctx context.Context) error {
 // showCalibration prints what the probabilities of the best checkpoint presume, or how to get some. It returns the
 // calibration's URL, or "" without one.
 func (t *training) showCalibration(ctx context.Context, best checkpoint.Record) (string, error) {
-	missing, err := t.uncalibrated(ctx)
-	if err != nil || !t.validates {
-		return "", err
-	}
-	if missing {
-		t.e.Say("answers will have scores, but no probabilities: %s fits them", t.e.Workspace.Command("train", "--resume"))
+	if !t.validates {
 		return "", nil
 	}
-	c, err := t.folder.Calibration(ctx, best)
+	c, err := t.fitted(ctx, best)
 	if err != nil {
 		return "", err
+	}
+	if c == nil {
+		t.e.Say("answers will have scores, but no probabilities: %s fits them", t.e.Workspace.Command("train", "--resume"))
+		return "", nil
 	}
 	t.e.Say("calibrated on the %d best new answers of each of %s validation queries: %.1f%% are true, the base rate of probabilities; %d of %d relation directions have a curve of their own",
 		c.TopK, progress.Count(c.Queries), 100*c.BaseRate, len(c.Relations), 2*len(t.loaded.Relations))
