@@ -21,15 +21,10 @@ const (
 func sample(scored *score.Scored) []calibration.Candidate {
 	var sample []calibration.Candidate
 	for _, q := range scored.Queries {
-		answers := make(map[int32]bool, len(q.Results))
-		for _, r := range q.Results {
-			answers[r.Answer] = true
-		}
 		kept := 0
-		for _, c := range q.Best {
-			isTrue := answers[c.Entity]
-			if c.Known && !isTrue || kept == TopK {
-				continue
+		for c, isTrue := range q.Compared() {
+			if kept == TopK {
+				break
 			}
 			kept++
 			sample = append(sample, calibration.Candidate{Query: q.Row, Relation: q.Relation, Score: c.Score, True: isTrue})

@@ -64,15 +64,7 @@ func (g *Gatherer) AddReliability(s *score.Scored, relations []string, c *calibr
 		_, relation := Directed(relations, q.Relation)
 		counts := entry(g.Reliability, relation)
 		counts.Queries++
-		answers := make(map[int32]bool, len(q.Results))
-		for _, r := range q.Results {
-			answers[r.Answer] = true
-		}
-		for _, candidate := range q.Best {
-			isTrue := answers[candidate.Entity]
-			if candidate.Known && !isTrue {
-				continue
-			}
+		for candidate, isTrue := range q.Compared() {
 			counts.Before.Add(calibration.Sigmoid(float64(candidate.Score)), isTrue)
 			counts.After.Add(c.Probability(q.Relation, candidate.Score), isTrue)
 		}

@@ -1,6 +1,10 @@
 package score
 
-import "tagnet/model/ranking"
+import (
+	"iter"
+
+	"tagnet/model/ranking"
+)
 
 // Scored is a bundle's results, in the bundle's order.
 type Scored struct {
@@ -17,6 +21,26 @@ type Query struct {
 	// Results has the labelled answers, Best the candidates with the highest scores, highest first.
 	Results []Result
 	Best    []Candidate
+}
+
+// Compared yields the best candidates that are compared with the labelled answers, and whether each is one of them. Other
+// known answers are left out, as in filtered ranks.
+func (q *Query) Compared() iter.Seq2[Candidate, bool] {
+	return func(yield func(Candidate, bool) bool) {
+		answers := make(map[int32]bool, len(q.Results))
+		for _, r := range q.Results {
+			answers[r.Answer] = true
+		}
+		for _, c := range q.Best {
+			isTrue := answers[c.Entity]
+			if c.Known && !isTrue {
+				continue
+			}
+			if !yield(c, isTrue) {
+				return
+			}
+		}
+	}
 }
 
 // Result is the rank of one labelled answer.
