@@ -42,6 +42,31 @@ func TableFiles(ctx context.Context, table string) ([]string, error) {
 	return parts, nil
 }
 
+// WriteText writes the text of a table that has so many parts: a heading, and the lines of the rows of each part in order.
+func WriteText[R Row](ctx context.Context, url, heading, table string, parts int, lines func(rows []R) []byte) error {
+	w, err := storage.Create(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := w.Write([]byte(heading)); err != nil {
+		return err
+	}
+	read := 0
+	err = EachPart(ctx, table, func(rows []R) error {
+		read++
+		_, err := w.Write(lines(rows))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if read != parts {
+		return fmt.Errorf("%s has %d parts of %d", table, read, parts)
+	}
+	return w.Commit()
+}
+
 // EachPart calls each with the rows of every part of a table, in order. One part at a time is in memory. An error of
 // each ends it and is returned.
 func EachPart[R Row](ctx context.Context, table string, each func(rows []R) error) error {

@@ -193,25 +193,5 @@ func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
 // answers writes the text of all predictions, a part at a time. Parts are in the order of the user's file, as are the
 // queries of each.
 func (f *writeFn) answers(ctx context.Context, url string, g *Gatherer) error {
-	w, err := storage.Create(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	if _, err := w.Write([]byte(AnswersHeading)); err != nil {
-		return err
-	}
-	parts := 0
-	err = parquet.EachPart(ctx, f.Params.url(PredictionsTable), func(rows []parquet.Prediction) error {
-		parts++
-		_, err := w.Write(Answers(rows))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if parts != g.Shards {
-		return fmt.Errorf("%s has %d parts of %d", f.Params.url(PredictionsTable), parts, g.Shards)
-	}
-	return w.Commit()
+	return parquet.WriteText(ctx, url, AnswersHeading, f.Params.url(PredictionsTable), g.Shards, Answers)
 }

@@ -132,27 +132,7 @@ type textFn struct{ Params Params }
 // ProcessElement writes explanations.tsv when all parts are written.
 func (f *textFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
 	table, url := storage.Join(f.Params.Folder, Table), storage.Join(f.Params.Folder, Text)
-	w, err := storage.Create(f.Params.Lock.Guard(ctx), url)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	if _, err := w.Write([]byte(Heading)); err != nil {
-		return err
-	}
-	read := int64(0)
-	err = parquet.EachPart(ctx, table, func(rows []parquet.Explanation) error {
-		read++
-		_, err := w.Write(Lines(rows))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if read != parts {
-		return fmt.Errorf("%s has %d parts of %d", table, read, parts)
-	}
-	if err := w.Commit(); err != nil {
+	if err := parquet.WriteText(f.Params.Lock.Guard(ctx), url, Heading, table, int(parts), Lines); err != nil {
 		return err
 	}
 	emit(url)
