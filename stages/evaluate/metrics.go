@@ -149,6 +149,14 @@ func Directed(relations []string, relation int32) (direction, name string) {
 	return Tail, relations[relation]
 }
 
+// Queried returns a base relation as a query in a direction names it: with a leading ~ where heads are the answers.
+func Queried(direction, relation string) string {
+	if direction == Head {
+		return "~" + relation
+	}
+	return relation
+}
+
 func entry[C any](m map[string]*C, key string) *C {
 	c := m[key]
 	if c == nil {

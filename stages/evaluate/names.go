@@ -68,16 +68,12 @@ const AnswersHeading = "query\tsource\trelation\tposition\tanswer\tscore\tprobab
 func Answers(predictions []parquet.Prediction) []byte {
 	var text bytes.Buffer
 	for _, p := range predictions {
-		inverse := ""
-		if p.Direction == Head {
-			inverse = "~"
-		}
 		probability := ""
 		if p.Probability != nil {
 			probability = fmt.Sprintf("%.6g", *p.Probability)
 		}
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%s\t%t\t%d\n",
-			p.Query, names.Field(p.Source), names.Field(inverse+p.Relation), p.Position, names.Field(p.Entity), p.Score, probability, p.Known, p.Hops)
+			p.Query, names.Field(p.Source), names.Field(Queried(p.Direction, p.Relation)), p.Position, names.Field(p.Entity), p.Score, probability, p.Known, p.Hops)
 	}
 	return text.Bytes()
 }

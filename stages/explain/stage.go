@@ -146,12 +146,8 @@ const Heading = "query\tsource\trelation\tanswer\tpath\tweight\ttext\n"
 func Lines(rows []parquet.Explanation) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		relation := r.Relation
-		if r.Direction == evaluate.Head {
-			relation = "~" + relation
-		}
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
-			r.Query, names.Field(r.Source), names.Field(relation), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+			r.Query, names.Field(r.Source), names.Field(evaluate.Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
 	}
 	return text.Bytes()
 }

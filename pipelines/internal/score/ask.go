@@ -223,10 +223,7 @@ func (a *scoring) askedRelations(ctx context.Context) (ids []int32, record strin
 	ids = slices.Compact(ids)
 	named := make([]string, len(ids))
 	for i, id := range ids {
-		direction, name := evaluate.Directed(a.loaded.Relations, id)
-		if named[i] = name; direction == evaluate.Head {
-			named[i] = "~" + name
-		}
+		named[i] = evaluate.Queried(evaluate.Directed(a.loaded.Relations, id))
 	}
 	return ids, strings.Join(named, ","), nil
 }

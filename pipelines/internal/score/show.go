@@ -107,8 +107,5 @@ func notes(p parquet.Prediction) string {
 
 // query returns a prediction's query as a person writes it.
 func query(p parquet.Prediction) string {
-	if p.Direction == evaluate.Head {
-		return fmt.Sprintf("%s  ~%s  ?", p.Source, p.Relation)
-	}
-	return fmt.Sprintf("%s  %s  ?", p.Source, p.Relation)
+	return fmt.Sprintf("%s  %s  ?", p.Source, evaluate.Queried(p.Direction, p.Relation))
 }
