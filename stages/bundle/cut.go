@@ -3,6 +3,9 @@ package bundle
 import (
 	"cmp"
 	"slices"
+
+	"tagnet/model/configuration"
+	"tagnet/model/graph"
 )
 
 // Row is one row of a split's query table, by id.
@@ -47,6 +50,12 @@ const (
 	// MaxRows bounds the rows of a shard's tables, which a worker holds.
 	MaxRows = 1 << 17
 )
+
+// Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
+// each entity in every layer.
+func Work(c configuration.Configuration, g *graph.Graph) float64 {
+	return float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
+}
 
 // shards returns how many shards the work of so many queries suggests.
 func shards(queries int, work float64) int {

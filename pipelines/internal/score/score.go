@@ -331,11 +331,9 @@ func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam
 	return Build(p)
 }
 
-// work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
-// each entity in every layer.
+// work returns the work of a query.
 func (a *scoring) work() float64 {
-	g, c := a.loaded.Of(a.split).Graph, a.model.Record.Configuration
-	return float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities))
+	return bundle.Work(a.model.Record.Configuration, a.loaded.Of(a.split).Graph)
 }
 
 // Build returns the Beam pipeline that scores and writes.

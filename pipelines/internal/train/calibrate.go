@@ -31,12 +31,11 @@ func BuildCalibration(p calibrate.Params) *beam.Pipeline {
 
 // calibrationParams returns the parameters of the calibration of the best checkpoint.
 func (t *training) calibrationParams(held lock.Lock) calibrate.Params {
-	g, c, w := t.loaded.Train.Graph, t.configuration, t.e.Workspace
-	work := float64(c.Layers) * float64(c.Dim) * float64(g.Edges()+int64(g.Entities)) // of a query, without truncation
+	w := t.e.Workspace
 	return calibrate.NewParams(score.Params{
 		Graph: w.Graph(), Checkpoints: w.Checkpoints(), Checkpoint: "best",
 		Threads: t.replicas, MostThreads: t.calibrationPlan.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
-	}, t.validation.Limit, work, held)
+	}, t.validation.Limit, bundle.Work(t.configuration, t.loaded.Train.Graph), held)
 }
 
 // planCalibration divides the memory of the calibration. sizes are those of the validation split.
