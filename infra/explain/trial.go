@@ -112,7 +112,7 @@ func (t *trial) time(ctx context.Context, out io.Writer) error {
 
 func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// score returns the score of each query's answer on a graph.
+// score returns the score of a query's answer on a graph.
 func (t *trial) score(g *graph.Graph, q tables.Query) (float32, error) {
 	scorer, err := inference.New(g, t.configuration, t.weights, t.kernel)
 	if err != nil {

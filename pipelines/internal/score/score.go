@@ -168,19 +168,25 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // open checks the inputs, before anything is written.
 func (a *scoring) open(ctx context.Context) error {
-	w := a.e.Workspace
 	var err error
-	if a.loaded, a.inputs, err = w.OpenGraph(ctx); err != nil {
+	if a.loaded, a.inputs, err = a.e.Workspace.OpenGraph(ctx); err != nil {
 		return err
 	}
 	a.best = min(a.best, len(a.loaded.Of(a.split).Entities))
+	open := a.openCheckpoint
 	if a.weights != "" {
-		if err := a.openWeights(ctx); err != nil {
-			return err
-		}
-		return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
+		open = a.openWeights
 	}
-	if a.model, err = w.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
+	if err := open(ctx); err != nil {
+		return err
+	}
+	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
+}
+
+// openCheckpoint opens the model of --checkpoint and its calibration.
+func (a *scoring) openCheckpoint(ctx context.Context) error {
+	var err error
+	if a.model, err = a.e.Workspace.OpenModel(ctx, a.checkpoint, a.loaded); err != nil {
 		return err
 	}
 	if a.model.Warning != "" {
@@ -191,10 +197,7 @@ func (a *scoring) open(ctx context.Context) error {
 		return err
 	}
 	a.model.Folder = checkpoint.Folder(reachable)
-	if err := a.openCalibration(ctx); err != nil {
-		return err
-	}
-	return accelerator.Check(a.device, a.model.Record.Configuration, command.Local())
+	return a.openCalibration(ctx)
 }
 
 // evaluate ranks the answers of a split.
