@@ -44,6 +44,14 @@ func TestFileSystems(t *testing.T) {
 	}
 }
 
+func TestBelow(t *testing.T) {
+	for folder, want := range map[string]string{"a/b": "c/d", "a/b/": "c/d", "a": "b/c/d"} {
+		if got := storage.Below(folder, "a/b/c/d"); got != want {
+			t.Errorf("Below(%q) is %q, want %q", folder, got, want)
+		}
+	}
+}
+
 func TestJoin(t *testing.T) {
 	for _, c := range [][]string{
 		{"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"./w", "g", "w/g"}, {"/", "a", "/a"}, {"a", "", "a"},

@@ -33,6 +33,11 @@ func Join(url string, elements ...string) string {
 	return scheme + "://" + path.Join(append([]string{rest}, elements...)...)
 }
 
+// Below returns the path of a file from a folder that List found it in, such as part/1 of folder/part/1.
+func Below(folder, url string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(url, folder), "/")
+}
+
 // Base returns the last name of a path or URL.
 func Base(url string) string {
 	_, rest := split(url)

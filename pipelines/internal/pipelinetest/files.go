@@ -84,7 +84,7 @@ func Files(t testing.TB, folder string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[strings.TrimPrefix(strings.TrimPrefix(url, folder), "/")] = string(data)
+		files[storage.Below(folder, url)] = string(data)
 	}
 	return files
 }

@@ -90,7 +90,7 @@ func list(ctx context.Context, folder string) (names []string, err error) {
 		return nil, err
 	}
 	for _, url := range urls {
-		name := strings.TrimPrefix(strings.TrimPrefix(url, folder), "/")
+		name := storage.Below(folder, url)
 		if !strings.Contains(name, "/") {
 			names = append(names, name)
 		}

@@ -218,8 +218,7 @@ func (e *evidence) splitsIn(ctx context.Context, folder string) []string {
 	}
 	found := map[string]bool{}
 	for _, url := range urls {
-		below := strings.TrimPrefix(strings.TrimPrefix(url, w.Path(folder)), "/")
-		if split, _, ok := strings.Cut(below, "/"); ok && slices.Contains(workspace.Splits, split) {
+		if split, _, ok := strings.Cut(storage.Below(w.Path(folder), url), "/"); ok && slices.Contains(workspace.Splits, split) {
 			found[split] = true
 		}
 	}

@@ -42,7 +42,7 @@ func (e *evidence) ownTables(ctx context.Context) map[string]map[string]bool {
 	e.check(err)
 	tables := map[string]map[string]bool{}
 	for _, url := range urls {
-		words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(url, evaluations), "/"), "/")
+		words := strings.Split(storage.Below(evaluations, url), "/")
 		if len(words) > 2 && !slices.Contains(workspace.Splits, words[0]) {
 			if tables[words[0]] == nil {
 				tables[words[0]] = map[string]bool{}

@@ -80,7 +80,7 @@ func (w Workspace) Runs(ctx context.Context) ([]string, error) {
 	}
 	found := map[string]bool{}
 	for _, url := range urls {
-		name, _, below := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(url, folder), "/"), "/")
+		name, _, below := strings.Cut(storage.Below(folder, url), "/")
 		if below && checkpoint.CheckRun(name) == nil {
 			found[name] = true
 		}
