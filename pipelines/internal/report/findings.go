@@ -54,7 +54,7 @@ func (e *evidence) unreachedDiffer() bool {
 	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
 }
 
-// outOfReach tells how many answers the model cannot find, and how well it finds the others.
+// outOfReach returns a sentence with the share of the answers that the model cannot find, and how well it finds the others.
 func (e *evidence) outOfReach(v evaluation) string {
 	share := float64(v.Unreached) / float64(v.Queries)
 	if e.unreachedDiffer() || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
@@ -70,7 +70,7 @@ func (e *evidence) outOfReach(v evaluation) string {
 		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits))
 }
 
-// tiesMatter tells how much the metrics depend on the tie policy, if they do.
+// tiesMatter returns a sentence on how much the MRR depends on the tie policy, or "" if it does not.
 func (v evaluation) tiesMatter() string {
 	low, high := v.Pessimistic.MRR, v.Optimistic.MRR
 	if metric(low) == metric(high) {

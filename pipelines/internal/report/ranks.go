@@ -9,7 +9,7 @@ import (
 	"tagnet/stages/evaluate"
 )
 
-// ranks is what the page needs of the ranks of a split. Its size does not grow with the number of queries.
+// ranks summarizes the ranks of a split for the page. Its size does not grow with the number of queries.
 type ranks struct {
 	seed uint64
 	// pessimistic and optimistic have the number of queries of each rank.

@@ -198,7 +198,7 @@ type searchColumns struct {
 	Paths []string `json:"paths,omitempty"`
 }
 
-// searchData is what the page embeds. Names are in the order of their first use.
+// searchData is the data of the search, which the page embeds. Names are in the order of their first use.
 type searchData struct {
 	Names  []string        `json:"names"`
 	Tables []searchColumns `json:"tables"`
@@ -288,7 +288,7 @@ func newSearch(ctx context.Context, tables []*searchTable, most int) (*search, e
 	return s, ctx.Err()
 }
 
-// note tells what the search holds of a table, and where all of it is.
+// note returns a sentence that says how much of a table the search has, and where the whole table is.
 func (t *searchTable) note() string {
 	which := "all " + plural(t.total, "query", "queries")
 	if n := int64(len(t.queries)); n < t.total {

@@ -11,7 +11,7 @@ type admission struct {
 	used, most int
 }
 
-// enter admits so many queries, all or none.
+// enter admits a number of queries, all or none, and reports whether it did.
 func (a *admission) enter(queries int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +43,8 @@ type admitted struct {
 
 type admittedKey struct{}
 
-// admitRest admits the other queries of a request which has so many.
+// admitRest admits the queries of a request beyond its first one, and reports whether it did. queries is their number, the
+// first one included.
 func admitRest(ctx context.Context, queries int) bool {
 	a := ctx.Value(admittedKey{}).(*admitted)
 	if !a.of.enter(queries - 1) {

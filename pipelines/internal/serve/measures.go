@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// measures are what /metrics shows.
+// measures holds the metrics that /metrics shows.
 type measures struct {
 	handler  http.Handler
 	requests *prometheus.CounterVec

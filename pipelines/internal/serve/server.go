@@ -21,7 +21,7 @@ import (
 	"tagnet/pipelines/internal/serve/batch"
 )
 
-// settings are what a server is made from.
+// settings are the arguments of newServer.
 type settings struct {
 	model          *model.Model
 	threads, queue int
@@ -51,7 +51,7 @@ type server struct {
 	stopping   atomic.Bool
 }
 
-// route is what answers a method of a path.
+// route answers a method of a path.
 type route struct {
 	method, path string
 	// admitted is set if a request computes, so that it counts against --queue.
@@ -245,7 +245,7 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	_ = writeJSON(w, f.status, f)
 }
 
-// statusClientClosed is what the log shows for a client that left, as nginx does.
+// statusClientClosed is the status in the log of a request whose client left, as in nginx.
 const statusClientClosed = 499
 
 // writeJSON writes a value as the whole response.

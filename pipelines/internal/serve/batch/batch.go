@@ -54,7 +54,7 @@ type batch struct {
 	err      error
 }
 
-// New returns a Batcher that computes so many batches at a time. It calls done, unless that is nil, after each
+// New returns a Batcher that computes as many batches at a time as there are workers. It calls done, unless that is nil, after each
 // batch with the number of its queries and how long they took.
 func New(workers int, done func(queries int, took time.Duration)) *Batcher {
 	return &Batcher{workers: workers, done: done, open: map[any]*batch{}}
