@@ -16,7 +16,7 @@ type Lookup struct{ entities, relations index }
 
 // index finds ids by name.
 type index struct {
-	kind  string   // entity or relation
+	kind  string   // entity, relation or type
 	names []string // in byte order
 }
 

@@ -3,11 +3,8 @@ package kg
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"sync"
 
-	"tagnet/formats/names"
 	"tagnet/formats/tables"
 )
 
@@ -19,59 +16,54 @@ type types struct {
 	url    string // empty without types
 	mu     sync.Mutex
 	loaded bool
-	table  []tables.Type
+	names  index
+	table  []tables.Type // by the index of their names
 }
 
-func (t *types) read(ctx context.Context, entities int) ([]tables.Type, error) {
+func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.loaded || t.url == "" {
-		return t.table, nil
+		return t.names, t.table, nil
 	}
 	table, err := tables.ReadTypes(ctx, t.url)
 	if err != nil {
-		return nil, err
+		return index{}, nil, err
 	}
-	for _, of := range table {
+	names := index{"type", make([]string, len(table))}
+	for i, of := range table {
 		if last := of.Entities[len(of.Entities)-1]; int(last) >= entities {
-			return nil, errors.New(t.url + ": type " + of.Name + " has an entity that is not in the graph")
+			return index{}, nil, errors.New(t.url + ": type " + of.Name + " has an entity that is not in the graph")
 		}
+		names.names[i] = of.Name
 	}
-	t.table, t.loaded = table, true
-	return table, nil
+	t.names, t.table, t.loaded = names, table, true
+	return names, table, nil
 }
 
 // Types returns the names of the types that entities of the graph have, in their order; none if the dataset
 // gives none. They are read on first use.
 func (v *View) Types(ctx context.Context) ([]string, error) {
-	table, err := v.types.read(ctx, len(v.Entities))
+	known, _, err := v.types.read(ctx, len(v.Entities))
 	if err != nil {
 		return nil, err
 	}
-	list := make([]string, len(table))
-	for i, t := range table {
-		list[i] = t.Name
-	}
-	return list, nil
+	return append([]string{}, known.names...), nil
 }
 
 // OfType returns the entities of a type in ascending order. The caller must not change them. The error of a
-// type that the graph does not have is an *UnknownNameError, or ErrNoTypes if it has none at all.
+// type that the graph does not have is as those of Query, or ErrNoTypes if it has none at all.
 func (v *View) OfType(ctx context.Context, name string) ([]int32, error) {
-	table, err := v.types.read(ctx, len(v.Entities))
+	known, table, err := v.types.read(ctx, len(v.Entities))
 	if err != nil {
 		return nil, err
 	}
 	if len(table) == 0 {
 		return nil, ErrNoTypes
 	}
-	i, found := slices.BinarySearchFunc(table, name, func(t tables.Type, name string) int { return strings.Compare(t.Name, name) })
-	if found {
-		return table[i].Entities, nil
+	id, err := known.id(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	known := make([]string, len(table))
-	for i, t := range table {
-		known[i] = t.Name
-	}
-	return nil, &UnknownNameError{"type", name, names.Closest(name, known, 3)}
+	return table[id].Entities, nil
 }
