@@ -16,8 +16,6 @@ import (
 	"tagnet/stages/triples"
 )
 
-type formatBad = formattriples.BadLine
-
 // inputFolder is the folder of converted texts, below that of spill files, which goes when the tables are written.
 const inputFolder = "input"
 
@@ -53,7 +51,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, source data
 		}
 		files = append(files, converted...)
 	}
-	if err := f.checkConverted(ctx, &c.header, source.files); err != nil {
+	if err := checkConverted(ctx, &c.header, source.files); err != nil {
 		return source, err
 	}
 	source.files = files
@@ -178,7 +176,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 			}
 		}
 		return split.WriteLine(out, formattriples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
-	}, func(b formatBad) error {
+	}, func(b formattriples.BadLine) error {
 		if c.flags.onBadLine == fail {
 			return triples.Refuse(b)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"tagnet/formats/facts"
+	formattriples "tagnet/formats/triples"
 	"tagnet/stages/triples"
 )
 
@@ -45,9 +46,6 @@ func (h *headerCheck) suspicious() error {
 	return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", h.url, facts.HeaderRemedy)
 }
 
-// errOther ends the reading of a file.
-var errOther = errors.New("not a header")
-
 // checkHeaders checks the files that are read where they are. It reads more of them than the first lines only if these
 // are all the same.
 func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
@@ -60,11 +58,11 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		if t.convert || t.graph != triples.Training {
 			continue
 		}
-		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
+		err := readSome(ctx, t, func(line int, fact facts.Fact) error {
 			check.add(t.url, line, fact)
-			return errOther
+			return errEnough
 		})
-		if err != nil && !errors.Is(err, errOther) {
+		if err != nil {
 			return err
 		}
 		texts = append(texts, t)
@@ -73,16 +71,7 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		return nil
 	}
 	for _, t := range texts {
-		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
-			if line > 1 {
-				check.add(t.url, line, fact)
-			}
-			if check.fact {
-				return errOther
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errOther) {
+		if err := check.addFile(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -91,26 +80,37 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 
 // checkConverted returns the error of a header in the converted files. If there seems to be one, it looks for its words
 // in the others, too.
-func (f *flags) checkConverted(ctx context.Context, check *headerCheck, files []text) error {
+func checkConverted(ctx context.Context, check *headerCheck, files []text) error {
 	for _, t := range files {
 		if t.convert || check.suspicious() == nil {
 			continue
 		}
-		err := f.readPlain(ctx, t, func(line int, fact facts.Fact) error {
-			if check.add(t.url, line, fact); check.fact {
-				return errOther
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errOther) {
+		if err := check.addFile(ctx, t); err != nil {
 			return err
 		}
 	}
 	return check.suspicious()
 }
 
-// readPlain reads the facts of a text; bad lines are the Beam job's.
-func (f *flags) readPlain(ctx context.Context, t text, each facts.Each) error {
-	_, err := facts.Read(ctx, t.url, facts.Options{Format: facts.TSV}, each, func(formatBad) error { return nil })
+// addFile adds the lines of a file up to one that shows that the first line is a fact.
+func (h *headerCheck) addFile(ctx context.Context, t text) error {
+	return readSome(ctx, t, func(line int, fact facts.Fact) error {
+		if h.add(t.url, line, fact); h.fact {
+			return errEnough
+		}
+		return nil
+	})
+}
+
+// errEnough ends the reading of a file whose other facts are not needed.
+var errEnough = errors.New("no other facts are needed")
+
+// readSome calls each for the facts of a file until it returns errEnough, which is no error. Bad lines are found by
+// those who read all lines.
+func readSome(ctx context.Context, t text, each facts.Each) error {
+	_, err := facts.Read(ctx, t.url, t.options, each, func(formattriples.BadLine) error { return nil })
+	if errors.Is(err, errEnough) {
+		return nil
+	}
 	return err
 }

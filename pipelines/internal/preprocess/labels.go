@@ -2,7 +2,6 @@ package preprocess
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +42,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		}
 		isDict := kind.given == "" && !of.openKE
 		if isDict {
-			ids, err := f.hasIDs(ctx, files, kind.flag == "entity_names")
+			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")
 			if err != nil {
 				return err
 			}
@@ -78,20 +77,17 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 	return nil
 }
 
-// errFirst ends the reading of a file after its first fact.
-var errFirst = errors.New("the first fact")
-
-// hasIDs reports whether the first fact has numbers for its entities, or for its relation.
-func (f *flags) hasIDs(ctx context.Context, files []text, entities bool) (bool, error) {
-	var first facts.Fact
-	if files[0].options.Format == facts.Turtle || files[0].options.Format == facts.NTriples {
+// hasIDs reports whether the first fact of a file has numbers for its entities, or for its relation.
+func hasIDs(ctx context.Context, t text, entities bool) (bool, error) {
+	if t.options.Format == facts.Turtle || t.options.Format == facts.NTriples {
 		return false, nil
 	}
-	_, err := facts.Read(ctx, files[0].url, files[0].options, func(_ int, f facts.Fact) error {
+	var first facts.Fact
+	err := readSome(ctx, t, func(_ int, f facts.Fact) error {
 		first = f
-		return errFirst
-	}, func(b formatBad) error { return nil })
-	if err != nil && !errors.Is(err, errFirst) {
+		return errEnough
+	})
+	if err != nil {
 		return false, err
 	}
 	if entities {
