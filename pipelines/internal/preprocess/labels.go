@@ -82,6 +82,7 @@ func hasIDs(ctx context.Context, t text, entities bool) (bool, error) {
 	if t.options.Format == facts.Turtle || t.options.Format == facts.NTriples {
 		return false, nil
 	}
+	t.options.Entities = nil // a lookup here would count
 	var first facts.Fact
 	err := readSome(ctx, t, func(_ int, f facts.Fact) error {
 		first = f
