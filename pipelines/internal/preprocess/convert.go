@@ -127,11 +127,17 @@ func (c *converter) text(ctx context.Context, t text) ([]text, error) {
 // checkUnchanged returns an error if a file is no longer the one that was hashed: the graph would be recorded as that of
 // other facts.
 func checkUnchanged(ctx context.Context, url, sha256 string) error {
-	now, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
-	if err == nil && now.SHA256 != sha256 {
+	now, err := hashFile(ctx, url)
+	if err == nil && now != sha256 {
 		return fmt.Errorf("%s: %w", url, triples.ErrChanged)
 	}
 	return err
+}
+
+// hashFile returns the SHA-256 of a file that is not split into chunks.
+func hashFile(ctx context.Context, url string) (string, error) {
+	scanned, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
+	return scanned.SHA256, err
 }
 
 // scan returns the texts that stand for a file. One without lines is left out.

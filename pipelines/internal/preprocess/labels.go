@@ -3,7 +3,6 @@ package preprocess
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		if err != nil {
 			return err
 		}
-		hash, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
+		hash, err := hashFile(ctx, url)
 		if err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		if files[0].graph == triples.Inference && kind.given == "" {
 			key = "inference/" + key
 		}
-		d.labels[key] = hash.SHA256
+		d.labels[key] = hash
 		used = append(used, url)
 		for i := range files {
 			*kind.labels(&files[i].options) = labels

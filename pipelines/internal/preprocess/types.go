@@ -3,7 +3,6 @@ package preprocess
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"tagnet/formats/facts"
 	"tagnet/formats/lock"
@@ -32,11 +31,10 @@ func openTypes(ctx context.Context, url string, strict bool) (types, error) {
 	if err := checkReadable(url); err != nil {
 		return t, fmt.Errorf("--types: %w", err)
 	}
-	scanned, err := triples.Scan(ctx, triples.Chunk{URL: url}, math.MaxInt64, 1)
-	if err != nil {
+	var err error
+	if t.sha256, err = hashFile(ctx, url); err != nil {
 		return t, fmt.Errorf("--types: %w", err)
 	}
-	t.sha256 = scanned.SHA256
 	if t.format, err = facts.Detect(ctx, url); err != nil || !strict {
 		return t, err
 	}
