@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/storage"
 	formattriples "tagnet/formats/triples"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/progress"
 	"tagnet/stages/split"
 	"tagnet/stages/triples"
 )
@@ -78,11 +79,6 @@ func (d *dataset) countUnlabelled() error {
 	return nil
 }
 
-type bar interface {
-	Set(done int64)
-	End()
-}
-
 // converter converts the files of a dataset, one after the other.
 type converter struct {
 	flags    *flags
@@ -90,7 +86,7 @@ type converter struct {
 	source   *dataset
 	prefixes *rdf.Prefixes
 	header   headerCheck
-	bar      bar
+	bar      *progress.Bar
 	facts    int64
 }
 

@@ -17,7 +17,7 @@ import (
 
 // dataset is the files of a run.
 type dataset struct {
-	name, folder             string
+	name                     string
 	inferenceName, inference string // empty in the transductive setting
 	files                    []text
 	types                    types
@@ -41,6 +41,9 @@ type text struct {
 	convert, divide bool
 }
 
+// splits are the splits that a file of facts can be of.
+var splits = append(slices.Clone(kg.Splits), triples.Background)
+
 // divided is the key of a file that is to be divided.
 const divided = "all"
 
@@ -57,7 +60,7 @@ const (
 // open finds the files of a dataset and hashes them. It requires train and valid of the training graph,
 // and test of it or of the inference graph, of which it also requires train; with --split, one file.
 func (f *flags) open(ctx context.Context, name, folder, inferenceName, inference string) (dataset, error) {
-	d := dataset{name: name, folder: folder, labels: map[string]string{}}
+	d := dataset{name: name, labels: map[string]string{}}
 	inductive := inference != ""
 	required := func(graph, split string) bool {
 		switch {
@@ -108,7 +111,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, url, of string, requi
 		return f.addDivided(ctx, d, url, files, background)
 	}
 	before := len(d.files)
-	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
+	for _, split := range splits {
 		url, err := files.file(split, required(of, split))
 		if err != nil {
 			return err
@@ -226,7 +229,7 @@ func (d dataset) lines(split string) int64 {
 // for names and for ids, and is two rows in each of two to four tables.
 func (d dataset) rows() int64 {
 	sum := int64(0)
-	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
+	for _, split := range splits {
 		lines := d.lines(split)
 		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.split == split }) {
 			return 0
@@ -245,7 +248,7 @@ func (d dataset) rows() int64 {
 // loads returns what the first step works on: the lines of all texts, 0 if a compressed one hides their number.
 func (d dataset) loads() []command.Load {
 	lines := int64(0)
-	for _, split := range append(slices.Clone(kg.Splits), triples.Background) {
+	for _, split := range splits {
 		lines += d.lines(split)
 	}
 	return []command.Load{{Step: "vocabulary.names", Elements: lines, Unit: "lines of text", Parts: int64(len(d.chunks()))}}
