@@ -1,6 +1,7 @@
 package triples
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -126,6 +127,16 @@ func ReadNumbered(name string, first int, r io.Reader, each func(line int, t Tri
 		}
 		return each(original, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1 : cut[2]]})
 	}, func(b BadLine) error { return b })
+}
+
+// WriteNumbered writes a line that ReadNumbered reads.
+func WriteNumbered(w *bufio.Writer, t Triple, number int) error {
+	for _, name := range [][]byte{t.Head, t.Relation, t.Tail} {
+		w.Write(name)
+		w.WriteByte('\t')
+	}
+	w.WriteString(strconv.Itoa(number))
+	return w.WriteByte('\n')
 }
 
 // splitFields sets the ends of a line's len(ends) fields, or returns what is wrong with the line.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/triples"
@@ -225,7 +224,7 @@ func (d *divider) write(ctx context.Context, s *Summary, moved, seen map[uint64]
 			}
 		}
 		s.Facts[side]++
-		return WriteLine(texts[side], t, line)
+		return triples.WriteNumbered(texts[side], t, line)
 	})
 	if err != nil {
 		return err
@@ -239,14 +238,4 @@ func (d *divider) write(ctx context.Context, s *Summary, moved, seen map[uint64]
 		}
 	}
 	return nil
-}
-
-// WriteLine writes a line that triples.ReadNumbered reads.
-func WriteLine(w *bufio.Writer, t triples.Triple, number int) error {
-	for _, name := range [][]byte{t.Head, t.Relation, t.Tail} {
-		w.Write(name)
-		w.WriteByte('\t')
-	}
-	w.WriteString(strconv.Itoa(number))
-	return w.WriteByte('\n')
 }

@@ -49,7 +49,7 @@ func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]s
 	w := bufio.NewWriter(&text)
 	for i, line := range lines {
 		f := bytes.Split([]byte(line), []byte("\t"))
-		WriteLine(w, triples.Triple{Head: f[0], Relation: f[1], Tail: f[2]}, i+1)
+		triples.WriteNumbered(w, triples.Triple{Head: f[0], Relation: f[1], Tail: f[2]}, i+1)
 	}
 	w.Flush()
 	p := Params{From: stage.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares, Seed: seed}

@@ -177,7 +177,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 				return err
 			}
 		}
-		return split.WriteLine(out, formattriples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
+		return formattriples.WriteNumbered(out, formattriples.Triple{Head: []byte(fact.Head), Relation: []byte(fact.Relation), Tail: []byte(fact.Tail)}, line)
 	}, func(b formattriples.BadLine) error {
 		if c.flags.onBadLine == fail {
 			return triples.Refuse(b)
