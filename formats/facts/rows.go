@@ -175,7 +175,7 @@ func eachRecord(url, fields string, r io.Reader, each func(line int, fields []st
 	start, err := text.Peek(1 << 12)
 	if len(start) == 0 {
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: %w; it needs lines of %s", url, triples.ErrEmpty, fields)
+			return triples.EmptyError(url, fields)
 		}
 		return fmt.Errorf("reading %s: %w", url, err)
 	}

@@ -59,7 +59,7 @@ func readLines(name, fields string, first int, r io.Reader, each func(number int
 		line, err := text.ReadSlice('\n')
 		if len(line) == 0 && errors.Is(err, io.EOF) {
 			if number == 1 {
-				return fmt.Errorf("%s: %w; it needs lines of %s", name, ErrEmpty, fields)
+				return EmptyError(name, fields)
 			}
 			return nil
 		}

@@ -2,7 +2,6 @@ package triples
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 )
 
@@ -39,7 +38,7 @@ func readStrictly(name, fields string, r io.Reader, each func(number int, line [
 		return each(number, line)
 	}, func(b BadLine) error { return b })
 	if err == nil && !read {
-		return fmt.Errorf("%s: %w; it needs lines of %s", name, ErrEmpty, fields)
+		return EmptyError(name, fields)
 	}
 	return err
 }

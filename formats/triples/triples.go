@@ -22,6 +22,11 @@ func (t Triple) Line() string {
 // ErrEmpty is the error of a file without any line.
 var ErrEmpty = errors.New("the file is empty")
 
+// EmptyError returns the error of a file without any line. fields says what a line has.
+func EmptyError(name, fields string) error {
+	return fmt.Errorf("%s: %w; it needs lines of %s", name, ErrEmpty, fields)
+}
+
 // BadLine is a line that is not a fact, or a fact that cannot be used, with the reason. As an error it begins
 // "file:line:".
 type BadLine struct {

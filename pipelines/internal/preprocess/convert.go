@@ -199,7 +199,7 @@ func (c *converter) write(ctx context.Context, t text, url string) error {
 		if counts.Literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)
 		}
-		return fmt.Errorf("%s: %w; it needs lines of head, relation and tail", t.url, formattriples.ErrEmpty)
+		return formattriples.EmptyError(t.url, "head, relation and tail")
 	}
 	if err := out.Flush(); err != nil {
 		return err
