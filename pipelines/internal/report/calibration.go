@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"tagnet/model/calibration"
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 	"tagnet/stages/evaluate"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 	"tagnet/stages/distances"
 	"tagnet/stages/graph"
 	"tagnet/stages/statistics"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tagnet/model/ranking"
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/evaluate"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"tagnet/model/configuration"
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 	"tagnet/stages/messages"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/names"
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 )
 
 //go:embed page.html

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"tagnet/formats/storage"
+	"tagnet/pipelines/chart"
 	"tagnet/pipelines/internal/command"
-	"tagnet/pipelines/internal/report/chart"
 )
 
 // Pipeline is `go run ./pipelines/report`.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 )
 
 // composeTraining returns the section on the loss and the validation metrics.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"tagnet/model"
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 )
 
 // The limits of a request for paths.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"tagnet/pipelines/internal/report/chart"
+	"tagnet/pipelines/chart"
 )
 
 //go:embed page.html
