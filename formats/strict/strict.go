@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +30,7 @@ func (e *Error) Error() string {
 }
 
 // Decode sets *value from JSON. Keys are those of the json tags, in their exact case; what the document lacks keeps its value. A
-// type with an UnmarshalJSON method, json.RawMessage included, takes any value. Embedded structs are not supported. Errors are *Error and
+// type with an UnmarshalJSON method, json.RawMessage included, takes any value. The fields of an embedded struct are those of the struct that embeds it. Errors are *Error and
 // name the file.
 func Decode[T any](file string, text []byte, value *T) error {
 	err := json.Unmarshal(text, new(json.RawMessage)) // the syntax
@@ -154,25 +156,23 @@ func (w walk) object(of reflect.Type, path string) error {
 	return nil
 }
 
+// fields returns the types of a struct's fields by their keys, with those of embedded structs.
 func fields(of reflect.Type) map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			byName[name] = of.Field(i).Type
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			maps.Copy(byName, fields(field.Type))
+		case name != "" && name != "-":
+			byName[name] = field.Type
 		}
 	}
 	return byName
 }
 
 func unknown(key string, of reflect.Type) string {
-	var known []string
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			known = append(known, name)
-		}
-	}
+	known := slices.Sorted(maps.Keys(fields(of)))
 	return fmt.Sprintf("unknown key %q; the closest are %s", key, strings.Join(names.Closest(key, known, 3), ", "))
 }
 

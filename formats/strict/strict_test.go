@@ -17,6 +17,22 @@ type document struct {
 	Sizes map[string]float64 `json:"sizes"`
 }
 
+type embedding struct {
+	part
+	Own int `json:"own"`
+}
+
+func TestEmbeddedStruct(t *testing.T) {
+	t.Parallel()
+	got := embedding{part: part{On: true}}
+	if err := Decode("f.json", []byte(`{"count": 3, "own": 4}`), &got); err != nil || got != (embedding{part{true, 3}, 4}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := Decode("f.json", []byte(`{"part": {}}`), &got); err == nil || err.Error() != `f.json:1:2: unknown key "part"; the closest are count, on, own` {
+		t.Error(err)
+	}
+}
+
 type part struct {
 	On    bool `json:"on"`
 	Count int  `json:"count"`
@@ -38,7 +54,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeNamesTheMistake(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n  \"nmae\": 1}":               `f.json:2:3: unknown key "nmae"; the closest are name, rate, sub`,
+		"{\n  \"nmae\": 1}":               `f.json:2:3: unknown key "nmae"; the closest are name, rate, any`,
 		`{"Name": "a"}`:                   `f.json:1:2: unknown key "Name"; the closest are name, rate, any`,
 		"{\"name\": \"a\",\n\"name\": 3}": `f.json:2:1: "name" stands twice`,
 		`{"name": 3}`:                     `f.json:1:10: name: a number instead of a text`,
