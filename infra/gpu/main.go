@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"tagnet/formats/storage"
@@ -49,7 +48,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
-	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration: "+strings.Join(configuration.PresetNames(), ", "))
+	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp())
 	set.StringVar(&o.out, "out", "out", "`folder` for the log, the measurements and the training's newest checkpoint")
 	set.StringVar(&o.resume, "resume", "", "resume the training in the `folder` that an earlier run wrote with --out")
 	set.StringVar(&o.join, "join", "", "only put the checkpoints of a `folder` that was written with --out into the workspace")

@@ -176,12 +176,32 @@ var ranges = map[string]string{
 // Range describes the numbers that a field may have, by its name in JSON, or returns "" for a field that is no number.
 func Range(field string) string { return ranges[field] }
 
-// Validate returns an error that names every field that is not valid, with its value.
+// Violation is a value that a field may not have.
+type Violation struct {
+	// Field is the field's name in JSON.
+	Field string
+	// Value is the value, as errors show it, and Want describes those that are valid.
+	Value, Want string
+}
+
+// Error returns "FIELD is VALUE: want WANT".
+func (v Violation) Error() string { return fmt.Sprintf("%s is %s: want %s", v.Field, v.Value, v.Want) }
+
+// Validate returns an error that joins a Violation for each field that is not valid.
 func (c Configuration) Validate() error {
 	var violations []error
+	for _, v := range c.Violations() {
+		violations = append(violations, v)
+	}
+	return errors.Join(violations...)
+}
+
+// Violations returns the fields that are not valid, in a fixed order.
+func (c Configuration) Violations() []Violation {
+	var violations []Violation
 	check := func(ok bool, field string, value any, want string) {
 		if !ok {
-			violations = append(violations, fmt.Errorf("%s is %v: want %s", field, value, want))
+			violations = append(violations, Violation{field, fmt.Sprint(value), want})
 		}
 	}
 	within := func(ok bool, field string, value any) { check(ok, field, value, ranges[field]) }
@@ -226,7 +246,7 @@ func (c Configuration) Validate() error {
 	within(c.WeightDecay >= 0, "weight_decay", c.WeightDecay)
 	within(c.BatchSize >= 1, "batch_size", c.BatchSize)
 	within(c.Epochs >= 1, "epochs", c.Epochs)
-	return errors.Join(violations...)
+	return violations
 }
 
 // real is a field that is not a whole number.

@@ -7,29 +7,55 @@ import (
 	"tagnet/formats/names"
 )
 
-// Preset returns the configuration that the paper's authors used for a dataset, or one of their
-// variants of it. Their implementation also updated inactive entities, so a preset is a starting point
-// for tuning. An unknown name is an error that names the closest ones.
+// Preset returns the configuration that the paper's authors used for a dataset, one of their variants of it, or
+// one that this project's own searches found. The authors' implementation also updated inactive entities, so
+// a preset of theirs is a starting point for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
+	if c, ok := ownPresets().byName[name]; ok {
+		return c, nil
+	}
+	if c, ok := authorsPreset(name); ok {
+		return c, nil
+	}
+	return Configuration{}, unknownPreset(name, PresetNames())
+}
+
+func unknownPreset(name string, known []string) error {
+	return fmt.Errorf("unknown preset %q: the closest are %s", name, strings.Join(names.Closest(name, known, 3), ", "))
+}
+
+// authorsPreset returns the configuration of a preset of AuthorsPresetNames.
+func authorsPreset(name string) (c Configuration, ok bool) {
 	for _, p := range windowPresets {
 		if p.name == name {
-			return p.configuration(), nil
+			return p.configuration(), true
 		}
 	}
 	for _, p := range prioritizedPresets {
 		switch name {
 		case p.name + "-astar":
-			return p.configuration(PolicyAStar), nil
+			return p.configuration(PolicyAStar), true
 		case p.name + "-window-astar":
-			return p.configuration(PolicyWindowWithAStar), nil
+			return p.configuration(PolicyWindowWithAStar), true
 		}
 	}
-	return Configuration{}, fmt.Errorf("unknown preset %q: the closest are %s",
-		name, strings.Join(names.Closest(name, PresetNames(), 3), ", "))
+	return Configuration{}, false
 }
 
-// PresetNames returns the names of all presets, in the order of the paper's tables.
-func PresetNames() []string {
+// PresetNames returns the names of all presets: the authors', then our own.
+func PresetNames() []string { return append(AuthorsPresetNames(), OwnPresetNames()...) }
+
+// PresetsHelp lists the names of all presets for the explanation of a flag, and says whose they are.
+func PresetsHelp() string {
+	text := "of the paper's authors: " + strings.Join(AuthorsPresetNames(), ", ")
+	if own := OwnPresetNames(); len(own) > 0 {
+		text += "; found by our own searches: " + strings.Join(own, ", ")
+	}
+	return text
+}
+
+// AuthorsPresetNames returns the names of the presets of the paper's authors, in the order of the paper's tables.
+func AuthorsPresetNames() []string {
 	var names []string
 	for _, p := range windowPresets {
 		names = append(names, p.name)

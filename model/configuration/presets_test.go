@@ -8,7 +8,12 @@ import (
 
 func TestEveryPresetIsLegal(t *testing.T) {
 	t.Parallel()
-	names := PresetNames()
+	for _, name := range OwnPresetNames() {
+		if c, err := Preset(name); err != nil || c.Validate() != nil {
+			t.Errorf("preset %q: %v, %v", name, err, c.Validate())
+		}
+	}
+	names := AuthorsPresetNames()
 	if want := 21 + 20; len(names) != want {
 		t.Errorf("%d presets, want %d", len(names), want)
 	}
@@ -47,7 +52,7 @@ func TestPresetsOfEveryName(t *testing.T) {
 	for _, set := range []string{"fb-v1", "fb-v2", "fb-v3", "fb-v4", "wn-v1", "wn-v2", "wn-v3", "wn-v4"} {
 		want = append(want, set, set+"-specific", set+"-astar", set+"-window-astar")
 	}
-	got := PresetNames()
+	got := AuthorsPresetNames()
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {

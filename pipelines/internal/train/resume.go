@@ -2,7 +2,9 @@ package train
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 
 	"tagnet/model/checkpoint"
@@ -17,18 +19,14 @@ import (
 // --resume, the newest checkpoint stands for a preset that is not given, and it decides the epochs,
 // the seed, the validation and the workers unless their flags are given.
 func (f *flags) configure(ctx context.Context, e *command.Environment) error {
-	c := configuration.Default()
-	if f.preset != "" {
-		var err error
-		if c, err = configuration.Preset(f.preset); err != nil {
-			return command.Usage("--preset: %v", err)
-		}
+	c, err := openPreset(ctx, f.preset)
+	if err != nil {
+		return err
 	}
 	if err := f.origin.open(ctx, f.fields); err != nil {
 		return err
 	}
 	if f.origin.file != nil {
-		var err error
 		if c, err = f.origin.file.Configuration(c); err != nil {
 			return err
 		}
@@ -43,7 +41,6 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 			f.continueKernel(ctx, e)
 		}
 	}
-	var err error
 	if f.rounds, err = configuration.NewRounds(f.workers, f.localSteps); err != nil {
 		return err // the flags were checked
 	}
@@ -51,6 +48,23 @@ func (f *flags) configure(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	return f.origin.fits(f.configuration)
+}
+
+// openPreset returns the configuration of --preset, or the default one without it.
+func openPreset(ctx context.Context, preset string) (configuration.Configuration, error) {
+	if preset == "" {
+		return configuration.Default(), nil
+	}
+	c, err := configuration.OpenPreset(ctx, preset)
+	switch {
+	case err == nil:
+		return c, nil
+	case !configuration.IsPresetFile(preset):
+		return c, command.Usage("--preset: %v, or a file of one: NAME.json", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return c, command.MissingFile("preset", preset, err)
+	}
+	return c, err
 }
 
 // continueKernel selects the variant of the kernels that the training log names last, so that a training

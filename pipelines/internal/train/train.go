@@ -60,7 +60,7 @@ func Pipeline() command.Pipeline {
 		Name:    "train",
 		Summary: "Trains a model on the training facts: every hyperparameter is a flag, and a preset sets them all.",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.preset, "preset", "", "`name` of a configuration to start from: "+strings.Join(configuration.PresetNames(), ", "))
+			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
 			set.StringVar(&f.origin.from, "from", "", "`file` of weights that NBFNet-PyG trained (.pth), to train further; decides the architecture, with --policy full unless window is given")
 			set.StringVar(&f.origin.relations, "relations", "", pretrained.RelationsUsage+"; for --from")
 			for _, field := range f.fields {
@@ -126,7 +126,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := e.NotEmpty("one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
+	if err := e.NotEmpty("a preset file, or one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
 		return err
 	}
 	if err := f.origin.check(e); err != nil {
