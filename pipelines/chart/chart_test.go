@@ -89,6 +89,22 @@ func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
 	}
 }
 
+// TestSpread checks the length of the bar through a point, that the axis has it, and that a point without spread has no bar.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	svg := Lines{Series: []Series{{Points: []Point{{0, 2}, {1, 4}, {2, 3}}, Spread: []float64{1, math.NaN(), 0}}}}.SVG("", "")
+	wellFormed(t, svg)
+	bars := regexp.MustCompile(`y1="([0-9.]+)" x2="[0-9.]+" y2="([0-9.]+)" class="spread s0"`).FindAllStringSubmatch(svg, -1)
+	if len(bars) != 1 {
+		t.Fatalf("%d bars, want 1: %s", len(bars), svg)
+	}
+	low, err1 := strconv.ParseFloat(bars[0][1], 64)
+	high, err2 := strconv.ParseFloat(bars[0][2], 64)
+	if err1 != nil || err2 != nil || !(low <= 234) || !(math.Abs((low-high)-2*(234-14)/3.0) < 0.3) { // the axis is from 1 to 4
+		t.Errorf("the bar is from %g to %g", low, high)
+	}
+}
+
 // TestLastTickStaysInside checks that a wide label at the end of the axis is not cut.
 func TestLastTickStaysInside(t *testing.T) {
 	t.Parallel()

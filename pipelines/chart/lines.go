@@ -18,6 +18,17 @@ type Series struct {
 	// Mark is the radius of the points; 0 is the usual radius. A larger radius below a smaller one
 	// shows both where lines coincide.
 	Mark float64
+	// Spread holds, for each point, half the height of a bar through it, such as a standard deviation; nil draws none.
+	Spread []float64
+}
+
+// ends returns the ends of the bar through a point, which coincide without one.
+func (s Series) ends(i int) (low, high float64) {
+	y := s.Points[i].Y
+	if i < len(s.Spread) && finite(s.Spread[i]) {
+		return y - s.Spread[i], y + s.Spread[i]
+	}
+	return y, y
 }
 
 // class returns the style of the line.
@@ -41,9 +52,10 @@ func (l Lines) SVG(title, description string) string {
 	var xs, ys []float64
 	for i, series := range l.Series {
 		signs[i] = sign{series.Name, series.class()}
-		for _, p := range series.Points {
+		for j, p := range series.Points {
 			if finite(p.X) && finite(p.Y) {
-				xs, ys = append(xs, p.X), append(ys, p.Y)
+				low, high := series.ends(j)
+				xs, ys = append(xs, p.X), append(ys, low, high)
 			}
 		}
 	}
@@ -84,10 +96,13 @@ func (c *canvas) line(series Series, x, y scale) {
 		radius = 3.2
 	}
 	pen := "M"
-	for _, p := range series.Points {
+	for i, p := range series.Points {
 		if !finite(p.X) || !finite(p.Y) {
 			pen = "M"
 			continue
+		}
+		if low, high := series.ends(i); low < high {
+			c.segment(x.at(p.X), y.at(low), x.at(p.X), y.at(high), "spread "+stroke(series.Colour))
 		}
 		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
 		pen = "L"

@@ -13,6 +13,7 @@ font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neu
 @media (prefers-color-scheme:dark){.chart{--c0:#6aa9ea;--c1:#eb9a57;--c2:#62bd8d;--c3:#b995dd;--c4:#6d7580;--c5:#3d434c;--ink:#e6e3db;--soft:#9aa2ad;--grid:#2e343d}}
 .chart text{fill:var(--ink)}.chart .soft{fill:var(--soft)}.chart .small{font-size:11.5px}.chart .grid{stroke:var(--grid)}.chart .axis{stroke:var(--soft)}
 .chart .line{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}.chart .dashed{stroke-dasharray:1 5}
+.chart .spread{stroke-width:1.5;stroke-opacity:.55}
 .chart .key{stroke-width:11}
 .chart .s0{stroke:var(--c0)}.chart .s1{stroke:var(--c1)}.chart .s2{stroke:var(--c2)}.chart .s3{stroke:var(--c3)}.chart .s4{stroke:var(--c4)}.chart .s5{stroke:var(--c5)}
 .chart .f0{fill:var(--c0)}.chart .f1{fill:var(--c1)}.chart .f2{fill:var(--c2)}.chart .f3{fill:var(--c3)}.chart .f4{fill:var(--c4)}.chart .f5{fill:var(--c5)}

@@ -1,0 +1,145 @@
+package comparison
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"tagnet/pipelines/chart"
+)
+
+// MostSeries is the most groups that a figure shows: four colours, each solid and dotted.
+const MostSeries = 8
+
+// look sets the colour of the i-th series of a figure, and whether its line is dotted.
+func look(name string, i int) chart.Series {
+	const colours = MostSeries / 2
+	return chart.Series{Key: chart.Key{Name: name, Colour: i % colours}, Dashed: i/colours%2 == 1}
+}
+
+// Curves draws the validation MRR by epoch, a line for each group: the mean over its seeds, with a bar of one standard deviation to
+// either side. An epoch that some seed did not validate has no point. name returns the names of the lines.
+func Curves(groups []Group, name func(Group) string) chart.Lines {
+	c := chart.Lines{X: chart.Axis{Label: "epoch", Whole: true}, Y: chart.Axis{Label: "validation MRR"}}
+	for i, g := range groups {
+		series := look(name(g), i)
+		for epoch := 0; ; epoch++ {
+			var values []float64
+			ended := true
+			for _, r := range g.Results {
+				if epoch < len(r.Training.Curve) {
+					ended = false
+					if v := r.Training.Curve[epoch].Valid; v != nil {
+						values = append(values, v.MRR)
+					}
+				}
+			}
+			if ended {
+				break
+			}
+			if s := SpreadOf(values); s.N == len(g.Results) {
+				add(&series, float64(epoch+1), s)
+			}
+		}
+		c.Series = append(c.Series, series)
+	}
+	return c
+}
+
+// add appends the mean of a spread, with a bar of its deviation.
+func add(series *chart.Series, x float64, s Spread) {
+	series.Points = append(series.Points, chart.Point{X: x, Y: s.Mean})
+	series.Spread = append(series.Spread, s.Deviation)
+}
+
+// Line is groups that a figure joins, by a value that changes from one to the next.
+type Line struct {
+	Name   string
+	Groups []Group
+}
+
+// ByValue draws a metric by the value of a flag, a line of groups each, as means over the seeds with bars of one standard deviation to either side.
+func ByValue(flag, protocol string, m Metric, lines []Line) chart.Lines {
+	c := chart.Lines{X: chart.Axis{Label: flag}, Y: chart.Axis{Label: m.Name}}
+	c.X.Whole = true
+	for i, line := range lines {
+		series := look(line.Name, i)
+		for _, g := range line.Groups {
+			x, ok := g.Number(flag)
+			if s := g.Metric(protocol, m); ok && s.N > 0 {
+				c.X.Whole = c.X.Whole && x == math.Trunc(x)
+				add(&series, x, s)
+			}
+		}
+		c.Series = append(c.Series, series)
+	}
+	return c
+}
+
+// AgainstMessages draws a metric by the share of NBFNet's messages that were sent for it, as ByValue does.
+func AgainstMessages(protocol string, m Metric, lines []Line) chart.Lines {
+	c := chart.Lines{X: chart.Axis{Label: "share of NBFNet's messages that are sent", Format: percent, Log: true}, Y: chart.Axis{Label: m.Name}}
+	for i, line := range lines {
+		series := look(line.Name, i)
+		for _, g := range line.Groups {
+			if s, sent := g.Metric(protocol, m), g.Sent(protocol); s.N > 0 && sent.Mean > 0 {
+				add(&series, sent.Mean, s)
+			}
+		}
+		c.Series = append(c.Series, series)
+	}
+	return c
+}
+
+// percent writes a share with as many digits as a tick of a logarithmic axis needs.
+func percent(share float64) string {
+	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"
+}
+
+// Sweeps returns the flags that are varied, sorted by name, each with its lines: groups that differ in no other varied flag, sorted by the
+// flag's value, which is a number. A group that varies nothing is on the lines of its experiment too, at the value of its configuration.
+func Sweeps(groups []Group) (flags []string, lines map[string][]Line) {
+	lines = map[string][]Line{}
+	of := func(flag, name string) *Line {
+		for i := range lines[flag] {
+			if lines[flag][i].Name == name {
+				return &lines[flag][i]
+			}
+		}
+		lines[flag] = append(lines[flag], Line{Name: name})
+		return &lines[flag][len(lines[flag])-1]
+	}
+	for _, g := range groups {
+		for flag := range g.Varied {
+			if _, ok := g.Number(flag); ok {
+				others := maps.Clone(g.Varied)
+				delete(others, flag)
+				line := of(flag, Group{Experiment: g.Experiment, Varied: others}.Name())
+				line.Groups = append(line.Groups, g)
+			}
+		}
+	}
+	for flag, list := range lines {
+		for i := range list {
+			for _, g := range groups {
+				if _, ok := g.Number(flag); ok && len(g.Varied) == 0 && g.Name() == list[i].Name {
+					list[i].Groups = append(list[i].Groups, g)
+				}
+			}
+			slices.SortStableFunc(list[i].Groups, func(a, b Group) int { return byNumber(flag, a, b) })
+		}
+		lines[flag] = slices.DeleteFunc(list, func(l Line) bool { return len(l.Groups) < 2 })
+		if len(lines[flag]) == 0 {
+			delete(lines, flag)
+		}
+	}
+	return slices.Sorted(maps.Keys(lines)), lines
+}
+
+func byNumber(flag string, a, b Group) int {
+	x, _ := a.Number(flag)
+	y, _ := b.Number(flag)
+	return cmp.Compare(x, y)
+}
