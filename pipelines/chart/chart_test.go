@@ -132,6 +132,9 @@ func TestScale(t *testing.T) {
 		{"epochs", Axis{Whole: true}, []float64{1, 12}, 1, 12, 6},
 		{"few layers", Axis{Whole: true}, []float64{0, 2}, 0, 2, 3},
 		{"ranks", Axis{Log: true}, []float64{1, 14541}, 1, 14541, 5},
+		{"close shares", Axis{Log: true, Most: 1}, []float64{0.033, 1}, 0.02, 1, 6},
+		{"closer shares", Axis{Log: true}, []float64{0.3, 0.4}, 0.2, 0.5, 2},
+		{"one share", Axis{Log: true}, []float64{0.1}, 0.1, 1, 4},
 	} {
 		s := newScale(test.axis, test.values, 5, 0, 100)
 		if test.name == "epochs" {

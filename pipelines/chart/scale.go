@@ -54,17 +54,8 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 			low = 1
 		}
 	}
-	if axis.Log { // from a power of ten on, with a tick at each
-		s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high, from: from, to: to}
-		if s.low >= s.high {
-			s.high = 10 * s.low
-		}
-		var ticks []float64
-		for tick := s.low; tick <= s.high*1.000001; tick *= 10 {
-			ticks = append(ticks, tick)
-		}
-		s.ticks = axis.labelled(ticks)
-		return s
+	if axis.Log {
+		return logScale(axis, low, high, from, to)
 	}
 	if axis.Zero {
 		low, high = min(low, 0), max(high, 0)
@@ -85,6 +76,36 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 	var ticks []float64
 	for tick := math.Ceil(s.low/step-1e-9) * step; tick <= s.high+step*1e-9; tick += step {
 		ticks = append(ticks, math.Round(tick/step)*step+0) // + 0 makes 0 of -0
+	}
+	s.ticks = axis.labelled(ticks)
+	return s
+}
+
+// logScale returns a logarithmic scale from a power of ten on with a tick at each; one of less than two decades also has ticks at their multiples by 2
+// and 5, and begins and ends at a tick.
+func logScale(axis Axis, low, high, from, to float64) scale {
+	s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high, from: from, to: to}
+	times := []float64{1}
+	if high < 100*low {
+		times = []float64{1, 2, 5}
+	}
+	if s.low >= s.high {
+		s.high = 10 * s.low
+	}
+	var ticks []float64
+	for power := s.low; power <= s.high*1.000001; power *= 10 {
+		for _, factor := range times {
+			ticks = append(ticks, factor*power)
+		}
+	}
+	if len(times) > 1 {
+		for len(ticks) > 2 && ticks[1] <= low*1.000001 {
+			ticks = ticks[1:]
+		}
+		for len(ticks) > 2 && ticks[len(ticks)-2] >= s.high*0.999999 {
+			ticks = ticks[:len(ticks)-1]
+		}
+		s.low, s.high = ticks[0], max(s.high, ticks[len(ticks)-1])
 	}
 	s.ticks = axis.labelled(ticks)
 	return s

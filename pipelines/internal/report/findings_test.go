@@ -65,8 +65,8 @@ func evaluationOf(rows []parquet.Ranking) evaluation {
 	return v
 }
 
-// results draws queries of ten relations; change may alter each.
-func results(queries int, change func(i int, r *parquet.Ranking)) []parquet.Ranking {
+// madeRankings draws queries of ten relations; change may alter each.
+func madeRankings(queries int, change func(i int, r *parquet.Ranking)) []parquet.Ranking {
 	random := rand.New(rand.NewPCG(4, 2))
 	rows := make([]parquet.Ranking, queries)
 	for i := range rows {
@@ -95,38 +95,38 @@ func TestFindings(t *testing.T) {
 		counted bool
 		want    []string // beginnings of the sentences
 	}{
-		{"nothing to tell", results(1000, nil), 6, false, nil},
-		{"a gap between directions", results(1000, worseHeads), 6, false, []string{"Tails are found better than heads: MRR 0.480 against 0.183, a difference of 0.297 (95% interval 0.2"}},
-		{"the gap of a few queries", results(60, func(i int, r *parquet.Ranking) {
+		{"nothing to tell", madeRankings(1000, nil), 6, false, nil},
+		{"a gap between directions", madeRankings(1000, worseHeads), 6, false, []string{"Tails are found better than heads: MRR 0.480 against 0.183, a difference of 0.297 (95% interval 0.2"}},
+		{"the gap of a few queries", madeRankings(60, func(i int, r *parquet.Ranking) {
 			if i%6 == 1 {
 				r.RankPessimistic, r.RankOptimistic = r.RankPessimistic+1, r.RankOptimistic+1
 			}
 		}), 6, false, nil},
-		{"the other gap", results(1000, func(i int, r *parquet.Ranking) {
+		{"the other gap", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			worseHeads(i, r)
 			r.Direction = map[string]string{"tail": "head", "head": "tail"}[r.Direction]
 		}), 6, false, []string{"Heads are found better than tails: "}},
-		{"unreached answers", results(1000, func(i int, r *parquet.Ranking) {
+		{"unreached answers", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			if i%9 == 0 {
 				r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 700
 			}
 		}), 3, false, []string{"11.2% of the answers (112 of 1,000) cannot be found, since no message reaches them within 3 layers; of the others "}},
-		{"one unreached answer", results(1000, func(i int, r *parquet.Ranking) {
+		{"one unreached answer", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			if i == 7 {
 				r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 900
 			}
 		}), 3, false, nil},
-		{"ties", results(1000, func(i int, r *parquet.Ranking) {
+		{"ties", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			if i%10 < 4 {
 				r.RankOptimistic = 1
 			}
 		}), 6, false, []string{"24.7% of the answers have exactly the score of another entity, so that the MRR depends on how ties count: 0.497 pessimistic, 0.700 optimistic."}},
-		{"a bad relation", results(1000, func(i int, r *parquet.Ranking) {
+		{"a bad relation", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			if r.Relation == "r3" {
 				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
 			}
 		}), 6, false, []string{"Of the 10 relations with at least 30 queries, answered worst is r3 (MRR 0.02"}},
-		{"a bad relation of few queries", results(200, func(i int, r *parquet.Ranking) {
+		{"a bad relation of few queries", madeRankings(200, func(i int, r *parquet.Ranking) {
 			if r.Relation == "r3" {
 				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
 			}
@@ -160,7 +160,7 @@ func TestFindings(t *testing.T) {
 // full, which gives them scores of their own.
 func TestUnreachedAnswersOfFull(t *testing.T) {
 	t.Parallel()
-	v := evaluationOf(results(1000, func(i int, r *parquet.Ranking) {
+	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
 		if i%9 == 0 {
 			r.Distance = -1
 		}
@@ -182,7 +182,7 @@ func TestNoWorstRelationByChance(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(8, 3))
 	for range 20 {
-		v := evaluationOf(results(3000, func(i int, r *parquet.Ranking) {
+		v := evaluationOf(madeRankings(3000, func(i int, r *parquet.Ranking) {
 			r.Relation = fmt.Sprint("r", i%60)
 			rank := int64(1 + 20*math.Pow(random.Float64(), 3))
 			r.RankPessimistic, r.RankOptimistic = rank, rank

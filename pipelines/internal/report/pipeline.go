@@ -18,12 +18,20 @@ import (
 // Pipeline is `go run ./pipelines/report`.
 func Pipeline() command.Pipeline {
 	var open bool
+	var compared comparisonFlags
 	return command.Pipeline{
 		Name: "report", WithoutJobs: true,
-		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, predictions.",
-		Flags:   func(flags *flag.FlagSet) { flags.BoolVar(&open, "open", false, "open the page in the browser") },
+		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, predictions; or one that compares result files of experiments.",
+		Flags: func(flags *flag.FlagSet) {
+			flags.BoolVar(&open, "open", false, "open the page in the browser")
+			flags.StringVar(&compared.results, "results", "", "`list` of folders or files with results of experiments, to compare these instead of showing a workspace")
+			flags.StringVar(&compared.page, "page", defaultPage, "`file` that --results writes")
+		},
 		Run: func(ctx context.Context, e *command.Environment) error {
-			index, err := write(ctx, e)
+			index, err := compared.write(ctx, e)
+			if err == nil && index == "" {
+				index, err = write(ctx, e)
+			}
 			if err != nil {
 				return err
 			}

@@ -125,30 +125,39 @@ func (e *evidence) composeRuns() section {
 // differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.
 func differences(runs []*evidence) []string {
 	fields := make([]map[string]json.RawMessage, len(runs))
-	counts := map[string]map[string]int{} // of each field's values
-	var trained int
 	for i, r := range runs {
-		if r.checkpoint == nil {
+		if r.checkpoint != nil {
+			fields[i] = fieldsOf(*r.checkpoint)
+		}
+	}
+	return differing(fields)
+}
+
+// differing returns for each configuration the fields that are not the same in all of them. A nil configuration is not compared.
+func differing(configurations []map[string]json.RawMessage) []string {
+	counts := map[string]map[string]int{} // of each field's values
+	var compared int
+	for _, fields := range configurations {
+		if fields == nil {
 			continue
 		}
-		trained++
-		fields[i] = fieldsOf(*r.checkpoint)
-		for name, value := range fields[i] {
+		compared++
+		for name, value := range fields {
 			if counts[name] == nil {
 				counts[name] = map[string]int{}
 			}
 			counts[name][string(value)]++
 		}
 	}
-	texts := make([]string, len(runs))
-	for i, own := range fields {
-		var differing []string
+	texts := make([]string, len(configurations))
+	for i, own := range configurations {
+		var found []string
 		for _, name := range sortedFields(own) {
-			if counts[name][string(own[name])] < trained {
-				differing = append(differing, name+" "+string(bytes.Trim(own[name], `"`)))
+			if counts[name][string(own[name])] < compared {
+				found = append(found, name+" "+string(bytes.Trim(own[name], `"`)))
 			}
 		}
-		texts[i] = strings.Join(differing, ", ")
+		texts[i] = strings.Join(found, ", ")
 	}
 	return texts
 }

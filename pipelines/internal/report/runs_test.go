@@ -56,7 +56,7 @@ func TestRuns(t *testing.T) {
 	w := workspace.New(root)
 	fixture{t, w, 3, 8}.graph()
 	complete(t, w)
-	of := func(change func(i int, r *parquet.Ranking)) []parquet.Ranking { return results(400, change) }
+	of := func(change func(i int, r *parquet.Ranking)) []parquet.Ranking { return madeRankings(400, change) }
 	base := of(nil)
 	addRun(t, w, func(*configuration.Configuration) {}, of(func(_ int, r *parquet.Ranking) { r.RankPessimistic += 3 }))
 	addRun(t, w.WithRun("wide"), func(c *configuration.Configuration) { c.Dim = 64 }, of(nil))
