@@ -328,7 +328,7 @@ func (l *learner) explain(err error) error {
 	switch {
 	case errors.Is(err, optimizer.ErrNoNegatives):
 		remedy = "; use --strict_negatives=false to draw known answers too, or leave the fact out"
-	case l.device.Accelerator() == nil || notFinite(err):
+	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
 		remedy = "" // the error has one
 	case errors.Is(err, device.ErrMemory):
@@ -342,8 +342,9 @@ func (l *learner) explain(err error) error {
 	return fmt.Errorf("%w%s; the last checkpoint, %s, is kept", err, remedy, l.record.Name())
 }
 
-// notFinite reports whether the cause of an error are numbers that are not finite, not the device.
-func notFinite(err error) bool {
+// Diverged reports whether a training ended since a loss, a gradient or a score is not finite: its hyperparameters are the
+// cause, not the machine.
+func Diverged(err error) bool {
 	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, score.ErrNotFinite)
 }
 

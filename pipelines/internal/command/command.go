@@ -27,8 +27,19 @@ const (
 	ExitOK          = 0
 	ExitFailure     = 1   // a problem of the data, the workspace or the machine
 	ExitUsage       = 2   // a flag is unknown, or its value out of range
+	ExitDiverged    = 3   // the hyperparameters of a training let a loss, a gradient or a score become infinite or NaN
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
+
+// DivergedError is the error of a training whose hyperparameters have to change. It ends the process with ExitDiverged, so that a program that
+// tries hyperparameters does not take it for a problem of the machine.
+type DivergedError struct{ error }
+
+// Diverged returns a DivergedError.
+func Diverged(err error) error { return DivergedError{err} }
+
+// Unwrap returns the error of the training.
+func (e DivergedError) Unwrap() error { return e.error }
 
 // MostThreads is the most that a flag may ask for: each has working memory of its own.
 const MostThreads = 1024
@@ -100,8 +111,11 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	}
 	fmt.Fprintln(stderr, OneLine(err))
 	var usage *UsageError
-	if errors.As(err, &usage) {
+	switch {
+	case errors.As(err, &usage):
 		return ExitUsage
+	case errors.As(err, new(DivergedError)):
+		return ExitDiverged
 	}
 	return ExitFailure
 }

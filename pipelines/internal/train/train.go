@@ -448,6 +448,9 @@ func (t *training) train(ctx context.Context) error {
 	defer release()
 	err := t.runJobs(running, t.params(session.ID), show)
 	if ctx.Err() == nil {
+		if err != nil && learn.Diverged(session.Err()) {
+			return command.Diverged(err)
+		}
 		return err
 	}
 	show.end()

@@ -414,7 +414,7 @@ func TestResumingWithAnotherKernel(t *testing.T) {
 func TestLossThatIsNotFinite(t *testing.T) {
 	w := ring(t, 40)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
-	if code != 1 || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
+	if code != command.ExitDiverged || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
 		t.Errorf("%d, %q", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {
