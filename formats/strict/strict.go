@@ -53,7 +53,7 @@ func Decode[T any](file string, text []byte, value *T) error {
 		at = mistake{int(syntax.Offset) - 1, strings.TrimPrefix(syntax.Error(), "json: ")}
 	case errors.As(err, &kind): // a number that does not fit; the walk finds all others
 		at = mistake{int(kind.Offset) - 1, fmt.Sprintf("%s: %s is out of range", kind.Field, kind.Value)}
-	default: // of an UnmarshalJSON method
+	default:
 		at = mistake{0, err.Error()}
 	}
 	line, column := Position(text, at.offset)
@@ -93,7 +93,7 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 // value reads a value of a type; path names it in errors.
 func (w walk) value(of reflect.Type, path string) error {
 	if reflect.PointerTo(of).Implements(unmarshaler) {
-		return w.decoder.Decode(new(json.RawMessage))
+		return w.method(of, path)
 	}
 	if of.Kind() == reflect.Pointer {
 		return w.value(of.Elem(), path)
@@ -126,6 +126,19 @@ func (w walk) value(of reflect.Type, path string) error {
 		_, err = w.decoder.Token()
 	}
 	return err
+}
+
+// method reads a value of a type with an UnmarshalJSON method, to locate its error.
+func (w walk) method(of reflect.Type, path string) error {
+	start := w.skip()
+	var text json.RawMessage
+	if err := w.decoder.Decode(&text); err != nil {
+		return err
+	}
+	if err := reflect.New(of).Interface().(json.Unmarshaler).UnmarshalJSON(text); err != nil {
+		return mistake{start, prefix(path) + err.Error()}
+	}
+	return nil
 }
 
 func (w walk) object(of reflect.Type, path string) error {

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +76,27 @@ func TestDecodeNamesTheMistake(t *testing.T) {
 		if err := Decode("f.json", []byte(text), &got); err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+type flavor string
+
+func (f *flavor) UnmarshalJSON(text []byte) error {
+	if string(text) != `"sweet"` {
+		return errors.New("not sweet")
+	}
+	*f = "sweet"
+	return nil
+}
+
+func TestDecodeLocatesTheErrorsOfMethods(t *testing.T) {
+	t.Parallel()
+	var got struct {
+		Flavors []flavor `json:"flavors"`
+	}
+	err := Decode("f.json", []byte(`{"flavors": ["sweet", "sour"]}`), &got)
+	if want := "f.json:1:23: flavors: not sweet"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

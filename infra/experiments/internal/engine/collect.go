@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"tagnet/formats/names"
+	"tagnet/formats/results"
+	"tagnet/formats/storage"
+	"tagnet/infra/experiments/internal/plan"
+	"tagnet/model/checkpoint"
+)
+
+// Collect returns the result of a run whose training and evaluations are complete. Of a training that the journal lacks,
+// the machine is this one, and its program the trainer.
+func (f Folders) Collect(ctx context.Context, r plan.Run, trainer Program) (results.Result, error) {
+	result := results.Result{
+		FormatVersion: results.FormatVersion, Dataset: r.Dataset, Experiment: r.Experiment, Varied: r.Varied, Seed: r.Seed,
+		Configuration: json.RawMessage(r.Configuration.String()), Validation: results.Validation(r.Validation),
+		Commands: f.commands(r), Evaluation: map[string]results.Evaluation{},
+	}
+	best, err := f.best(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	var edges int64
+	if result.Graph, result.Inference, edges, err = f.graph(ctx, r); err != nil {
+		return result, err
+	}
+	if of := best.Vocabulary.Graph; of != result.Graph {
+		return result, fmt.Errorf("%s was trained on another graph than that of %s", f.checkpoints(r), f.Workspace(r.Dataset))
+	}
+	result.Weights = best.Weights.SHA256
+	if result.Training, err = f.history(ctx, r); err != nil {
+		return result, err
+	}
+	result.Training.BestEpoch = best.Epoch
+	for _, e := range result.Training.Curve {
+		if !slices.Contains(result.Kernels, e.Kernel) {
+			result.Kernels = append(result.Kernels, e.Kernel)
+		}
+	}
+	events, err := f.journal(r).read()
+	if err != nil {
+		return result, err
+	}
+	if t := training(events); t.known {
+		result.Commit, result.Modified, result.Machine, result.Training.CPUSeconds = t.Commit, t.Modified, t.Machine, t.cpuSeconds
+	} else {
+		result.Commit, result.Modified, result.Machine = trainer.Commit, trainer.Modified, machine()
+	}
+	if slices.Contains(result.Kernels, "cuda") && result.Machine.Device == "" {
+		result.Machine.Device = "cuda"
+	}
+	for _, protocol := range r.Protocols {
+		e, err := f.metrics(ctx, r, protocol)
+		if err != nil {
+			return result, err
+		}
+		e.NBFNetMessages = e.Distinct * int64(r.Configuration.Layers) * edges
+		e.Seconds = scored(events, protocol)
+		result.Evaluation[protocol] = e
+	}
+	return result, nil
+}
+
+// history returns the epochs of training.jsonl.
+func (f Folders) history(ctx context.Context, r plan.Run) (results.Training, error) {
+	var t results.Training
+	path := filepath.Join(f.Workspace(r.Dataset), checkpoint.RunFolder(r.Name()), checkpoint.HistoryFile)
+	text, err := storage.ReadFile(ctx, path)
+	if err != nil {
+		return t, err
+	}
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		var e struct {
+			results.Epoch
+			Valid *struct {
+				Pessimistic results.Metrics `json:"pessimistic"`
+			} `json:"valid"`
+			Steps int64 `json:"steps"`
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return t, fmt.Errorf("%s:%d: %w", path, i+1, err)
+		}
+		if e.Valid != nil {
+			e.Epoch.Valid = &e.Valid.Pessimistic
+		}
+		t.Curve = append(t.Curve, e.Epoch)
+		t.Epochs, t.Steps = e.Epoch.Epoch, e.Steps
+		t.Seconds += e.Seconds
+		t.Messages += e.Messages
+	}
+	return t, nil
+}
+
+// metrics returns the metrics of a protocol.
+func (f Folders) metrics(ctx context.Context, r plan.Run, protocol string) (results.Evaluation, error) {
+	return storage.ReadJSON[results.Evaluation](ctx, filepath.Join(f.evaluation(r, protocol), "metrics.json"))
+}
+
+// commands returns the command lines that repeat a run in a folder with its dataset's workspace.
+func (f Folders) commands(r plan.Run) []string {
+	lines := [][]string{preprocessArguments(r, r.Dataset), trainArguments(r, r.Dataset)}
+	for _, protocol := range r.Protocols {
+		lines = append(lines, scoreArguments(r, r.Dataset, protocol))
+	}
+	text := make([]string, len(lines))
+	for i, line := range lines {
+		text[i] = "tagnet"
+		for _, word := range line {
+			text[i] += " " + names.Quote(word)
+		}
+	}
+	return text
+}
+
+func preprocessArguments(r plan.Run, workspace string) []string {
+	arguments := []string{"preprocess", "--workspace", workspace, "--dataset", r.Source}
+	if r.Inference != "" {
+		arguments = append(arguments, "--inference", r.Inference)
+	}
+	return arguments
+}
+
+func trainArguments(r plan.Run, workspace string) []string {
+	return slices.Concat([]string{"train", "--workspace", workspace, "--run", r.Name()}, r.Flags, []string{"--seed", fmt.Sprint(r.Seed)})
+}
+
+func scoreArguments(r plan.Run, workspace, protocol string) []string {
+	arguments := []string{"score", "--workspace", workspace, "--run", r.Name()}
+	if protocol == results.TestProtocol {
+		return append(arguments, "--split", "test")
+	}
+	return append(arguments, "--protocol", protocol)
+}

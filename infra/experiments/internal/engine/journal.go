@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tagnet/formats/results"
+)
+
+// event is a line of a run's journal: a process began, or ended.
+type event struct {
+	// Stage is train, or the protocol that a process of score evaluates.
+	Stage string    `json:"stage"`
+	Time  time.Time `json:"time"`
+	// Ended is false for the line that is written when the process begins, and Resumed true where it found checkpoints.
+	Ended   bool `json:"ended"`
+	Resumed bool `json:"resumed,omitempty"`
+	// Commit, Modified and Machine are those of the process.
+	Commit   string          `json:"commit"`
+	Modified bool            `json:"modified"`
+	Machine  results.Machine `json:"machine"`
+	// usage is that of a process that has ended.
+	Seconds    float64 `json:"seconds,omitempty"`
+	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
+}
+
+// journal is the file with the processes of a run.
+type journal string
+
+func (j journal) append(e event) error {
+	e.Time = time.Now().UTC().Truncate(time.Second)
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(string(j)), 0o777); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(string(j), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	return errors.Join(err, file.Close())
+}
+
+// read returns the processes of a run, none if another program started them. A last line that a crash cut short is left out.
+func (j journal) read() ([]event, error) {
+	file, err := os.Open(string(j))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var events []event
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			if !lines.Scan() {
+				break
+			}
+			return nil, fmt.Errorf("%s:%d: %w; remove the file, only times depend on it", j, n, err)
+		}
+		events = append(events, e)
+	}
+	return events, lines.Err()
+}
+
+// trained is what the journal says about a training.
+type trained struct {
+	known      bool    // the journal has a process that ended
+	event              // the last of these
+	cpuSeconds float64 // of all of them, 0 if the journal lacks one
+}
+
+// training sums up the processes of a training. Of one that was killed the time is not known.
+func training(events []event) trained {
+	var t trained
+	begun, ended, foreign := 0, 0, false
+	for _, e := range events {
+		switch {
+		case e.Stage != trainStage:
+		case e.Ended:
+			ended++
+			t.event, t.cpuSeconds = e, t.cpuSeconds+e.CPUSeconds
+		default:
+			foreign = foreign || begun == 0 && e.Resumed // another program began it
+			begun++
+		}
+	}
+	t.known = ended > 0
+	if foreign || begun != ended {
+		t.cpuSeconds = 0
+	}
+	return t
+}
+
+// scored returns the seconds of the last process that evaluated with a protocol, 0 if they are not known.
+func scored(events []event, protocol string) float64 {
+	for _, e := range slices.Backward(events) {
+		if e.Stage == protocol && e.Ended {
+			return e.Seconds
+		}
+	}
+	return 0
+}
+
+// trainStage is the stage of a training.
+const trainStage = "train"

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"tagnet/formats/results"
+)
+
+// machine describes this machine.
+func machine() results.Machine {
+	m := results.Machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	text, err := os.ReadFile("/proc/cpuinfo") // of Linux
+	if err != nil {
+		return m
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			m.Processor = strings.TrimSpace(value)
+			break
+		}
+	}
+	return m
+}
+
+// deviceLine matches what train prints about the device that it computes on.
+var deviceLine = regexp.MustCompile(`cuda:\d+ \(([^)\n]+)\)`)
+
+// device returns the name of the CUDA device in a log, or "".
+func device(log string) string {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return ""
+	}
+	if found := deviceLine.FindAllSubmatch(text, -1); len(found) > 0 {
+		return string(found[len(found)-1][1])
+	}
+	return ""
+}

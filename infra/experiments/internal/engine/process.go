@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Processes are those that were started and have not ended. Interrupt passes an interrupt on to all of them.
+type Processes struct {
+	mu          sync.Mutex
+	running     map[*exec.Cmd]bool
+	interrupted bool
+}
+
+// errInterrupted is the error of a process that is not started after an interrupt, or that one ended.
+var errInterrupted = errors.New("interrupted")
+
+// Interrupt asks all processes to end, which a training does after it has saved a checkpoint. The second call ends them at once.
+func (p *Processes) Interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.interrupted = true
+	for c := range p.running {
+		c.Process.Signal(terminate) // an error means that it has ended
+	}
+}
+
+// Interrupted reports whether Interrupt was called.
+func (p *Processes) Interrupted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.interrupted
+}
+
+// usage is what a process took.
+type usage struct{ Seconds, CPUSeconds float64 }
+
+// run runs a program and appends what it prints to a file. The process gets no interrupts from the terminal, only those of Interrupt.
+func (p *Processes) run(log *os.File, program string, arguments ...string) (usage, error) {
+	c := exec.Command(program, arguments...)
+	c.Stdout, c.Stderr = log, log
+	separate(c)
+	begun := time.Now()
+	p.mu.Lock()
+	if p.interrupted {
+		p.mu.Unlock()
+		return usage{}, errInterrupted
+	}
+	err := c.Start()
+	if err == nil {
+		if p.running == nil {
+			p.running = map[*exec.Cmd]bool{}
+		}
+		p.running[c] = true
+	}
+	p.mu.Unlock()
+	if err != nil {
+		return usage{}, err
+	}
+	err = c.Wait()
+	p.mu.Lock()
+	delete(p.running, c)
+	interrupted := p.interrupted
+	p.mu.Unlock()
+	took := usage{time.Since(begun).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
+	if err != nil && interrupted {
+		err = errInterrupted
+	}
+	return took, err
+}
+
+// lastLine returns the last line of a log that is not empty, without the progress before it.
+func lastLine(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	lines := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := strings.TrimSpace(lines[i]); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// Failure is the failure of a process.
+type Failure struct {
+	// Log is the file with what it printed, Line the last line of it.
+	Log, Line string
+	err       error
+}
+
+// Error names the log and its last line.
+func (f *Failure) Error() string { return fmt.Sprintf("%s (%v; log: %s)", f.Line, f.err, f.Log) }
+
+// Unwrap returns the process's own error.
+func (f *Failure) Unwrap() error { return f.err }
+
+// failed returns the error of a process, with the end of its log.
+func failed(log string, err error) error {
+	if err == nil || errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &Failure{Log: log, Line: lastLine(log), err: err}
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tagnet/formats/manifest"
+	"tagnet/formats/names"
+	"tagnet/formats/results"
+	"tagnet/formats/storage"
+	"tagnet/infra/experiments/internal/plan"
+)
+
+// Engine makes runs.
+type Engine struct {
+	Folders
+	Program Program
+	// Trainer is the program of the trainings of which there is no journal; zero if it is not known.
+	Trainer   Program
+	Processes *Processes
+	// Cores and Memory, in MiB, are what all processes together may use.
+	Cores, Memory int
+	// Device and Kernel are passed to train and score, unless they are empty.
+	Device, Kernel string
+	// Force trains stale runs again.
+	Force bool
+
+	mu     sync.Mutex
+	graphs map[string]*preparation // by dataset
+}
+
+// preparation is the preprocessing of a dataset, which is made once.
+type preparation struct {
+	once sync.Once
+	err  error
+}
+
+// run makes what is missing of a run, with some threads, and returns its result.
+func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (results.Result, error) {
+	if err := e.prepare(ctx, r); err != nil {
+		return results.Result{}, err
+	}
+	if s.State != Trained {
+		if err := e.train(r, s, threads); err != nil {
+			return results.Result{}, err
+		}
+		s.Unscored = r.Protocols
+	}
+	for _, protocol := range s.Unscored {
+		if err := e.score(ctx, r, protocol, threads); err != nil {
+			return results.Result{}, err
+		}
+	}
+	return e.publish(ctx, r)
+}
+
+// publish collects the result of a run and writes its file.
+func (e *Engine) publish(ctx context.Context, r plan.Run) (results.Result, error) {
+	result, err := e.Collect(ctx, r, e.Trainer)
+	if err != nil {
+		return result, err
+	}
+	return result, results.Write(ctx, e.Results, result)
+}
+
+// GraphError is the failure of preprocess, and so of all runs of a dataset.
+type GraphError struct {
+	Dataset string
+	err     error
+}
+
+// Error names the dataset.
+func (g *GraphError) Error() string { return g.err.Error() }
+
+// Unwrap returns the failure itself.
+func (g *GraphError) Unwrap() error { return g.err }
+
+// prepare runs preprocess once a dataset. Of an existing graph it compares the facts that the graph was made from.
+func (e *Engine) prepare(ctx context.Context, r plan.Run) error {
+	e.mu.Lock()
+	if e.graphs == nil {
+		e.graphs = map[string]*preparation{}
+	}
+	p := e.graphs[r.Dataset]
+	if p == nil {
+		p = &preparation{}
+		e.graphs[r.Dataset] = p
+	}
+	e.mu.Unlock()
+	p.once.Do(func() {
+		arguments := append(preprocessArguments(r, e.Workspace(r.Dataset)), "--memory", fmt.Sprint(r.Memory))
+		_, p.err = e.process(e.Log(r.Dataset, "graph"), arguments)
+	})
+	if p.err == nil || errors.Is(p.err, errInterrupted) {
+		return p.err
+	}
+	return &GraphError{r.Dataset, p.err}
+}
+
+// train trains a run, or resumes its training.
+func (e *Engine) train(r plan.Run, s Status, threads int) error {
+	arguments := trainArguments(r, e.Workspace(r.Dataset))
+	resumed := s.State == Interrupted
+	switch {
+	case resumed:
+		arguments = append(arguments, "--resume")
+	case s.State == Stale:
+		arguments = append(arguments, "--force")
+		if err := os.Remove(string(e.journal(r))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	arguments = append(arguments, "--replicas", fmt.Sprint(threads), "--memory", fmt.Sprint(r.Memory))
+	return e.recorded(r, event{Stage: trainStage, Resumed: resumed}, threads, arguments)
+}
+
+// score evaluates a run with a protocol. An evaluation of other weights is replaced.
+func (e *Engine) score(ctx context.Context, r plan.Run, protocol string, threads int) error {
+	arguments := append(scoreArguments(r, e.Workspace(r.Dataset), protocol), "--threads", fmt.Sprint(threads), "--memory", fmt.Sprint(r.Memory))
+	there, err := storage.Exists(ctx, storage.Join(e.evaluation(r, protocol), manifest.FileName))
+	if err != nil {
+		return err
+	}
+	if there {
+		arguments = append(arguments, "--force")
+	}
+	return e.recorded(r, event{Stage: protocol}, threads, arguments)
+}
+
+// recorded runs a process of train or score and writes its begin and its end to the journal.
+func (e *Engine) recorded(r plan.Run, begun event, threads int, arguments []string) error {
+	if e.Device != "" {
+		arguments = append(arguments, "--device", e.Device)
+	}
+	if e.Kernel != "" {
+		arguments = append(arguments, "--kernel", e.Kernel)
+	}
+	begun.Commit, begun.Modified, begun.Machine = e.Program.Commit, e.Program.Modified, machine()
+	begun.Machine.Threads = threads
+	j, log := e.journal(r), e.Log(r.Dataset, r.Name())
+	if err := j.append(begun); err != nil {
+		return err
+	}
+	took, err := e.process(log, arguments)
+	ended := begun
+	ended.Ended, ended.Seconds, ended.CPUSeconds, ended.Machine.Device = true, took.Seconds, took.CPUSeconds, device(log)
+	return errors.Join(err, j.append(ended))
+}
+
+// process runs a command of tagnet and appends its command line and what it prints to a log.
+func (e *Engine) process(log string, arguments []string) (usage, error) {
+	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
+		return usage{}, err
+	}
+	file, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return usage{}, err
+	}
+	defer file.Close()
+	words := make([]string, len(arguments))
+	for i, word := range arguments {
+		words[i] = names.Quote(word)
+	}
+	fmt.Fprintf(file, "%s: tagnet %s\n", time.Now().Format(time.DateTime), strings.Join(words, " "))
+	took, err := e.Processes.run(file, e.Program.Path, arguments...)
+	return took, failed(log, err)
+}
+
+// Needs returns an error if the memory does not suffice for a run.
+func (e *Engine) Needs(r plan.Run) error {
+	if r.Memory > e.Memory {
+		return fmt.Errorf("--memory %d is too small: a training of %s uses %d MiB; give it that, or set memory in the file", e.Memory, r.ID(), r.Memory)
+	}
+	return nil
+}
+
+// Epochs returns the number of epochs that a training has finished by now.
+func (f Folders) Epochs(ctx context.Context, r plan.Run) int {
+	t, err := f.history(ctx, r)
+	if err != nil {
+		return 0
+	}
+	return t.Epochs
+}
+
+// work is a run that is to be made.
+type work struct {
+	plan.Run
+	Status
+}
+
+// makes reports whether Run works on a run of a state.
+func (e *Engine) makes(s Status) bool {
+	return slices.Contains([]State{Missing, Interrupted, Trained}, s.State) || s.State == Stale && e.Force
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tagnet/formats/results"
+	"tagnet/infra/experiments/internal/plan"
+)
+
+// Event tells the caller of Run about a run.
+type Event struct {
+	plan.Run
+	// Begun is true when the run begins, else it has ended.
+	Begun bool
+	// Threads is the number of threads that it has.
+	Threads int
+	// Result is that of a run that was completed, Err the failure of one that was not. Neither is set for a run that was interrupted.
+	Result *results.Result
+	Err    error
+}
+
+// Run makes runs, in their order and several at a time, until all are made or an interrupt comes. It calls tell, from this goroutine,
+// when one begins and ends. A failure ends one run only, except for that of preprocess, which is told once for all runs of a dataset.
+func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) error {
+	var waiting []work
+	for i, r := range runs {
+		if e.makes(statuses[i]) {
+			if err := e.Needs(r); err != nil {
+				return err
+			}
+			waiting = append(waiting, work{r, statuses[i]})
+		}
+	}
+	cores, memory, active := e.Cores, e.Memory, 0
+	ended := make(chan Event)
+	failedGraphs := map[string]bool{}
+	for {
+		for len(waiting) > 0 && !e.Processes.Interrupted() && cores > 0 && waiting[0].Memory <= memory {
+			next := waiting[0]
+			waiting = waiting[1:]
+			if failedGraphs[next.Dataset] {
+				continue
+			}
+			threads := max(1, cores/(len(waiting)+1)) // the last runs share what is free
+			cores, memory, active = cores-threads, memory-next.Memory, active+1
+			tell(Event{Run: next.Run, Begun: true, Threads: threads})
+			go func() {
+				result, err := e.run(ctx, next.Run, next.Status, threads)
+				event := Event{Run: next.Run, Threads: threads}
+				switch {
+				case err == nil:
+					event.Result = &result
+				case !errors.Is(err, errInterrupted):
+					event.Err = err
+				}
+				ended <- event
+			}()
+		}
+		if active == 0 {
+			return nil
+		}
+		event := <-ended
+		cores, memory, active = cores+event.Threads, memory+event.Memory, active-1
+		var graph *GraphError
+		if errors.As(event.Err, &graph) {
+			if failedGraphs[graph.Dataset] {
+				event.Err = nil
+			}
+			failedGraphs[graph.Dataset] = true
+		}
+		tell(event)
+	}
+}
+
+// CollectAll writes the results of the runs whose training and evaluations are complete but whose result is missing, and returns how many
+// these are.
+func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) (collected int) {
+	for i, r := range runs {
+		if statuses[i].State != Trained || len(statuses[i].Unscored) > 0 {
+			continue
+		}
+		result, err := e.publish(ctx, r)
+		if err != nil {
+			tell(Event{Run: r, Err: fmt.Errorf("collecting the result: %w", err)})
+			continue
+		}
+		collected++
+		tell(Event{Run: r, Result: &result})
+	}
+	return collected
+}

@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tagnet/formats/results"
+	"tagnet/infra/datasets"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+)
+
+// DefaultMemory is the MiB of a training for which an experiment says nothing: that of train.
+const DefaultMemory = 1024
+
+// Run is one training and its evaluations.
+type Run struct {
+	// Dataset is the name of the dataset's folder in the state and among the results.
+	Dataset string
+	// Source and Inference are what preprocess takes.
+	Source, Inference string
+	// Experiment, Varied and Seed name the run among those of the dataset.
+	Experiment string
+	Varied     map[string]string
+	Seed       int64
+	// Flags are those of train that decide the result, without the seed: "--preset", "wn-v1", "--delta", "0".
+	Flags []string
+	// Configuration and Validation are what the flags stand for.
+	Configuration configuration.Configuration
+	Validation    checkpoint.Validation
+	// Protocols evaluate the training.
+	Protocols []string
+	// Memory is the MiB of each process.
+	Memory int
+}
+
+// Name returns the name of the training in the workspace of its dataset.
+func (r Run) Name() string { return results.RunName(r.Experiment, r.Varied, r.Seed) }
+
+// ID returns DATASET/NAME, which names the run among all.
+func (r Run) ID() string { return r.Dataset + "/" + r.Name() }
+
+// Cell returns the name of what runs with different seeds have in common.
+func (r Run) Cell() string {
+	return r.Dataset + "/" + strings.TrimSuffix(r.Name(), fmt.Sprintf("-seed-%d", r.Seed))
+}
+
+// Runs returns the runs of a file in the order of its experiments, their datasets, the varied values and the seeds. It returns an
+// error if two have the same name.
+func (f File) Runs(ctx context.Context) ([]Run, error) {
+	var all []Run
+	names := map[string]bool{}
+	for i, e := range f.Experiments {
+		at := []string{"experiments", strconv.Itoa(i)}
+		runs, err := e.runs(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if names[r.ID()] {
+				return nil, wrong(at, "the run %s stands in the file twice", r.ID())
+			}
+			names[r.ID()] = true
+		}
+		all = append(all, runs...)
+	}
+	if len(all) == 0 {
+		return nil, wrong([]string{"experiments"}, "there are no experiments")
+	}
+	return all, nil
+}
+
+var experimentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func (e Experiment) runs(ctx context.Context, at []string) ([]Run, error) {
+	within := func(path ...string) []string { return append(slices.Clone(at), path...) }
+	switch {
+	case !experimentName.MatchString(e.Name):
+		return nil, wrong(within("name"), "the name %q: want lower-case letters, digits and hyphens", e.Name)
+	case len(e.Datasets) == 0:
+		return nil, wrong(within("datasets"), "experiment %s has no datasets", e.Name)
+	case len(e.Seeds) == 0:
+		return nil, wrong(within("seeds"), "experiment %s has no seeds", e.Name)
+	case e.Memory < 0:
+		return nil, wrong(within("memory"), "memory is %d: want MiB", e.Memory)
+	}
+	var all []Run
+	for i, d := range e.Datasets {
+		for flag := range d.Flags {
+			if _, twice := e.Flags[flag]; twice {
+				return nil, wrong(within("datasets", strconv.Itoa(i), "flags", flag), "--%s is a flag of the whole experiment, too", flag)
+			}
+		}
+		varied, err := combinations(e.Vary)
+		if err != nil {
+			return nil, wrong(within("vary"), "%w", err)
+		}
+		for _, values := range varied {
+			one, err := e.run(ctx, d, values)
+			if err != nil {
+				return nil, wrong(within("datasets", strconv.Itoa(i)), "%s on %s: %w", e.Name, d.Dataset, err)
+			}
+			for _, seed := range e.Seeds {
+				one.Seed = seed
+				if err := checkpoint.CheckRun(one.Name()); err != nil {
+					return nil, wrong(within("name"), "%w", err)
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+// run returns the run of a dataset and varied values, without its seed.
+func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string) (Run, error) {
+	r := Run{
+		Dataset: Folder(d.Dataset), Source: d.Dataset, Inference: d.Inference, Experiment: e.Name, Varied: varied,
+		Protocols: e.Protocols, Memory: e.Memory,
+	}
+	if len(r.Protocols) == 0 {
+		r.Protocols = []string{results.TestProtocol}
+	}
+	if r.Memory == 0 {
+		r.Memory = DefaultMemory
+	}
+	switch {
+	case r.Dataset == "":
+		return r, fmt.Errorf("the dataset %q has no name", d.Dataset)
+	case d.Inference != "" && inductive(d.Dataset):
+		return r, fmt.Errorf("the catalogue has the inference graph of %s: leave inference out", d.Dataset)
+	}
+	flags := map[string]string{}
+	for _, given := range []map[string]Value{e.Flags, d.Flags} {
+		for flag, value := range given {
+			flags[flag] = string(value)
+		}
+	}
+	for flag, value := range varied {
+		if _, twice := flags[flag]; twice {
+			return r, fmt.Errorf("--%s is both varied and fixed", flag)
+		}
+		flags[flag] = value
+	}
+	if d.Preset != "" {
+		r.Flags = []string{"--preset", d.Preset}
+	}
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		r.Flags = append(r.Flags, "--"+flag+"="+flags[flag])
+	}
+	var err error
+	r.Configuration, r.Validation, err = configure(ctx, d.Preset, flags)
+	return r, err
+}
+
+var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// Folder returns the name of a dataset's folder: the name in the catalogue as it was written, else that of its own folder or file.
+func Folder(dataset string) string {
+	name := filepath.Base(filepath.Clean(dataset))
+	return strings.TrimLeft(notInFolders.ReplaceAllString(name, ""), ".-_")
+}
+
+// inductive reports whether a dataset of the catalogue has an inference graph.
+func inductive(dataset string) bool {
+	return slices.ContainsFunc(datasets.Catalogue(), func(e datasets.Entry) bool {
+		return strings.EqualFold(e.Name, dataset) && e.Inference != ""
+	})
+}
+
+// combinations returns each combination of the values of all flags. The values of the flag that is last by name change first.
+func combinations(vary map[string][]Value) ([]map[string]string, error) {
+	all := []map[string]string{nil}
+	for _, flag := range slices.Sorted(maps.Keys(vary)) {
+		values := vary[flag]
+		if len(values) == 0 {
+			return nil, fmt.Errorf("--%s has no values", flag)
+		}
+		var more []map[string]string
+		for _, before := range all {
+			for _, value := range values {
+				next := map[string]string{flag: string(value)}
+				maps.Copy(next, before)
+				more = append(more, next)
+			}
+		}
+		all = more
+	}
+	return all, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"tagnet/infra/experiments/internal/engine"
+)
+
+// The times between two lines of progress.
+const (
+	onTerminal = time.Second
+	elsewhere  = 5 * time.Minute
+)
+
+// progress shows what is running and how much time is left: a line that is redrawn on a terminal, else a line every few minutes.
+type progress struct {
+	s        *session
+	terminal bool
+	mu       sync.Mutex
+	running  []engine.Event
+	quit     chan struct{}
+	ended    sync.WaitGroup
+}
+
+func newProgress(s *session) *progress {
+	p := &progress{s: s, quit: make(chan struct{})}
+	every := elsewhere
+	if file, ok := s.diagnostics.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		p.terminal, every = true, onTerminal
+	}
+	p.ended.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.draw()
+			case <-p.quit:
+				return
+			}
+		}
+	})
+	return p
+}
+
+func (p *progress) begin(e engine.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = append(p.running, e)
+}
+
+func (p *progress) end(e engine.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.running {
+		if p.running[i].ID() == e.ID() {
+			p.running = append(p.running[:i], p.running[i+1:]...)
+			return
+		}
+	}
+}
+
+// above calls print, which writes whole lines, without the progress in their way.
+func (p *progress) above(print func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	print()
+}
+
+func (p *progress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.s.diagnostics, "\r\x1b[K")
+	}
+}
+
+func (p *progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.running) == 0 {
+		return
+	}
+	epochs := map[string]int{}
+	text := fmt.Sprintf("%d of %d runs done, %s", p.s.count(engine.Done), len(p.s.runs), "")
+	list := ""
+	for _, e := range p.running {
+		epochs[e.ID()] = p.s.engine.Epochs(context.Background(), e.Run)
+		list = joined(list, fmt.Sprintf("%s epoch %d of %d", e.ID(), min(epochs[e.ID()]+1, e.Configuration.Epochs), e.Configuration.Epochs))
+	}
+	text += p.s.timeLeft(epochs) + "; " + list
+	if !p.terminal {
+		fmt.Fprintln(p.s.diagnostics, text)
+		return
+	}
+	if width, _, err := term.GetSize(int(p.s.diagnostics.(*os.File).Fd())); err == nil && len(text) >= width && width > 3 {
+		text = text[:width-3] + "..."
+	}
+	p.clear()
+	fmt.Fprint(p.s.diagnostics, text)
+}
+
+// stop ends the display.
+func (p *progress) stop() {
+	close(p.quit)
+	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}

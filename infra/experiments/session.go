@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"tagnet/formats/lock"
+	"tagnet/formats/results"
+	"tagnet/infra/experiments/internal/engine"
+	"tagnet/infra/experiments/internal/plan"
+)
+
+// session is one run of the command.
+type session struct {
+	options
+	engine           *engine.Engine
+	runs             []plan.Run
+	statuses         []engine.Status // of each run
+	estimates        engine.Estimates
+	out, diagnostics io.Writer
+	failures         []string
+}
+
+// inspect finds out how far the runs are.
+func (s *session) inspect(ctx context.Context) error {
+	for _, r := range s.runs {
+		status, err := s.engine.Inspect(ctx, r, s.force)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.ID(), err)
+		}
+		s.statuses = append(s.statuses, status)
+		if status.State == engine.Done {
+			s.estimates.Add(r, *status.Result)
+		}
+	}
+	return nil
+}
+
+// collect writes the results of complete runs.
+func (s *session) collect(ctx context.Context) error {
+	collected := s.engine.CollectAll(ctx, s.runs, s.statuses, func(e engine.Event) { s.ended(e) })
+	fmt.Fprintf(s.out, "%s collected to %s; %d of %d are done\n", count(collected, "result"), s.results, s.count(engine.Done), len(s.runs))
+	return s.failed()
+}
+
+// make makes the runs that are missing.
+func (s *session) make(ctx context.Context) (err error) {
+	release, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	s.engine.CollectAll(ctx, s.runs, s.statuses, func(e engine.Event) { s.ended(e) })
+	if s.waiting() == 0 {
+		s.finish(0)
+		return s.failed()
+	}
+	if s.engine.Program.Path == "" {
+		fmt.Fprintln(s.diagnostics, "building tagnet")
+		if s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet")); err != nil {
+			return err
+		}
+	}
+	stop, timeUp := s.stopInTime()
+	defer stop()
+	begun := time.Now()
+	p := newProgress(s)
+	err = s.engine.Run(ctx, s.runs, s.statuses, func(e engine.Event) {
+		if e.Begun {
+			p.begin(e)
+			return
+		}
+		p.end(e)
+		p.above(func() { s.ended(e) })
+	})
+	p.stop()
+	if err != nil {
+		return err
+	}
+	s.finish(time.Since(begun))
+	if s.engine.Processes.Interrupted() && !timeUp() {
+		return context.Canceled
+	}
+	return s.failed()
+}
+
+// lock locks the state: two commands that share it would use more cores and memory than each was given.
+func (s *session) lock(ctx context.Context) (release func() error, err error) {
+	l, err := lock.Acquire(ctx, s.state, commandLine(), false)
+	var held *lock.Held
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s (%s): wait until it ends, or use another --state",
+			s.state, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), held.Owner.Command)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return l.Release(context.WithoutCancel(ctx)) }, nil
+}
+
+// stopInTime passes interrupts on to the processes, and interrupts them when the time of --hours is over, which timeUp reports.
+func (s *session) stopInTime() (stop func(), timeUp func() bool) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	received := make(chan os.Signal, 2)
+	signal.Notify(received, signals...)
+	done, over := make(chan struct{}), make(chan struct{})
+	var end <-chan time.Time
+	if s.hours > 0 {
+		end = time.After(time.Duration(s.hours * float64(time.Hour)))
+	}
+	go func() {
+		for {
+			select {
+			case <-received:
+				if s.engine.Processes.Interrupted() {
+					fmt.Fprintln(s.diagnostics, "\ninterrupted again: the steps since the last checkpoints are lost")
+				} else {
+					fmt.Fprintln(s.diagnostics, "\ninterrupted: waiting for the trainings to save their checkpoints; a second interrupt ends them at once")
+				}
+			case <-end:
+				fmt.Fprintf(s.diagnostics, "\nthe time of --hours %v is over: waiting for the trainings to save their checkpoints\n", s.hours)
+				close(over)
+			case <-done:
+				return
+			}
+			s.engine.Processes.Interrupt()
+		}
+	}()
+	return func() { signal.Stop(received); close(done) }, func() bool {
+		select {
+		case <-over:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// ended prints the line of a run that has ended, and keeps its result or failure.
+func (s *session) ended(e engine.Event) {
+	switch {
+	case e.Err != nil:
+		var graph *engine.GraphError
+		name := e.ID()
+		if errors.As(e.Err, &graph) {
+			name = "the graph of " + graph.Dataset
+		}
+		fmt.Fprintf(s.out, "%s: failed\n", name)
+		s.failures = append(s.failures, fmt.Sprintf("%s: %v", name, e.Err))
+	case e.Result != nil:
+		i := slices.IndexFunc(s.runs, func(r plan.Run) bool { return r.ID() == e.ID() })
+		s.statuses[i] = engine.Status{State: engine.Done, Epochs: e.Result.Training.Epochs, Result: e.Result}
+		s.estimates.Add(e.Run, *e.Result)
+		fmt.Fprintf(s.out, "%s: %s\n", e.ID(), summary(*e.Result))
+	}
+}
+
+// summary describes a result in a line.
+func summary(r results.Result) string {
+	text := fmt.Sprintf("best epoch %d of %d", r.Training.BestEpoch, r.Training.Epochs)
+	if e, ok := r.Evaluation[results.TestProtocol]; ok {
+		m := e.Pessimistic
+		text = fmt.Sprintf("MRR %.4f, Hits@1 %.4f, Hits@10 %.4f, %s", m.MRR, m.Hits1, m.Hits10, text)
+	}
+	return text + ", trained in " + duration(r.Training.Seconds)
+}
+
+// finish prints what is left.
+func (s *session) finish(took time.Duration) {
+	s.printTable()
+	if stale := s.count(engine.Stale); stale > 0 {
+		fmt.Fprintf(s.out, "%s stale, made with another configuration; --plan says how they differ, --force makes them again\n", are(stale, "run"))
+	}
+	if running := s.count(engine.Running); running > 0 {
+		fmt.Fprintf(s.out, "%s made by other processes; the same command collects them later\n", are(running, "run"))
+	}
+	text := fmt.Sprintf("%d of %d runs are done", s.count(engine.Done), len(s.runs))
+	if took > 0 {
+		text += ", after " + duration(took.Seconds())
+	}
+	fmt.Fprintf(s.out, "%s; results: %s\n", text, s.results)
+}
+
+// failed returns an error if runs failed, and prints each with its log.
+func (s *session) failed() error {
+	for _, failure := range s.failures {
+		fmt.Fprintln(s.diagnostics, failure)
+	}
+	if n := len(s.failures); n > 0 {
+		return fmt.Errorf("%d of %d runs failed; the same command tries them again", n, len(s.runs))
+	}
+	return nil
+}
+
+func (s *session) count(state engine.State) (n int) {
+	for _, status := range s.statuses {
+		if status.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// waiting returns the number of runs that are to be made.
+func (s *session) waiting() int {
+	n := s.count(engine.Missing) + s.count(engine.Interrupted) + s.count(engine.Trained)
+	if s.force {
+		n += s.count(engine.Stale)
+	}
+	return n
+}
