@@ -139,3 +139,17 @@ func TestProtocols(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestDiffering(t *testing.T) {
+	t.Parallel()
+	fields := func(text string) (fields map[string]json.RawMessage) {
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatal(err)
+		}
+		return fields
+	}
+	got := Differing([]map[string]json.RawMessage{fields(`{"dim":32,"delta":1,"message":"distmult","bias":true}`), nil, fields(`{"dim":32,"delta":2,"message":"transe","bias":false}`)})
+	if diff := cmp.Diff([]string{"delta 1, message distmult, bias true", "", "delta 2, message transe, bias false"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -115,7 +115,7 @@ func compareDataset(groups []comparison.Group) section {
 	for i, g := range groups {
 		fields[i] = g.Fields()
 	}
-	different := differing(fields)
+	different := comparison.Differing(fields)
 	protocols := comparison.Protocols(groups)
 	for _, protocol := range protocols {
 		t := table{Described: true, Head: []string{"Model", "Configuration", "Seeds", "MRR", "Hits@1", "Hits@10", "Messages saved", "Processor time"},

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
+	"tagnet/pipelines/comparison"
 )
 
 // compose returns the page.
@@ -87,7 +87,7 @@ func (e *evidence) composeConfiguration() section {
 	fields := fieldsOf(*e.checkpoint)
 	delete(fields, "seed")
 	t := table{Head: []string{"Flag", "Value"}, Words: true}
-	for _, name := range sortedFields(fields) {
+	for _, name := range comparison.SortedFields(fields) {
 		if value := strings.Trim(string(fields[name]), `"`); value != "" {
 			t.add("--"+name, value)
 		}
@@ -104,9 +104,4 @@ func fieldsOf(r checkpoint.Record) map[string]json.RawMessage {
 	}
 	fields["seed"] = json.RawMessage(strconv.FormatInt(int64(r.Seed), 10))
 	return fields
-}
-
-// sortedFields returns the names of the fields, first of those that determine the architecture.
-func sortedFields(fields map[string]json.RawMessage) []string {
-	return byWeight(slices.Collect(maps.Keys(fields)), "policy", "layers", "delta", "delta_mode", "dim", "aggregate", "message")
 }

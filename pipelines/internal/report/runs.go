@@ -1,16 +1,15 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"tagnet/model/checkpoint"
 	"tagnet/model/ranking"
+	"tagnet/pipelines/comparison"
 	"tagnet/stages/messages"
 )
 
@@ -130,34 +129,5 @@ func differences(runs []*evidence) []string {
 			fields[i] = fieldsOf(*r.checkpoint)
 		}
 	}
-	return differing(fields)
-}
-
-// differing returns for each configuration the fields that are not the same in all of them. A nil configuration is not compared.
-func differing(configurations []map[string]json.RawMessage) []string {
-	counts := map[string]map[string]int{} // of each field's values
-	var compared int
-	for _, fields := range configurations {
-		if fields == nil {
-			continue
-		}
-		compared++
-		for name, value := range fields {
-			if counts[name] == nil {
-				counts[name] = map[string]int{}
-			}
-			counts[name][string(value)]++
-		}
-	}
-	texts := make([]string, len(configurations))
-	for i, own := range configurations {
-		var found []string
-		for _, name := range sortedFields(own) {
-			if counts[name][string(own[name])] < compared {
-				found = append(found, name+" "+string(bytes.Trim(own[name], `"`)))
-			}
-		}
-		texts[i] = strings.Join(found, ", ")
-	}
-	return texts
+	return comparison.Differing(fields)
 }
