@@ -80,6 +80,10 @@ flink: worker ## start Flink here, a JobManager and two TaskManagers, and print 
 flink-stop: ## stop it
 	$(GO) run ./infra/flink stop --folder $(BIN)/flink
 
+.PHONY: results
+results: ## write infra/experiments/RESULTS.md and its figures from the result files
+	$(GO) run ./infra/experiments/tables
+
 .PHONY: generate
 generate: ## regenerate the assembly kernels
 	$(GO) generate ./model/...
@@ -92,7 +96,7 @@ ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with 
 # Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
 # is compiled into memory instead.
 .PHONY: current
-current: ## fail if the committed kernels or PTX differ from what is generated, or a CUDA kernel spills
+current: ## fail if the committed kernels, PTX or RESULTS.md differ from what is generated, or a CUDA kernel spills
 	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model
@@ -100,6 +104,7 @@ current: ## fail if the committed kernels or PTX differ from what is generated, 
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 	$(GO) run ./infra/ptx --check
 	$(GO) run ./infra/ptx --check --local --kernels model/device/interpreter/testdata
+	$(GO) run ./infra/experiments/tables --check
 
 .PHONY: bench
 bench: ## Go's benchmarks of the model (PACKAGES=./model/kernel for one package)
