@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -138,6 +139,57 @@ func (b bench) sweep(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("a training of another program, on two devices", func(t *testing.T) {
+		other := t.TempDir()
+		if err := os.CopyFS(filepath.Join(other, "sample"), os.DirFS(filepath.Join(state, "sample"))); err != nil {
+			t.Fatal(err)
+		}
+		one := flags + " --only *-delta-0-seed-1"
+		history := filepath.Join(other, "sample/runs/sweep-delta-0-seed-1/training.jsonl")
+		epochs, err := os.ReadFile(history)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(history, []byte(strings.Replace(string(epochs), `"kernel":"`+r.Kernels[0], `"kernel":"cuda`, 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := b.call(ctx, other, one+" --collect"); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		got, err := results.Read(ctx, filepath.Join(other, "results", r.Path()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := r
+		want.Kernels = []string{"cuda", r.Kernels[0]}
+		want.Machine.Device, want.Machine.Threads = "cuda", 0
+		want.Training.CPUSeconds = 0
+		want.Training.Curve = slices.Clone(r.Training.Curve)
+		want.Training.Curve[0].Kernel = "cuda"
+		withoutTime := e
+		withoutTime.Seconds = 0
+		want.Evaluation = map[string]results.Evaluation{results.TestProtocol: withoutTime}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := b.call(ctx, other, strings.Replace(one, "--device cpu", "", 1)+" --verify"); err == nil || !strings.Contains(err.Error(), "by several kernel variants, cuda and ") {
+			t.Errorf("verifying it: error %v", err)
+		}
+
+		if err := os.RemoveAll(filepath.Join(other, "results")); err != nil {
+			t.Fatal(err)
+		}
+		l, err := lock.Acquire(ctx, filepath.Join(other, "sample/runs/sweep-delta-0-seed-1/evaluation/test"), "score", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Release(ctx)
+		text, err := b.call(ctx, other, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, text, "1 run is made by other processes", "0 of 1 runs are done")
+	})
 	t.Run("another configuration is stale", func(t *testing.T) {
 		changed := strings.Replace(flags, "--epochs 2", "--epochs 1", 1) + " --only *-delta-1-seed-2"
 		text, err := b.call(ctx, state, changed)
@@ -242,7 +294,7 @@ func (b bench) failures(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed, err := b.call(ctx, state, file+" --cores 2 --device cpu")
-	if err == nil || err.Error() != "2 of 4 runs failed; the same command tries them again" {
+	if err == nil || err.Error() != "2 failures, and 1 of 4 runs are done; the same command tries again" {
 		t.Errorf("error %v", err)
 	}
 	log := filepath.Join(state, "logs/sample/bad-seed-1.log")

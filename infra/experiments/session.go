@@ -198,7 +198,7 @@ func (s *session) failed() error {
 		fmt.Fprintln(s.diagnostics, failure)
 	}
 	if n := len(s.failures); n > 0 {
-		return fmt.Errorf("%d of %d runs failed; the same command tries them again", n, len(s.runs))
+		return fmt.Errorf("%s, and %d of %d runs are done; the same command tries again", count(n, "failure"), s.count(engine.Done), len(s.runs))
 	}
 	return nil
 }

@@ -100,7 +100,14 @@ func (f Folders) history(ctx context.Context, r plan.Run) (results.Training, err
 
 // metrics returns the metrics of a protocol.
 func (f Folders) metrics(ctx context.Context, r plan.Run, protocol string) (results.Evaluation, error) {
-	return storage.ReadJSON[results.Evaluation](ctx, filepath.Join(f.evaluation(r, protocol), "metrics.json"))
+	m, err := storage.ReadJSON[struct {
+		results.Evaluation
+		Negatives int64 `json:"negatives"`
+	}](ctx, filepath.Join(f.evaluation(r, protocol), "metrics.json"))
+	if m.Negatives > 0 {
+		m.Candidates = m.Negatives + 1
+	}
+	return m.Evaluation, err
 }
 
 // commands returns the command lines that repeat a run in a folder with its dataset's workspace.

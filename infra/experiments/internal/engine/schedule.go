@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
@@ -74,20 +75,24 @@ func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, te
 	}
 }
 
-// CollectAll writes the results of the runs whose training and evaluations are complete but whose result is missing, and returns how many
-// these are.
+// CollectAll writes the results of the runs whose training is complete, with those evaluations that are, and returns how many are complete
+// now. It tells nothing about a run that still lacks an evaluation.
 func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) (collected int) {
 	for i, r := range runs {
-		if statuses[i].State != Trained || len(statuses[i].Unscored) > 0 {
+		s := statuses[i]
+		evaluated := r
+		evaluated.Protocols = slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { return slices.Contains(s.Unscored, p) })
+		if s.State != Trained || len(evaluated.Protocols) == 0 {
 			continue
 		}
-		result, err := e.publish(ctx, r)
-		if err != nil {
+		result, err := e.publish(ctx, evaluated)
+		switch {
+		case err != nil:
 			tell(Event{Run: r, Err: fmt.Errorf("collecting the result: %w", err)})
-			continue
+		case len(s.Unscored) == 0:
+			collected++
+			tell(Event{Run: r, Result: &result})
 		}
-		collected++
-		tell(Event{Run: r, Result: &result})
 	}
 	return collected
 }

@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(preset, last.Configuration); diff != "" {
 		t.Error(diff)
 	}
-	if !slices.Equal(last.Flags, []string{"--preset", "wn-v1"}) || !slices.Equal(last.Protocols, []string{"test"}) || last.Memory != DefaultMemory || last.Validation.Every != 1 {
+	if !slices.Equal(last.Flags, []string{"--preset", "wn-v1"}) || !slices.Equal(last.Protocols, []string{"test"}) || last.Memory != DefaultMemory || last.Validation.Every != 1 || last.Inference != "WN18RR_v1_ind" {
 		t.Errorf("%+v", last)
 	}
 }

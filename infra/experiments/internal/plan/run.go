@@ -130,11 +130,14 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	if r.Memory == 0 {
 		r.Memory = DefaultMemory
 	}
-	switch {
-	case r.Dataset == "":
+	if r.Dataset == "" {
 		return r, fmt.Errorf("the dataset %q has no name", d.Dataset)
-	case d.Inference != "" && inductive(d.Dataset):
-		return r, fmt.Errorf("the catalogue has the inference graph of %s: leave inference out", d.Dataset)
+	}
+	if of := inference(d.Dataset); of != "" {
+		if d.Inference != "" {
+			return r, fmt.Errorf("the catalogue has the inference graph of %s: leave inference out", d.Dataset)
+		}
+		r.Inference = of
 	}
 	flags := map[string]string{}
 	for _, given := range []map[string]Value{e.Flags, d.Flags} {
@@ -167,11 +170,14 @@ func Folder(dataset string) string {
 	return strings.TrimLeft(notInFolders.ReplaceAllString(name, ""), ".-_")
 }
 
-// inductive reports whether a dataset of the catalogue has an inference graph.
-func inductive(dataset string) bool {
-	return slices.ContainsFunc(datasets.Catalogue(), func(e datasets.Entry) bool {
-		return strings.EqualFold(e.Name, dataset) && e.Inference != ""
-	})
+// inference returns the name of the inference graph of a dataset of the catalogue, empty if it has none.
+func inference(dataset string) string {
+	for _, e := range datasets.Catalogue() {
+		if strings.EqualFold(e.Name, dataset) {
+			return e.Inference
+		}
+	}
+	return ""
 }
 
 // combinations returns each combination of the values of all flags. The values of the flag that is last by name change first.

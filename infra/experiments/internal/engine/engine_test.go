@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tagnet/formats/results"
+	"tagnet/infra/experiments/internal/plan"
+	"tagnet/model/checkpoint"
+	"tagnet/model/configuration"
+)
+
+// events returns the events of a text: b begins a training, r resumes one, e ends one that took 10 seconds of processor time.
+func events(text string) (all []event) {
+	for _, c := range text {
+		all = append(all, event{Stage: trainStage, Ended: c == 'e', Resumed: c == 'r', Commit: string(c), CPUSeconds: map[rune]float64{'e': 10}[c]})
+	}
+	return all
+}
+
+func TestTraining(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		known bool
+		cpu   float64
+	}{
+		"":     {false, 0},
+		"be":   {true, 10},
+		"bere": {true, 20},
+		"b":    {false, 0},
+		"bre":  {true, 0}, // the first process was killed
+		"re":   {true, 0}, // another program trained first
+		"rere": {true, 0},
+	} {
+		if got := training(events(text)); got.known != want.known || got.cpuSeconds != want.cpu {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	j := journal(filepath.Join(t.TempDir(), "logs", "run.journal"))
+	if all, err := j.read(); len(all) > 0 || err != nil {
+		t.Errorf("a journal that does not exist: %v, error %v", all, err)
+	}
+	for _, e := range append(events("be"), event{Stage: "test", Ended: true, Seconds: 3}) {
+		if err := j.append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(string(j))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := j.read()
+	if err != nil || len(all) != 3 || scored(all, "test") != 3 || scored(all, "other") != 0 {
+		t.Errorf("%+v, error %v", all, err)
+	}
+	if err := os.WriteFile(string(j), append(text, `{"stage": "tr`...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := j.read(); len(all) != 3 || err != nil {
+		t.Errorf("a last line that was cut short: %d events, error %v", len(all), err)
+	}
+	if err := os.WriteFile(string(j), append([]byte("{\n"), text...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.read(); err == nil || !strings.HasPrefix(err.Error(), string(j)+":1: ") {
+		t.Errorf("a damaged line: error %v", err)
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	for text, want := range map[string]string{
+		"":                                      "",
+		"a\nb\n\n  \n":                          "b",
+		"training  5%\rtraining  6%\rit failed": "it failed",
+	} {
+		if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastLine(log); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestDevice(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(log, []byte("computing on cuda:0 (NVIDIA H100 80GB HBM3)\nepoch 1 of 2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := device(log); got != "NVIDIA H100 80GB HBM3" {
+		t.Errorf("the device is %q", got)
+	}
+	if got := device(log + "none"); got != "" {
+		t.Errorf("without a log the device is %q", got)
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	t.Parallel()
+	r := plan.Run{Seed: 1, Configuration: configuration.Default(), Validation: checkpoint.Validation{Every: 1}}
+	text := r.Configuration.String()
+	for _, c := range []struct {
+		old, new string
+		seed     int64
+		limit    int64
+		want     string
+	}{
+		{"", "", 1, 0, ""},
+		{`"delta": 2`, `"delta": 3`, 1, 0, "delta 3 instead of 2"},
+		{`"delta": 2`, `"delta": 3`, 2, 0, "delta 3 instead of 2, seed 2 instead of 1"},
+		{`"dropout": 0,`, ``, 1, 0, ""}, // of a version that had no dropout
+		{"", "", 1, 5, "validation every 1 epochs of at most 5 queries instead of 1 and 0"},
+		{`"layers": 6`, `"layers": "x"`, 1, 0, "a configuration that cannot be read: "},
+	} {
+		got := differs(r, json.RawMessage(strings.Replace(text, c.old, c.new, 1)), c.seed, checkpoint.Validation{Every: 1, Limit: c.limit})
+		if got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s: %q, want %q", c.new, got, c.want)
+		}
+	}
+}
+
+func TestEstimates(t *testing.T) {
+	t.Parallel()
+	of := func(dataset, delta string, seed int64) plan.Run {
+		return plan.Run{Dataset: dataset, Experiment: "fixed", Varied: map[string]string{"delta": delta}, Seed: seed}
+	}
+	var e Estimates
+	if _, known := e.Seconds(of("a", "1", 1), 2); known {
+		t.Error("an estimate without results")
+	}
+	for seed, seconds := range []float64{10, 12, 90} {
+		e.Add(of("a", "1", int64(seed)), results.Result{Training: results.Training{Epochs: 2, Seconds: seconds}, Machine: results.Machine{Threads: 2}})
+	}
+	e.Add(of("a", "2", 1), results.Result{Training: results.Training{Epochs: 1, Seconds: 1}})
+	for _, c := range []struct {
+		run  plan.Run
+		want float64
+	}{{of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 0}} {
+		if got, _ := e.Seconds(c.run, 3); got != c.want {
+			t.Errorf("%s: %v seconds, want %v", c.run.ID(), got, c.want)
+		}
+	}
+}
