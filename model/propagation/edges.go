@@ -135,6 +135,9 @@ func (p *Propagator) unifyStates() {
 			p.windowUpdate(t)
 		} else {
 			p.fullUpdate(t)
+			if t == 1 {
+				p.update.groups = append(p.update.groups, p.farGroup())
+			}
 		}
 		clear(first)
 		for i := range p.update.groups {

@@ -1,7 +1,13 @@
 package propagation
 
+import (
+	"slices"
+
+	"tagnet/model/internal/buffer"
+)
+
 // forwardFull is NBFNet's propagation: in every layer every entity gets messages from all its
-// senders. Table t holds every entity's state after layer t.
+// senders. Table t holds the states after layer t, of every entity or of those that are needed.
 func (p *Propagator) forwardFull(laidOut bool) {
 	c := p.configuration
 	d := c.Dim
@@ -9,22 +15,90 @@ func (p *Propagator) forwardFull(laidOut bool) {
 		p.layout.FillAll(p.query.Removal)
 		p.weighReceivers()
 	}
-	n := p.layout.Count()
-	p.states.resize(c.Layers+1, 0, n, d)
-	clear(p.states.each[0])
+	p.findNeededByLayer(p.query.Candidates)
+	p.states.resize(c.Layers+1, 0, p.layout.Count(), d)
+	p.clearStates(p.states.each[0], 0)
 	source := int(p.layout.Row(p.query.Source))
 	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
 	if p.query.Training {
-		p.activations.resize(c.Layers*n, p.weights.width(), d, p.maskWords())
+		p.activations.resize(p.far.count()+p.fullUpdates(), p.weights.width(), d, p.maskWords())
 	}
-	p.needed.all = true
+	p.firstRows[0] = p.far.count()
+	p.forwardFar()
 	for t := 1; t <= c.Layers; t++ {
 		p.fullUpdate(t)
-		for i := range p.update.groups {
-			p.sent += p.update.groups[i].messages()
-		}
+		p.sent += p.countAll(t)
 		p.forward(&p.update)
 	}
+}
+
+// findNeededByLayer is findNeeded for the policy full, where an entity has a state after each layer
+// instead of one for each age. It also splits the rows that layer 1 updates.
+func (p *Propagator) findNeededByLayer(candidates []int32) {
+	last := p.configuration.Layers
+	need := &p.needed
+	need.all = candidates == nil
+	if need.all {
+		p.far.split(p)
+		return
+	}
+	need.masks = buffer.Cleared(need.masks, p.layout.Count())
+	for _, entity := range candidates {
+		need.masks[p.layout.Row(entity)] |= 1 << last
+	}
+	for t := last; t > 1; t-- {
+		p.needAllSenders(t, p.layout.All())
+	}
+	p.far.split(p)
+	p.needAllSenders(1, p.far.near)
+	need.masks[p.layout.Row(p.query.Source)] |= 1
+	p.listNeeded(last + 1)
+}
+
+// needAllSenders marks what the needed states of rows after layer t are computed from.
+func (p *Propagator) needAllSenders(t int, rows []int32) {
+	masks, senders := p.needed.masks, &p.layout.Senders
+	bit := uint64(1) << (t - 1)
+	for _, row := range rows {
+		if masks[row]>>t&1 == 0 {
+			continue
+		}
+		masks[row] |= bit
+		begin, end := senders.Range(row, 1)
+		for _, sender := range senders.Rows[begin:end] {
+			masks[sender] |= bit
+		}
+	}
+}
+
+// rowsAfter returns the rows whose states after layer t a query needs; for layer 0, those that are
+// read.
+func (p *Propagator) rowsAfter(t int) []int32 {
+	if p.needed.all {
+		return p.layout.All()
+	}
+	return p.needed.rows[t]
+}
+
+// fullUpdates returns the number of states that the layers compute one by one.
+func (p *Propagator) fullUpdates() (count int) {
+	for t := 1; t <= p.configuration.Layers; t++ {
+		count += len(p.rowsAfter(t))
+	}
+	return count - len(p.far.rows)
+}
+
+// countAll returns the number of messages to the rows that layer t updates. Empty ones count: NBFNet
+// sends them.
+func (p *Propagator) countAll(t int) (count int64) {
+	if p.needed.all {
+		return p.layout.Messages(0, 1)
+	}
+	for _, row := range p.needed.rows[t] {
+		begin, end := p.layout.Senders.Range(row, 1)
+		count += int64(end - begin)
+	}
+	return count
 }
 
 // aroundSource splits rows 0..n-1 into those before the source, the source, whose boundary is not
@@ -36,19 +110,39 @@ func aroundSource(source, n int) [3][2]int {
 	return [3][2]int{{0, source}, {source, source + 1}, {source + 1, n}}
 }
 
-// fullUpdate describes layer t.
+// fullUpdate describes layer t, without the far rows of layer 1.
 func (p *Propagator) fullUpdate(t int) {
-	n, source := p.layout.Count(), int(p.layout.Row(p.query.Source))
+	rows := p.rowsAfter(t)
+	if t == 1 {
+		rows = p.far.near
+	}
 	x := &p.update
-	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: (t - 1) * n, count: n}
-	for _, rows := range aroundSource(source, n) {
-		group := receiverGroup{rows: p.layout.All()[rows[0]:rows[1]], previous: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
+	*x = layerUpdate{layer: t - 1, groups: x.groups[:0], entities: p.layout.Entities, degrees: p.layout.Degrees, firstRow: p.firstRows[t-1], count: len(rows)}
+	p.firstRows[t] = x.firstRow + x.count
+	source, found := slices.BinarySearch(rows, p.layout.Row(p.query.Source))
+	if !found {
+		source = -1
+	}
+	for _, part := range aroundSource(source, len(rows)) {
+		group := receiverGroup{rows: rows[part[0]:part[1]], previous: p.states.each[t-1], output: p.states.each[t], receivers: p.receivers(t - 1)}
 		group.receivers.Previous = group.previous
 		group.receivers.StateOffset, group.receivers.Kinds = p.states.first(t-1), 1
-		if rows[0] == source {
+		if found && part[0] == source {
 			group.receivers.Initial = p.embeddings.query
 		}
 		x.groups = append(x.groups, group)
+	}
+}
+
+// clearStates zeroes the rows of a table of states after layer t, or of their gradients.
+func (p *Propagator) clearStates(table []float32, t int) {
+	d := p.configuration.Dim
+	if p.needed.all {
+		clear(table[:p.layout.Count()*d])
+		return
+	}
+	for _, row := range p.needed.rows[t] {
+		clear(table[int(row)*d : int(row+1)*d])
 	}
 }
 
@@ -57,6 +151,7 @@ func (p *Propagator) backwardFull(into *Gradients) {
 	for t := p.configuration.Layers; t >= 1; t-- {
 		p.backwardFullLayer(t, into)
 	}
+	p.backwardFar(into)
 	d, source := p.configuration.Dim, int(p.layout.Row(p.query.Source))
 	p.kernel.Add(into.Query, p.gradients.each[0][source*d:(source+1)*d])
 }

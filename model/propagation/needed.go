@@ -85,7 +85,7 @@ func (p *Propagator) needSenders(level, age int) {
 
 // listNeeded turns the masks into lists.
 func (p *Propagator) listNeeded(ages int) {
-	need, levels := &p.needed, p.configuration.Layers+1
+	need, levels := &p.needed, len(p.layout.Levels)-1
 	for len(need.rows) < ages {
 		need.rows, need.first = append(need.rows, nil), append(need.first, make([]int32, levels+1))
 	}

@@ -22,6 +22,13 @@ func TestNeededStatesSuffice(t *testing.T) {
 			}
 		}
 	}
+	for _, message := range []string{configuration.MessageDistMult, configuration.MessageTransE} {
+		for _, dropout := range []float64{0, 0.3} {
+			c := configuration.Default()
+			c.Policy, c.Layers, c.Message, c.Dropout, c.DegreeMessages = configuration.PolicyFull, 3, message, dropout, true
+			t.Run(fmt.Sprint(c.Policy, message, dropout), func(t *testing.T) { compareNeeded(t, c) })
+		}
+	}
 }
 
 func compareNeeded(t *testing.T, c configuration.Configuration) {

@@ -61,6 +61,7 @@ type Propagator struct {
 	divisor     []float32   // 1 / (degree + 1), by row
 	copies      []float32   // number of degree messages, by row
 	needed      needed
+	far         farRows     // of the policy full
 	update      layerUpdate // the layer being computed
 	firstRows   []int       // where each layer's updates begin in activations, [layers+1]
 	activations activations

@@ -13,6 +13,7 @@ type layerUpdate struct {
 	degrees  []int32 // likewise
 	firstRow int     // where the layer begins in the propagator's activations
 	count    int     // number of updated entities
+	keepsAll bool    // without dropout
 }
 
 // receiverGroup is a set of receivers that read the same state tables and write the same one. In a
@@ -156,7 +157,7 @@ func (p *Propagator) activationsOf(x *layerUpdate, c *chunk) activations {
 
 // drawMasks draws a chunk's dropout masks.
 func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
-	if !p.drops() {
+	if x.keepsAll || !p.drops() {
 		return
 	}
 	p.scratch.entities = buffer.Resize(p.scratch.entities, chunkRows)
@@ -178,7 +179,7 @@ func (p *Propagator) nodeUpdate(x *layerUpdate, group int, rows, positions []int
 		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, LinearRows: positions, Linear: m.linear, Bias: layer.bias, InverseDeviation: m.deviation,
 		Scale: layer.scale, Shift: layer.shift, Residual: x.groups[group].previous, Output: x.groups[group].output,
 	}
-	if p.drops() {
+	if !x.keepsAll && p.drops() {
 		update.Mask, update.MaskScale = m.masks, p.dropout.scale
 	}
 	return update
