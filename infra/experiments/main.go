@@ -39,6 +39,7 @@ type options struct {
 	plan            bool
 	collect, verify bool
 	force           bool
+	search, found   string
 
 	sweep sweep
 }
@@ -52,7 +53,8 @@ type sweep struct {
 }
 
 const does = `Trains and evaluates the models that a file lists and writes a result file for each: go run ./infra/experiments [FILE] [flags].
-Without a file it makes those of ` + PaperFile + `, or with --dataset a sweep of its own, which takes the hyperparameters of train as flags, too.`
+Without a file it makes those of ` + PaperFile + `, or with --dataset a sweep of its own, which takes the hyperparameters of train as flags, too.
+With --search it looks for better hyperparameters.`
 
 func (o *options) register(set *flag.FlagSet) {
 	set.StringVar(&o.state, "state", "experiments", "`folder` of the workspaces, the logs and the program")
@@ -68,6 +70,8 @@ func (o *options) register(set *flag.FlagSet) {
 	set.BoolVar(&o.collect, "collect", false, "write the results of trainings and evaluations that are complete in --state, and make no runs")
 	set.BoolVar(&o.verify, "verify", false, "train again in a new state and compare every metric with the result")
 	set.BoolVar(&o.force, "force", false, "make stale runs again, which were made with another configuration")
+	set.StringVar(&o.search, "search", "", "search hyperparameters as a `file` says, on the validation split alone, and write a preset file")
+	set.StringVar(&o.found, "found", "", "preset `file` that --search writes (default: the search's name in --state)")
 	s := &o.sweep
 	set.StringVar(&s.dataset, "dataset", "", "sweep: a `name` of the catalogue, or a folder or file of facts")
 	set.StringVar(&s.inference, "inference", "", "sweep: `folder` of the inference graph of a dataset that is not in the catalogue")
@@ -141,6 +145,10 @@ func sweepFlags(set *flag.FlagSet) (given []string) {
 func (o *options) check(set *flag.FlagSet) error {
 	swept := sweepFlags(set)
 	switch {
+	case o.search != "" && (o.file != "" || o.sweep.dataset != "" || o.only != "" || o.collect || o.verify):
+		return program.Usage("--search takes its dataset from its file: leave FILE, --dataset, --only, --collect and --verify out")
+	case o.found != "" && o.search == "":
+		return program.Usage("--found is the preset file that --search writes: add --search FILE")
 	case o.file != "" && o.sweep.dataset != "":
 		return program.Usage("--dataset makes a sweep without a file: leave it or %s out", o.file)
 	case o.sweep.dataset == "" && len(swept) > 0:
@@ -157,7 +165,7 @@ func (o *options) check(set *flag.FlagSet) error {
 	if o.memory == 0 {
 		o.memory = plan.DefaultMemory * o.cores
 	}
-	if o.file == "" && o.sweep.dataset == "" {
+	if o.file == "" && o.sweep.dataset == "" && o.search == "" {
 		o.file = PaperFile
 	}
 	if o.results == "" {
@@ -212,9 +220,11 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
-	runs, err := o.runs(ctx)
-	if err != nil {
-		return err
+	var runs []plan.Run
+	if o.search == "" {
+		if runs, err = o.runs(ctx); err != nil {
+			return err
+		}
 	}
 	e := &engine.Engine{
 		Folders: engine.Folders{State: o.state, Results: o.results}, Processes: &engine.Processes{},
@@ -227,7 +237,10 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 		}
 		e.Program = e.Trainer
 	}
-	if o.verify {
+	switch {
+	case o.search != "":
+		return s.tune(ctx)
+	case o.verify:
 		return s.verify(ctx)
 	}
 	if err := s.inspect(ctx); err != nil {

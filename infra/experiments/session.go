@@ -63,11 +63,8 @@ func (s *session) make(ctx context.Context) (err error) {
 		s.finish(0)
 		return s.failed()
 	}
-	if s.engine.Program.Path == "" {
-		fmt.Fprintln(s.diagnostics, "building tagnet")
-		if s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet")); err != nil {
-			return err
-		}
+	if err := s.build(ctx); err != nil {
+		return err
 	}
 	stop, timeUp := s.stopInTime()
 	defer stop()
@@ -90,6 +87,15 @@ func (s *session) make(ctx context.Context) (err error) {
 		return context.Canceled
 	}
 	return s.failed()
+}
+
+// build builds tagnet, unless a program was given.
+func (s *session) build(ctx context.Context) (err error) {
+	if s.engine.Program.Path == "" {
+		fmt.Fprintln(s.diagnostics, "building tagnet")
+		s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet"))
+	}
+	return err
 }
 
 // lock locks the state: two commands that share it would use more cores and memory than each was given.

@@ -28,7 +28,7 @@ func (s Search) Check() (path []string, err error) {
 		return []string{"keep_one_in"}, fmt.Errorf("keep_one_in is %d: want 2 or more", s.KeepOneIn)
 	}
 	if !(s.Hours >= 0) || math.IsInf(s.Hours, 0) {
-		return []string{"hours"}, fmt.Errorf("hours is %g: want hours, or 0 for no bound", s.Hours)
+		return []string{"training_hours"}, fmt.Errorf("training_hours is %g: want hours, or 0 for no bound", s.Hours)
 	}
 	return nil, nil
 }

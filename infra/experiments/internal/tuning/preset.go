@@ -45,8 +45,8 @@ type validated struct {
 	Diverged  bool    `json:"diverged,omitempty"`
 }
 
-// Preset returns the text of a preset file with the best candidate of a search: what it changes of the base's preset, and its provenance.
-func (s Search) Preset(o Origin, r Result) ([]byte, error) {
+// PresetFile returns the text of a preset file with the best candidate of a search: what it changes of the base's preset, and its provenance.
+func (s Search) PresetFile(o Origin, r Result) ([]byte, error) {
 	base := configuration.Default()
 	if o.Preset != "" {
 		var err error

@@ -21,7 +21,7 @@ type Search struct {
 	// KeepOneIn is how many candidates there are at a rung for each that the next one trains further.
 	KeepOneIn int `json:"keep_one_in"`
 	// Hours bounds the time of all trainings together, so that two at a time take two hours in an hour; 0 is no bound.
-	Hours float64 `json:"hours,omitempty"`
+	Hours float64 `json:"training_hours,omitempty"`
 	// Seed decides the candidates, and is the seed of each training.
 	Seed int64 `json:"seed"`
 }
@@ -37,9 +37,9 @@ type Outcome struct {
 // Trainer trains candidates.
 type Trainer interface {
 	// Train trains a candidate up to an epoch, from where an earlier call has left it, and returns what it has reached there. Later
-	// epochs, if it was trained before, do not count. Several candidates may be trained at the same time. An error that is a
+	// epochs, if it was trained before, do not count. So many trainings run at the same time. An error that is a
 	// *Diverged ends the candidate, any other one the search.
-	Train(ctx context.Context, c Candidate, epochs int) (Outcome, error)
+	Train(ctx context.Context, c Candidate, epochs, atATime int) (Outcome, error)
 }
 
 // Diverged is the error of a training whose loss became infinite or NaN.
@@ -114,7 +114,7 @@ func (s Search) Run(ctx context.Context, candidates []Candidate, t Trainer, atAT
 		}
 		best, ok := r.best()
 		if !ok {
-			return result, fmt.Errorf("no candidate is left after epoch %d: each of the trainings diverged, or --hours %g did not suffice for one", to, s.Hours)
+			return result, fmt.Errorf("no candidate is left after epoch %d: each of the trainings diverged", to)
 		}
 		result.Best = best
 		if i+1 < len(s.Rungs) {
@@ -134,13 +134,14 @@ func (s Search) Run(ctx context.Context, candidates []Candidate, t Trainer, atAT
 // when all of the hours are used.
 func (s Search) train(ctx context.Context, r *Rung, t Trainer, atATime int) error {
 	clock := &clock{most: s.Hours * 3600}
+	atATime = min(atATime, len(r.Entries))
 	failures := make([]error, len(r.Entries))
 	parallel.Workers(atATime, len(r.Entries), func(_, i int) {
 		e := &r.Entries[i]
 		if ctx.Err() != nil || r.Number == 1 && clock.over() {
 			return
 		}
-		outcome, err := t.Train(ctx, e.Candidate, r.Epochs)
+		outcome, err := t.Train(ctx, e.Candidate, r.Epochs, atATime)
 		var diverged *Diverged
 		switch {
 		case err == nil:
@@ -168,13 +169,16 @@ func (s Search) train(ctx context.Context, r *Rung, t Trainer, atATime int) erro
 	return nil
 }
 
+// keep returns how many of some candidates continue at the next rung.
+func (s Search) keep(candidates int) int { return (candidates + s.KeepOneIn - 1) / s.KeepOneIn }
+
 // promote returns how many of the entries of a rung are trained to the next one: one in KeepOneIn, at least one, but no more than
 // leave the time to train each of them to the last rung alone, by the time that its epochs took so far. If there is none, missing is what
 // the best one lacks.
 func (s Search) promote(r Rung, used float64) (promoted int, missing float64) {
 	next, last := s.Rungs[r.Number], s.Rungs[len(s.Rungs)-1]
 	left := s.Hours*3600 - used
-	wanted := (len(r.Entries) + r.Untrained + s.KeepOneIn - 1) / s.KeepOneIn
+	wanted := s.keep(len(r.Entries) + r.Untrained)
 	begun, finish := 0.0, 0.0
 	for i, e := range r.Entries[:min(wanted, len(r.Entries))] {
 		if e.Diverged != "" {

@@ -49,7 +49,7 @@ func newState() *state {
 }
 
 // Train takes a minute for each layer and epoch.
-func (s *state) Train(ctx context.Context, c Candidate, epochs int) (Outcome, error) {
+func (s *state) Train(ctx context.Context, c Candidate, epochs, _ int) (Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -273,7 +273,7 @@ func TestPresetOfSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, preset := range []string{"wn-v1", ""} {
-		text, err := s.Preset(Origin{Name: "tiny", Dataset: "WN18RR_v1", Preset: preset, Flags: map[string]string{"valid_limit": "9"}}, result)
+		text, err := s.PresetFile(Origin{Name: "tiny", Dataset: "WN18RR_v1", Preset: preset, Flags: map[string]string{"valid_limit": "9"}}, result)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestPresetOfSearch(t *testing.T) {
 		if file.Preset != preset || p.Candidate != result.Best.Candidate.Number || p.ValidationMRR != result.Best.Outcome.MRR || p.Seed != 7 || len(p.Trained) != 3 || p.Name != "tiny" || len(p.Space) != 4 || p.Flags["valid_limit"] != "9" {
 			t.Errorf("the provenance is %+v", p)
 		}
-		if again, err := s.Preset(Origin{Name: "tiny", Dataset: "WN18RR_v1", Preset: preset, Flags: map[string]string{"valid_limit": "9"}}, result); err != nil || string(again) != string(text) {
+		if again, err := s.PresetFile(Origin{Name: "tiny", Dataset: "WN18RR_v1", Preset: preset, Flags: map[string]string{"valid_limit": "9"}}, result); err != nil || string(again) != string(text) {
 			t.Errorf("a second time: %v\n%s", err, again)
 		}
 	}

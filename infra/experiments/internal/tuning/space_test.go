@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 		"rungs":           {func(s *Search) { s.Rungs = []int{3, 3} }, "rungs 1", "rungs has 3: want epochs from 1, each more"},
 		"no epochs":       {func(s *Search) { s.Rungs = []int{0} }, "rungs 0", "rungs has 0"},
 		"keep":            {func(s *Search) { s.KeepOneIn = 1 }, "keep_one_in", "keep_one_in is 1"},
-		"hours":           {func(s *Search) { s.Hours = -1 }, "hours", "hours is -1"},
+		"hours":           {func(s *Search) { s.Hours = -1 }, "training_hours", "training_hours is -1"},
 		"rotate odd dims": {func(s *Search) { s.Space["message"] = Range{Choices: raw(`"rotate"`)} }, "", ""},
 	} {
 		s := example()

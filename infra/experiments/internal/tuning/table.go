@@ -30,6 +30,31 @@ func (s Search) Print(w io.Writer, r Rung) error {
 	return table.Flush()
 }
 
+// PrintCandidates prints the candidates as a table.
+func (s Search) PrintCandidates(w io.Writer, candidates []Candidate) error {
+	fields := s.Space.Fields()
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "candidate\t%s\t\n", strings.Join(fields, "\t"))
+	for _, c := range candidates {
+		fmt.Fprintf(table, "%d\t", c.Number)
+		for _, field := range fields {
+			fmt.Fprintf(table, "%s\t", Value(c.Configuration, field))
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+// Schedule says how many candidates are trained to which epoch if the time suffices and none diverges.
+func (s Search) Schedule(candidates int) string {
+	var text []string
+	for _, to := range s.Rungs {
+		text = append(text, fmt.Sprintf("%d to epoch %d", candidates, to))
+		candidates = s.keep(candidates)
+	}
+	return strings.Join(text, ", ")
+}
+
 // summary says what became of the candidates of a rung.
 func (s Search) summary(r Rung) string {
 	diverged := 0
@@ -40,7 +65,7 @@ func (s Search) summary(r Rung) string {
 	}
 	text := fmt.Sprintf("%d candidates", len(r.Entries))
 	if r.Untrained > 0 {
-		text += fmt.Sprintf(", %d more not trained: the %g hours are used", r.Untrained, s.Hours)
+		text += fmt.Sprintf(", %d more not trained: the %g training_hours are used", r.Untrained, s.Hours)
 	}
 	if diverged > 0 {
 		text += fmt.Sprintf(", %d diverged", diverged)

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"tagnet/formats/results"
+	"tagnet/infra/experiments/internal/plan"
+)
+
+// Extend trains a run up to the epochs of its configuration, from where an earlier call with fewer or more of them has left it, and returns
+// these epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with Force.
+func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int) (results.Training, error) {
+	if err := e.prepare(ctx, r); err != nil {
+		return results.Training{}, err
+	}
+	s, err := e.inspectExtension(ctx, r)
+	if err != nil {
+		return results.Training{}, err
+	}
+	if s.State != Trained {
+		if err := e.train(r, s, threads); err != nil {
+			return results.Training{}, err
+		}
+	}
+	t, err := e.history(ctx, r)
+	if err == nil && len(t.Curve) < r.Configuration.Epochs {
+		err = fmt.Errorf("%s has %d epochs after a training of %d", e.checkpoints(r), len(t.Curve), r.Configuration.Epochs)
+	}
+	if err != nil {
+		return results.Training{}, err
+	}
+	whole := t
+	t = results.Training{Epochs: r.Configuration.Epochs, Curve: whole.Curve[:r.Configuration.Epochs]}
+	for _, epoch := range t.Curve {
+		t.Seconds += epoch.Seconds
+		t.Messages += epoch.Messages
+	}
+	return t, nil
+}
+
+// inspectExtension returns how far a training is whose number of epochs is not that of the plan.
+func (e *Engine) inspectExtension(ctx context.Context, r plan.Run) (Status, error) {
+	records, _, err := e.checkpoints(r).Records(ctx)
+	if err != nil || len(records) == 0 {
+		return Status{State: Missing}, err
+	}
+	last := records[len(records)-1]
+	same := r
+	same.Configuration.Epochs = last.Configuration.Epochs
+	var s Status
+	if err := e.inspectTraining(ctx, same, &s); err != nil {
+		return s, err
+	}
+	switch {
+	case s.State == Running:
+		return s, fmt.Errorf("%s is trained by another process, %s", r.ID(), s.Why)
+	case s.State == Stale && !e.Force:
+		return s, fmt.Errorf("%s: %s; give the search another name, or make it again with --force", r.ID(), s.Why)
+	case s.State == Stale:
+	case s.Epochs >= r.Configuration.Epochs:
+		s.State = Trained
+	default:
+		s.State = Interrupted
+	}
+	return s, nil
+}
