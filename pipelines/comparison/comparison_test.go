@@ -131,6 +131,24 @@ func TestSweeps(t *testing.T) {
 	near(t, AgainstMessages(results.TestProtocol, MRR, lines["delta"]).Series[0].Points[2], chart.Point{X: 0.6, Y: 0.5})
 }
 
+func TestByExperiment(t *testing.T) {
+	t.Parallel()
+	other := trained("a", "other", nil, 1, 1, 0.1)
+	other.Evaluation = nil
+	lines := ByExperiment(Groups([]results.Result{
+		trained("a", "full", nil, 1, 9, 0.3), trained("a", "fixed", deltaIs("0"), 1, 0, 0.1), trained("a", "fixed", deltaIs("5"), 1, 5, 0.5), trained("a", "fixed", nil, 1, 3, 0.3), other,
+	}), results.TestProtocol)
+	var got []string
+	for _, l := range lines {
+		for _, g := range l.Groups {
+			got = append(got, l.Name+": "+g.Key())
+		}
+	}
+	if diff := cmp.Diff([]string{"fixed: a/fixed-delta-0", "fixed: a/fixed", "fixed: a/fixed-delta-5", "full: a/full"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	r := trained("a", "fixed", nil, 1, 3, 0.2)

@@ -93,6 +93,26 @@ func AgainstMessages(protocol string, m Metric, lines []Line) chart.Lines {
 	return c
 }
 
+// ByExperiment returns a line for each experiment, in the order of its first group, with its groups sorted by the share of NBFNet's messages that
+// they send; groups that were not evaluated by the protocol are left out.
+func ByExperiment(groups []Group, protocol string) []Line {
+	var lines []Line
+	for _, g := range groups {
+		if g.Sent(protocol).N == 0 {
+			continue
+		}
+		i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == g.Experiment })
+		if i < 0 {
+			i, lines = len(lines), append(lines, Line{Name: g.Experiment})
+		}
+		lines[i].Groups = append(lines[i].Groups, g)
+	}
+	for _, l := range lines {
+		slices.SortStableFunc(l.Groups, func(a, b Group) int { return cmp.Compare(a.Sent(protocol).Mean, b.Sent(protocol).Mean) })
+	}
+	return lines
+}
+
 // percent writes a share with as many digits as a tick of a logarithmic axis needs.
 func percent(share float64) string {
 	return strconv.FormatFloat(100*share, 'g', 3, 64) + "%"

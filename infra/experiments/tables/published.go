@@ -20,8 +20,8 @@ type published struct {
 		Without figures `json:"without"`
 		With    figures `json:"with"`
 	} `json:"degree_messages"`
-	// AStarMessagesSaved is, by dataset, the share of A*Net's messages that the windows save with 6 layers.
-	AStarMessagesSaved map[string]float64 `json:"astar_messages_saved"`
+	// AStarMessagesSaved has, by dataset, the shares of A*Net's messages that the windows save with 6, 7 and 8 layers.
+	AStarMessagesSaved map[string][]float64 `json:"astar_messages_saved"`
 	// PrunedEmpty is the share of the pruned messages that are empty, and MeanDegree facts per entity.
 	PrunedEmpty map[string]float64 `json:"pruned_empty"`
 	MeanDegree  map[string]float64 `json:"mean_degree"`

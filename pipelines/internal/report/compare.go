@@ -183,13 +183,7 @@ func compareFigures(dataset string, groups []comparison.Group, protocol string) 
 				comparison.ByValue(flag, protocol, comparison.MRR, chunk)))
 		}
 	}
-	var points []comparison.Line
-	for _, g := range groups {
-		if g.Sent(protocol).N > 0 {
-			points = append(points, comparison.Line{Name: g.Name(), Groups: []comparison.Group{g}})
-		}
-	}
-	for chunk := range slices.Chunk(points, comparison.MostSeries) {
+	for chunk := range slices.Chunk(comparison.ByExperiment(groups, protocol), comparison.MostSeries) {
 		figures = append(figures, newFigure("against-messages", "MRR against messages", "Messages sent for the queries of "+dataset+" by protocol "+protocol+", of those that NBFNet sends.",
 			comparison.AgainstMessages(protocol, comparison.MRR, chunk)))
 	}
