@@ -118,7 +118,7 @@ func compareDataset(groups []comparison.Group) section {
 	different := comparison.Differing(fields)
 	protocols := comparison.Protocols(groups)
 	for _, protocol := range protocols {
-		t := table{Described: true, Head: []string{"Model", "Configuration", "Seeds", "MRR", "Hits@1", "Hits@10", "Messages saved", "Processor time"},
+		t := table{Title: "Models", Described: true, Head: []string{"Model", "Configuration", "Seeds", "MRR", "Hits@1", "Hits@10", "Messages saved", "Processor time"},
 			Note: "Of the configuration, what differs between the models. Messages saved are of those that NBFNet sends, one along each edge in each layer; processor time is that of a training."}
 		if len(protocols) > 1 {
 			t.Title = "Protocol " + protocol
@@ -182,6 +182,9 @@ func compareFigures(dataset string, groups []comparison.Group, protocol string) 
 			figures = append(figures, newFigure("by-"+flag, "MRR by "+flag, "Protocol "+protocol+"; means and standard deviations over the seeds.",
 				comparison.ByValue(flag, protocol, comparison.MRR, chunk)))
 		}
+	}
+	if len(groups) < 2 {
+		return figures
 	}
 	for chunk := range slices.Chunk(comparison.ByExperiment(groups, protocol), comparison.MostSeries) {
 		figures = append(figures, newFigure("against-messages", "MRR against messages", "Messages sent for the queries of "+dataset+" by protocol "+protocol+", of those that NBFNet sends.",
