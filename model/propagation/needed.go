@@ -12,9 +12,6 @@ type needed struct {
 	first [][]int32 // by age and level: index of the level's first row in rows, [levels+1]
 }
 
-// maskBits is the number of ages that a mask has bits for. Wider windows compute all states.
-const maskBits = 64
-
 // rowsToCompute returns the rows of a level whose states of an age a layer computes.
 func (p *Propagator) rowsToCompute(age, level int) []int32 {
 	switch {
@@ -39,48 +36,13 @@ func (p *Propagator) maxUpdates(ages int) (count int) {
 	return count
 }
 
-// findNeeded finds the states that the final states of candidates depend on, layer by layer from the
-// last to the first. Nil candidates need all.
-func (p *Propagator) findNeeded(candidates []int32, ages int) {
-	need := &p.needed
-	need.all = candidates == nil || ages > maskBits
-	if need.all {
-		return
-	}
-	need.masks = buffer.Cleared(need.masks, p.layout.Count())
-	for _, entity := range candidates {
-		first, last, row := p.finalAges(entity)
-		for age := first; age <= last; age++ {
-			need.masks[row] |= 1 << age
-		}
-	}
-	for t := p.configuration.Layers; t >= 1; t-- {
-		for age := 0; age < min(ages, t+1); age++ {
-			p.needSenders(t-age, age)
-		}
+// takeNeeded takes over the states of a number of ages that the layout found to be needed.
+func (p *Propagator) takeNeeded(ages int) {
+	p.needed.masks = buffer.Resize(p.needed.masks, p.layout.Count())
+	for row, count := range p.layout.Needed {
+		p.needed.masks[row] = 1<<count - 1
 	}
 	p.listNeeded(ages)
-}
-
-// needSenders marks what the needed states of an age of a level are computed from: the entities' own
-// states before, their parents' of the same age, their siblings' of the age before and their
-// children's of two ages before.
-func (p *Propagator) needSenders(level, age int) {
-	masks, senders := p.needed.masks, &p.layout.Senders
-	for _, i := range p.layout.Level(level) {
-		if masks[i]>>age&1 == 0 {
-			continue
-		}
-		if age > 0 {
-			masks[i] |= 1 << (age - 1)
-		}
-		for k := range int32(min(age+1, 3)) {
-			bit, offset := uint64(1)<<(age-int(k)), p.layout.SenderRow(0, int(k))
-			for _, sender := range senders.Rows[senders.Offsets[3*i+k]:senders.Offsets[3*i+k+1]] {
-				masks[sender+offset] |= bit
-			}
-		}
-	}
 }
 
 // listNeeded turns the masks into lists.

@@ -16,9 +16,11 @@ func TestNeededStatesSuffice(t *testing.T) {
 	for _, mode := range []string{configuration.DeltaFixed, configuration.DeltaSpecific} {
 		for delta := range 4 {
 			for _, message := range []string{configuration.MessageDistMult, configuration.MessageTransE} {
-				c := configuration.Default()
-				c.DeltaMode, c.Delta, c.Message, c.Bias, c.DegreeMessages = mode, delta, message, true, true
-				t.Run(fmt.Sprint(mode, delta, message), func(t *testing.T) { compareNeeded(t, c) })
+				for _, degree := range []bool{false, true} {
+					c := configuration.Default()
+					c.DeltaMode, c.Delta, c.Message, c.Bias, c.DegreeMessages = mode, delta, message, true, degree
+					t.Run(fmt.Sprint(mode, delta, message, degree), func(t *testing.T) { compareNeeded(t, c) })
+				}
 			}
 		}
 	}

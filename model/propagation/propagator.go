@@ -186,7 +186,7 @@ func (p *Propagator) propagate(w *Weights, q Query) error {
 	default:
 		p.forwardFull(sameGraph)
 	}
-	p.laidOut = true
+	p.laidOut = !p.windowed() || q.Candidates == nil // candidates may have left out the others' rows
 	return nil
 }
 

@@ -12,15 +12,12 @@ import (
 // are all the messages that are not empty, and the edge constraint admits each of them.
 func (p *Propagator) forwardWindow(laidOut bool) {
 	c := p.configuration
-	if !laidOut {
-		begin := p.clock()
-		p.layout.Fill(p.query.Source, c.Layers, c.Delta, p.tableRows(), p.query.Removal)
-		p.weighReceivers()
-		p.since(begin, layoutPhase)
-	}
 	ages := min(c.Delta, c.Layers) + 1
+	p.needed.all = p.query.Candidates == nil
+	if !laidOut || !p.needed.all {
+		p.layOut(ages)
+	}
 	p.startStates(ages)
-	p.findNeeded(p.query.Candidates, ages)
 	if p.sharesStates() {
 		begin := p.clock()
 		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages})
@@ -39,6 +36,22 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 			p.copyDuplicates(t)
 		}
 	}
+}
+
+// layOut lays out the query's window. What its candidates do not depend on matters all the same for
+// TransE, whose messages from entities that are not reached yet are not empty, and for degree messages,
+// which are counted.
+func (p *Propagator) layOut(ages int) {
+	begin := p.clock()
+	c, q := p.configuration, &p.query
+	if p.needed.all {
+		p.layout.Fill(q.Source, c.Layers, c.Delta, p.tableRows(), q.Removal)
+	} else {
+		p.layout.FillFor(q.Source, c.Layers, c.Delta, p.tableRows(), q.Removal, q.Candidates, p.message == kernel.TransE || c.DegreeMessages)
+		p.takeNeeded(ages)
+	}
+	p.weighReceivers()
+	p.since(begin, layoutPhase)
 }
 
 // startStates allocates the states of a number of ages and sets those before any layer.
@@ -146,9 +159,7 @@ func (p *Propagator) windowGroup(t, age int) receiverGroup {
 		x.receivers.Initial = p.embeddings.query
 		// At age 1 the source's children, if admitted, send empty messages. Every other entity has
 		// the zero of an empty message in its set already, as its boundary.
-		bounds := p.layout.Senders.Offsets
-		children := bounds[2] < bounds[3]
-		x.receivers.EmptyMessages = age == 1 && children && p.message != kernel.TransE
+		x.receivers.EmptyMessages = age == 1 && p.layout.SourceChildren && p.message != kernel.TransE
 	}
 	return x
 }

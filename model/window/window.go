@@ -25,6 +25,11 @@ type Layout struct {
 	Senders kernel.Senders
 	// Degrees are in-degrees in the query's graph, [n]. Edges that are not admitted count too.
 	Degrees []int32
+	// Needed has the number of states of each row that the candidates of FillFor depend on: those of
+	// ages 0, 1, .., [n].
+	Needed []uint8
+	// SourceChildren reports whether the source has admitted children, also such as have no row.
+	SourceChildren bool
 	// Ages has, for each age, which rows have equal states. FindEquivalent fills it.
 	Ages []Equivalence
 
@@ -32,6 +37,8 @@ type Layout struct {
 	order        *degreeOrder
 	kernel       kernel.Partitioner
 	partition    kernel.Partition
+	cone         *cone         // nil before it is first needed
+	newest       [][]int32     // rows by the layer of their newest needed state; some have got a newer one since
 	ranks        []int32       // by row
 	rows         []int32       // 0, 1, 2, ..: the views that Level and All return
 	counts       [][3]int64    // of each level's senders, by kind
@@ -79,6 +86,7 @@ func (l *Layout) Fill(source int32, hops, delta int, table int32, removal graph.
 		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
 		l.endLevel()
 	}
+	l.SourceChildren = l.counts[0][2] > 0
 }
 
 // FillAll lays out the whole graph as one level, in which every sender is a parent.

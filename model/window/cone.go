@@ -1,0 +1,141 @@
+package window
+
+import (
+	"tagnet/model/graph"
+	"tagnet/model/internal/buffer"
+	"tagnet/model/search"
+)
+
+// cone is the set of states that the final states of some candidates depend on, found in the graph
+// instead of a layout; needed.go says how.
+type cone struct {
+	graph     *graph.Graph
+	searcher  *search.Searcher
+	distances []uint8   // of the entities nearer than hops, and of candidates at hops; by entity
+	ages      []uint8   // number of needed states, by entity
+	levels    [][]int32 // the entities that have any, by distance
+	layers    [][]int32 // entities by the layer of their newest needed state; some have got a newer one since
+}
+
+func newCone(g *graph.Graph) *cone {
+	return &cone{graph: g, searcher: search.NewSearcher(g), distances: make([]uint8, g.Entities), ages: make([]uint8, g.Entities)}
+}
+
+// find searches from a source and finds the cone of candidates.
+func (c *cone) find(source int32, hops, delta int, removal graph.Removal, candidates []int32) {
+	c.start(hops)
+	// Of the entities at the last distance only candidates have needed states.
+	c.searcher.Search(source, hops-1, removal, c.distances)
+	for _, o := range candidates {
+		if c.distances[o] == search.Unreached && c.adjoins(o, hops-1, removal) {
+			c.distances[o] = uint8(hops)
+		}
+	}
+	for _, o := range candidates {
+		if distance := int(c.distances[o]); distance <= hops {
+			c.need(o, distance, min(delta, hops-distance))
+		}
+	}
+	for layer := hops; layer > 0; layer-- {
+		for _, o := range c.layers[layer] {
+			if distance, age := int(c.distances[o]), int(c.ages[o])-1; distance+age == layer {
+				c.needSenders(o, distance, age, removal)
+			}
+		}
+	}
+}
+
+// start empties the cone.
+func (c *cone) start(hops int) {
+	for _, entities := range c.levels {
+		for _, o := range entities {
+			c.ages[o] = 0
+		}
+	}
+	c.levels, c.layers = buffer.Extend(c.levels, hops+1), buffer.Extend(c.layers, hops+1)
+	for i := range c.levels {
+		c.levels[i], c.layers[i] = c.levels[i][:0], c.layers[i][:0]
+	}
+}
+
+// adjoins reports whether an entity has an edge from one at a distance.
+func (c *cone) adjoins(o int32, distance int, removal graph.Removal) bool {
+	senders, relations := c.graph.In(o)
+	for i, u := range senders {
+		if int(c.distances[u]) == distance && !removal.Removes(u, relations[i], o) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNeighbour reports whether an entity has an edge from another.
+func (c *cone) hasNeighbour(o int32, removal graph.Removal) bool {
+	senders, relations := c.graph.In(o)
+	for i, u := range senders {
+		if u != o && !removal.Removes(u, relations[i], o) {
+			return true
+		}
+	}
+	return false
+}
+
+// need adds an entity's states up to an age.
+func (c *cone) need(o int32, distance, age int) {
+	if int(c.ages[o]) > age {
+		return
+	}
+	if c.ages[o] == 0 {
+		c.levels[distance] = append(c.levels[distance], o)
+	}
+	c.ages[o] = uint8(age + 1)
+	c.layers[distance+age] = append(c.layers[distance+age], o)
+}
+
+// needSenders adds what the state of an age of an entity depends on.
+func (c *cone) needSenders(o int32, distance, age int, removal graph.Removal) {
+	senders, relations := c.graph.In(o)
+	touched := removal.Touches(o)
+	for i, u := range senders {
+		if touched && removal.Removes(u, relations[i], o) {
+			continue
+		}
+		// Where age is 2 or more, the search has reached the children too.
+		switch from := int(c.distances[u]); {
+		case from < distance:
+			c.need(u, from, age)
+		case from == distance && age >= 1:
+			c.need(u, from, age-1)
+		case from > distance && age >= 2:
+			c.need(u, from, age-2)
+		}
+	}
+}
+
+// fillCone is FillFor where the other entities have no row.
+func (l *Layout) fillCone(source int32, hops, delta int, table int32, removal graph.Removal, candidates []int32) {
+	if l.cone == nil {
+		l.cone = newCone(l.graph)
+	}
+	l.cone.find(source, hops, delta, removal, candidates)
+	l.start()
+	l.partition.TableRows, l.partition.Expand = table, false
+	l.hops, l.delta, l.compared = hops, delta, false
+	l.partition.Kinds = min(delta, 2) + 1
+	l.partition.MarkReached(l.order.ranks[source])
+	for level := range hops + 1 {
+		l.addLevel()
+		if level < hops {
+			for _, o := range l.cone.levels[level+1] {
+				l.partition.MarkReached(l.order.ranks[o])
+			}
+		}
+		l.sortSenders(l.Levels[level], l.Levels[level+1], removal)
+		l.endLevel()
+	}
+	l.SourceChildren = delta >= 2 && l.cone.hasNeighbour(source, removal)
+	l.Needed = buffer.Resize(l.Needed, l.Count())
+	for row, o := range l.Entities {
+		l.Needed[row] = l.cone.ages[o]
+	}
+}
