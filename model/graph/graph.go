@@ -131,6 +131,15 @@ func (g *Graph) In(o int32) (senders, relations []int32) {
 	return g.Senders[g.Offsets[o]:g.Offsets[o+1]], g.Relations[g.Offsets[o]:g.Offsets[o+1]]
 }
 
+// Has reports whether there is an edge, which may be the inverse of a fact.
+func (g *Graph) Has(sender, relation, receiver int32) bool {
+	senders, relations := g.In(receiver)
+	i := sort.Search(len(senders), func(i int) bool {
+		return senders[i] > sender || senders[i] == sender && relations[i] >= relation
+	})
+	return i < len(senders) && senders[i] == sender && relations[i] == relation
+}
+
 // Inverse returns the inverse of a relation: r+R for a base relation r, and r for r+R.
 func (g *Graph) Inverse(relation int32) int32 {
 	if int(relation) < g.BaseRelations {

@@ -54,3 +54,18 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 	}
 	return rank
 }
+
+// Among ranks the answer by its score among negatives, each as often as it is listed. NaNs count as for Filtered.
+func Among(scores []float32, answer int32, negatives []int32) Rank {
+	own := scores[answer]
+	rank := Rank{Pessimistic: 1, Optimistic: 1, Candidates: 1 + int64(len(negatives))}
+	for _, entity := range negatives {
+		if !(scores[entity] < own) {
+			rank.Pessimistic++
+		}
+		if !(scores[entity] <= own) {
+			rank.Optimistic++
+		}
+	}
+	return rank
+}

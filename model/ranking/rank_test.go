@@ -75,3 +75,25 @@ func TestFilteredAgreesWithDefinition(t *testing.T) {
 		}
 	}
 }
+
+func TestAmong(t *testing.T) {
+	t.Parallel()
+	nan := float32(math.NaN())
+	scores := []float32{5, 2, 2, 1, nan}
+	for _, c := range []struct {
+		answer    int32
+		negatives []int32
+		want      Rank
+	}{
+		{1, nil, Rank{1, 1, 1}},
+		{1, []int32{3, 3}, Rank{1, 1, 3}},
+		{1, []int32{0, 3, 0}, Rank{3, 3, 4}},
+		{1, []int32{2, 0, 2}, Rank{4, 2, 4}},
+		{1, []int32{4}, Rank{2, 2, 2}},
+		{4, []int32{0, 3}, Rank{3, 3, 3}},
+	} {
+		if got := Among(scores, c.answer, c.negatives); got != c.want {
+			t.Errorf("%d among %v: %+v, want %+v", c.answer, c.negatives, got, c.want)
+		}
+	}
+}

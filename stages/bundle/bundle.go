@@ -23,6 +23,8 @@ type Query struct {
 	Answers []int32
 	// Known are all known answers of the query, ascending, each once.
 	Known []int32
+	// Sample says among which entities the answers are ranked; its zero value says all.
+	Sample Sample
 }
 
 // None is the answer of a row without a labelled answer.

@@ -29,10 +29,13 @@ func Read(ctx context.Context, p Params) ([]Query, error) {
 		return nil, err
 	}
 	var table []tables.Query
-	if p.Queries == "" {
-		table, err = loaded.Queries(ctx, p.Split)
-	} else {
+	switch {
+	case p.Queries != "":
 		table, err = tables.ReadQueryTable(ctx, p.Queries)
+	case p.Protocol == ValidAndTest:
+		table, err = loaded.HeldOut(ctx)
+	default:
+		table, err = loaded.Queries(ctx, p.Split)
 	}
 	if err != nil {
 		return nil, err
@@ -60,6 +63,7 @@ func Read(ctx context.Context, p Params) ([]Query, error) {
 // version identifies what is read for parameters with the same graph and split.
 type version struct {
 	graph, queries, ask string
+	protocol            Protocol
 	training            bool
 	limit               int64
 }
@@ -70,7 +74,7 @@ func (p Params) version(ctx context.Context, file string) (version, error) {
 	if err != nil {
 		return version{}, err
 	}
-	v := version{graph: loaded.Manifest.Checksum, queries: file, ask: fmt.Sprint(p.Ask.Relations), training: p.Training, limit: p.Limit}
+	v := version{graph: loaded.Manifest.Checksum, queries: file, ask: fmt.Sprint(p.Ask.Relations), protocol: p.Protocol, training: p.Training, limit: p.Limit}
 	if file != "" {
 		hashed, err := manifest.HashFile(ctx, file)
 		if err != nil {

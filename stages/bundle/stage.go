@@ -20,6 +20,10 @@ type Params struct {
 	Graph string
 	// Split names the split whose queries, graph and known answers are read. Required.
 	Split string
+	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
+	// of GraIL. Every protocol but Test needs the split test.
+	Protocol Protocol
+	Seed     int64
 	// Queries is the URL of a table of queries without labelled answers, to read instead of the
 	// split's. Optional.
 	Queries string
@@ -92,5 +96,8 @@ func (p Params) Load(ctx context.Context, s Shard) (*Bundle, error) {
 	slices.SortFunc(queries, func(a, b Query) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Relation, b.Relation))
 	})
+	for i := range queries {
+		queries[i].Sample = Sample{p.Protocol.Negatives(), uint64(p.Seed)}
+	}
 	return &Bundle{Number: s.Number, Queries: queries}, nil
 }

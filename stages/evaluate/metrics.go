@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"tagnet/model/ranking"
+	"tagnet/stages/bundle"
 	"tagnet/stages/score"
 )
 
@@ -32,6 +33,11 @@ type Summary struct {
 type Metrics struct {
 	Split      string `json:"split"`
 	Checkpoint string `json:"checkpoint"`
+	// Protocol is empty for bundle.Test. Negatives is the number of random entities that each answer is ranked among, and
+	// Seed theirs; 0 stands for all entities.
+	Protocol  bundle.Protocol `json:"protocol,omitempty"`
+	Negatives int             `json:"negatives,omitempty"`
+	Seed      int64           `json:"seed,omitempty"`
 	Summary
 	// Distinct is the number of distinct pairs (source, relation), each propagated once.
 	Distinct int64 `json:"distinct"`

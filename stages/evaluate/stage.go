@@ -179,7 +179,9 @@ func (f *writeFn) ProcessElement(ctx context.Context, g *Gatherer, emit func(str
 }
 
 func (f *writeFn) metrics(ctx context.Context, url string, g *Gatherer) error {
-	m := g.Metrics(f.Params.Queries.Split, f.Params.Model.Checkpoint)
+	q := f.Params.Queries
+	m := g.Metrics(q.Split, f.Params.Model.Checkpoint)
+	m.Protocol, m.Negatives, m.Seed = q.Protocol, q.Protocol.Negatives(), q.Seed
 	c, err := f.Params.calibration(ctx)
 	if err != nil {
 		return err

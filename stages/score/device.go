@@ -78,9 +78,11 @@ func (r *deviceRanker) Close() error {
 	return scorer.Close()
 }
 
-// score scores queries with their labelled answers.
+// score scores queries with their labelled answers. A device ranks among all entities; answers are ranked among a sample
+// here, by the scores.
 func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 	list := make([]gpu.Query, len(queries))
+	sampled := make([][]ranking.Rank, len(queries))
 	for i, q := range queries {
 		list[i] = gpu.Query{Source: q.Source, Relation: q.Relation, Known: q.Known}
 		for _, answer := range q.Answers {
@@ -88,8 +90,13 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 				list[i].Answers = append(list[i].Answers, answer)
 			}
 		}
-		if !r.list.Plain() {
+		if !r.list.Plain() || q.Sample.Negatives > 0 {
 			list[i].Choose = func(scores []float32) []ranking.Candidate {
+				if q.Sample.Negatives > 0 {
+					for _, answer := range list[i].Answers {
+						sampled[i] = append(sampled[i], rankOf(q, answer, scores))
+					}
+				}
 				r.top = r.list.Top(scores, q.Source, q.Known, r.top)
 				return r.top
 			}
@@ -99,6 +106,11 @@ func (r *deviceRanker) score(queries []bundle.Query) ([]gpu.Answered, error) {
 	if err != nil {
 		first, last := queries[0], queries[len(queries)-1]
 		return nil, fmt.Errorf("scoring (%d, %d, ?) to (%d, %d, ?): %w", first.Source, first.Relation, last.Source, last.Relation, err)
+	}
+	for i, ranks := range sampled {
+		if ranks != nil {
+			answered[i].Ranks = ranks
+		}
 	}
 	return answered, nil
 }

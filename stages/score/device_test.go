@@ -111,21 +111,31 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	for _, list := range []ranking.Selection{
 		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.Beside}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
 	} {
-		want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		devices := &acceleratortest.Devices{Kernel: portable(t)}
-		got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, list)
-		if err != nil || done != rows || int64(rows) != b.Rows() || len(announced) != 0 {
-			t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-cpu +device):\n%s", list, diff)
-		}
-		if want := []string{"open", "scorer", "score", "score", "score", "close scorer"}; !slices.Equal(devices.Operations, want) {
-			t.Errorf("operations %q, want %q", devices.Operations, want)
-		}
+		compareRankers(t, m, b, list)
+	}
+	for i := range b.Queries {
+		b.Queries[i].Sample = bundle.Sample{Negatives: 9, Seed: 4}
+	}
+	compareRankers(t, m, b, ranking.Selection{K: 3})
+}
+
+// compareRankers ranks on a device and on the CPU.
+func compareRankers(t *testing.T, m Model, b *bundle.Bundle, list ranking.Selection) {
+	t.Helper()
+	want, rows, _, err := rankOn(t, t.Context(), m, nil, device.CPU, b, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := &acceleratortest.Devices{Kernel: portable(t)}
+	got, done, announced, err := rankOn(t, t.Context(), m, devices, device.CUDA, b, list)
+	if err != nil || done != rows || int64(rows) != b.Rows() || len(announced) != 0 {
+		t.Fatalf("%d of %d rows, announced %q, %v", done, rows, announced, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%+v (-cpu +device):\n%s", list, diff)
+	}
+	if want := []string{"open", "scorer", "score", "score", "score", "close scorer"}; !slices.Equal(devices.Operations, want) {
+		t.Errorf("operations %q, want %q", devices.Operations, want)
 	}
 }
 

@@ -136,7 +136,7 @@ func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selectio
 		}
 		out.Results = append(out.Results, Result{
 			Row: q.Rows[i], Answer: answer, Score: score,
-			Rank: ranking.Filtered(scores, answer, q.Known), Distance: t.distance(answer),
+			Rank: rankOf(q, answer, scores), Distance: t.distance(answer),
 		})
 	}
 	if list.K > 0 {
@@ -149,6 +149,14 @@ func (t *thread) results(q bundle.Query, scores []float32, list ranking.Selectio
 		}
 	}
 	return out, nil
+}
+
+// rankOf ranks an answer of a query by the scores of all entities.
+func rankOf(q bundle.Query, answer int32, scores []float32) ranking.Rank {
+	if q.Sample.Negatives > 0 {
+		return ranking.Among(scores, answer, q.Negatives(answer, len(scores)))
+	}
+	return ranking.Filtered(scores, answer, q.Known)
 }
 
 // ErrNotFinite is the error of a ranker for a model whose scores are not numbers.

@@ -16,7 +16,7 @@ var groups = []struct {
 	title string
 	flags string
 }{
-	{"data", `workspace run results dataset format columns header entity_names relation_names inference types type_relation split splits queries
+	{"data", `workspace run results dataset format columns header entity_names relation_names inference types type_relation split splits protocol queries
 		relation sources candidates only_new`},
 	{"model", `checkpoint weights from relations base_rate preset layers deltas dim policy delta delta_mode attention temperature node_ratio degree_ratio
 		evaluation_node_ratio evaluation_degree_ratio aggregate message dependent bias degree_messages`},

@@ -15,10 +15,16 @@ import (
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
 // trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of
-// other entities as its inference graph.
+// other entities as its inference graph; or "chain", a poor one of random facts and such an inference graph.
 func trained(t testing.TB, kind string) string {
 	t.Helper()
 	return pipelinetest.Template(t, kind, func(workspace string) {
+		if kind == "chain" {
+			pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace,
+				"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 80)))
+			pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
+			return
+		}
 		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60))}
 		if kind == "inductive" {
 			arguments = append(arguments, "--inference", pipelinetest.Dataset(t, pipelinetest.Ring("o", 40)))

@@ -38,6 +38,7 @@ type flags struct {
 	best, threads             int
 	memory                    int64
 	baseRate                  float64
+	protocolFlag
 	weightsFlags
 	explanationFlags
 }
@@ -50,6 +51,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Scores with a trained model: ranks the answers of a split's queries, or answers your own with --queries or --relation.",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.split, "split", "test", "`train|valid|test`: the split whose queries are ranked; with --queries or --relation, whose graph is used")
+			f.protocolFlag.register(set)
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
 			f.weightsFlags.register(set)
 			set.IntVar(&f.best, "top_k", 10, "best answers kept for each query; 1 or more, or 0 for a split")
@@ -72,6 +74,9 @@ func Pipeline() command.Pipeline {
 
 func (f *flags) check() error {
 	if err := command.OneOf("split", f.split, workspace.Splits...); err != nil {
+		return err
+	}
+	if err := f.checkProtocol(); err != nil {
 		return err
 	}
 	if err := command.CheckKernel(f.kernel); err != nil {
@@ -99,8 +104,11 @@ func (f *flags) check() error {
 
 // recorded decides the content of an evaluation, besides the graph.
 type recorded struct {
-	Split      string `json:"split"`
-	Checkpoint string `json:"checkpoint"`
+	Split string `json:"split"`
+	// Protocol is that of --protocol, empty for the usual one, and Negatives the number of random entities that it draws.
+	Protocol   bundle.Protocol `json:"protocol,omitempty"`
+	Negatives  int             `json:"negatives,omitempty"`
+	Checkpoint string          `json:"checkpoint"`
 	// Weights is the SHA-256 of the checkpoint's weights, Queries that of the file of queries.
 	Weights string `json:"weights"`
 	Queries string `json:"queries,omitempty"`
@@ -200,27 +208,28 @@ func (a *scoring) openCheckpoint(ctx context.Context) error {
 	return a.openCalibration(ctx)
 }
 
-// evaluate ranks the answers of a split.
+// evaluate ranks the answers of a split, or of what --protocol asks.
 func (a *scoring) evaluate(ctx context.Context) error {
 	w := a.e.Workspace
-	queries, err := a.loaded.Queries(ctx, a.split)
+	queries, err := a.evaluated(ctx)
 	if err != nil {
 		return err
 	}
-	if len(queries) == 0 {
-		return fmt.Errorf("--split %s has no queries: put facts into the dataset's %s.txt and preprocess again", a.split, a.split)
-	}
+	a.distinct = distinct(queries)
 	if err := a.divide(ctx, int64(len(queries))); err != nil {
 		return err
 	}
-	stage := a.stage(w.EvaluationFolder(a.split), int64(len(queries)), a.recorded())
+	r := a.recorded()
+	r.Protocol, r.Negatives = a.evaluates(), a.evaluates().Negatives()
+	stage := a.stage(w.EvaluationFolder(a.name()), int64(len(queries)), r)
+	stage.Seed = a.sampled()
 	stage.Outputs = []string{evaluate.MetricsFile, evaluate.RankingsTable + "/", evaluate.PredictionsTable + "/"}
 	done, err := stage.Begin(ctx, a.e.Force)
 	if err != nil {
 		return err
 	}
 	if done {
-		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.split))
+		a.e.Say("%s is complete with the same configuration; use --force to score again", w.Evaluation(a.name()))
 		return a.showMetrics(ctx, false)
 	}
 	if err := a.score(ctx, &stage, int64(len(queries))); err != nil {
@@ -237,7 +246,6 @@ func (a *scoring) divide(ctx context.Context, queries int64) error {
 	}
 	sizes.Queries = queries
 	c := a.model.Record.Configuration
-	a.distinct = min(queries, sizes.Distinct)
 	if a.asked != nil {
 		a.distinct = a.asked.distinct
 	}
@@ -317,7 +325,9 @@ func (a *scoring) rank(ctx context.Context, stage *workspace.Stage, queries int6
 func (a *scoring) pipeline(folder string, held lock.Lock, announce string) *beam.Pipeline {
 	w := a.e.Workspace
 	p := evaluate.Params{
-		Queries: bundle.Params{Graph: w.Graph(), Split: a.split, Queries: a.table(), Work: a.work(), Best: a.best},
+		Queries: bundle.Params{
+			Graph: w.Graph(), Split: a.split, Protocol: a.evaluates(), Seed: a.sampled(), Queries: a.table(), Work: a.work(), Best: a.best,
+		},
 		Model: score.Params{
 			Graph: w.Graph(), Split: a.split, Checkpoints: string(a.model.Folder), Checkpoint: a.model.Record.Name(),
 			Best: a.best, Threads: a.threads, MostThreads: a.plan.MaxThreads, Memory: a.memory * budget.MiB, Kernel: a.e.Variant(a.kernel),
@@ -350,7 +360,7 @@ func Build(p evaluate.Params) *beam.Pipeline {
 // command.
 func (a *scoring) showMetrics(ctx context.Context, made bool) error {
 	w := a.e.Workspace
-	folder := w.Evaluation(a.split)
+	folder := w.Evaluation(a.name())
 	m, err := storage.ReadJSON[evaluate.Metrics](ctx, storage.Join(folder, evaluate.MetricsFile))
 	if err != nil {
 		return err
