@@ -34,6 +34,7 @@ type evidence struct {
 	checkpoint  *checkpoint.Record
 	toGo        int // configured epochs of a training that is not finished, else 0
 	evaluations []evaluation
+	protocols   []evaluation // by other protocols than the usual one
 	own         []ownAnswers
 	notShown    []string // folders of answers beyond ownFolders
 	searched    []*searchTable
@@ -69,6 +70,7 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 	e.distances = readSplits[distances.Distribution](ctx, e, "distances", "distribution.json", "distances", content{dataSection, "distances"})
 	e.readTraining(ctx)
 	e.readEvaluations(ctx)
+	e.readProtocols(ctx)
 	e.readOwnQueries(ctx)
 	e.messages = readSplits[messages.Summary](ctx, e, w.InRun("messages"), "summary.json", "messages", content{messagesSection, "message counts"})
 	for _, m := range e.messages {

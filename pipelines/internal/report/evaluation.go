@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"tagnet/formats/storage"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/chart"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
 	"tagnet/stages/evaluate"
 )
 
@@ -45,6 +47,27 @@ func (e *evidence) readMetrics(ctx context.Context, shown ...content) {
 	}
 }
 
+// readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best checkpoint.
+func (e *evidence) readProtocols(ctx context.Context) {
+	for _, name := range bundle.Protocols[1:] {
+		folder, command := e.workspace.EvaluationFolder(name), e.workspace.Command("score", "--protocol", name)
+		there, err := storage.Exists(ctx, e.workspace.Path(folder, evaluate.MetricsFile))
+		e.check(err)
+		if err != nil || !there {
+			continue
+		}
+		v, err := read[evaluation](ctx, e, folder, evaluate.MetricsFile, command)
+		if err == nil {
+			_, err = e.checkBest(ctx, name, command)
+		}
+		if err != nil {
+			e.missing(evaluationSection, "The metrics of the protocol "+name+" cannot be shown", command, err)
+			continue
+		}
+		e.protocols = append(e.protocols, v)
+	}
+}
+
 // checkBest returns the model of an evaluation, or of answers to a user's own queries. It returns an error if its weights
 // are not those of the best checkpoint.
 func (e *evidence) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
@@ -67,6 +90,7 @@ func (e *evidence) checkBest(ctx context.Context, name string, command workspace
 func (e *evidence) composeEvaluation() section {
 	s := section{ID: evaluationSection, Title: "Evaluation"}
 	if len(e.evaluations) == 0 {
+		s.Tables = e.protocolTables()
 		return s
 	}
 	v := e.evaluations[0]
@@ -90,7 +114,7 @@ func (e *evidence) composeEvaluation() section {
 	}
 	distances := breakdown("By distance, in numbers", "From the source to the answer, in edges.", "Distance", distanceNames(v.ByDistance), v.ByDistance)
 	distances.Folded = true
-	s.Tables = append(v.relationTables(), distances)
+	s.Tables = slices.Concat(e.protocolTables(), v.relationTables(), []table{distances})
 	if v.Calibration != nil {
 		s.Tables = append(s.Tables, calibrationTable(v.Calibration))
 	}
@@ -128,6 +152,20 @@ func (v evaluation) wholeTable(several bool) table {
 		t.add(append(row, values(v.Mean), values(v.Optimistic))...)
 	}
 	return t
+}
+
+// protocolTables returns a table of the metrics by other protocols, or none.
+func (e *evidence) protocolTables() []table {
+	if len(e.protocols) == 0 {
+		return nil
+	}
+	t := table{Title: "Other protocols", Head: []string{"Protocol", "Queries", "MRR", "Hits@1", "Hits@10", "Hits@10, mean"},
+		Note: "What other papers rank. Pessimistic ranks, and in the last column those that count one half of the ties."}
+	for _, v := range e.protocols {
+		m := v.Pessimistic
+		t.add(fmt.Sprintf("%s: %s", v.Protocol, v.Protocol.About()), count(v.Queries), metric(m.MRR), metric(m.Hits1), metric(m.Hits10), metric(v.Mean.Hits10))
+	}
+	return []table{t}
 }
 
 // directionTable returns a table with a row for each direction.

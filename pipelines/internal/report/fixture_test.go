@@ -16,6 +16,7 @@ import (
 	"tagnet/model/configuration"
 	"tagnet/model/ranking"
 	"tagnet/pipelines/internal/workspace"
+	"tagnet/stages/bundle"
 	"tagnet/stages/distances"
 	"tagnet/stages/evaluate"
 	"tagnet/stages/graph"
@@ -76,6 +77,9 @@ func complete(t testing.TB, w workspace.Workspace) {
 		for _, split := range (&evidence{workspace: w}).splitsIn(context.Background(), stage) {
 			folders = append(folders, stage+"/"+split)
 		}
+	}
+	for _, protocol := range bundle.Protocols[1:] {
+		folders = append(folders, w.EvaluationFolder(protocol))
 	}
 	folders = append(folders, workspace.AnalysisFolder, w.CheckpointsFolder())
 	var inputs map[string]string
