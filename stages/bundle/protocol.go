@@ -9,16 +9,16 @@ import (
 	"tagnet/model/random"
 )
 
-// Protocol says which queries are asked, and among which entities their answers are ranked. "" is Test.
+// Protocol says which queries an evaluation has, and among which entities their answers are ranked. "" is Test.
 type Protocol string
 
 const (
-	// Test asks the queries of the split, and ranks each answer among all entities but the other known answers.
+	// Test takes the queries of the split, and ranks each answer among all entities but the other known answers.
 	Test Protocol = "test"
-	// ValidAndTest asks the queries of the inference graph's validation and test facts together, and ranks as Test does: the
+	// ValidAndTest takes the queries of the inference graph's validation and test facts together, and ranks as Test does: the
 	// protocol of RED-GNN, AdaProp, A*Net and ULTRA in the inductive setting. The split is test.
 	ValidAndTest Protocol = "valid-and-test"
-	// GraIL asks the queries of the split, and ranks each answer among 50 candidates: itself and random entities that are
+	// GraIL takes the queries of the split, and ranks each answer among 50 candidates: itself and random entities that are
 	// no known answers. GraIL's paper speaks of 50 negatives; its program, and those that were derived from it, draw 49.
 	GraIL Protocol = "grail"
 )
