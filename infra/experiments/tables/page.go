@@ -208,11 +208,21 @@ func (e *evidence) degrees(t *text) {
 	t.table([]string{"", "without", "with", "difference ± SE of seeds"}, rows)
 }
 
+// ofPaper reports whether a table above the further experiments shows a cell: one of the main tables, of the ablation or of quality by delta.
+func (e *evidence) ofPaper(c *cell) bool {
+	if len(c.Varied) == 0 {
+		return c.Experiment == "specific-degree" || slices.ContainsFunc(e.published.Methods, func(m method) bool {
+			return m.Experiment == c.Experiment && m.Figures[c.Dataset] != nil
+		})
+	}
+	return slices.Contains(e.deltaCells(c.Dataset), c)
+}
+
 // further adds what the experiments beyond the paper's gave, by dataset.
 func (e *evidence) further(t *text) {
 	byDataset := map[string][]comparison.Group{}
 	for _, key := range slices.Sorted(maps.Keys(e.cells)) {
-		if c := e.cells[key]; c.file != paperFile && len(c.Results) > 0 {
+		if c := e.cells[key]; !e.ofPaper(c) && len(c.Results) > 0 {
 			byDataset[c.Dataset] = append(byDataset[c.Dataset], c.Group)
 		}
 	}
@@ -316,7 +326,7 @@ func (e *evidence) explained(t *text) {
 		t.say("**`%s`**: %s. %s", p.key, strings.Join(p.text, "; "), note)
 	}
 	for _, key := range slices.Sorted(maps.Keys(e.notes)) {
-		if c := e.cells[key]; !shown[key] && (c == nil || c.file == paperFile) && e.notes[key] != "" {
+		if c := e.cells[key]; !shown[key] && (c == nil || e.ofPaper(c)) && e.notes[key] != "" {
 			t.say("**`%s`**: %s", key, e.notes[key])
 		}
 	}
