@@ -66,6 +66,7 @@ func (s *session) make(ctx context.Context) (err error) {
 	if err := s.build(ctx); err != nil {
 		return err
 	}
+	fmt.Fprintf(s.diagnostics, "%s to make on %s, with %d MiB\n", count(s.waiting(), "run"), count(s.cores, "core"), s.memory)
 	stop, timeUp := s.stopInTime()
 	defer stop()
 	begun := time.Now()
@@ -219,10 +220,11 @@ func (s *session) count(state engine.State) (n int) {
 }
 
 // waiting returns the number of runs that are to be made.
-func (s *session) waiting() int {
-	n := s.count(engine.Missing) + s.count(engine.Interrupted) + s.count(engine.Trained)
-	if s.force {
-		n += s.count(engine.Stale)
+func (s *session) waiting() (n int) {
+	for _, status := range s.statuses {
+		if s.engine.Makes(status) {
+			n++
+		}
 	}
 	return n
 }

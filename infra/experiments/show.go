@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,6 +23,10 @@ func (s *session) printPlan() error {
 			note = "took " + duration(status.Result.Training.Seconds)
 		case engine.Running, engine.Interrupted:
 			note = fmt.Sprintf("epoch %d of %d", status.Epochs, r.Configuration.Epochs)
+		case engine.Trained:
+			if len(status.Unscored) > 0 {
+				note = "to evaluate: " + strings.Join(status.Unscored, ", ")
+			}
 		}
 		if seconds, known := s.estimates.Seconds(r, left); known && status.State != engine.Done && left > 0 {
 			note = joined(note, "about "+duration(seconds))
@@ -50,10 +55,12 @@ func joined(note, more string) string {
 
 // timeLeft estimates the time until all runs are made. epochs has those that runs in progress have finished.
 func (s *session) timeLeft(epochs map[string]int) string {
+	if s.waiting() == 0 {
+		return "nothing to make"
+	}
 	total, unknown := 0.0, 0
 	for i, r := range s.runs {
-		switch status := s.statuses[i]; status.State {
-		case engine.Missing, engine.Interrupted, engine.Trained:
+		if status := s.statuses[i]; s.engine.Makes(status) {
 			seconds, known := s.estimates.Seconds(r, r.Configuration.Epochs-max(status.Epochs, epochs[r.ID()]))
 			if !known {
 				unknown++

@@ -197,7 +197,7 @@ type work struct {
 	Status
 }
 
-// makes reports whether Run works on a run of a state.
-func (e *Engine) makes(s Status) bool {
+// Makes reports whether Run makes a run that is so far.
+func (e *Engine) Makes(s Status) bool {
 	return slices.Contains([]State{Missing, Interrupted, Trained}, s.State) || s.State == Stale && e.Force
 }

@@ -27,7 +27,7 @@ type Event struct {
 func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) error {
 	var waiting []work
 	for i, r := range runs {
-		if e.makes(statuses[i]) {
+		if e.Makes(statuses[i]) {
 			if err := e.Needs(r); err != nil {
 				return err
 			}
