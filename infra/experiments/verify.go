@@ -42,11 +42,8 @@ func (s *session) verify(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if s.engine.Program.Path == "" {
-		fmt.Fprintln(s.diagnostics, "building tagnet")
-		if s.engine.Program, err = engine.Build(ctx, filepath.Join(s.state, "bin", "tagnet")); err != nil {
-			return err
-		}
+	if err := s.build(ctx); err != nil {
+		return err
 	}
 	folder, err := os.MkdirTemp(s.state, "verify-")
 	if err != nil {
