@@ -5,26 +5,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tagnet/formats/results"
 	"tagnet/pipelines/comparison"
+	"tagnet/stages/bundle"
 )
-
-// protocolNotes says what each protocol of score other than the paper's ranks, and whose numbers it is comparable with.
-var protocolNotes = []struct{ name, says string }{
-	{"valid-and-test", "The validation and test facts of the inference graph together, among all entities, as RED-GNN, AdaProp, A\\*Net and ULTRA do."},
-	{"grail", "Test facts, each answer among 49 random negatives, as GraIL does. Three digits of such a number depend on the draw."},
-}
 
 // protocols adds the tables that are comparable with other papers.
 func (e *evidence) protocols(t *text) {
 	t.say("## Beside other papers")
-	t.say("Inductive papers differ in what they rank: only numbers of one protocol are comparable. `score --protocol NAME` evaluates a model by each. Hits@10:")
-	for _, p := range protocolNotes {
-		t.say("**`%s`**: %s", p.name, p.says)
+	t.say("Inductive papers differ in what they rank: only numbers of one protocol are comparable. `score --protocol NAME` evaluates a model by each. They also differ in ties: ours count against the answer, and below them stands what mean ranks of ties give, to which RED-GNN's and GraIL's are closest. Hits@10:")
+	for _, name := range bundle.Protocols[1:] {
+		t.say("**`%s`**: %s.", name, strings.ReplaceAll(bundle.Protocol(name).About(), "*", "\\*"))
 		var rows [][]string
 		for _, m := range e.published.Others {
-			if m.Protocol != p.name {
+			if m.Protocol != name {
 				continue
 			}
 			row := []string{m.Method + ", published"}
@@ -37,9 +33,15 @@ func (e *evidence) protocols(t *text) {
 		for _, m := range e.published.Methods {
 			row, some := []string{m.Method + ", ours"}, false
 			for _, dataset := range inductive {
-				ours := e.cell(dataset, m.Experiment).Metric(p.name, comparison.Hits10)
-				some = some || ours.N > 0
-				row = append(row, plus(ours))
+				c, text := e.cell(dataset, m.Experiment), "–"
+				if ours := c.Metric(name, comparison.Hits10); ours.N > 0 {
+					some = true
+					text = plus(ours) + "<br>mean " + plus(c.Spread(func(r results.Result) (float64, bool) {
+						evaluation, ok := r.Evaluation[name]
+						return evaluation.Mean.Hits10, ok
+					}))
+				}
+				row = append(row, text)
 			}
 			if measured = measured || some; some {
 				rows = append(rows, row)
