@@ -26,7 +26,6 @@ type astar struct {
 	propagator *Propagator
 	rows       []int32 // 0, 1, 2, ..: the rows of a layer's receivers
 	current    []int32 // version of each entity
-	visited    []int32 // entities that have a version of their own
 	versions   int
 
 	states     []float32 // [versions, dim]
@@ -105,10 +104,8 @@ func (a *astar) forward() {
 		p.forward(&p.update)
 		a.prioritize(layer.first, layer.first+len(layer.entities))
 		for i, o := range layer.entities {
-			if a.current[o] == 0 {
-				a.visited = append(a.visited, o)
-			}
 			a.current[o] = int32(layer.first + i)
+			a.selection.visit(o, a.priorities[layer.first+i])
 		}
 	}
 }
@@ -126,7 +123,8 @@ func (a *astar) begin() {
 	a.prioritize(0, 2)
 	clear(a.current)
 	a.current[p.query.Source] = 1
-	a.visited = append(a.visited[:0], p.query.Source)
+	a.selection.start(a.priorities[0])
+	a.selection.visit(p.query.Source, a.priorities[1])
 }
 
 // extend allocates count more versions.
