@@ -64,7 +64,7 @@ type Entry struct {
 type Rung struct {
 	// Number counts from 1.
 	Number, Epochs int
-	// Entries are sorted: those with the best validation MRR first, of equal ones that of the lower number, and at last those that diverged.
+	// Entries are sorted: those with the best validation MRR first, of equal ones that which was ahead at the rung before, or has the lower number, and at last those that diverged.
 	Entries []Entry
 	// Promoted is how many entries are trained further.
 	Promoted int
@@ -164,7 +164,7 @@ func (s Search) train(ctx context.Context, r *Rung, t Trainer, atATime int) erro
 	r.Untrained = all - len(r.Entries)
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
 		diverged := func(e Entry) int { return min(1, len(e.Diverged)) }
-		return cmp.Or(diverged(a)-diverged(b), cmp.Compare(b.Outcome.MRR, a.Outcome.MRR), a.Candidate.Number-b.Candidate.Number)
+		return cmp.Or(diverged(a)-diverged(b), cmp.Compare(b.Outcome.MRR, a.Outcome.MRR))
 	})
 	return nil
 }

@@ -208,13 +208,24 @@ func TestOtherFailureEndsTheSearch(t *testing.T) {
 	}
 }
 
-// TestEqualValues checks that of candidates with equal values those of lower numbers are kept, in any order of their trainings.
+// TestEqualValues checks that of candidates with equal values those of lower numbers are kept, in any order of their trainings, and
+// at a later rung those that were ahead.
 func TestEqualValues(t *testing.T) {
 	t.Parallel()
 	s, trainings := example(), newState()
 	trainings.value = func(Candidate, int) float64 { return .5 }
 	result, _, err := run(t, t.Context(), s, trainings, 4)
 	if want := [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {0, 1, 2, 3}, {0, 1}}; err != nil || cmp.Diff(want, shape(result)) != "" {
+		t.Errorf("%v, %v", err, shape(result))
+	}
+	trainings.value = func(c Candidate, epochs int) float64 {
+		if epochs == 1 {
+			return float64(c.Number) / 100
+		}
+		return .5
+	}
+	result, _, err = run(t, t.Context(), s, trainings, 4)
+	if want := [][]int{{11, 10, 9, 8}, {11, 10}}; err != nil || cmp.Diff(want, shape(result)[1:]) != "" {
 		t.Errorf("%v, %v", err, shape(result))
 	}
 }

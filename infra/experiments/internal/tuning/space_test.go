@@ -69,7 +69,7 @@ func TestDrawOfASmallSpace(t *testing.T) {
 	t.Parallel()
 	s := Search{
 		Space:      Space{"layers": {Integers: []int{5, 6}}, "policy": {Choices: raw(`"window"`, `"astar"`)}, "degree_messages": {Choices: raw("true", "false")}},
-		Candidates: 20, Rungs: []int{1}, KeepOneIn: 2,
+		Candidates: 7, Rungs: []int{1}, KeepOneIn: 2,
 	}
 	seen := map[configuration.Configuration]bool{}
 	for _, c := range s.Draw(configuration.Default()) {

@@ -17,15 +17,15 @@ func (s Search) Print(w io.Writer, r Rung) error {
 		mrr, note := fmt.Sprintf("%.4f", e.Outcome.MRR), ""
 		switch {
 		case e.Diverged != "":
-			mrr, note = "diverged", e.Diverged
+			mrr, note = "diverged", "  "+e.Diverged
 		case i < r.Promoted:
-			note = "continues"
+			note = "  continues"
 		}
 		fmt.Fprintf(table, "%d\t%s\t%.1f\t", e.Candidate.Number, mrr, e.Outcome.Seconds/60)
 		for _, field := range fields {
 			fmt.Fprintf(table, "%s\t", Value(e.Candidate.Configuration, field))
 		}
-		fmt.Fprintf(table, "  %s\n", note) // the last column has no tab, and so is aligned to the left
+		fmt.Fprintf(table, "%s\n", note) // the last column has no tab, and so is aligned to the left
 	}
 	return table.Flush()
 }
