@@ -191,6 +191,27 @@ func (b bench) sweep(t *testing.T) {
 		}
 		contains(t, text, "1 run is made by other processes", "0 of 1 runs are done")
 	})
+	t.Run("a protocol that is added is evaluated", func(t *testing.T) {
+		one := flags + " --only *-delta-0-seed-1 --protocols test,grail"
+		text, err := b.call(ctx, state, one+" --plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, text, "trained  to evaluate: grail")
+		if text, err := b.call(ctx, state, one); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		got, err := results.Read(ctx, filepath.Join(state, "results", r.Path()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, got.Evaluation[results.TestProtocol]); diff != "" {
+			t.Error(diff)
+		}
+		if grail := got.Evaluation["grail"]; grail.Candidates != 50 || grail.Queries != e.Queries || grail.Pessimistic.MRR <= e.Pessimistic.MRR || got.Weights != r.Weights {
+			t.Errorf("%+v", grail)
+		}
+	})
 	t.Run("another configuration is stale", func(t *testing.T) {
 		changed := strings.Replace(flags, "--epochs 2", "--epochs 1", 1) + " --only *-delta-1-seed-2"
 		text, err := b.call(ctx, state, changed)
@@ -287,7 +308,7 @@ func (b bench) failures(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "mine.json")
 	text := fmt.Sprintf(`{"experiments": [
-		{"name": "bad", "datasets": [{"dataset": %[1]q}], "flags": {"epochs": 1, "dim": 4, "layers": 2, "batch_size": 256}, "seeds": [1], "protocols": ["none"]},
+		{"name": "bad", "datasets": [{"dataset": %[1]q}], "flags": {"epochs": 1, "dim": 4, "layers": 2, "batch_size": 256, "learning_rate": 1e30}, "seeds": [1]},
 		{"name": "graph", "datasets": [{"dataset": %[2]q}], "seeds": [1, 2]},
 		{"name": "good", "datasets": [{"dataset": %[1]q}], "flags": {"epochs": 1, "dim": 4, "layers": 2, "batch_size": 256}, "seeds": [1]}
 	]}`, b.dataset, broken)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
+	"tagnet/stages/bundle"
 )
 
 const example = `{
@@ -21,7 +22,7 @@ const example = `{
       "flags": {"epochs": 2, "policy": "window"},
       "vary": {"delta": [0, 1], "dim": [16]},
       "seeds": [1, 7],
-      "protocols": ["test", "other"],
+      "protocols": ["test", "valid-and-test"],
       "memory": 2048
     },
     {"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "seeds": [1]}
@@ -94,6 +95,10 @@ func TestParseNamesTheMistake(t *testing.T) {
 		{`"fixed"`, `"Fixed/x"`, `f.json:4:7: the name "Fixed/x"`},
 		{`"fixed"`, `"` + strings.Repeat("long", 16) + `"`, `f.json:4:7: the run "longlong`},
 		{`[1, 7]`, `[]`, `f.json:11:7: experiment fixed has no seeds`},
+		{`"epochs": 2`, `"validate_every": 0`, `f.json:6:9: fixed on WN18RR_v1: --validate_every is 0 and --valid_limit 0`},
+		{`"valid-and-test"`, `"valid"`, `f.json:6:9: fixed on WN18RR_v1: unknown protocol "valid": want one of test, valid-and-test, grail`},
+		{`"valid-and-test"`, `"test"`, `f.json:6:9: fixed on WN18RR_v1: the protocol test stands twice`},
+		{`"inference": "data/mine-ind", `, ``, `f.json:7:9: fixed on data/My graph: the protocol valid-and-test is about an inference graph, which data/My graph`},
 		{`2048`, `-1`, `f.json:13:7: memory is -1: want MiB`},
 	} {
 		text := strings.Replace(example, c.old, c.new, 1)
@@ -148,6 +153,17 @@ func TestPaper(t *testing.T) {
 	}
 	if last := runs[len(runs)-1]; last.ID() != "FB15k-237/fixed-seed-1" || last.Configuration.Epochs != 20 || last.Configuration.Delta != 2 {
 		t.Errorf("the last run is %s", last.ID())
+	}
+}
+
+// TestProtocols holds that the names are those of score, whose package would link Beam.
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(bundle.Protocols, Protocols); diff != "" {
+		t.Error(diff)
+	}
+	if Protocols[1] != string(bundle.ValidAndTest) {
+		t.Errorf("%s asks validation facts", bundle.ValidAndTest)
 	}
 }
 

@@ -139,6 +139,9 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 		}
 		r.Inference = of
 	}
+	if err := r.checkProtocols(); err != nil {
+		return r, err
+	}
 	flags := map[string]string{}
 	for _, given := range []map[string]Value{e.Flags, d.Flags} {
 		for flag, value := range given {
@@ -160,6 +163,24 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	var err error
 	r.Configuration, r.Validation, err = configure(ctx, d.Preset, flags)
 	return r, err
+}
+
+// Protocols are the names of all protocols of score, of which the second asks validation facts of an inference graph.
+var Protocols = []string{results.TestProtocol, "valid-and-test", "grail"}
+
+// checkProtocols returns an error for a protocol that score would refuse when the training has been made.
+func (r Run) checkProtocols() error {
+	for i, p := range r.Protocols {
+		switch {
+		case !slices.Contains(Protocols, p):
+			return fmt.Errorf("unknown protocol %q: want one of %s", p, strings.Join(Protocols, ", "))
+		case slices.Contains(r.Protocols[:i], p):
+			return fmt.Errorf("the protocol %s stands twice", p)
+		case p == Protocols[1] && r.Inference == "":
+			return fmt.Errorf("the protocol %s is about an inference graph, which %s does not have", p, r.Source)
+		}
+	}
+	return nil
 }
 
 var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._-]`)
