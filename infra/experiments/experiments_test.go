@@ -1,6 +1,7 @@
 package main
 
 import (
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,13 +181,23 @@ func (b bench) sweep(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(other, "results")); err != nil {
 			t.Fatal(err)
 		}
+		text, err := b.call(ctx, other, one+" --protocols grail,test --collect")
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, text, "; to evaluate: grail", "1 result collected", "0 of 1 are done")
+		if got, err := results.Read(ctx, filepath.Join(other, "results", r.Path())); err != nil || len(got.Evaluation) != 1 {
+			t.Errorf("%d evaluations, error %v", len(got.Evaluation), err)
+		}
+		if err := os.Remove(filepath.Join(other, "results", r.Path())); err != nil {
+			t.Fatal(err)
+		}
 		l, err := lock.Acquire(ctx, filepath.Join(other, "sample/runs/sweep-delta-0-seed-1/evaluation/test"), "score", false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Release(ctx)
-		text, err := b.call(ctx, other, one)
-		if err != nil {
+		if text, err = b.call(ctx, other, one); err != nil {
 			t.Fatal(err)
 		}
 		contains(t, text, "1 run is made by other processes", "0 of 1 runs are done")
@@ -198,6 +209,15 @@ func (b bench) sweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		contains(t, text, "trained  to evaluate: grail")
+		before := r
+		before.Commit = strings.Repeat("c", 40)
+		before.Evaluation = map[string]results.Evaluation{results.TestProtocol: e, "of another file": e}
+		if err := results.Write(ctx, filepath.Join(state, "results"), before); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(state, "logs/sample/sweep-delta-0-seed-1.journal")); err != nil {
+			t.Fatal(err)
+		}
 		if text, err := b.call(ctx, state, one); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -205,8 +225,17 @@ func (b bench) sweep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(e, got.Evaluation[results.TestProtocol]); diff != "" {
+		withoutTime := e
+		withoutTime.Seconds = 0
+		if diff := cmp.Diff(withoutTime, got.Evaluation[results.TestProtocol]); diff != "" {
 			t.Error(diff)
+		}
+		if diff := cmp.Diff(e, got.Evaluation["of another file"]); diff != "" {
+			t.Error(diff)
+		}
+		program, err := engine.Open(b.tagnet)
+		if want := stdcmp.Or(program.Commit, before.Commit); err != nil || got.Commit != want {
+			t.Errorf("the result is of commit %q, want %q (%v)", got.Commit, want, err)
 		}
 		if grail := got.Evaluation["grail"]; grail.Candidates != 50 || grail.Queries != e.Queries || grail.Pessimistic.MRR <= e.Pessimistic.MRR || got.Weights != r.Weights {
 			t.Errorf("%+v", grail)

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *session) inspect(ctx context.Context) error {
 
 // collect writes the results of complete runs.
 func (s *session) collect(ctx context.Context) error {
-	collected := s.engine.CollectAll(ctx, s.runs, s.statuses, func(e engine.Event) { s.ended(e) })
+	collected := s.engine.CollectAll(ctx, s.runs, s.statuses, true, s.ended)
 	fmt.Fprintf(s.out, "%s collected to %s; %d of %d are done\n", count(collected, "result"), s.results, s.count(engine.Done), len(s.runs))
 	return s.failed()
 }
@@ -58,7 +59,7 @@ func (s *session) make(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	s.engine.CollectAll(ctx, s.runs, s.statuses, func(e engine.Event) { s.ended(e) })
+	s.engine.CollectAll(ctx, s.runs, s.statuses, false, s.ended)
 	if s.waiting() == 0 {
 		s.finish(0)
 		return s.failed()
@@ -166,6 +167,10 @@ func (s *session) ended(e engine.Event) {
 		fmt.Fprintf(s.out, "%s: failed\n", name)
 		s.failures = append(s.failures, fmt.Sprintf("%s: %v", name, e.Err))
 	case e.Result != nil:
+		if len(e.Unscored) > 0 {
+			fmt.Fprintf(s.out, "%s: %s; to evaluate: %s\n", e.ID(), summary(*e.Result), strings.Join(e.Unscored, ", "))
+			return
+		}
 		i := slices.IndexFunc(s.runs, func(r plan.Run) bool { return r.ID() == e.ID() })
 		s.statuses[i] = engine.Status{State: engine.Done, Epochs: e.Result.Training.Epochs, Result: e.Result}
 		s.estimates.Add(e.Run, *e.Result)

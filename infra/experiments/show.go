@@ -62,7 +62,7 @@ func (s *session) timeLeft(epochs map[string]int) string {
 	for i, r := range s.runs {
 		if status := s.statuses[i]; s.engine.Makes(status) {
 			seconds, known := s.estimates.Seconds(r, r.Configuration.Epochs-max(status.Epochs, epochs[r.ID()]))
-			if !known {
+			if !known && status.State != engine.Trained {
 				unknown++
 			}
 			total += seconds / float64(s.cores)

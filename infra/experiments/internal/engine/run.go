@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,11 +63,20 @@ func (e *Engine) run(ctx context.Context, r plan.Run, s Status, threads int) (re
 	return e.publish(ctx, r)
 }
 
-// publish collects the result of a run and writes its file.
+// publish collects the result of a run and writes its file. Of an earlier result of the same weights it keeps what the state does not
+// have: the evaluations that the plan no longer has, and the program and the machine of a training that the journal lacks.
 func (e *Engine) publish(ctx context.Context, r plan.Run) (results.Result, error) {
 	result, err := e.Collect(ctx, r, e.Trainer)
 	if err != nil {
 		return result, err
+	}
+	before, err := results.Read(ctx, filepath.Join(e.Results, result.Path()))
+	if err == nil && before.Weights == result.Weights {
+		maps.Copy(before.Evaluation, result.Evaluation)
+		result.Evaluation = before.Evaluation
+		if result.Commit == "" {
+			result.Commit, result.Modified, result.Machine = before.Commit, before.Modified, before.Machine
+		}
 	}
 	return result, results.Write(ctx, e.Results, result)
 }

@@ -20,6 +20,8 @@ type Event struct {
 	// Result is that of a run that was completed, Err the failure of one that was not. Neither is set for a run that was interrupted.
 	Result *results.Result
 	Err    error
+	// Unscored are the protocols that the result lacks.
+	Unscored []string
 }
 
 // Run makes runs, in their order and several at a time, until all are made or an interrupt comes. It calls tell, from this goroutine,
@@ -75,24 +77,23 @@ func (e *Engine) Run(ctx context.Context, runs []plan.Run, statuses []Status, te
 	}
 }
 
-// CollectAll writes the results of the runs whose training is complete, with those evaluations that are, and returns how many are complete
-// now. It tells nothing about a run that still lacks an evaluation.
-func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, tell func(Event)) (collected int) {
+// CollectAll writes the results of the runs that are complete in the state, and with partial also of those that have no result yet and
+// lack an evaluation only. It returns the number of results.
+func (e *Engine) CollectAll(ctx context.Context, runs []plan.Run, statuses []Status, partial bool, tell func(Event)) (collected int) {
 	for i, r := range runs {
 		s := statuses[i]
 		evaluated := r
 		evaluated.Protocols = slices.DeleteFunc(slices.Clone(r.Protocols), func(p string) bool { return slices.Contains(s.Unscored, p) })
-		if s.State != Trained || len(evaluated.Protocols) == 0 {
+		if s.State != Trained || len(evaluated.Protocols) == 0 || len(s.Unscored) > 0 && (!partial || s.Result != nil) {
 			continue
 		}
 		result, err := e.publish(ctx, evaluated)
-		switch {
-		case err != nil:
+		if err != nil {
 			tell(Event{Run: r, Err: fmt.Errorf("collecting the result: %w", err)})
-		case len(s.Unscored) == 0:
-			collected++
-			tell(Event{Run: r, Result: &result})
+			continue
 		}
+		collected++
+		tell(Event{Run: r, Result: &result, Unscored: s.Unscored})
 	}
 	return collected
 }
