@@ -40,6 +40,7 @@ func prepare(o options) (*bench, error) {
 	b := &bench{options: o, configuration: configuration.Default()}
 	c := &b.configuration
 	c.Layers, c.Delta, c.Dim, c.Dependent = o.layers, o.delta, o.dim, o.dependent
+	c.ShareStates = o.shareStates
 	if o.negatives > 0 {
 		c.Negatives = o.negatives
 	}

@@ -25,7 +25,7 @@ type options struct {
 	layers, delta, dim int
 	queries, perSource int
 	threads            int
-	train              bool
+	train, shareStates bool
 	kernel             string
 	device             device.Choice
 	dependent          bool
@@ -95,6 +95,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.IntVar(&o.perSource, "per_source", 1, "queries that share a source")
 	set.IntVar(&o.threads, "threads", 1, "queries propagated in parallel")
 	set.BoolVar(&o.train, "train", false, "time forward pass, loss and backward pass of training queries, their facts' edges removed")
+	set.BoolVar(&o.shareStates, "share_states", false, "with --train, compute states that are equal on paper once")
 	set.StringVar(&o.kernel, "kernel", "", "`variant` of the kernels: auto, portable, avx2 or avx512 (default: $TAGNET_KERNEL, or auto)")
 	set.Var(&o.device, "device", "`where` to compute: cpu, cuda, cuda:n, or auto, a device if there is one (default: cpu)")
 	set.BoolVar(&o.dependent, "dependent", false, "let relation embeddings depend on the query")

@@ -116,7 +116,7 @@ func (t *trainer) learn(q tables.Query, key int) error {
 	}
 	t.query = propagation.Query{
 		Source: q.Source, Relation: q.Relation, Removal: removal,
-		Candidates: t.entities, Training: true, Seed: random.Seed(w.seed, uint64(key)),
+		Candidates: t.entities, Training: true, ShareStates: w.configuration.ShareStates, Seed: random.Seed(w.seed, uint64(key)),
 	}
 	_, err := t.head.Run(q.Relation, t.entities, 1, t.heads)
 	return err

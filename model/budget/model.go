@@ -54,7 +54,9 @@ func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 	lanes, ages := int64(1), int64(min(c.Delta, c.Layers)+1)
 	total := 132*v + 18*s.Edges // rows, ranks and senders by layer; arrays grow by a quarter
 	if scoringWindow {
-		lanes = 2              // two queries of a source are propagated together
+		lanes = 2 // two queries of a source are propagated together
+	}
+	if scoringWindow || training && c.ShareStates {
 		total += 22 * v * ages // equal states
 	}
 	if c.Dependent {

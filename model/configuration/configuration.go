@@ -103,6 +103,10 @@ type Configuration struct {
 	Epochs int `json:"epochs"`
 	// Batching is random (the paper's) or grouped.
 	Batching string `json:"batching"`
+	// ShareStates computes states that are equal on paper once while training, and adds up their
+	// gradients: less work for the same model, but for rounding. Only without dropout, which would make
+	// them differ. A device computes all of them.
+	ShareStates bool `json:"share_states,omitzero"`
 }
 
 // Default returns the configuration that the presets modify: the paper's architecture, with
@@ -237,6 +241,7 @@ func (c Configuration) Violations() []Violation {
 	}
 	within(c.EvaluationNodeRatio >= 0 && c.EvaluationNodeRatio <= 1, "evaluation_node_ratio", c.EvaluationNodeRatio)
 	within(c.EvaluationDegreeRatio >= 0, "evaluation_degree_ratio", c.EvaluationDegreeRatio)
+	check(!c.ShareStates || c.Policy == PolicyWindow && c.Dropout == 0, "share_states", c.ShareStates, "false, except for policy window with dropout 0")
 	check(c.Message != MessageRotatE || c.Dim%2 == 0, "dim", c.Dim, "an even number, for message rotate")
 	within(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout)
 	within(c.Negatives >= 1 && c.Negatives <= 1<<20, "negatives", c.Negatives)

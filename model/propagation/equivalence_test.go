@@ -15,21 +15,8 @@ import (
 // computed row by row, bit by bit, in a graph of hubs and leaves with equal messages.
 func TestEquivalentStatesAreCopied(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(3, 1))
-	var facts []graph.Fact
-	const hubs, entities = 20, 400
-	for leaf := int32(hubs); leaf < entities; leaf++ {
-		for range 1 + rng.IntN(2) {
-			facts = append(facts, graph.Fact{Head: leaf, Relation: int32(rng.IntN(2)), Tail: int32(rng.IntN(hubs))})
-		}
-	}
-	for range 40 {
-		facts = append(facts, graph.Fact{Head: int32(rng.IntN(hubs)), Relation: 2, Tail: int32(rng.IntN(hubs))})
-	}
-	g, err := graph.New(entities, 3, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := hubsAndLeaves(t)
+	const entities = 400
 	all := make([]int32, entities)
 	for o := range all {
 		all[o] = int32(o)
@@ -66,6 +53,101 @@ func TestEquivalentStatesAreCopied(t *testing.T) {
 		}
 		if copied < 60*100 {
 			t.Errorf("%s: %d states were copied, want at least a hundred a query", k.Name(), copied)
+		}
+	}
+}
+
+// hubsAndLeaves returns a graph of 400 entities, of which 20 are hubs.
+func hubsAndLeaves(t *testing.T) *graph.Graph {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 1))
+	var facts []graph.Fact
+	const hubs, entities = 20, 400
+	for leaf := int32(hubs); leaf < entities; leaf++ {
+		for range 1 + rng.IntN(2) {
+			facts = append(facts, graph.Fact{Head: leaf, Relation: int32(rng.IntN(2)), Tail: int32(rng.IntN(hubs))})
+		}
+	}
+	for range 40 {
+		facts = append(facts, graph.Fact{Head: int32(rng.IntN(hubs)), Relation: 2, Tail: int32(rng.IntN(hubs))})
+	}
+	g, err := graph.New(entities, 3, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestSharedStatesHaveTheSameGradients compares training that computes equivalent states once with
+// training that computes each.
+func TestSharedStatesHaveTheSameGradients(t *testing.T) {
+	t.Parallel()
+	g := hubsAndLeaves(t)
+	for _, degree := range []bool{false, true} { // without, other entities have no rows
+		c := configuration.Default()
+		c.Delta, c.Dependent, c.DegreeMessages = 3, false, degree
+		for _, k := range kernel.Available() {
+			w := NewWeights(g, c, true)
+			if err := w.Load(k, parameters.Initialize(parameters.Layout(c, g.RelationCount()), 5)); err != nil {
+				t.Fatal(err)
+			}
+			shared, alone := New(g, c, k), New(g, c, k)
+			candidates, copied := []int32{30, 31, 50, 51, 52, 300, 399}, 0
+			for source := range int32(60) {
+				q := Query{Source: source, Relation: source % 6, Training: true, Candidates: candidates}
+				want := gradientsOf(t, alone, w, q)
+				q.ShareStates = true
+				got := gradientsOf(t, shared, w, q)
+				for _, ofAge := range shared.layout.Ages {
+					copied += len(ofAge.Duplicates)
+				}
+				if shared.Sent() != alone.Sent() || shared.Updated() != alone.Updated() {
+					t.Fatalf("%s, source %d: %d messages and %d updates, want %d and %d", k.Name(), source,
+						shared.Sent(), shared.Updated(), alone.Sent(), alone.Updated())
+				}
+				near(t, "states", candidatesOf(shared, candidates), candidatesOf(alone, candidates))
+				near(t, "query", got.Query, want.Query)
+				for l := range got.layers {
+					near(t, "relations", got.layers[l].relation, want.layers[l].relation)
+					for i := range got.layers[l].maps {
+						near(t, "maps", got.layers[l].maps[i], want.layers[l].maps[i])
+					}
+				}
+			}
+			if copied < 60*50 {
+				t.Errorf("%s: %d states were copied, want at least 50 a query", k.Name(), copied)
+			}
+		}
+	}
+}
+
+// gradientsOf returns the gradients of a query whose candidates' states have themselves as gradients.
+func gradientsOf(t *testing.T, p *Propagator, w *Weights, q Query) *Gradients {
+	t.Helper()
+	if err := p.Forward(w, q); err != nil {
+		t.Fatal(err)
+	}
+	gradients := NewGradients(p.configuration, p.graph.RelationCount())
+	if err := p.Backward(q.Candidates, candidatesOf(p, q.Candidates), gradients); err != nil {
+		t.Fatal(err)
+	}
+	return gradients
+}
+
+// TestSharingNeedsAWindowWithoutDropout expects an error elsewhere.
+func TestSharingNeedsAWindowWithoutDropout(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*configuration.Configuration){
+		func(c *configuration.Configuration) { c.Dropout = .5 },
+		func(c *configuration.Configuration) { c.Policy = configuration.PolicyFull },
+	} {
+		c := configuration.Default()
+		change(&c)
+		s := newSteady(t, c, 30, 60, true)
+		q := s.queries[0]
+		q.ShareStates = true
+		if err := s.propagator.Forward(s.weights, q); err == nil {
+			t.Errorf("policy %s, dropout %g: no error", c.Policy, c.Dropout)
 		}
 	}
 }

@@ -20,6 +20,9 @@ type Query struct {
 	Candidates []int32
 	// Training applies dropout, and keeps what Backward needs.
 	Training bool
+	// ShareStates computes equivalent states once while training within a window, without dropout. The
+	// gradients are the same but for rounding. Scoring always does so.
+	ShareStates bool
 	// Seed determines the dropout masks.
 	Seed uint64
 }
@@ -204,6 +207,9 @@ func (p *Propagator) check(w *Weights, q Query) error {
 		if relation < 0 || int(relation) >= w.relations {
 			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relations-1)
 		}
+	}
+	if q.ShareStates && (!p.windowed() || p.configuration.Dropout > 0) {
+		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
 	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")

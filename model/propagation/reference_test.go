@@ -108,6 +108,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	}
 	if few {
 		q.Candidates = entities
+		q.ShareStates = p.windowed() && c.Dropout == 0 && rng.IntN(2) == 0
 	}
 	if err := p.Forward(weights, q); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func (p *Propagator) forwardWindow(laidOut bool) {
 	p.startStates(ages)
 	if p.sharesStates() {
 		begin := p.clock()
-		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages})
+		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages, Needed: !p.needed.all})
 		p.since(begin, layoutPhase)
 	}
 	if p.query.Training {
@@ -90,9 +90,11 @@ func (p *Propagator) table(t, age int) int {
 	return t & 1
 }
 
-// sharesStates reports whether equivalent states are computed once. While training each state has its
-// own dropout mask and its own gradient.
-func (p *Propagator) sharesStates() bool { return !p.query.Training && p.needed.all }
+// sharesStates reports whether equivalent states are computed once. While training that changes the
+// order in which gradients are added, so it is a choice; and dropout would make the states differ.
+func (p *Propagator) sharesStates() bool {
+	return !p.query.Training && p.needed.all || p.query.ShareStates
+}
 
 // copyDuplicates copies the states that layer t computed to the rows with equivalent ones.
 func (p *Propagator) copyDuplicates(t int) {
@@ -105,6 +107,11 @@ func (p *Propagator) copyDuplicates(t int) {
 			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
 		}
 		p.updated += int64(p.lanes() * len(duplicates))
+		if !p.needed.all { // countMessages has counted the representatives' alone
+			for _, d := range duplicates {
+				p.sent += x.messagesOf(d.Row)
+			}
+		}
 		if p.phases != nil {
 			p.phases.Copied += int64(p.lanes() * len(duplicates))
 			for _, d := range duplicates {
@@ -177,8 +184,21 @@ func (p *Propagator) receivers(layer int) kernel.Receivers {
 	return r
 }
 
-// countMessages returns the number of messages to a group's receivers in layer t, duplicates
-// included.
+// addDuplicates adds the gradients of the duplicates of layer t's states to those of their
+// representatives.
+func (p *Propagator) addDuplicates(t int) {
+	d := p.configuration.Dim
+	for i := range p.update.groups {
+		x := &p.update.groups[i]
+		ofAge, level := &p.layout.Ages[x.age], t-x.age
+		for _, duplicate := range ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]] {
+			p.kernel.Add(x.gradient[int(duplicate.Of)*d:int(duplicate.Of+1)*d], x.gradient[int(duplicate.Row)*d:int(duplicate.Row+1)*d])
+		}
+	}
+}
+
+// countMessages returns the number of messages to a group's receivers in layer t: duplicates included
+// where all states are needed.
 func (p *Propagator) countMessages(x *receiverGroup, t int) (messages int64) {
 	if !p.needed.all {
 		return x.messages()
@@ -200,6 +220,9 @@ func (p *Propagator) backwardWindowLayer(t int, into *Gradients) {
 	p.windowUpdate(t)
 	for i := range p.update.groups {
 		p.windowGradients(&p.update.groups[i], layer, into)
+	}
+	if p.sharesStates() {
+		p.addDuplicates(t)
 	}
 	p.backward(&p.update, layer)
 }

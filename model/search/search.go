@@ -1,6 +1,10 @@
 package search
 
-import "tagnet/model/graph"
+import (
+	"slices"
+
+	"tagnet/model/graph"
+)
 
 // Unreached is the distance of an entity that a search does not reach within its hops.
 const Unreached = 255
@@ -65,12 +69,17 @@ func (s *Searcher) topDown(frontier []int32, distance uint8, removal graph.Remov
 			}
 			continue
 		}
+		// Every neighbour is written, and overwritten by the next unless it was unreached, so that no
+		// branch can be mispredicted.
+		n := len(reached)
+		reached = slices.Grow(reached, len(neighbours))[:n+len(neighbours)]
 		for _, o := range neighbours {
-			if distances[o] == Unreached {
-				distances[o] = distance
-				reached = append(reached, o)
-			}
+			before := distances[o]
+			distances[o] = min(before, distance)
+			reached[n] = o
+			n += int(before >> 7) // 1 where it was unreached
 		}
+		reached = reached[:n]
 	}
 	s.reached = reached
 }

@@ -32,6 +32,9 @@ type Criteria struct {
 	// Admitted compares the numbers of admitted senders: a degree message stands for each of the
 	// others.
 	Admitted bool
+	// Needed compares only the states that FillFor found to be needed. The others are neither
+	// representatives nor duplicates.
+	Needed bool
 }
 
 // maxCompared is the most messages that a row may have to be compared with others. Hardly any two
@@ -75,12 +78,16 @@ func (l *Layout) startAges(ages int) {
 // divide divides the rows of a level into representatives and duplicates at an age.
 func (l *Layout) divide(age, level int, criteria Criteria) {
 	a, rows := &l.Ages[age], l.Level(level)
+	copy(a.representative[l.Levels[level]:], rows)
+	if criteria.Needed {
+		rows = l.neededRows(age, rows)
+	}
 	candidates := l.comparable(age, rows)
 	slots := l.emptySlots(len(candidates))
 	last := uint64(len(slots) - 1)
-	copy(a.representative[l.Levels[level]:], rows)
-	first, listed := l.Levels[level], 0
-	for _, i := range candidates {
+	listed := 0
+	for _, j := range candidates {
+		i := rows[j]
 		hash := l.hash(i, age, criteria)
 		if hash == incomparable {
 			continue
@@ -96,16 +103,27 @@ func (l *Layout) divide(age, level int, criteria Criteria) {
 		other := int32(slots[slot])
 		a.representative[i], a.shared[i], a.shared[other] = other, true, true
 		a.Duplicates = append(a.Duplicates, Duplicate{i, other})
-		a.Representatives = append(a.Representatives, rows[listed:i-first]...)
-		listed = int(i-first) + 1
+		a.Representatives = append(a.Representatives, rows[listed:j]...)
+		listed = int(j) + 1
 	}
 	a.Representatives = append(a.Representatives, rows[listed:]...)
 	a.RepresentativeLevels = append(a.RepresentativeLevels, int32(len(a.Representatives)))
 	a.DuplicateLevels = append(a.DuplicateLevels, int32(len(a.Duplicates)))
 }
 
-// comparable returns the rows of a level that may be equivalent to another at an age: at age 0 those
-// with few parents, later those that were equivalent to another at the age before.
+// neededRows returns the rows of a level whose state of an age is needed.
+func (l *Layout) neededRows(age int, rows []int32) []int32 {
+	l.neededOf = l.neededOf[:0]
+	for _, i := range rows {
+		if int(l.Needed[i]) > age {
+			l.neededOf = append(l.neededOf, i)
+		}
+	}
+	return l.neededOf
+}
+
+// comparable returns the indices of rows of a level that may be equivalent to another at an age: at
+// age 0 those with few parents, later those that were equivalent to another at the age before.
 func (l *Layout) comparable(age int, rows []int32) []int32 {
 	l.candidates = buffer.Extend(l.candidates, len(rows))
 	// Every row is written and overwritten by the next unless it qualifies, so that no branch can
@@ -113,8 +131,8 @@ func (l *Layout) comparable(age int, rows []int32) []int32 {
 	out, n := l.candidates[:len(rows)], 0
 	if age > 0 {
 		shared := l.Ages[age-1].shared
-		for _, i := range rows {
-			out[n] = i
+		for j, i := range rows {
+			out[n] = int32(j)
 			if shared[i] {
 				n++
 			}
@@ -122,8 +140,8 @@ func (l *Layout) comparable(age int, rows []int32) []int32 {
 		return out[:n]
 	}
 	bounds := l.Senders.Offsets
-	for _, i := range rows {
-		out[n] = i
+	for j, i := range rows {
+		out[n] = int32(j)
 		if bounds[3*i+1]-bounds[3*i] <= maxCompared {
 			n++
 		}

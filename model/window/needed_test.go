@@ -121,3 +121,58 @@ func sendersOf(l *Layout, row int32, kind int) (edges []edge) {
 	}
 	return edges
 }
+
+// TestNeededStatesAreDivided expects that the needed states of an age of a level, and no others, are
+// divided into representatives and duplicates, and that a duplicate's messages are those of its
+// representative. Many entities hang on few others.
+func TestNeededStatesAreDivided(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 8))
+	const hubs, entities, hops, delta = 6, 120, 5, 3
+	duplicates := 0
+	for range 50 {
+		var facts []graph.Fact
+		for leaf := int32(hubs); leaf < entities; leaf++ {
+			facts = append(facts, graph.Fact{Head: leaf, Relation: int32(rng.IntN(2)), Tail: rng.Int32N(hubs)})
+		}
+		for range 12 {
+			facts = append(facts, graph.Fact{Head: rng.Int32N(entities), Relation: 2, Tail: rng.Int32N(hubs)})
+		}
+		g, err := graph.New(entities, 3, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := NewLayout(g, kernel.Available()[0], nil)
+		candidates := []int32{rng.Int32N(entities), rng.Int32N(entities), rng.Int32N(entities)}
+		l.fillCone(rng.Int32N(entities), hops, delta, entities, graph.Removal{}, candidates)
+		l.FindEquivalent(Criteria{Needed: true})
+		for age := range l.Ages {
+			a := &l.Ages[age]
+			for level := range hops + 1 - age {
+				got := map[int32]bool{}
+				for _, row := range a.Representatives[a.RepresentativeLevels[level]:a.RepresentativeLevels[level+1]] {
+					got[row] = true
+				}
+				for _, d := range a.Duplicates[a.DuplicateLevels[level]:a.DuplicateLevels[level+1]] {
+					duplicates++
+					if !got[d.Of] || got[d.Row] || !l.equivalent(d.Of, d.Row, age, Criteria{}) {
+						t.Fatalf("level %d, age %d: row %d is a duplicate of %d", level, age, d.Row, d.Of)
+					}
+					got[d.Row] = true
+				}
+				want := map[int32]bool{}
+				for _, row := range l.Level(level) {
+					if int(l.Needed[row]) > age && (level > 0 || age > 0) {
+						want[row] = true
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("level %d, age %d: rows (-want +got):\n%s", level, age, diff)
+				}
+			}
+		}
+	}
+	if duplicates < 1000 {
+		t.Errorf("only %d duplicates", duplicates)
+	}
+}

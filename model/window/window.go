@@ -47,6 +47,7 @@ type Layout struct {
 	compared     bool          // Ages belong to the last Fill
 	slots        []uint64      // of FindEquivalent's hash table
 	candidates   []int32       // of a comparison
+	neededOf     []int32       // rows of a level whose state of an age is needed
 }
 
 // NewLayout returns an empty layout for sources of g. Its entities are ordered by degree, which

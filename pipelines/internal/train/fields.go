@@ -40,6 +40,7 @@ var usages = map[string]string{
 	"weight_decay":            "added to the gradient, times the weight",
 	"batch_size":              "queries per step",
 	"epochs":                  "passes over the training facts",
+	"share_states":            "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0",
 	"batching":                "`random|grouped`: batches over all queries, or whole groups that share a source",
 }
 
