@@ -11,5 +11,6 @@ func TestDryRun(t *testing.T) {
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.learnFn")
 	// Of several workers, the first job is printed.
 	pipelinetest.DryRun(t, Pipeline(), finished(t), "/learn.shardFn", "--workers", "2")
-	pipelinetest.Plan(t, Pipeline(), finished(t), "step       learn.learn: ")
+	// The ring has 112 training facts, and an epoch one query of each.
+	pipelinetest.Plan(t, Pipeline(), finished(t), "step       learn.learn: 112 queries in an epoch, which has 7 optimizer steps")
 }
