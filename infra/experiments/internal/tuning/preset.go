@@ -5,91 +5,102 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"tagnet/model/configuration"
 )
 
-// Origin says where a search begins: the dataset and the preset of its base.
+// Origin says where a search begins.
 type Origin struct {
 	// Name is that of the search.
-	Name    string `json:"search"`
-	Dataset string `json:"dataset"`
+	Name, Dataset string
 	// Preset is a preset of the catalogue, or empty where the base is the default configuration or that of a file.
-	Preset string `json:"-"`
-	// Flags are those of train beside the preset of the base.
-	Flags map[string]string `json:"flags,omitempty"`
-}
-
-// provenance says in a preset file where its values come from.
-type provenance struct {
-	Origin
-	Search
-	// Candidate is the number of the best one, which reached ValidationMRR in so many epochs.
-	Candidate     int       `json:"candidate"`
-	ValidationMRR float64   `json:"validation_mrr"`
-	Epochs        int       `json:"epochs_trained"`
-	HoursUsed     float64   `json:"hours_used"`
-	Trained       []trained `json:"trained"`
+	Preset string
+	// Flags are those of train beside the preset.
+	Flags map[string]string
 }
 
 // trained is a rung in a preset file.
 type trained struct {
-	Epochs     int         `json:"epochs"`
-	Candidates []validated `json:"candidates"`
+	Epochs int `json:"epochs"`
+	// ValidationMRR has four digits, by the number of the candidate.
+	ValidationMRR map[string]float64 `json:"validation_mrr"`
+	Diverged      []int              `json:"diverged,omitempty"`
 }
 
-type validated struct {
-	Candidate int     `json:"candidate"`
-	MRR       float64 `json:"validation_mrr"`
-	Diverged  bool    `json:"diverged,omitempty"`
+// entry is a key of a JSON object.
+type entry struct {
+	key   string
+	value any
 }
 
-// PresetFile returns the text of a preset file with the best candidate of a search: what it changes of the base's preset, and its provenance.
+// PresetFile returns the text of a preset file with the best candidate of a search: what it changes of the base's preset, and where the values
+// come from.
 func (s Search) PresetFile(o Origin, r Result) ([]byte, error) {
 	base := configuration.Default()
+	var list []entry
 	if o.Preset != "" {
 		var err error
 		if base, err = configuration.Preset(o.Preset); err != nil {
 			return nil, err
 		}
-	}
-	p := provenance{
-		Origin: o, Search: s, Candidate: r.Best.Candidate.Number, ValidationMRR: r.Best.Outcome.MRR,
-		Epochs: r.Rungs[len(r.Rungs)-1].Epochs, HoursUsed: math.Round(r.Seconds/36) / 100,
-	}
-	for _, rung := range r.Rungs {
-		t := trained{Epochs: rung.Epochs}
-		for _, e := range rung.Entries {
-			t.Candidates = append(t.Candidates, validated{e.Candidate.Number, e.Outcome.MRR, e.Diverged != ""})
-		}
-		p.Trained = append(p.Trained, t)
-	}
-	var text bytes.Buffer
-	text.WriteString("{\n")
-	write := func(key string, value any, end string) error {
-		encoded, err := json.MarshalIndent(value, "  ", "  ")
-		text.WriteString("  \"" + key + "\": " + string(encoded) + end + "\n")
-		return err
-	}
-	if o.Preset != "" {
-		if err := write("preset", o.Preset, ","); err != nil {
-			return nil, err
-		}
+		list = append(list, entry{"preset", o.Preset})
 	}
 	of, from := reflect.ValueOf(r.Best.Candidate.Configuration), reflect.ValueOf(base)
 	for i := range of.NumField() {
-		if of.Field(i).Equal(from.Field(i)) {
-			continue
-		}
-		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
-		if err := write(name, of.Field(i).Interface(), ","); err != nil {
-			return nil, err
+		if !of.Field(i).Equal(from.Field(i)) {
+			name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
+			list = append(list, entry{name, of.Field(i).Interface()})
 		}
 	}
-	if err := write("provenance", p, ""); err != nil {
+	provenance, err := object("  ", s.provenance(o, r))
+	if err != nil {
 		return nil, err
 	}
-	text.WriteString("}\n")
+	text, err := object("", append(list, entry{"provenance", json.RawMessage(provenance)}))
+	return append(text, '\n'), err
+}
+
+// provenance says where the values of a preset come from.
+func (s Search) provenance(o Origin, r Result) []entry {
+	var rungs []trained
+	for _, rung := range r.Rungs {
+		t := trained{Epochs: rung.Epochs, ValidationMRR: map[string]float64{}}
+		for _, e := range rung.Entries {
+			if e.Diverged != "" {
+				t.Diverged = append(t.Diverged, e.Candidate.Number)
+				continue
+			}
+			t.ValidationMRR[strconv.Itoa(e.Candidate.Number)] = math.Round(e.Outcome.MRR*1e4) / 1e4
+		}
+		rungs = append(rungs, t)
+	}
+	return []entry{
+		{"search", o.Name}, {"dataset", o.Dataset}, {"flags", o.Flags}, {"space", s.Space}, {"candidates", s.Candidates}, {"rungs", s.Rungs},
+		{"keep_one_in", s.KeepOneIn}, {"training_hours", s.Hours}, {"seed", s.Seed}, {"trained", rungs}, {"hours_used", math.Round(r.Seconds/36) / 100},
+		{"candidate", r.Best.Candidate.Number}, {"epochs_trained", r.Rungs[len(r.Rungs)-1].Epochs}, {"validation_mrr", r.Best.Outcome.MRR},
+	}
+}
+
+// object returns a JSON object with a line for each entry.
+func object(indent string, entries []entry) ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteString("{\n")
+	for i, e := range entries {
+		value, ok := e.value.(json.RawMessage)
+		if !ok {
+			var err error
+			if value, err = json.Marshal(e.value); err != nil {
+				return nil, err
+			}
+		}
+		end := ",\n"
+		if i == len(entries)-1 {
+			end = "\n"
+		}
+		text.WriteString(indent + "  \"" + e.key + "\": " + string(value) + end)
+	}
+	text.WriteString(indent + "}")
 	return text.Bytes(), nil
 }

@@ -279,7 +279,14 @@ func TestPresetOfSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.Run(t.Context(), s.Draw(base), newState(), 1, func(Rung) {})
+	trainings := newState()
+	trainings.fail = func(c Candidate, _ int) error {
+		if c.Number == 5 {
+			return &Diverged{"the loss is not finite"}
+		}
+		return nil
+	}
+	result, err := s.Run(t.Context(), s.Draw(base), trainings, 1, func(Rung) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,14 +300,21 @@ func TestPresetOfSearch(t *testing.T) {
 			t.Errorf("%v\n%s\n%s", err, text, got)
 		}
 		var file struct {
-			Preset     string     `json:"preset"`
-			Provenance provenance `json:"provenance"`
+			Preset     string `json:"preset"`
+			Provenance struct {
+				Name string `json:"search"`
+				Search
+				Flags         map[string]string `json:"flags"`
+				Trained       []trained         `json:"trained"`
+				Candidate     int               `json:"candidate"`
+				ValidationMRR float64           `json:"validation_mrr"`
+			} `json:"provenance"`
 		}
 		if err := json.Unmarshal(text, &file); err != nil {
 			t.Fatal(err)
 		}
 		p := file.Provenance
-		if file.Preset != preset || p.Candidate != result.Best.Candidate.Number || p.ValidationMRR != result.Best.Outcome.MRR || p.Seed != 7 || len(p.Trained) != 3 || p.Name != "tiny" || len(p.Space) != 4 || p.Flags["valid_limit"] != "9" {
+		if file.Preset != preset || p.Candidate != result.Best.Candidate.Number || p.ValidationMRR != result.Best.Outcome.MRR || p.Seed != 7 || len(p.Trained) != 3 || p.Name != "tiny" || len(p.Space) != 4 || p.Flags["valid_limit"] != "9" || len(p.Trained[0].ValidationMRR)+len(p.Trained[0].Diverged) != 12 || !slices.Equal(p.Trained[0].Diverged, []int{5}) {
 			t.Errorf("the provenance is %+v", p)
 		}
 		if again, err := s.PresetFile(Origin{Name: "tiny", Dataset: "WN18RR_v1", Preset: preset, Flags: map[string]string{"valid_limit": "9"}}, result); err != nil || string(again) != string(text) {
