@@ -64,6 +64,9 @@ func (s Search) summary(r Rung) string {
 		}
 	}
 	text := fmt.Sprintf("%d candidates", len(r.Entries))
+	if len(r.Entries) == 1 {
+		text = "1 candidate"
+	}
 	if r.Untrained > 0 {
 		text += fmt.Sprintf(", %d more not trained: the %g training_hours are used", r.Untrained, s.Hours)
 	}
