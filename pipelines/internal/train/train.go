@@ -219,7 +219,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*training, er
 	if err := t.planCalibration(sizes); err != nil {
 		return nil, err
 	}
-	queries := int64(len(kg.Facts(train))) // of an epoch: each fact is asked in one of its directions
+	queries := int64(len(kg.Facts(train))) // of an epoch, one for each fact
 	t.stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: f.memory, Count: queries, Unit: "training queries", Loads: f.loads(queries), Cost: f.cost(ctx, e, sizes, int64(len(train)))})
 	return t, nil
 }
