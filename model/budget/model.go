@@ -87,15 +87,15 @@ func propagator(s Sizes, c configuration.Configuration, training bool) int64 {
 func prioritized(s Sizes, c configuration.Configuration, training bool) int64 {
 	nodes, degrees := c.Ratios(training)
 	v, e, d := float64(s.Entities), float64(s.Edges), float64(c.Dim)
-	senders, chosen := nodes*v, min(e, degrees*nodes*e)
+	chosen := min(e, degrees*nodes*e)
 	receivers := min(v, chosen)
-	state := 4 * (4*d + 1)                // a state and its messages
-	around := 20*v + 16*e + 4*d*receivers // priorities, and a layer's messages
+	state := 4 * (2*d + 1)                  // a state, the same weighted, and its priority
+	around := 44*v + 16*e + 2*4*d*receivers // priorities, and a layer's edges and states
 	if training {
-		state += 4 * (float64(width(c)) + 2*d + 3)
-		around += 4 * d * (senders + 6*receivers)
+		state += 4*(float64(width(c))+3*d+3) + 1 // features for the backward pass, and gradients
+		around += 2 * 4 * d * receivers
 	}
-	layer := state*receivers + 4*d*(senders+2*receivers) + 4*(senders+6*receivers+2*chosen)
+	layer := state*receivers + 2*4*d*receivers + 4*(8*receivers+2*chosen)
 	return int64(1.3*(2*state+float64(c.Layers)*layer) + around) // arrays grow by a quarter
 }
 

@@ -279,3 +279,36 @@ func TestFusesLanes(t *testing.T) {
 		}
 	})
 }
+
+// TestSumsKeepTheirBits compares Sum and Mean of every variant with portable, bit by bit, over every way of
+// dividing a row into vectors.
+func TestSumsKeepTheirBits(t *testing.T) {
+	t.Parallel()
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(13, 14))
+		for _, reduction := range []Reduction{Sum, Mean} {
+			for o := range eachOption {
+				for dim := 8; dim <= 80; dim += 8 {
+					r := newReceivers(rng, dim, 6, DistMult, reduction, o, func(i, kind int) int { return rng.IntN(4) })
+					features, want := make([]float32, 6*r.Width()), make([]float32, 6*r.Width())
+					k.Aggregate(r, features)
+					portable{}.Aggregate(r, want)
+					sameBits(t, "features", features, want)
+					gradient := normal(rng, len(features))
+					got, checks := startGradients(r)
+					expected, _ := startGradients(r)
+					k.AggregateBackward(r, features, gradient, got)
+					portable{}.AggregateBackward(r, features, gradient, expected)
+					for _, check := range checks {
+						check(t, "gradients")
+					}
+					sameBits(t, "states", got.States, expected.States)
+					sameBits(t, "relations", got.RelationEmbeddings, expected.RelationEmbeddings)
+					sameBits(t, "previous", got.Previous, expected.Previous)
+					sameBits(t, "initial", got.Initial, expected.Initial)
+					sameBits(t, "degree", got.DegreeMessage, expected.DegreeMessage)
+				}
+			}
+		}
+	})
+}

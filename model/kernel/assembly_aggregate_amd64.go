@@ -65,11 +65,15 @@ func (r *Receivers) degrees(at int) (degree, copies *float32) {
 	return &r.DegreeMessage[at], &r.Copies[0]
 }
 
-// Aggregate handles DistMult with PNA in assembly where the columns are whole stripes. The
+// Aggregate handles DistMult with PNA, Sum and Mean in assembly where the columns are whole stripes. The
 // assembly does not check that the rows of senders and relations exist.
 func (s *assembly) Aggregate(r *Receivers, features []float32) {
 	n := r.Count()
-	if !s.supports(r) || n == 0 {
+	switch {
+	case s.addsUp(r):
+		s.aggregateSums(r, features)
+		return
+	case !s.supports(r) || n == 0:
 		s.portable.Aggregate(r, features)
 		return
 	}
@@ -96,7 +100,11 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 // which only the source has.
 func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
 	n := r.Count()
-	if !s.supports(r) || n == 0 {
+	switch {
+	case s.addsUp(r):
+		s.backwardSums(r, features, gradient, g)
+		return
+	case !s.supports(r) || n == 0:
 		s.portable.AggregateBackward(r, features, gradient, g)
 		return
 	}

@@ -26,6 +26,8 @@ type assembly struct {
 	// stripes are the widths of columns that aggregations support, widest first; the last one
 	// divides the others.
 	stripes []stripe
+	// sums add up DistMult's messages to one receiver, sums[i] for i+1 vectors of every row.
+	sums [2]sums
 	// fold, foldTwo and unfold handle whole vectors.
 	fold      func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo   func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
@@ -60,6 +62,7 @@ type stripe struct {
 var avx512 = &assembly{
 	name: "avx512", floats: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
+	sums: [2]sums{{addProductsAVX512, backwardProductsAVX512}, {addTwoProductsAVX512, backwardTwoProductsAVX512}},
 	fold: foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, partition: partitionAVX512,
 	stripes: []stripe{
 		{64, aggregate64AVX512, aggregateBackward64AVX512},
@@ -76,6 +79,7 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", floats: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
+	sums: [2]sums{{addProductsAVX2, backwardProductsAVX2}, {addTwoProductsAVX2, backwardTwoProductsAVX2}},
 	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, partition: partitionAVX2,
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	widths: []width{

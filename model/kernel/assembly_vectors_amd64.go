@@ -4,6 +4,7 @@ package kernel
 // in a register. portable handles the rest and gives the same bits.
 type vectors struct {
 	add          func(sum, a *float32, count int)
+	product      func(out, a, b *float32, count int)
 	relu         func(out, a *float32, count int)
 	reluBackward func(out, a, gradient *float32, count int)
 
@@ -17,11 +18,11 @@ type vectors struct {
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512, transpose: transposeAVX512,
+	add: addAVX512, product: productAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512, transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2, transpose: transposeAVX2,
+	add: addAVX2, product: productAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2, transpose: transposeAVX2,
 }
 
 // Add handles whole vectors in assembly.
@@ -32,6 +33,16 @@ func (s *assembly) Add(sum, a []float32) {
 		s.add(&sum[0], &a[0], n)
 	}
 	s.portable.Add(sum[n:], a[n:])
+}
+
+// Product handles whole vectors in assembly.
+func (s *assembly) Product(out, a, b []float32) {
+	out, b = out[:len(a)], b[:len(a)]
+	n := len(a) - len(a)%s.floats
+	if n > 0 {
+		s.product(&out[0], &a[0], &b[0], n)
+	}
+	s.portable.Product(out[n:], a[n:], b[n:])
 }
 
 // ReLU handles whole vectors in assembly.

@@ -2750,6 +2750,154 @@ end94:
 	VZEROUPPER
 	RET
 
+// func addProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX
+TEXT ·addProductsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    sum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	VMOVUPS (AX), Y0
+	MOVQ    senders+24(FP), BX
+	MOVQ    relations+32(FP), SI
+	MOVQ    count+40(FP), DI
+	MOVQ    stride+48(FP), R8
+
+message98:
+	TESTQ   DI, DI
+	JZ      end99
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	IMULQ   R8, R9
+	IMULQ   R8, R10
+	VMOVUPS (CX)(R9*1), Y1
+	VMULPS  (DX)(R10*1), Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	DECQ    DI
+	JMP     message98
+
+end99:
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func addTwoProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX
+TEXT ·addTwoProductsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    sum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    senders+24(FP), BX
+	MOVQ    relations+32(FP), SI
+	MOVQ    count+40(FP), DI
+	MOVQ    stride+48(FP), R8
+
+message100:
+	TESTQ   DI, DI
+	JZ      end101
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	IMULQ   R8, R9
+	IMULQ   R8, R10
+	VMOVUPS (CX)(R9*1), Y2
+	VMULPS  (DX)(R10*1), Y2, Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(CX)(R9*1), Y3
+	VMULPS  32(DX)(R10*1), Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	DECQ    DI
+	JMP     message100
+
+end101:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func backwardProductsAVX2(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX
+TEXT ·backwardProductsAVX2(SB), NOSPLIT, $0-72
+	MOVQ    bySum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	MOVQ    byStates+24(FP), BX
+	MOVQ    byEmbeddings+32(FP), SI
+	VMOVUPS (AX), Y0
+	MOVQ    senders+40(FP), AX
+	MOVQ    relations+48(FP), DI
+	MOVQ    count+56(FP), R8
+	MOVQ    stride+64(FP), R9
+
+message102:
+	TESTQ   R8, R8
+	JZ      end103
+	MOVLQSX (AX), R10
+	MOVLQSX (DI), R11
+	IMULQ   R9, R10
+	IMULQ   R9, R11
+	VMULPS  (DX)(R11*1), Y0, Y1
+	VADDPS  (BX)(R10*1), Y1, Y1
+	VMOVUPS Y1, (BX)(R10*1)
+	VMULPS  (CX)(R10*1), Y0, Y1
+	VADDPS  (SI)(R11*1), Y1, Y1
+	VMOVUPS Y1, (SI)(R11*1)
+	ADDQ    $0x04, AX
+	ADDQ    $0x04, DI
+	DECQ    R8
+	JMP     message102
+
+end103:
+	VZEROUPPER
+	RET
+
+// func backwardTwoProductsAVX2(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX
+TEXT ·backwardTwoProductsAVX2(SB), NOSPLIT, $0-72
+	MOVQ    bySum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	MOVQ    byStates+24(FP), BX
+	MOVQ    byEmbeddings+32(FP), SI
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    senders+40(FP), AX
+	MOVQ    relations+48(FP), DI
+	MOVQ    count+56(FP), R8
+	MOVQ    stride+64(FP), R9
+
+message104:
+	TESTQ   R8, R8
+	JZ      end105
+	MOVLQSX (AX), R10
+	MOVLQSX (DI), R11
+	IMULQ   R9, R10
+	IMULQ   R9, R11
+	VMULPS  (DX)(R11*1), Y0, Y2
+	VADDPS  (BX)(R10*1), Y2, Y2
+	VMOVUPS Y2, (BX)(R10*1)
+	VMULPS  (CX)(R10*1), Y0, Y2
+	VADDPS  (SI)(R11*1), Y2, Y2
+	VMOVUPS Y2, (SI)(R11*1)
+	VMULPS  32(DX)(R11*1), Y1, Y3
+	VADDPS  32(BX)(R10*1), Y3, Y3
+	VMOVUPS Y3, 32(BX)(R10*1)
+	VMULPS  32(CX)(R10*1), Y1, Y3
+	VADDPS  32(SI)(R11*1), Y3, Y3
+	VMOVUPS Y3, 32(SI)(R11*1)
+	ADDQ    $0x04, AX
+	ADDQ    $0x04, DI
+	DECQ    R8
+	JMP     message104
+
+end105:
+	VZEROUPPER
+	RET
+
 // func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-48
@@ -2762,9 +2910,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next98:
+next106:
 	CMPQ    DI, AX
-	JGE     end99
+	JGE     end107
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -2774,9 +2922,9 @@ next98:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next98
+	JMP     next106
 
-end99:
+end107:
 	VZEROUPPER
 	RET
 
@@ -2795,9 +2943,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next100:
+next108:
 	CMPQ    R8, AX
-	JGE     end101
+	JGE     end109
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -2812,9 +2960,9 @@ next100:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next100
+	JMP     next108
 
-end101:
+end109:
 	VZEROUPPER
 	RET
 
@@ -2830,9 +2978,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next102:
+next110:
 	CMPQ    DI, AX
-	JGE     end103
+	JGE     end111
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2843,9 +2991,9 @@ next102:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next102
+	JMP     next110
 
-end103:
+end111:
 	VZEROUPPER
 	RET
 
@@ -2875,11 +3023,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver104:
+receiver112:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done105
+	JGE          done113
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -2906,7 +3054,7 @@ receiver104:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several106
+	JG           several114
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -2930,11 +3078,11 @@ receiver104:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known108
+	JZ           known116
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach109:
+reach117:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -2945,9 +3093,9 @@ reach109:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach109
+	JNZ     reach117
 
-known108:
+known116:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -2984,18 +3132,18 @@ known108:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end107
+	JMP       end115
 
-several106:
+several114:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop110:
+loop118:
 	CMPQ     R8, $0x08
-	JL       rest111
+	JL       rest119
 	VPCMPEQD Y12, Y12, Y12
 
-classify112:
+classify120:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3013,11 +3161,11 @@ classify112:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known114
+	JZ         known122
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach115:
+reach123:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3028,9 +3176,9 @@ reach115:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach115
+	JNZ     reach123
 
-known114:
+known122:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3067,20 +3215,20 @@ known114:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop110
+	JMP       loop118
 
-rest111:
+rest119:
 	TESTQ        R8, R8
-	JLE          end113
+	JLE          end121
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify112
+	JMP          classify120
 
-end113:
+end121:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3090,7 +3238,7 @@ end113:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy116:
+copy124:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3098,7 +3246,7 @@ copy116:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy116
+	JL      copy124
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3108,7 +3256,7 @@ copy116:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy117:
+copy125:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3116,14 +3264,14 @@ copy117:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy117
+	JL      copy125
 
-end107:
+end115:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver104
+	JMP  receiver112
 
-done105:
+done113:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -3398,19 +3546,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row118:
+row126:
 	TESTQ  BX, BX
-	JLE    end120
+	JLE    end128
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column119:
+column127:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column119
+	JL           column127
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -3423,9 +3571,9 @@ column119:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row118
+	JMP          row126
 
-end120:
+end128:
 	VZEROUPPER
 	RET
 
@@ -3436,9 +3584,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors121:
+vectors129:
 	CMPQ    DX, $0x00000020
-	JL      rest122
+	JL      rest130
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3454,21 +3602,67 @@ vectors121:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors121
+	JMP     vectors129
 
-rest122:
-vectors123:
+rest130:
+vectors131:
 	CMPQ    DX, $0x00000008
-	JL      rest124
+	JL      rest132
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors123
+	JMP     vectors131
 
-rest124:
+rest132:
+	VZEROUPPER
+	RET
+
+// func productAVX2(out *float32, a *float32, b *float32, count int)
+// Requires: AVX
+TEXT ·productAVX2(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ count+24(FP), BX
+
+vectors133:
+	CMPQ    BX, $0x00000020
+	JL      rest134
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMULPS  (DX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMULPS  32(DX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VMULPS  64(DX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VMULPS  96(DX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, BX
+	JMP     vectors133
+
+rest134:
+vectors135:
+	CMPQ    BX, $0x00000008
+	JL      rest136
+	VMOVUPS (CX), Y0
+	VMULPS  (DX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, BX
+	JMP     vectors135
+
+rest136:
 	VZEROUPPER
 	RET
 
@@ -3480,18 +3674,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors125:
+vectors137:
 	CMPQ    DX, $0x00000008
-	JL      rest126
+	JL      rest138
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors125
+	JMP     vectors137
 
-rest126:
+rest138:
 	VZEROUPPER
 	RET
 
@@ -3504,9 +3698,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors127:
+vectors139:
 	CMPQ    BX, $0x00000008
-	JL      rest128
+	JL      rest140
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -3516,9 +3710,9 @@ vectors127:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors127
+	JMP     vectors139
 
-rest128:
+rest140:
 	VZEROUPPER
 	RET
 
@@ -3532,9 +3726,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors129:
+vectors141:
 	CMPQ    CX, $0x00000020
-	JL      rest130
+	JL      rest142
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -3549,20 +3743,20 @@ vectors129:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors129
+	JMP     vectors141
 
-rest130:
-vectors131:
+rest142:
+vectors143:
 	CMPQ    CX, $0x00000008
-	JL      rest132
+	JL      rest144
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors131
+	JMP     vectors143
 
-rest132:
+rest144:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -3588,9 +3782,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors133:
+vectors145:
 	CMPQ    SI, $0x00000008
-	JL      rest134
+	JL      rest146
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -3616,9 +3810,9 @@ vectors133:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors133
+	JMP     vectors145
 
-rest134:
+rest146:
 	VZEROUPPER
 	RET
 
@@ -3646,7 +3840,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row135:
+row147:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -3674,7 +3868,7 @@ row135:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word136:
+word148:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -3730,10 +3924,10 @@ word136:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word136
+	JNZ          word148
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row135
+	JNZ          row147
 	VZEROUPPER
 	RET
 
@@ -3757,12 +3951,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down137:
+down149:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across138:
+across150:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -3814,11 +4008,11 @@ across138:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across138
+	JNZ         across150
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down137
+	JNZ         down149
 	VZEROUPPER
 	RET
 
@@ -3829,29 +4023,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity139:
+entity151:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end143
+	JGE      end155
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing140
+	JEQ      nothing152
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing140
+	JEQ      nothing152
 	LEAQ     (SI)(DI*4), DI
 
-fours144:
+fours156:
 	CMPQ    BX, $0x04
-	JLE     last145
+	JLE     last157
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -3865,12 +4059,12 @@ fours144:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full142
+	JCS     full154
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours144
+	JMP     fours156
 
-last145:
+last157:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -3897,10 +4091,10 @@ last145:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full142:
+full154:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing140
+	JEQ     nothing152
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -3911,57 +4105,57 @@ full142:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next141
+	JLT     next153
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next141
+	JEQ     next153
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without146
+	JCC     without158
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without146:
+without158:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without147
+	JCC     without159
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without147:
+without159:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without148
+	JCC     without160
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without148:
+without160:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without149
+	JCC     without161
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without149:
+without161:
 	ADDQ DI, BX
 
-next141:
+next153:
 	INCQ CX
-	JMP  entity139
+	JMP  entity151
 
-nothing140:
+nothing152:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity139
+	JMP     entity151
 
-end143:
+end155:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -3974,10 +4168,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity150:
+entity162:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end152
+	JGE     end164
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -3989,12 +4183,12 @@ entity150:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none151
+	JEQ     none163
 	LEAQ    (R8)(R9*4), R9
 
-fours153:
+fours165:
 	CMPQ    SI, $0x04
-	JLE     last154
+	JLE     last166
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4065,9 +4259,9 @@ fours153:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours153
+	JMP     fours165
 
-last154:
+last166:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4150,11 +4344,11 @@ last154:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none151:
+none163:
 	INCQ DX
-	JMP  entity150
+	JMP  entity162
 
-end152:
+end164:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4170,31 +4364,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity155:
+entity167:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end159
+	JGE      end171
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing156
+	JEQ      nothing168
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing156
+	JEQ      nothing168
 	LEAQ     (DI)(R8*4), R8
 
-fours160:
+fours172:
 	CMPQ    AX, $0x00002000
-	JGE     full162
+	JGE     full174
 	CMPQ    SI, $0x04
-	JLE     last161
+	JLE     last173
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4231,9 +4425,9 @@ fours160:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours160
+	JMP     fours172
 
-last161:
+last173:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4292,7 +4486,7 @@ last161:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing156
+	JEQ          nothing168
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4303,57 +4497,57 @@ last161:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next157
+	JLT          next169
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next157
+	JEQ          next169
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without163
+	JCC          without175
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without163:
+without175:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without164
+	JCC     without176
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without164:
+without176:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without165
+	JCC     without177
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without165:
+without177:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without166
+	JCC     without178
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without166:
+without178:
 	ADDQ R8, SI
 
-next157:
+next169:
 	INCQ DX
-	JMP  entity155
+	JMP  entity167
 
-nothing156:
+nothing168:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity155
+	JMP     entity167
 
-end159:
+end171:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4369,9 +4563,9 @@ end159:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight167:
+eight179:
 	CMPQ    AX, $0x00
-	JLE     drained170
+	JLE     drained182
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4413,22 +4607,22 @@ eight167:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry168:
+carry180:
 	VPTEST  Y7, Y7
-	JEQ     carried169
+	JEQ     carried181
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry168
+	JMP     carry180
 
-carried169:
+carried181:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight167
+	JMP  eight179
 
-drained170:
+drained182:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4440,7 +4634,7 @@ drained170:
 	VZEROUPPER
 	RET
 
-full162:
+full174:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -4456,9 +4650,9 @@ full162:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight171:
+eight183:
 	CMPQ    AX, $0x00
-	JLE     drained174
+	JLE     drained186
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4500,27 +4694,27 @@ eight171:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry172:
+carry184:
 	VPTEST  Y7, Y7
-	JEQ     carried173
+	JEQ     carried185
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry172
+	JMP     carry184
 
-carried173:
+carried185:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight171
+	JMP  eight183
 
-drained174:
+drained186:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours160
+	JMP     fours172
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -4543,10 +4737,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity175:
+entity187:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end177
+	JGE     end189
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4558,14 +4752,14 @@ entity175:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none176
+	JEQ     none188
 	LEAQ    (R9)(R10*4), R10
 
-fours178:
+fours190:
 	CMPQ    AX, $0x00002000
-	JGE     full180
+	JGE     full192
 	CMPQ    DI, $0x04
-	JLE     last179
+	JLE     last191
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -4654,9 +4848,9 @@ fours178:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours178
+	JMP     fours190
 
-last179:
+last191:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -4766,11 +4960,11 @@ last179:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none176:
+none188:
 	INCQ BX
-	JMP  entity175
+	JMP  entity187
 
-end177:
+end189:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -4786,9 +4980,9 @@ end177:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight181:
+eight193:
 	CMPQ    AX, $0x00
-	JLE     drained184
+	JLE     drained196
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4830,22 +5024,22 @@ eight181:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry182:
+carry194:
 	VPTEST  Y7, Y7
-	JEQ     carried183
+	JEQ     carried195
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry182
+	JMP     carry194
 
-carried183:
+carried195:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight181
+	JMP  eight193
 
-drained184:
+drained196:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4857,7 +5051,7 @@ drained184:
 	VZEROUPPER
 	RET
 
-full180:
+full192:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -4873,9 +5067,9 @@ full180:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight185:
+eight197:
 	CMPQ    AX, $0x00
-	JLE     drained188
+	JLE     drained200
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4917,27 +5111,27 @@ eight185:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry186:
+carry198:
 	VPTEST  Y7, Y7
-	JEQ     carried187
+	JEQ     carried199
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry186
+	JMP     carry198
 
-carried187:
+carried199:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight185
+	JMP  eight197
 
-drained188:
+drained200:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours178
+	JMP     fours190
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -4946,58 +5140,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity189:
+entity201:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end191
+	JGE     end203
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip190
+	JLT     skip202
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip190
+	JEQ     skip202
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without192
+	JCC     without204
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without192:
+without204:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without193
+	JCC     without205
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without193:
+without205:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without194
+	JCC     without206
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without194:
+without206:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without195
+	JCC     without207
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without195:
+without207:
 	ADDQ DI, BX
 
-skip190:
+skip202:
 	INCQ DX
-	JMP  entity189
+	JMP  entity201
 
-end191:
+end203:
 	VZEROUPPER
 	RET
 
@@ -5016,7 +5210,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again196:
+again208:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5107,7 +5301,7 @@ again196:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again196
+	JNE          again208
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5120,7 +5314,7 @@ again196:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again197:
+again209:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5211,7 +5405,7 @@ again197:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again197
+	JNE     again209
 	VZEROUPPER
 	RET
 
@@ -5243,12 +5437,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square198:
+square210:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane199:
+plane211:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5276,7 +5470,7 @@ plane199:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent200
+	JGE      absent212
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5295,10 +5489,10 @@ plane199:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent200:
+absent212:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without201
+	JCC  without213
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5308,10 +5502,10 @@ absent200:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without201:
+without213:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without202
+	JCC  without214
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5321,7 +5515,7 @@ without201:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without202:
+without214:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5407,7 +5601,7 @@ without202:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane199
+	JL      plane211
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5429,7 +5623,7 @@ without202:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane203:
+plane215:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -5457,7 +5651,7 @@ plane203:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent204
+	JGE      absent216
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -5476,10 +5670,10 @@ plane203:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent204:
+absent216:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without205
+	JCC  without217
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -5489,10 +5683,10 @@ absent204:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without205:
+without217:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without206
+	JCC  without218
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -5502,7 +5696,7 @@ without205:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without206:
+without218:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5588,7 +5782,7 @@ without206:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane203
+	JL      plane215
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -5608,7 +5802,7 @@ without206:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again207:
+again219:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -5699,13 +5893,13 @@ again207:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again207
+	JNE     again219
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square198
+	JNE     square210
 	VZEROUPPER
 	RET
 
@@ -5727,7 +5921,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again208:
+again220:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -5767,6 +5961,6 @@ again208:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again208
+	JNE         again220
 	VZEROUPPER
 	RET

@@ -64,6 +64,26 @@ func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *
 //go:noescape
 func normalizeBackward64AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
+// addProductsAVX2 adds the products of the senders' states and the relations' embeddings.
+//
+//go:noescape
+func addProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// addTwoProductsAVX2 adds the products of the senders' states and the relations' embeddings.
+//
+//go:noescape
+func addTwoProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// backwardProductsAVX2 adds the gradients of the products' factors.
+//
+//go:noescape
+func backwardProductsAVX2(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// backwardTwoProductsAVX2 adds the gradients of the products' factors.
+//
+//go:noescape
+func backwardTwoProductsAVX2(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+
 // foldAVX2 is portable.Fold for whole vectors.
 //
 //go:noescape
@@ -93,6 +113,11 @@ func scoreAVX2(count int, width int, values *float32, hidden *float32, output *f
 //
 //go:noescape
 func addAVX2(sum *float32, a *float32, count int)
+
+// productAVX2 is portable.Product for whole vectors.
+//
+//go:noescape
+func productAVX2(out *float32, a *float32, b *float32, count int)
 
 // reluAVX2 is portable.ReLU for whole vectors.
 //

@@ -6116,6 +6116,154 @@ end176:
 	VZEROUPPER
 	RET
 
+// func addProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·addProductsAVX512(SB), NOSPLIT, $0-56
+	MOVQ    sum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	VMOVUPS (AX), Z0
+	MOVQ    senders+24(FP), BX
+	MOVQ    relations+32(FP), SI
+	MOVQ    count+40(FP), DI
+	MOVQ    stride+48(FP), R8
+
+message180:
+	TESTQ   DI, DI
+	JZ      end181
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	IMULQ   R8, R9
+	IMULQ   R8, R10
+	VMOVUPS (CX)(R9*1), Z1
+	VMULPS  (DX)(R10*1), Z1, Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	DECQ    DI
+	JMP     message180
+
+end181:
+	VMOVUPS Z0, (AX)
+	VZEROUPPER
+	RET
+
+// func addTwoProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·addTwoProductsAVX512(SB), NOSPLIT, $0-56
+	MOVQ    sum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	MOVQ    senders+24(FP), BX
+	MOVQ    relations+32(FP), SI
+	MOVQ    count+40(FP), DI
+	MOVQ    stride+48(FP), R8
+
+message182:
+	TESTQ   DI, DI
+	JZ      end183
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	IMULQ   R8, R9
+	IMULQ   R8, R10
+	VMOVUPS (CX)(R9*1), Z2
+	VMULPS  (DX)(R10*1), Z2, Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS 64(CX)(R9*1), Z3
+	VMULPS  64(DX)(R10*1), Z3, Z3
+	VADDPS  Z3, Z1, Z1
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	DECQ    DI
+	JMP     message182
+
+end183:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func backwardProductsAVX512(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·backwardProductsAVX512(SB), NOSPLIT, $0-72
+	MOVQ    bySum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	MOVQ    byStates+24(FP), BX
+	MOVQ    byEmbeddings+32(FP), SI
+	VMOVUPS (AX), Z0
+	MOVQ    senders+40(FP), AX
+	MOVQ    relations+48(FP), DI
+	MOVQ    count+56(FP), R8
+	MOVQ    stride+64(FP), R9
+
+message184:
+	TESTQ   R8, R8
+	JZ      end185
+	MOVLQSX (AX), R10
+	MOVLQSX (DI), R11
+	IMULQ   R9, R10
+	IMULQ   R9, R11
+	VMULPS  (DX)(R11*1), Z0, Z1
+	VADDPS  (BX)(R10*1), Z1, Z1
+	VMOVUPS Z1, (BX)(R10*1)
+	VMULPS  (CX)(R10*1), Z0, Z1
+	VADDPS  (SI)(R11*1), Z1, Z1
+	VMOVUPS Z1, (SI)(R11*1)
+	ADDQ    $0x04, AX
+	ADDQ    $0x04, DI
+	DECQ    R8
+	JMP     message184
+
+end185:
+	VZEROUPPER
+	RET
+
+// func backwardTwoProductsAVX512(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·backwardTwoProductsAVX512(SB), NOSPLIT, $0-72
+	MOVQ    bySum+0(FP), AX
+	MOVQ    states+8(FP), CX
+	MOVQ    embeddings+16(FP), DX
+	MOVQ    byStates+24(FP), BX
+	MOVQ    byEmbeddings+32(FP), SI
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	MOVQ    senders+40(FP), AX
+	MOVQ    relations+48(FP), DI
+	MOVQ    count+56(FP), R8
+	MOVQ    stride+64(FP), R9
+
+message186:
+	TESTQ   R8, R8
+	JZ      end187
+	MOVLQSX (AX), R10
+	MOVLQSX (DI), R11
+	IMULQ   R9, R10
+	IMULQ   R9, R11
+	VMULPS  (DX)(R11*1), Z0, Z2
+	VADDPS  (BX)(R10*1), Z2, Z2
+	VMOVUPS Z2, (BX)(R10*1)
+	VMULPS  (CX)(R10*1), Z0, Z2
+	VADDPS  (SI)(R11*1), Z2, Z2
+	VMOVUPS Z2, (SI)(R11*1)
+	VMULPS  64(DX)(R11*1), Z1, Z3
+	VADDPS  64(BX)(R10*1), Z3, Z3
+	VMOVUPS Z3, 64(BX)(R10*1)
+	VMULPS  64(CX)(R10*1), Z1, Z3
+	VADDPS  64(SI)(R11*1), Z3, Z3
+	VMOVUPS Z3, 64(SI)(R11*1)
+	ADDQ    $0x04, AX
+	ADDQ    $0x04, DI
+	DECQ    R8
+	JMP     message186
+
+end187:
+	VZEROUPPER
+	RET
+
 // func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX, AVX512F
 TEXT ·foldAVX512(SB), NOSPLIT, $0-48
@@ -6128,9 +6276,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next180:
+next188:
 	CMPQ    DI, AX
-	JGE     end181
+	JGE     end189
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6140,9 +6288,9 @@ next180:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next180
+	JMP     next188
 
-end181:
+end189:
 	VZEROUPPER
 	RET
 
@@ -6161,9 +6309,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next182:
+next190:
 	CMPQ    R8, AX
-	JGE     end183
+	JGE     end191
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6178,9 +6326,9 @@ next182:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next182
+	JMP     next190
 
-end183:
+end191:
 	VZEROUPPER
 	RET
 
@@ -6196,9 +6344,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next184:
+next192:
 	CMPQ    DI, AX
-	JGE     end185
+	JGE     end193
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6209,9 +6357,9 @@ next184:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next184
+	JMP     next192
 
-end185:
+end193:
 	VZEROUPPER
 	RET
 
@@ -6241,11 +6389,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver186:
+receiver194:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done187
+	JGE         done195
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -6272,7 +6420,7 @@ receiver186:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several188
+	JG          several196
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -6287,13 +6435,13 @@ receiver186:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known190
+	JZ          known198
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach191:
+reach199:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -6304,9 +6452,9 @@ reach191:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach191
+	JNZ     reach199
 
-known190:
+known198:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6337,19 +6485,19 @@ known190:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end189
+	JMP           end197
 
-several188:
+several196:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop192:
+loop200:
 	CMPQ  R8, $0x10
-	JL    rest193
+	JL    rest201
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify194:
+classify202:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -6361,13 +6509,13 @@ classify194:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known196
+	JZ          known204
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach197:
+reach205:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -6378,9 +6526,9 @@ reach197:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach197
+	JNZ     reach205
 
-known196:
+known204:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6411,17 +6559,17 @@ known196:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop192
+	JMP           loop200
 
-rest193:
+rest201:
 	TESTQ R8, R8
-	JLE   end195
+	JLE   end203
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify194
+	JMP   classify202
 
-end195:
+end203:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -6431,7 +6579,7 @@ end195:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy198:
+copy206:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -6439,7 +6587,7 @@ copy198:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy198
+	JL      copy206
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -6449,7 +6597,7 @@ copy198:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy199:
+copy207:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -6457,14 +6605,14 @@ copy199:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy199
+	JL      copy207
 
-end189:
+end197:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver186
+	JMP  receiver194
 
-done187:
+done195:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -6481,19 +6629,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row200:
+row208:
 	TESTQ  BX, BX
-	JLE    end202
+	JLE    end210
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column201:
+column209:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column201
+	JL            column209
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6508,9 +6656,9 @@ column201:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row200
+	JMP           row208
 
-end202:
+end210:
 	VZEROUPPER
 	RET
 
@@ -6521,9 +6669,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors203:
+vectors211:
 	CMPQ    DX, $0x00000040
-	JL      rest204
+	JL      rest212
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6539,21 +6687,67 @@ vectors203:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors203
+	JMP     vectors211
 
-rest204:
-vectors205:
+rest212:
+vectors213:
 	CMPQ    DX, $0x00000010
-	JL      rest206
+	JL      rest214
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors205
+	JMP     vectors213
 
-rest206:
+rest214:
+	VZEROUPPER
+	RET
+
+// func productAVX512(out *float32, a *float32, b *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·productAVX512(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ count+24(FP), BX
+
+vectors215:
+	CMPQ    BX, $0x00000040
+	JL      rest216
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMULPS  (DX), Z0, Z0
+	VMOVUPS Z0, (AX)
+	VMULPS  64(DX), Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	VMULPS  128(DX), Z2, Z2
+	VMOVUPS Z2, 128(AX)
+	VMULPS  192(DX), Z3, Z3
+	VMOVUPS Z3, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, BX
+	JMP     vectors215
+
+rest216:
+vectors217:
+	CMPQ    BX, $0x00000010
+	JL      rest218
+	VMOVUPS (CX), Z0
+	VMULPS  (DX), Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, BX
+	JMP     vectors217
+
+rest218:
 	VZEROUPPER
 	RET
 
@@ -6565,18 +6759,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors207:
+vectors219:
 	CMPQ    DX, $0x00000010
-	JL      rest208
+	JL      rest220
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors207
+	JMP     vectors219
 
-rest208:
+rest220:
 	VZEROUPPER
 	RET
 
@@ -6589,9 +6783,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors209:
+vectors221:
 	CMPQ      BX, $0x00000010
-	JL        rest210
+	JL        rest222
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -6601,9 +6795,9 @@ vectors209:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors209
+	JMP       vectors221
 
-rest210:
+rest222:
 	VZEROUPPER
 	RET
 
@@ -6617,9 +6811,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors211:
+vectors223:
 	CMPQ    CX, $0x00000040
-	JL      rest212
+	JL      rest224
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -6634,20 +6828,20 @@ vectors211:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors211
+	JMP     vectors223
 
-rest212:
-vectors213:
+rest224:
+vectors225:
 	CMPQ    CX, $0x00000010
-	JL      rest214
+	JL      rest226
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors213
+	JMP     vectors225
 
-rest214:
+rest226:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -6675,9 +6869,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors215:
+vectors227:
 	CMPQ    SI, $0x00000010
-	JL      rest216
+	JL      rest228
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -6703,9 +6897,9 @@ vectors215:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors215
+	JMP     vectors227
 
-rest216:
+rest228:
 	VZEROUPPER
 	RET
 
@@ -6730,7 +6924,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row217:
+row229:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -6758,7 +6952,7 @@ row217:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word218:
+word230:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -6776,10 +6970,10 @@ word218:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word218
+	JNZ          word230
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row217
+	JNZ          row229
 	VZEROUPPER
 	RET
 
@@ -6803,12 +6997,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down219:
+down231:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across220:
+across232:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6860,11 +7054,11 @@ across220:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across220
+	JNZ         across232
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down219
+	JNZ         down231
 	VZEROUPPER
 	RET
 
@@ -6875,10 +7069,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity221:
+entity233:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end225
+	JGE        end237
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6886,19 +7080,19 @@ entity221:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing222
+	JEQ        nothing234
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing222
+	JEQ        nothing234
 	LEAQ       (SI)(DI*4), DI
 
-fours226:
+fours238:
 	CMPQ     BX, $0x04
-	JLE      last227
+	JLE      last239
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6914,12 +7108,12 @@ fours226:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full224
+	JEQ      full236
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours226
+	JMP      fours238
 
-last227:
+last239:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6946,11 +7140,11 @@ last227:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full224:
+full236:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing222
+	JEQ       nothing234
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6961,57 +7155,57 @@ full224:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next223
+	JLT       next235
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next223
+	JEQ       next235
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without228
+	JCC       without240
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without228:
+without240:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without229
+	JCC       without241
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without229:
+without241:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without230
+	JCC       without242
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without230:
+without242:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without231
+	JCC       without243
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without231:
+without243:
 	ADDQ DI, BX
 
-next223:
+next235:
 	INCQ CX
-	JMP  entity221
+	JMP  entity233
 
-nothing222:
+nothing234:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity221
+	JMP       entity233
 
-end225:
+end237:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7024,10 +7218,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity232:
+entity244:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end234
+	JGE       end246
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7039,12 +7233,12 @@ entity232:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none233
+	JEQ       none245
 	LEAQ      (R8)(R9*4), R9
 
-fours235:
+fours247:
 	CMPQ      SI, $0x04
-	JLE       last236
+	JLE       last248
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7123,9 +7317,9 @@ fours235:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours235
+	JMP       fours247
 
-last236:
+last248:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7216,11 +7410,11 @@ last236:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none233:
+none245:
 	INCQ DX
-	JMP  entity232
+	JMP  entity244
 
-end234:
+end246:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7236,10 +7430,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity237:
+entity249:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end241
+	JGE        end253
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7247,21 +7441,21 @@ entity237:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing238
+	JEQ        nothing250
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing238
+	JEQ        nothing250
 	LEAQ       (DI)(R8*4), R8
 
-fours242:
+fours254:
 	CMPQ       AX, $0x00004000
-	JGE        full244
+	JGE        full256
 	CMPQ       SI, $0x04
-	JLE        last243
+	JLE        last255
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7292,9 +7486,9 @@ fours242:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours242
+	JMP        fours254
 
-last243:
+last255:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7348,7 +7542,7 @@ last243:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing238
+	JEQ          nothing250
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7359,57 +7553,57 @@ last243:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next239
+	JLT          next251
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next239
+	JEQ          next251
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without245
+	JCC          without257
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without245:
+without257:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without246
+	JCC       without258
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without246:
+without258:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without247
+	JCC       without259
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without247:
+without259:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without248
+	JCC       without260
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without248:
+without260:
 	ADDQ R8, SI
 
-next239:
+next251:
 	INCQ DX
-	JMP  entity237
+	JMP  entity249
 
-nothing238:
+nothing250:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity237
+	JMP       entity249
 
-end241:
+end253:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7425,9 +7619,9 @@ end241:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight249:
+eight261:
 	CMPQ       AX, $0x00
-	JLE        drained252
+	JLE        drained264
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7455,23 +7649,23 @@ eight249:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry250:
+carry262:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried251
+	JEQ       carried263
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry250
+	JMP       carry262
 
-carried251:
+carried263:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight249
+	JMP  eight261
 
-drained252:
+drained264:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7483,7 +7677,7 @@ drained252:
 	VZEROUPPER
 	RET
 
-full244:
+full256:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7499,9 +7693,9 @@ full244:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight253:
+eight265:
 	CMPQ       AX, $0x00
-	JLE        drained256
+	JLE        drained268
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7529,28 +7723,28 @@ eight253:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry254:
+carry266:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried255
+	JEQ       carried267
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry254
+	JMP       carry266
 
-carried255:
+carried267:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight253
+	JMP  eight265
 
-drained256:
+drained268:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours242
+	JMP       fours254
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -7573,10 +7767,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity257:
+entity269:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end259
+	JGE       end271
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -7588,14 +7782,14 @@ entity257:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none258
+	JEQ       none270
 	LEAQ      (R9)(R10*4), R10
 
-fours260:
+fours272:
 	CMPQ       AX, $0x00004000
-	JGE        full262
+	JGE        full274
 	CMPQ       DI, $0x04
-	JLE        last261
+	JLE        last273
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -7686,9 +7880,9 @@ fours260:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours260
+	JMP        fours272
 
-last261:
+last273:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -7800,11 +7994,11 @@ last261:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none258:
+none270:
 	INCQ BX
-	JMP  entity257
+	JMP  entity269
 
-end259:
+end271:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -7820,9 +8014,9 @@ end259:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight263:
+eight275:
 	CMPQ       AX, $0x00
-	JLE        drained266
+	JLE        drained278
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7850,23 +8044,23 @@ eight263:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry264:
+carry276:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried265
+	JEQ       carried277
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry264
+	JMP       carry276
 
-carried265:
+carried277:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight263
+	JMP  eight275
 
-drained266:
+drained278:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7878,7 +8072,7 @@ drained266:
 	VZEROUPPER
 	RET
 
-full262:
+full274:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7894,9 +8088,9 @@ full262:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight267:
+eight279:
 	CMPQ       AX, $0x00
-	JLE        drained270
+	JLE        drained282
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7924,28 +8118,28 @@ eight267:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry268:
+carry280:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried269
+	JEQ       carried281
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry268
+	JMP       carry280
 
-carried269:
+carried281:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight267
+	JMP  eight279
 
-drained270:
+drained282:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours260
+	JMP       fours272
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7954,58 +8148,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity271:
+entity283:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end273
+	JGE       end285
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip272
+	JLT       skip284
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip272
+	JEQ       skip284
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without274
+	JCC       without286
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without274:
+without286:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without275
+	JCC       without287
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without275:
+without287:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without276
+	JCC       without288
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without276:
+without288:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without277
+	JCC       without289
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without277:
+without289:
 	ADDQ DI, BX
 
-skip272:
+skip284:
 	INCQ DX
-	JMP  entity271
+	JMP  entity283
 
-end273:
+end285:
 	VZEROUPPER
 	RET
 
@@ -8024,7 +8218,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again278:
+again290:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8103,7 +8297,7 @@ again278:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again278
+	JNE          again290
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8116,7 +8310,7 @@ again278:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again279:
+again291:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8195,7 +8389,7 @@ again279:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again279
+	JNE        again291
 	VZEROUPPER
 	RET
 
@@ -8227,12 +8421,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square280:
+square292:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane281:
+plane293:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8260,7 +8454,7 @@ plane281:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent282
+	JGE        absent294
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8279,10 +8473,10 @@ plane281:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent282:
+absent294:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without283
+	JCC   without295
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8292,10 +8486,10 @@ absent282:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without283:
+without295:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without284
+	JCC   without296
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8305,7 +8499,7 @@ without283:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without284:
+without296:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8379,7 +8573,7 @@ without284:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane281
+	JL         plane293
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8401,7 +8595,7 @@ without284:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane285:
+plane297:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8429,7 +8623,7 @@ plane285:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent286
+	JGE        absent298
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8448,10 +8642,10 @@ plane285:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent286:
+absent298:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without287
+	JCC   without299
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8461,10 +8655,10 @@ absent286:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without287:
+without299:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without288
+	JCC   without300
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8474,7 +8668,7 @@ without287:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without288:
+without300:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8548,7 +8742,7 @@ without288:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane285
+	JL         plane297
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8568,7 +8762,7 @@ without288:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again289:
+again301:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -8647,13 +8841,13 @@ again289:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again289
+	JNE        again301
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square280
+	JNE        square292
 	VZEROUPPER
 	RET
 
@@ -8664,7 +8858,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned290
+	JNE   unaligned302
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -8692,7 +8886,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again291:
+again303:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -8736,12 +8930,12 @@ again291:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again291
+	JNE         again303
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned290:
+unaligned302:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -8769,7 +8963,7 @@ unaligned290:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again292:
+again304:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -8821,6 +9015,6 @@ again292:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again292
+	JNE         again304
 	VZEROUPPER
 	RET

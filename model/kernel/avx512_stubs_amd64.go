@@ -84,6 +84,26 @@ func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear
 //go:noescape
 func normalizeBackward64AVX512(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
+// addProductsAVX512 adds the products of the senders' states and the relations' embeddings.
+//
+//go:noescape
+func addProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// addTwoProductsAVX512 adds the products of the senders' states and the relations' embeddings.
+//
+//go:noescape
+func addTwoProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// backwardProductsAVX512 adds the gradients of the products' factors.
+//
+//go:noescape
+func backwardProductsAVX512(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+
+// backwardTwoProductsAVX512 adds the gradients of the products' factors.
+//
+//go:noescape
+func backwardTwoProductsAVX512(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
+
 // foldAVX512 is portable.Fold for whole vectors.
 //
 //go:noescape
@@ -113,6 +133,11 @@ func scoreAVX512(count int, width int, values *float32, hidden *float32, output 
 //
 //go:noescape
 func addAVX512(sum *float32, a *float32, count int)
+
+// productAVX512 is portable.Product for whole vectors.
+//
+//go:noescape
+func productAVX512(out *float32, a *float32, b *float32, count int)
 
 // reluAVX512 is portable.ReLU for whole vectors.
 //

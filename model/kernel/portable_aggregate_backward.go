@@ -59,13 +59,18 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 func (s *setGradient) scatterRow(r *Receivers, o int, features, gradient []float32, g *Gradients) {
 	s.start(r, features, gradient, r.MeanFactor[o])
 	s.scatterInitial(r, g.Initial)
+	s.scatterCopies(r, g, o)
+	s.scatter(r, g, int32(o))
+}
+
+// scatterCopies propagates to the copies of the degree message.
+func (s *setGradient) scatterCopies(r *Receivers, g *Gradients, o int) {
 	if copies := r.copies(o); copies > 0 {
 		s.memberGradient(r.DegreeMessage, copies)
 		if g.DegreeMessage != nil {
 			add(g.DegreeMessage, s.gradient)
 		}
 	}
-	s.scatter(r, g, int32(o))
 }
 
 // add computes into += what.

@@ -5,6 +5,14 @@ import "math"
 // Add adds entry by entry.
 func (portable) Add(sum, a []float32) { add(sum[:len(a)], a) }
 
+// Product multiplies entry by entry.
+func (portable) Product(out, a, b []float32) {
+	out, b = out[:len(a)], b[:len(a)]
+	for i, v := range a {
+		out[i] = v * b[i]
+	}
+}
+
 // ReLU leaves -0 unchanged.
 func (portable) ReLU(out, a []float32) {
 	out = out[:len(a)]

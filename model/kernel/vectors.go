@@ -8,6 +8,9 @@ type Vectors interface {
 	// Add computes sum += a for a [n] and the first n entries of sum. An empty a adds nothing.
 	Add(sum, a []float32)
 
+	// Product computes out = a b, entry by entry, [n] each. out may be a or b.
+	Product(out, a, b []float32)
+
 	// ReLU computes out = max(a, 0), [n] each. A NaN stays.
 	ReLU(out, a []float32)
 

@@ -66,6 +66,27 @@ func TestAdd(t *testing.T) {
 	})
 }
 
+func TestProduct(t *testing.T) {
+	t.Parallel()
+	eachVariant(t, func(t *testing.T, k Kernel) {
+		rng := rand.New(rand.NewPCG(47, 48))
+		for n := range 301 {
+			a, b := wild(rng, n, 7), wild(rng, n, 7)
+			want := make([]float32, n)
+			for i := range want {
+				want[i] = a[i] * b[i]
+			}
+			out, check := guarded(n)
+			k.Product(out, a, b)
+			check(t, "product")
+			sameBits(t, "product", out, want)
+			k.Product(a, a, b)
+			sameBits(t, "product in place", a, want)
+		}
+		k.Product(nil, nil, nil)
+	})
+}
+
 func TestReLU(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {

@@ -70,7 +70,7 @@ func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool)
 			begin, end := layer.edges.Range(int32(row), 1)
 			kept := keep(i+1, receiver)
 			for e := begin; e < end; e++ {
-				version := layer.senders[layer.edges.Rows[e]]
+				version := layer.edges.Rows[e]
 				value := float64(sigmoid(a.priorities[version]))
 				largest = math.Max(largest, value)
 				if kept {

@@ -30,7 +30,7 @@ func (p *Propagator) Width() int {
 // reached has 0, and zeros for states.
 func (p *Propagator) Candidates(entities []int32, states []float32, valid []int32) {
 	if p.astar != nil {
-		p.astar.candidates(entities, states, valid)
+		p.astar.scores(entities, states, valid)
 		return
 	}
 	d, depth := p.configuration.Dim, p.Depth()

@@ -1,6 +1,8 @@
 package propagation
 
 import (
+	"slices"
+
 	"tagnet/model/internal/buffer"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
@@ -84,61 +86,105 @@ func sumPriorities(k kernel.Kernel, batch []*Gradients, into *parameters.Set[flo
 	}
 }
 
-// forwardPriority sets priorities, [n], to f of the states, [n, dim]. It sets inner, [n, dim], and
-// hidden, [n, 2 dim], for the backward pass.
-func (a *astar) forwardPriority(states, inner, hidden, priorities []float32) {
-	w, k, d := a.propagator.weights.priority, a.propagator.kernel, a.propagator.configuration.Dim
-	n := len(priorities)
-	copyRows(inner[:n*d], a.query)
-	k.Multiply(inner, states, w.state, n, d, d, true)
-	a.messages = buffer.Resize(a.messages, n*d)
-	for i := 0; i < n*d; i += d {
-		a.propagator.message.Compute(a.messages[i:i+d], states[i:i+d], inner[i:i+d])
+// priorityBlock holds what f computes of up to chunkRows states, and its gradients.
+type priorityBlock struct {
+	inner, messages []float32 // linear's output, and the messages under it, [chunkRows, dim]
+	hidden          []float32 // of the MLP, [chunkRows, 2 dim]
+
+	values                                                 []float32 // gradient of the priorities, [chunkRows]
+	states, stateGradient                                  []float32 // [chunkRows, dim], as the next ones
+	messageGradient, innerGradient, active, hiddenGradient []float32
+}
+
+// ones has as many ones as a block has rows: its product with a matrix sums the columns.
+var ones = slices.Repeat([]float32{1}, chunkRows)
+
+// mapStates sets inner, messages and hidden of the block from n states. hidden is before the ReLU.
+func (a *astar) mapStates(states []float32, n int) {
+	w, k, d, b := a.propagator.weights.priority, a.propagator.kernel, a.propagator.configuration.Dim, &a.block
+	b.inner, b.messages, b.hidden = buffer.Resize(b.inner, n*d), buffer.Resize(b.messages, n*d), buffer.Resize(b.hidden, 2*n*d)
+	copyRows(b.inner, a.query)
+	k.Multiply(b.inner, states, w.state, n, d, d, true)
+	if message := a.propagator.message; message == kernel.DistMult {
+		k.Product(b.messages, states, b.inner)
+	} else {
+		for i := 0; i < n*d; i += d {
+			message.Compute(b.messages[i:i+d], states[i:i+d], b.inner[i:i+d])
+		}
 	}
-	copyRows(hidden[:2*n*d], w.hiddenBias)
-	k.Multiply(hidden, a.messages, w.hidden, n, d, 2*d, true)
-	for i := range n {
-		row := hidden[2*i*d : 2*(i+1)*d]
+	copyRows(b.hidden, w.hiddenBias)
+	k.Multiply(b.hidden, b.messages, w.hidden, n, d, 2*d, true)
+}
+
+// forwardPriority sets priorities, [n], to f of the states, [n, dim], of at most chunkRows versions.
+func (a *astar) forwardPriority(states, priorities []float32) {
+	w, width := a.propagator.weights.priority, 2*a.propagator.configuration.Dim
+	a.mapStates(states, len(priorities))
+	hidden := a.block.hidden
+	a.propagator.kernel.ReLU(hidden, hidden)
+	// Four sums at a time, each in the order of its entries: one would wait for its last addition.
+	for len(priorities) >= 4 {
+		r0, r1, r2, r3 := hidden[:width], hidden[width:2*width], hidden[2*width:3*width], hidden[3*width:4*width]
+		s0, s1, s2, s3 := w.outputBias[0], w.outputBias[0], w.outputBias[0], w.outputBias[0]
+		for j, output := range w.output[:width] {
+			s0 += float32(r0[j] * output)
+			s1 += float32(r1[j] * output)
+			s2 += float32(r2[j] * output)
+			s3 += float32(r3[j] * output)
+		}
+		priorities[0], priorities[1], priorities[2], priorities[3] = s0, s1, s2, s3
+		hidden, priorities = hidden[4*width:], priorities[4:]
+	}
+	for i := range priorities {
 		sum := w.outputBias[0]
-		for j, value := range row {
-			row[j] = max(value, 0)
-			sum += row[j] * w.output[j]
+		for j, value := range hidden[i*width : (i+1)*width] {
+			sum += float32(value * w.output[j])
 		}
 		priorities[i] = sum
 	}
 }
 
-// backwardPriority propagates the gradient of priorities, [n]: it adds to the gradients of the states,
-// of the parameters and of the query's embedding.
-func (a *astar) backwardPriority(states, inner, hidden, gradient, stateGradient []float32, into *Gradients) {
-	p, g := a.propagator, into.priority
-	w, k, d := p.weights.priority, p.kernel, p.configuration.Dim
-	n := len(gradient)
-	a.messages = buffer.Resize(a.messages, n*d)
-	a.hiddenGradient = buffer.Resize(a.hiddenGradient, 2*n*d)
-	a.messageGradient = buffer.Resize(a.messageGradient, n*d)
-	a.innerGradient = buffer.Cleared(a.innerGradient, n*d)
-	for i, value := range gradient {
-		g.outputBias[0] += value
-		row, rowGradient := hidden[2*i*d:2*(i+1)*d], a.hiddenGradient[2*i*d:2*(i+1)*d]
-		for j, active := range row {
-			g.output[j] += value * active
-			rowGradient[j] = 0
-			if active > 0 {
-				rowGradient[j] = value * w.output[j]
-				g.hiddenBias[j] += rowGradient[j]
-			}
+// backwardPriority propagates the gradients of the priorities of some rows, at most chunkRows, of the
+// versions from first on: it adds to the gradients of the states, of the parameters and of the query's embedding.
+func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
+	p, g, b := a.propagator, into.priority, &a.block
+	w, k, d, n := p.weights.priority, p.kernel, p.configuration.Dim, len(rows)
+	b.values, b.states = buffer.Resize(b.values, n), buffer.Resize(b.states, n*d)
+	for i, row := range rows {
+		version := first + int(row)
+		b.values[i] = a.priorityGradients[version]
+		g.outputBias[0] += b.values[i]
+		copy(b.states[i*d:(i+1)*d], a.states[version*d:])
+	}
+	a.mapStates(b.states, n)
+	b.active, b.hiddenGradient = buffer.Resize(b.active, 2*n*d), buffer.Resize(b.hiddenGradient, 2*n*d)
+	k.ReLU(b.active, b.hidden)
+	k.Multiply(g.output, b.values, b.active, 1, n, 2*d, true)
+	k.Multiply(b.hiddenGradient, b.values, w.output, n, 1, 2*d, false)
+	k.ReLUBackward(b.hiddenGradient, b.hidden, b.hiddenGradient)
+	k.Multiply(g.hiddenBias, ones, b.hiddenGradient, 1, n, 2*d, true)
+	k.MultiplyTransposed(g.hidden, b.hiddenGradient, b.messages, n, 2*d, d, true)
+
+	b.messageGradient = buffer.Resize(b.messageGradient, n*d)
+	b.stateGradient, b.innerGradient = buffer.Resize(b.stateGradient, n*d), buffer.Resize(b.innerGradient, n*d)
+	k.Multiply(b.messageGradient, b.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
+	if p.message == kernel.DistMult {
+		k.Product(b.stateGradient, b.messageGradient, b.inner)
+		k.Product(b.innerGradient, b.messageGradient, b.states)
+	} else {
+		clear(b.stateGradient)
+		clear(b.innerGradient)
+		for i := 0; i < n*d; i += d {
+			p.message.Backward(b.messageGradient[i:i+d], b.states[i:i+d], b.inner[i:i+d], b.stateGradient[i:i+d], b.innerGradient[i:i+d])
 		}
-		p.message.Compute(a.messages[i*d:(i+1)*d], states[i*d:(i+1)*d], inner[i*d:(i+1)*d])
 	}
-	k.MultiplyTransposed(g.hidden, a.hiddenGradient, a.messages, n, 2*d, d, true)
-	k.Multiply(a.messageGradient, a.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
-	for i := 0; i < n*d; i += d {
-		p.message.Backward(a.messageGradient[i:i+d], states[i:i+d], inner[i:i+d], stateGradient[i:i+d], a.innerGradient[i:i+d])
-		k.Add(a.queryGradient, a.innerGradient[i:i+d])
+	k.Multiply(a.queryGradient, ones, b.innerGradient, 1, n, d, true)
+	k.MultiplyTransposed(g.state, b.innerGradient, b.states, n, d, d, true)
+	k.Multiply(b.stateGradient, b.innerGradient, w.stateStored, n, d, d, true)
+	for i, row := range rows {
+		version := first + int(row)
+		k.Add(a.stateGradients[version*d:(version+1)*d], b.stateGradient[i*d:(i+1)*d])
 	}
-	k.MultiplyTransposed(g.state, a.innerGradient, states, n, d, d, true)
-	k.Multiply(stateGradient, a.innerGradient, w.stateStored, n, d, d, true)
 }
 
 // copyRows fills rows with copies of one row.

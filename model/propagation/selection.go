@@ -82,10 +82,6 @@ func (a *astar) selectEdges(t int, layer *astarLayer) {
 	layer.count = LayerCount{AStar: int64(min(total, most))}
 	a.listEdges(t+1, chosen, cuts)
 	layer.count.Kept = int64(len(s.edges))
-	layer.senders = layer.senders[:0]
-	for _, o := range s.senders {
-		layer.senders = append(layer.senders, a.current[o])
-	}
 	a.groupByReceiver(layer)
 	layer.count.Active = int64(len(layer.entities))
 }
@@ -230,8 +226,8 @@ func (a *astar) listLast(c cut, count int) {
 	s.last = s.last[:count]
 }
 
-// listEdges lists the edges that a cut selects, and within a window those of them that the window
-// admits in layer t, by sender, and counts those to each head. Edges between the same two entities are
+// listEdges lists the edges that a cut selects, and of them those that the window admits in layer t and
+// those to candidates, by sender, and counts those to each head. Edges between the same two entities are
 // ordered by relation if ordered, else as in the graph.
 func (a *astar) listEdges(t int, c cut, ordered bool) {
 	s, p := &a.selection, a.propagator
@@ -246,7 +242,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 			highest--
 		}
 		for j, o := range heads {
-			if s.key[o] > highest || !admits.edge(u, o) || touched && p.query.Removal.Removes(o, inverses[j], u) {
+			if s.key[o] > highest || !admits.edge(u, o) || a.candidates != nil && !a.candidates[o] || touched && p.query.Removal.Removes(o, inverses[j], u) {
 				continue
 			}
 			s.edges = append(s.edges, selectedEdge{o, sender, p.graph.Inverse(inverses[j])})
@@ -254,7 +250,7 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 		}
 		if sender == c.sender {
 			for _, e := range s.last {
-				if admits.edge(u, e.head) {
+				if admits.edge(u, e.head) && (a.candidates == nil || a.candidates[e.head]) {
 					s.edges = append(s.edges, e)
 					s.count[e.head]++
 				}
@@ -325,7 +321,7 @@ func (a *astar) groupByReceiver(layer *astarLayer) {
 	for _, e := range s.edges {
 		i := s.count[e.head]
 		s.count[e.head]++
-		edges.Rows[i], edges.Relations[i] = e.sender, e.relation
+		edges.Rows[i], edges.Relations[i] = a.current[s.senders[e.sender]], e.relation
 	}
 	for _, o := range layer.entities {
 		s.count[o] = 0

@@ -14,6 +14,9 @@ type layerUpdate struct {
 	firstRow int     // where the layer begins in the propagator's activations
 	count    int     // number of updated entities
 	keepsAll bool    // without dropout
+	// positions, by row, are those of the activations in the layer, for an update whose backward pass has fewer rows
+	// than the forward pass, or nil.
+	positions []int32
 }
 
 // receiverGroup is a set of receivers that read the same state tables and write the same one. In a
@@ -108,6 +111,7 @@ func (p *Propagator) forward(x *layerUpdate) {
 	for c.next() {
 		begin := p.clock()
 		m := p.activationsOf(x, c)
+		x.notePositions(c)
 		for i := range x.groups {
 			if rows := c.rows(i); len(rows) > 0 {
 				r := &p.scratch.receivers
@@ -155,6 +159,39 @@ func (p *Propagator) activationsOf(x *layerUpdate, c *chunk) activations {
 	}
 }
 
+// notePositions sets the positions of a chunk's rows.
+func (x *layerUpdate) notePositions(c *chunk) {
+	if x.positions == nil {
+		return
+	}
+	for i := range x.groups {
+		for j, row := range c.rows(i) {
+			x.positions[row] = int32(c.first) + c.positions[i][j]
+		}
+	}
+}
+
+// activationsAgain returns the activations of a chunk for the backward pass: copies, where its rows do
+// not follow each other in what is kept.
+func (p *Propagator) activationsAgain(x *layerUpdate, c *chunk) activations {
+	if x.positions == nil {
+		return p.activationsOf(x, c)
+	}
+	d, width, words := p.configuration.Dim, p.weights.width(), p.maskWords()
+	from, to := &p.activations, &p.scratch.activations
+	to.resize(chunkRows, width, d, words)
+	for i := range x.groups {
+		for j, row := range c.rows(i) {
+			at, kept := int(c.positions[i][j]), x.firstRow+int(x.positions[row])
+			copy(to.features[at*width:(at+1)*width], from.features[kept*width:])
+			copy(to.linear[at*d:(at+1)*d], from.linear[kept*d:])
+			to.deviation[at] = from.deviation[kept]
+			copy(to.masks[at*words:(at+1)*words], from.masks[kept*words:])
+		}
+	}
+	return *to
+}
+
 // drawMasks draws a chunk's dropout masks.
 func (p *Propagator) drawMasks(x *layerUpdate, c *chunk, m activations) {
 	if x.keepsAll || !p.drops() {
@@ -193,7 +230,7 @@ func (p *Propagator) backward(x *layerUpdate, into *layerGradients) {
 	p.scratch.update = buffer.Resize(p.scratch.update, chunkRows*d)
 	c := p.chunks(x)
 	for c.next() {
-		m := p.activationsOf(x, c)
+		m := p.activationsAgain(x, c)
 		linear := p.scratch.update[:c.count*d]
 		p.normalizeBackward(x, c, m, linear, into)
 		features := p.scratch.features[:c.count*width]

@@ -46,6 +46,8 @@ func (m *machine) generate(rows int, stripes ...int) {
 		}
 		m.normalizeBackward(dim)
 	}
+	m.sums()
+	m.sumsBackward()
 	m.fold()
 	m.foldTwo()
 	m.unfold()

@@ -11,6 +11,7 @@ import (
 // results have the same bits.
 func (m *machine) vectors() {
 	m.add()
+	m.product()
 	m.relu()
 	m.reluBackward()
 	m.finite()
@@ -61,6 +62,22 @@ func (m *machine) add() {
 		for j := range vectors {
 			VADDPS(m.at(a, j), m.v(j), m.v(j))
 			VMOVUPS(m.v(j), m.at(sum, j))
+		}
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (m *machine) product() {
+	m.function("product", "func(out, a, b *float32, count int)", "is portable.Product for whole vectors.")
+	out, a, b, count := pointer("out"), pointer("a"), pointer("b"), pointer("count")
+	m.eachVector(count, 4, []reg.GPVirtual{out, a, b}, func(vectors int) {
+		for j := range vectors {
+			VMOVUPS(m.at(a, j), m.v(j))
+		}
+		for j := range vectors {
+			VMULPS(m.at(b, j), m.v(j), m.v(j))
+			VMOVUPS(m.v(j), m.at(out, j))
 		}
 	})
 	VZEROUPPER()

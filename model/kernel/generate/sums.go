@@ -1,0 +1,88 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The sums of DistMult's messages round as portable does, operation by operation: a product, then the
+// sum. They go over one receiver's senders, for the first two vectors of every row or for one.
+
+// eachMessage is the loop over count senders; each gets the addresses of the rows of the two tables.
+func (m *machine) eachMessage(each func(state, embedding reg.GPVirtual)) {
+	senders, relations, count := pointer("senders"), pointer("relations"), pointer("count")
+	stride := pointer("stride")
+	next, end := m.label("message"), m.label("end")
+	Label(next)
+	TESTQ(count, count)
+	JZ(LabelRef(end))
+	sender, relation := GP64(), GP64()
+	MOVLQSX(Mem{Base: senders}, sender)
+	MOVLQSX(Mem{Base: relations}, relation)
+	IMULQ(stride, sender)
+	IMULQ(stride, relation)
+	each(sender, relation)
+	ADDQ(U8(4), senders)
+	ADDQ(U8(4), relations)
+	DECQ(count)
+	JMP(LabelRef(next))
+	Label(end)
+}
+
+// tableRow is vector j of a row of a table.
+func (m *machine) tableRow(table, row reg.GPVirtual, j int) Mem {
+	return Mem{Base: table, Index: row, Scale: 1, Disp: j * m.bytes()}
+}
+
+// products are the ends of the functions' names, by number of vectors.
+var products = map[int]string{1: "Products", 2: "TwoProducts"}
+
+func (m *machine) sums() {
+	for _, vectors := range []int{1, 2} {
+		m.function("add"+products[vectors], "func(sum, states, embeddings *float32, senders, relations *int32, count, stride int)",
+			"adds the products of the senders' states and the relations' embeddings.")
+		sum, states, embeddings := pointer("sum"), pointer("states"), pointer("embeddings")
+		for j := range vectors {
+			VMOVUPS(m.at(sum, j), m.v(j))
+		}
+		m.eachMessage(func(sender, relation reg.GPVirtual) {
+			for j := range vectors {
+				x := m.v(vectors + j)
+				VMOVUPS(m.tableRow(states, sender, j), x)
+				VMULPS(m.tableRow(embeddings, relation, j), x, x)
+				VADDPS(x, m.v(j), m.v(j))
+			}
+		})
+		for j := range vectors {
+			VMOVUPS(m.v(j), m.at(sum, j))
+		}
+		VZEROUPPER()
+		RET()
+	}
+}
+
+func (m *machine) sumsBackward() {
+	for _, vectors := range []int{1, 2} {
+		m.function("backward"+products[vectors], "func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)",
+			"adds the gradients of the products' factors.")
+		bySum, states, embeddings := pointer("bySum"), pointer("states"), pointer("embeddings")
+		byStates, byEmbeddings := pointer("byStates"), pointer("byEmbeddings")
+		for j := range vectors {
+			VMOVUPS(m.at(bySum, j), m.v(j))
+		}
+		m.eachMessage(func(sender, relation reg.GPVirtual) {
+			for j := range vectors {
+				x := m.v(vectors + j)
+				VMULPS(m.tableRow(embeddings, relation, j), m.v(j), x)
+				VADDPS(m.tableRow(byStates, sender, j), x, x)
+				VMOVUPS(x, m.tableRow(byStates, sender, j))
+				VMULPS(m.tableRow(states, sender, j), m.v(j), x)
+				VADDPS(m.tableRow(byEmbeddings, relation, j), x, x)
+				VMOVUPS(x, m.tableRow(byEmbeddings, relation, j))
+			}
+		})
+		VZEROUPPER()
+		RET()
+	}
+}
