@@ -153,7 +153,9 @@ func (s *search) Train(ctx context.Context, c tuning.Candidate, epochs, atATime 
 	if err != nil {
 		return tuning.Outcome{}, err
 	}
-	t, err := s.engine.Extend(ctx, r, max(1, s.cores/atATime))
+	t, err := s.engine.Extend(ctx, r, max(1, s.cores/atATime), func(why string) {
+		s.tell("candidate %d is being trained by another process (%s): waiting until it ends", c.Number, why)
+	})
 	var failure *engine.Failure
 	switch {
 	case s.engine.Processes.Interrupted():

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/lock"
 	"tagnet/infra/internal/program"
 	"tagnet/model/configuration"
 )
@@ -135,6 +138,24 @@ func (b bench) searches(t *testing.T) {
 		}
 		same(t, state, again)
 	})
+	t.Run("killed", func(t *testing.T) { // which leaves its trainings behind
+		other := t.TempDir()
+		b.logged(t, state, other, "graph").Wait()
+		left := b.logged(t, state, other, "tiny-candidate-0-seed-3")
+		lock := filepath.Join(other, "sample/runs/tiny-candidate-0-seed-3/checkpoints", lock.FileName)
+		for _, err := os.Stat(lock); err != nil; _, err = os.Stat(lock) {
+			time.Sleep(time.Millisecond)
+		}
+		left.Process.Signal(syscall.SIGSTOP)
+		continues := whenSaid{text: "being trained by another process", then: func() {
+			left.Process.Signal(syscall.SIGCONT)
+			go left.Wait()
+		}}
+		if err := run(ctx, append(strings.Fields(search), "--state", other, "--tagnet", b.tagnet), &continues, &continues); err != nil || continues.then != nil {
+			t.Fatalf("%v\n%s", err, continues.String())
+		}
+		same(t, other, continues.String())
+	})
 	t.Run("another search by the same name", func(t *testing.T) {
 		changed := writeSearch(t, strings.Replace(fmt.Sprintf(tinySearch, b.dataset), "[0, 0.3]", "[0, 0.4]", 1))
 		text, err := b.call(ctx, state, strings.Replace(search, file, changed, 1))
@@ -142,6 +163,43 @@ func (b bench) searches(t *testing.T) {
 			t.Errorf("error %v\n%s", err, text)
 		}
 	})
+}
+
+// logged starts the first command of a log again, in another state.
+func (b bench) logged(t *testing.T, state, other, log string) *exec.Cmd {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(state, "logs/sample", log+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(strings.ReplaceAll(string(text), state, other), "\n")
+	_, words, _ := strings.Cut(line, ": tagnet ")
+	c := exec.Command(b.tagnet, strings.Fields(words)...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill() })
+	return c
+}
+
+// whenSaid keeps what is written, and calls then once it has a text.
+type whenSaid struct {
+	strings.Builder
+	mu   sync.Mutex
+	text string
+	then func()
+}
+
+// Write keeps a text.
+func (w *whenSaid) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.Builder.Write(text)
+	if w.then != nil && strings.Contains(w.String(), w.text) {
+		w.then()
+		w.then = nil
+	}
+	return n, err
 }
 
 // interruptAt interrupts this process when there are so many files that a pattern matches.

@@ -3,18 +3,30 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
 )
 
 // Extend trains a run up to the epochs of its configuration, from where an earlier call with fewer or more of them has left it, and returns
-// these epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with Force.
-func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int) (results.Training, error) {
+// these epochs. It evaluates nothing. A training that was begun with another configuration is an error, or is made again with Force. It waits for another
+// process that trains the run, which it calls wait for: one that a killed program has left behind.
+func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int, wait func(why string)) (results.Training, error) {
 	if err := e.prepare(ctx, r); err != nil {
 		return results.Training{}, err
 	}
 	s, err := e.inspectExtension(ctx, r)
+	for waited := false; err == nil && s.State == Running; waited = true {
+		if e.Processes.Interrupted() {
+			return results.Training{}, errInterrupted
+		}
+		if !waited {
+			wait(s.Why)
+		}
+		time.Sleep(time.Second)
+		s, err = e.inspectExtension(ctx, r)
+	}
 	if err != nil {
 		return results.Training{}, err
 	}
@@ -42,19 +54,19 @@ func (e *Engine) Extend(ctx context.Context, r plan.Run, threads int) (results.T
 // inspectExtension returns how far a training is whose number of epochs is not that of the plan.
 func (e *Engine) inspectExtension(ctx context.Context, r plan.Run) (Status, error) {
 	records, _, err := e.checkpoints(r).Records(ctx)
-	if err != nil || len(records) == 0 {
-		return Status{State: Missing}, err
+	if err != nil {
+		return Status{}, err
 	}
-	last := records[len(records)-1]
 	same := r
-	same.Configuration.Epochs = last.Configuration.Epochs
-	var s Status
+	if n := len(records); n > 0 {
+		same.Configuration.Epochs = records[n-1].Configuration.Epochs
+	}
+	s := Status{State: Missing}
 	if err := e.inspectTraining(ctx, same, &s); err != nil {
 		return s, err
 	}
 	switch {
-	case s.State == Running:
-		return s, fmt.Errorf("%s is trained by another process, %s", r.ID(), s.Why)
+	case s.State == Running || s.State == Missing:
 	case s.State == Stale && !e.Force:
 		return s, fmt.Errorf("%s: %s; give the search another name, or make it again with --force", r.ID(), s.Why)
 	case s.State == Stale:
