@@ -192,6 +192,12 @@ func (b bench) sweep(t *testing.T) {
 		if err := os.Remove(filepath.Join(other, "results", r.Path())); err != nil {
 			t.Fatal(err)
 		}
+		if text, err = b.call(ctx, other, one+" --protocols grail,test"); err != nil || strings.Contains(text, "to evaluate") {
+			t.Errorf("error %v\n%s", err, text)
+		}
+		if err := os.Remove(filepath.Join(other, "results", r.Path())); err != nil {
+			t.Fatal(err)
+		}
 		l, err := lock.Acquire(ctx, filepath.Join(other, "sample/runs/sweep-delta-0-seed-1/evaluation/test"), "score", false)
 		if err != nil {
 			t.Fatal(err)

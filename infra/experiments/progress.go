@@ -87,13 +87,14 @@ func (p *progress) draw() {
 		return
 	}
 	epochs := map[string]int{}
-	text := fmt.Sprintf("%d of %d runs done, %s", p.s.count(engine.Done), len(p.s.runs), "")
 	list := ""
 	for _, e := range p.running {
-		epochs[e.ID()] = p.s.engine.Epochs(context.Background(), e.Run)
+		t := p.s.engine.Progress(context.Background(), e.Run)
+		epochs[e.ID()] = t.Epochs
+		p.s.estimates.Observe(e.Run, t, e.Threads)
 		list = joined(list, fmt.Sprintf("%s epoch %d of %d", e.ID(), min(epochs[e.ID()]+1, e.Configuration.Epochs), e.Configuration.Epochs))
 	}
-	text += p.s.timeLeft(epochs) + "; " + list
+	text := fmt.Sprintf("%d of %d runs done, %s; %s", p.s.count(engine.Done), len(p.s.runs), p.s.timeLeft(epochs), list)
 	if !p.terminal {
 		fmt.Fprintln(p.s.diagnostics, text)
 		return

@@ -38,8 +38,11 @@ func (s *session) inspect(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", r.ID(), err)
 		}
 		s.statuses = append(s.statuses, status)
-		if status.State == engine.Done {
+		switch status.State {
+		case engine.Done:
 			s.estimates.Add(r, *status.Result)
+		case engine.Running, engine.Interrupted, engine.Trained:
+			s.estimates.Observe(r, s.engine.Progress(ctx, r), 1)
 		}
 	}
 	return nil

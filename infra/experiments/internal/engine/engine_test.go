@@ -138,6 +138,8 @@ func TestEstimates(t *testing.T) {
 	if _, known := e.Seconds(of("a", "1", 1), 2); known {
 		t.Error("an estimate without results")
 	}
+	e.Observe(of("b", "1", 1), results.Training{}, 1)
+	e.Observe(of("b", "1", 1), results.Training{Epochs: 2, Seconds: 8}, 2)
 	for seed, seconds := range []float64{10, 12, 90} {
 		e.Add(of("a", "1", int64(seed)), results.Result{Training: results.Training{Epochs: 2, Seconds: seconds}, Machine: results.Machine{Threads: 2}})
 	}
@@ -145,7 +147,7 @@ func TestEstimates(t *testing.T) {
 	for _, c := range []struct {
 		run  plan.Run
 		want float64
-	}{{of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 0}} {
+	}{{of("a", "1", 7), 3 * 12}, {of("a", "2", 7), 3 * 1}, {of("a", "3", 7), 3 * 12}, {of("b", "1", 7), 3 * 8}, {of("b", "2", 7), 3 * 8}, {of("c", "1", 7), 0}} {
 		if got, _ := e.Seconds(c.run, 3); got != c.want {
 			t.Errorf("%s: %v seconds, want %v", c.run.ID(), got, c.want)
 		}

@@ -10,6 +10,19 @@ import (
 // Estimates predict what trainings take from those that are done, in seconds of one thread.
 type Estimates struct {
 	cells, datasets map[string][]float64 // seconds of an epoch
+	observed        map[string]float64   // the same of trainings in progress, by cell and by dataset
+}
+
+// Observe adds what the epochs of a training took so far, which counts until a run of its cell, or of its dataset, is done.
+func (e *Estimates) Observe(r plan.Run, t results.Training, threads int) {
+	if t.Epochs == 0 {
+		return
+	}
+	if e.observed == nil {
+		e.observed = map[string]float64{}
+	}
+	seconds := t.Seconds * float64(max(1, threads)) / float64(t.Epochs)
+	e.observed[r.Cell()], e.observed[r.Dataset] = seconds, seconds
 }
 
 // Add adds the result of a run.
@@ -22,16 +35,19 @@ func (e *Estimates) Add(r plan.Run, result results.Result) {
 	e.datasets[r.Dataset] = append(e.datasets[r.Dataset], seconds)
 }
 
-// Seconds returns what some epochs of a run take: the median of runs that differ in the seed only, else that of all runs of the dataset. It returns
+// Seconds returns what some epochs of a run take: the median of runs that differ in the seed only, else of all runs of the dataset. It returns
 // false if there are none.
 func (e *Estimates) Seconds(r plan.Run, epochs int) (float64, bool) {
-	known := e.cells[r.Cell()]
-	if len(known) == 0 {
-		known = e.datasets[r.Dataset]
+	for _, of := range []struct {
+		done     []float64
+		observed string
+	}{{e.cells[r.Cell()], r.Cell()}, {e.datasets[r.Dataset], r.Dataset}} {
+		if len(of.done) > 0 {
+			return slices.Sorted(slices.Values(of.done))[len(of.done)/2] * float64(epochs), true
+		}
+		if seconds, known := e.observed[of.observed]; known {
+			return seconds * float64(epochs), true
+		}
 	}
-	if len(known) == 0 {
-		return 0, false
-	}
-	known = slices.Sorted(slices.Values(known))
-	return known[len(known)/2] * float64(epochs), true
+	return 0, false
 }

@@ -192,13 +192,13 @@ func (e *Engine) Needs(r plan.Run) error {
 	return nil
 }
 
-// Epochs returns the number of epochs that a training has finished by now.
-func (f Folders) Epochs(ctx context.Context, r plan.Run) int {
+// Progress returns the epochs that a training has finished by now, none if it has not begun.
+func (f Folders) Progress(ctx context.Context, r plan.Run) results.Training {
 	t, err := f.history(ctx, r)
 	if err != nil {
-		return 0
+		return results.Training{}
 	}
-	return t.Epochs
+	return t
 }
 
 // work is a run that is to be made.
