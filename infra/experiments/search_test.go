@@ -89,6 +89,27 @@ func (b bench) searches(t *testing.T) {
 	if err != nil || c.Dim != 4 || c.Epochs != 4 || c.LearningRate > 1 {
 		t.Errorf("%v\n%s", err, found)
 	}
+	t.Run("the preset", func(t *testing.T) { // gives the weights of the best candidate
+		workspace := filepath.Join(state, "sample")
+		c := exec.Command(b.tagnet, "train", "--workspace", workspace, "--run", "found", "--preset", filepath.Join(state, "tiny.json"), "--valid_limit", "200", "--seed", "3", "--device", "cpu")
+		if text, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		best := regexp.MustCompile(`best: candidate (\d+)`).FindStringSubmatch(text)[1]
+		weights := func(run string) string {
+			text, err := os.ReadFile(filepath.Join(workspace, "runs", run, "checkpoints/epoch-004.safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+		if weights("found") != weights("tiny-candidate-"+best+"-seed-3") {
+			t.Error("the weights differ")
+		}
+		if err := os.RemoveAll(filepath.Join(workspace, "runs/found")); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if evaluations, err := filepath.Glob(filepath.Join(state, "sample/runs/*/evaluation")); err != nil || len(evaluations) > 0 {
 		t.Errorf("the search evaluated: %v, %v", evaluations, err)
 	}
