@@ -355,7 +355,7 @@ func (b bench) failures(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	log := filepath.Join(state, "logs/sample/bad-seed-1.log")
-	contains(t, printed, "sample/bad-seed-1: failed", "sample/good-seed-1: MRR", "the graph of broken: failed", "log: "+log, filepath.Join(broken, "train.txt")+":1:", "1 of 4 runs are done")
+	contains(t, printed, "sample/bad-seed-1: failed", "sample/good-seed-1: MRR", "the graph of broken: failed", "log: "+log, "the graph of broken: "+broken, ".txt:1: spaces where tabs belong", "1 of 4 runs are done")
 	if n := strings.Count(printed, "the graph of broken"); n != 2 {
 		t.Errorf("the graph's failure was told %d times:\n%s", n, printed)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/manifest"
 	"tagnet/formats/results"
 	"tagnet/infra/experiments/internal/plan"
 	"tagnet/model/checkpoint"
@@ -125,6 +126,26 @@ func TestDiffers(t *testing.T) {
 		got := differs(r, json.RawMessage(strings.Replace(text, c.old, c.new, 1)), c.seed, checkpoint.Validation{Every: 1, Limit: c.limit})
 		if got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s: %q, want %q", c.new, got, c.want)
+		}
+	}
+}
+
+// TestEvaluates checks that an evaluation counts only for the weights that it was made with.
+func TestEvaluates(t *testing.T) {
+	t.Parallel()
+	f := Folders{State: t.TempDir()}
+	r := plan.Run{Dataset: "a", Experiment: "fixed", Seed: 1}
+	best := checkpoint.Record{Weights: manifest.File{SHA256: "new"}}
+	if f.evaluates(t.Context(), r, "test", best) {
+		t.Error("an evaluation that does not exist")
+	}
+	for _, weights := range []string{"old", "new"} {
+		err := manifest.Write(t.Context(), f.evaluation(r, "test"), manifest.Manifest{Stage: "score", Configuration: json.RawMessage(`{"weights":"` + weights + `"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.evaluates(t.Context(), r, "test", best); got != (weights == "new") {
+			t.Errorf("an evaluation of the %s weights: %v", weights, got)
 		}
 	}
 }
