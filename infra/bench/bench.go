@@ -35,19 +35,52 @@ type bench struct {
 	selected      accelerator.Selection // of --device
 }
 
-// prepare loads the graph and draws weights for a model with PNA and DistMult.
-func prepare(o options) (*bench, error) {
-	b := &bench{options: o, configuration: configuration.Default()}
-	c := &b.configuration
-	c.Layers, c.Delta, c.Dim, c.Dependent = o.layers, o.delta, o.dim, o.dependent
-	c.ShareStates = o.shareStates
+// configure returns the configuration that the flags ask for: the preset's, or a window with PNA and
+// DistMult.
+func (o options) configure() (configuration.Configuration, error) {
+	c := configuration.Default()
+	if o.preset != "" {
+		var err error
+		if c, err = configuration.Preset(o.preset); err != nil {
+			return c, program.Usage("--preset: %w", err)
+		}
+	}
+	for _, x := range []struct {
+		name  string
+		apply func()
+	}{
+		{"layers", func() { c.Layers = o.layers }},
+		{"delta", func() { c.Delta = o.delta }},
+		{"dim", func() { c.Dim = o.dim }},
+		{"dependent", func() { c.Dependent = o.dependent }},
+	} {
+		if o.preset == "" || o.given[x.name] {
+			x.apply()
+		}
+	}
+	if o.policy != "" {
+		c.Policy = o.policy
+	}
+	if o.shareStates {
+		c.ShareStates = true
+	}
 	if o.negatives > 0 {
 		c.Negatives = o.negatives
 	}
 	if err := c.Validate(); err != nil {
-		return nil, program.Usage("%w", err)
+		return c, program.Usage("%w", err)
 	}
+	return c, nil
+}
+
+// prepare loads the graph and draws the weights.
+func prepare(o options) (*bench, error) {
+	b := &bench{options: o}
+	c := &b.configuration
 	var err error
+	if *c, err = o.configure(); err != nil {
+		return nil, err
+	}
 	if b.kernel, err = kernel.Named(o.kernel); err != nil {
 		if o.kernel != "" {
 			err = fmt.Errorf("--kernel: %w", err)

@@ -22,6 +22,8 @@ func main() { os.Exit(program.Run("bench", "interrupted; no result was written",
 // options are the flags.
 type options struct {
 	workspace          string
+	preset, policy     string
+	given              map[string]bool // the flags on the command line
 	layers, delta, dim int
 	queries, perSource int
 	threads            int
@@ -88,6 +90,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` or URL of a workspace with a graph, made by preprocess")
+	set.StringVar(&o.preset, "preset", "", "`name` of a configuration, as train takes it; flags that are given replace its values")
+	set.StringVar(&o.policy, "policy", "", "who sends to whom: window, full, astar or window+astar (default: the preset's, or window)")
 	set.IntVar(&o.layers, "layers", 6, "layers of propagation")
 	set.IntVar(&o.delta, "delta", 2, "layers for which an entity hears messages after it is reached")
 	set.IntVar(&o.dim, "dim", 32, "dimensions of a state")
@@ -106,6 +110,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	if err := program.Parse(set, "Times the propagation on a workspace's graph: the search, the messages and the dense layers of a query.", arguments, diagnostics); err != nil {
 		return o, err
 	}
+	o.given = map[string]bool{}
+	set.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	switch {
 	case o.roofline && o.device.Mode != device.CPU:
 		return o, program.Usage("--roofline needs --device cpu: a device has no phases")

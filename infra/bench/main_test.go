@@ -177,6 +177,19 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// TestPresets checks that a preset's policy is computed, and that flags replace its values.
+func TestPresets(t *testing.T) {
+	window := measured(t, "--train", "--queries", "4")
+	for _, arguments := range [][]string{
+		{"--preset", "fb-v1-astar"}, {"--preset", "wn-v1-window-astar"}, {"--preset", "wn18rr", "--policy", "full"}, {"--preset", "wn18rr", "--layers", "2"},
+	} {
+		r := measured(t, append([]string{"--train", "--queries", "4"}, arguments...)...)
+		if r.Updates <= 0 || r.Messages <= 0 || r.Messages == window.Messages {
+			t.Errorf("%v: %+v; the default has %+v", arguments, r, window)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	workspace, err := sample()
 	if err != nil {
@@ -192,6 +205,8 @@ func TestErrors(t *testing.T) {
 		{[]string{"--device", "cuda:999"}, false, "--device cuda:999"},
 		{[]string{"--device", "auto", "--roofline"}, true, "--device cpu"},
 		{[]string{"--layers", "0"}, true, "layers"},
+		{[]string{"--preset", "wn18r"}, true, "wn18rr"},
+		{[]string{"--policy", "partial"}, true, "policy"},
 		{[]string{"--delta", "-1"}, true, "delta"},
 		{[]string{"--queries", "0"}, true, "--queries"},
 		{[]string{"--per_source", "0"}, true, "--per_source"},
