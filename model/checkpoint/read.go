@@ -86,6 +86,11 @@ func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Ten
 	if err != nil {
 		return nil, err
 	}
+	return decode(url, file, data)
+}
+
+// decode decodes a file of tensors that a record describes.
+func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, error) {
 	found := manifest.HashBytes(file.Name, data)
 	if found.Size != file.Size || found.SHA256 != file.SHA256 {
 		return nil, &DamagedError{url, fmt.Errorf("it has %d bytes with SHA-256 %.12s, its record says %d and %.12s",
@@ -99,6 +104,17 @@ func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Ten
 		return nil, fmt.Errorf("reading %s: %w", url, err)
 	}
 	return tensors, nil
+}
+
+// Decode returns the record and the weights of a checkpoint whose files are in memory. name is that of the record's file,
+// for errors; damage is a *DamagedError.
+func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor, error) {
+	r, err := parse(record)
+	if err != nil {
+		return Record{}, nil, &DamagedError{name, err}
+	}
+	tensors, err := decode(r.Weights.Name, r.Weights, weights)
+	return r, tensors, err
 }
 
 // Newest returns the farthest checkpoint that is not damaged, and those that it skipped because they are. The

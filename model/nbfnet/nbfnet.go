@@ -226,12 +226,10 @@ func (w *Weights) Parameters(c configuration.Configuration, listed, graph []stri
 	set = parameters.NewSet[float32](parameters.Layout(c, 2*len(graph)))
 	for _, t := range set.Tensors {
 		from := w.tensors[t.Name].Data
-		switch {
-		case t.Name == "query.weight":
-			w.permute(t.Data, from, base, false)
-		case strings.Contains(t.Name, ".relation.") || strings.Contains(t.Name, ".relation_linear."):
-			w.permute(t.Data, from, base, c.Message != configuration.MessageRotatE)
-		default:
+		if parameters.OfRelations(t.Name) {
+			crossed := t.Name != "query.weight" && c.Message != configuration.MessageRotatE
+			parameters.CopyRelations(t.Data, from, w.Relations, base, crossed)
+		} else {
 			copy(t.Data, from)
 		}
 	}
@@ -245,18 +243,4 @@ func quoted(list []string) string {
 		shown[i] = strconv.Quote(name)
 	}
 	return strings.Join(shown, ", ")
-}
-
-// permute copies the blocks of relations and their inverses, of which base has the rows; crossed, the block of
-// each relation is that of its inverse.
-func (w *Weights) permute(to, from []float32, base []int, crossed bool) {
-	block := len(from) / (2 * w.Relations)
-	for i, row := range base {
-		along, against := row, row+w.Relations
-		if crossed {
-			along, against = against, along
-		}
-		copy(to[i*block:(i+1)*block], from[along*block:])
-		copy(to[(i+len(base))*block:(i+len(base)+1)*block], from[against*block:])
-	}
 }
