@@ -68,8 +68,10 @@ type Partial struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Origin identifies weights that another program trained.
+// Origin identifies weights that were trained elsewhere.
 type Origin struct {
+	// Model is the name of the model, if tagnet comes with it.
+	Model string `json:"model,omitempty"`
 	// File is the name of their file without its folder, SHA256 its checksum.
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`

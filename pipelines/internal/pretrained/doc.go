@@ -1,4 +1,4 @@
-// Package pretrained reads the weights that another program trained, for --from of train and --weights of score, and
-// writes them as a checkpoint that the stages read. Package model/nbfnet does the conversion; this one has the flags,
-// the files and the messages.
+// Package pretrained reads weights that were trained elsewhere, for --from of train, and --weights and --model of score and
+// serve, and writes them as a checkpoint that the stages read. Packages model/nbfnet and model/checkpoint convert them,
+// infra/zoo has the models that tagnet comes with; this one has the flags, the files and the messages.
 package pretrained

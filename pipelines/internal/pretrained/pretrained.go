@@ -132,7 +132,7 @@ func (f *File) Describe(c configuration.Configuration) string {
 
 // Checkpoint is a checkpoint of weights that no folder holds yet.
 type Checkpoint struct {
-	// Record is that of the weights before any training. Its Optimizer is not set.
+	// Record is that of the weights before any training here. Its Optimizer is not set.
 	Record checkpoint.Record
 	// Notice says which relations of the weights the graph lacks, or is empty.
 	Notice string
@@ -149,17 +149,20 @@ func (f *File) Over(loaded *kg.KG, c configuration.Configuration) (*Checkpoint, 
 	}
 	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors)}
 	if len(unused) > 0 {
-		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out",
-			progress.Count(int64(len(unused))), f.source.Relations, some(unused))
+		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), f.source.Relations, some(unused))
 	}
-	made.Record = checkpoint.Record{
-		FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin,
-		Vocabulary: checkpoint.Vocabulary{
-			Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
-		},
+	made.Record = checkpoint.Record{FormatVersion: checkpoint.FormatVersion, Configuration: c, Origin: &f.Origin}
+	return made, made.describe(loaded)
+}
+
+// describe completes the record of weights over the relations of a graph.
+func (c *Checkpoint) describe(loaded *kg.KG) error {
+	c.Record.Vocabulary = checkpoint.Vocabulary{
+		Relations: loaded.Relations, Entities: len(loaded.Train.Entities), Hash: loaded.Vocabulary, Graph: loaded.Manifest.Checksum,
 	}
-	made.Record.Weights, err = checkpoint.WeightsFile(made.Record, made.weights)
-	return made, err
+	var err error
+	c.Record.Weights, err = checkpoint.WeightsFile(c.Record, c.weights)
+	return err
 }
 
 // Save writes the checkpoint, with a state of the optimizer if there is one.
@@ -167,9 +170,12 @@ func (c *Checkpoint) Save(ctx context.Context, folder checkpoint.Folder, optimiz
 	return folder.Save(ctx, c.Record, c.weights, optimizer)
 }
 
+// count returns the length of a list as people read it.
+func count(list []string) string { return progress.Count(int64(len(list))) }
+
 // some lists the first of many names.
 func some(list []string) string {
-	const most = 5
+	const most = 12
 	shown := make([]string, 0, most+1)
 	for _, name := range list[:min(most, len(list))] {
 		shown = append(shown, strconv.Quote(name))

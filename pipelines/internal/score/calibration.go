@@ -63,6 +63,8 @@ func (a *scoring) calibrationRemedy(ctx context.Context) string {
 func (a *scoring) sayUncalibrated(ctx context.Context) {
 	switch {
 	case a.calibration != nil:
+	case a.weightsFlags.model != "":
+		a.e.Say("answers have scores, but no probabilities: the models that tagnet comes with have no calibration")
 	case a.weights != "":
 		a.e.Say("answers have scores, but no probabilities: --weights have no calibration")
 	default:

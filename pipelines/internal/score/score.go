@@ -119,7 +119,7 @@ type recorded struct {
 	Candidates string `json:"candidates,omitempty"`
 	OnlyNew    bool   `json:"only_new,omitempty"`
 	TopK       int    `json:"top_k"`
-	// Given is the model of --weights, or nil.
+	// Given is the model of --weights or --model, or nil.
 	Given *given `json:"given,omitempty"`
 	// Predictions is the version of the table's columns.
 	Predictions string `json:"predictions_version"`
@@ -137,7 +137,7 @@ type scoring struct {
 	loaded *kg.KG
 	inputs map[string]string
 	model  workspace.Model
-	given  *pretrained.Checkpoint // of --weights, or nil
+	given  *pretrained.Checkpoint // of --weights or --model, or nil
 	asked  *asking                // nil for a split
 	plan   budget.Plan            // of --memory
 
@@ -182,8 +182,11 @@ func (a *scoring) open(ctx context.Context) error {
 	}
 	a.best = min(a.best, len(a.loaded.Of(a.split).Entities))
 	open := a.openCheckpoint
-	if a.weights != "" {
+	switch {
+	case a.weights != "":
 		open = a.openWeights
+	case a.weightsFlags.model != "":
+		open = a.openModel
 	}
 	if err := open(ctx); err != nil {
 		return err

@@ -13,14 +13,15 @@ import (
 	"tagnet/pipelines/internal/pretrained"
 )
 
-// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights becomes: the workers read it
+// weightsFolder is the folder, in that of what is scored, of the checkpoint that --weights or --model becomes: the workers read it
 // there, and it is kept beside the results that it gave.
 const weightsFolder = "weights"
 
-// weightsFlags are the flags of weights that another program trained.
-type weightsFlags struct{ weights, relations, message, aggregate string }
+// weightsFlags are the flags of weights that were trained elsewhere.
+type weightsFlags struct{ model, weights, relations, message, aggregate string }
 
 func (f *weightsFlags) register(set *flag.FlagSet) {
+	set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 	set.StringVar(&f.weights, "weights", "", "`file` of weights that NBFNet-PyG trained (.pth), to score with instead of a checkpoint")
 	set.StringVar(&f.relations, "relations", "", pretrained.RelationsUsage+"; for --weights")
 	set.StringVar(&f.message, "message", "", "`distmult|transe|rotate`: the message_func of --weights")
@@ -31,13 +32,21 @@ func (f *weightsFlags) register(set *flag.FlagSet) {
 func (f *weightsFlags) check(e *command.Environment) error {
 	given := map[string]bool{}
 	e.Flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for _, other := range []string{"checkpoint", "weights"} {
+		if given["model"] && given[other] {
+			return command.Usage("--%s and --model name two models: leave one of them out", other)
+		}
+	}
+	if given["model"] && given["base_rate"] {
+		return command.Usage("--base_rate: a --model has no calibration, and so gives no probabilities: leave it out")
+	}
 	if !given["weights"] {
 		for _, name := range []string{"relations", "message", "aggregate"} {
 			if given[name] {
 				return command.Usage("--%s describes --weights, which is missing", name)
 			}
 		}
-		return nil
+		return e.NotEmpty("the name of a model", "model")
 	}
 	switch {
 	case given["checkpoint"]:
@@ -81,14 +90,31 @@ func (a *scoring) openWeights(ctx context.Context) error {
 	return nil
 }
 
-// given is what an evaluation records of --weights, beside the checksum of the checkpoint that they become.
+// openModel opens the model of --model.
+func (a *scoring) openModel(context.Context) error {
+	m, err := pretrained.OpenModel(a.weightsFlags.model)
+	if err != nil {
+		return err
+	}
+	if a.given, err = m.Over(a.loaded); err != nil {
+		return err
+	}
+	a.model.Record = a.given.Record
+	a.e.Say("%s", m.Describe())
+	if a.given.Notice != "" {
+		a.e.Say("%s", a.given.Notice)
+	}
+	return nil
+}
+
+// given is what an evaluation records of --weights or --model, beside the checksum of the checkpoint that they become.
 type given struct {
 	checkpoint.Origin
 	Message   string `json:"message"`
 	Aggregate string `json:"aggregate"`
 }
 
-// placeWeights sets where in a folder the workers will find the checkpoint of --weights, and records its model.
+// placeWeights sets where in a folder the workers will find the checkpoint of --weights or --model, and records its model.
 func (a *scoring) placeWeights(folder string, r *recorded) {
 	if a.given == nil {
 		return
@@ -98,7 +124,7 @@ func (a *scoring) placeWeights(folder string, r *recorded) {
 	r.Given = &given{*a.model.Record.Origin, c.Message, c.Aggregate}
 }
 
-// writeWeights writes the checkpoint of --weights into the folder that the lock protects.
+// writeWeights writes the checkpoint of --weights or --model into the folder that the lock protects.
 func (a *scoring) writeWeights(ctx context.Context, held lock.Lock) error {
 	if a.given == nil {
 		return nil

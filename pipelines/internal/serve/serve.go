@@ -18,16 +18,20 @@ import (
 	"tagnet/model"
 	"tagnet/model/budget"
 	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
 	"tagnet/pipelines/internal/command"
+	"tagnet/pipelines/internal/pretrained"
 	"tagnet/pipelines/internal/progress"
+	"tagnet/pipelines/internal/workspace"
 	"tagnet/stages/graph"
 )
 
 type flags struct {
-	listen, checkpoint, kernel string
-	threads, queue             int
-	memory                     int64
-	timeout                    time.Duration
+	listen, kernel    string
+	checkpoint, model string
+	threads, queue    int
+	memory            int64
+	timeout           time.Duration
 }
 
 // Pipeline is `go run ./pipelines/serve`.
@@ -39,6 +43,7 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`host:port` to listen on; there is no authentication: beyond this machine, put a proxy before it")
 			set.StringVar(&f.checkpoint, "checkpoint", "best", "best, last, an epoch's number, or the `path` of a checkpoint")
+			set.StringVar(&f.model, "model", "", pretrained.ModelUsage())
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
 			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("queries answered at the same time, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
@@ -59,6 +64,8 @@ func (f *flags) check() error {
 	switch {
 	case f.checkpoint == "":
 		return command.FlagError("checkpoint", `""`, "best, last, an epoch's number, or a path")
+	case f.model != "" && f.checkpoint != "best":
+		return command.Usage("--checkpoint and --model name two models: leave one of them out")
 	case f.threads < 0 || f.threads > command.MostThreads:
 		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	case f.queue < mostQueries || f.queue > mostQueue:
@@ -71,6 +78,9 @@ func (f *flags) check() error {
 
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("the name of a model", "model"); err != nil {
 		return err
 	}
 	listener, err := f.open(ctx) // before the model is loaded, which may take long
@@ -130,7 +140,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 	if err != nil {
 		return settings{}, err
 	}
-	found, err := w.OpenModel(ctx, f.checkpoint, loaded)
+	found, err := f.find(ctx, e, loaded)
 	if err != nil {
 		return settings{}, err
 	}
@@ -157,6 +167,24 @@ func (f *flags) load(ctx context.Context, e *command.Environment) (settings, err
 		return settings{}, err
 	}
 	return settings{model: m, threads: plan.Threads, queue: f.queue, timeout: f.timeout}, nil
+}
+
+// find returns the checkpoint of --checkpoint, or that of --model, in memory.
+func (f *flags) find(ctx context.Context, e *command.Environment, loaded *kg.KG) (workspace.Model, error) {
+	if f.model == "" {
+		return e.Workspace.OpenModel(ctx, f.checkpoint, loaded)
+	}
+	named, err := pretrained.OpenModel(f.model)
+	if err != nil {
+		return workspace.Model{}, err
+	}
+	made, err := named.Over(loaded)
+	if err != nil {
+		return workspace.Model{}, err
+	}
+	e.Say("%s", named.Describe())
+	found := workspace.Model{Folder: checkpoint.Folder("mem://model-" + named.Name), Record: made.Record, Warning: made.Notice}
+	return found, made.Save(ctx, found.Folder, nil)
 }
 
 // The limits of connections.

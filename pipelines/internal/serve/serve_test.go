@@ -27,6 +27,7 @@ import (
 	"tagnet/pipelines/internal/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/train"
 )
 
@@ -279,6 +280,29 @@ func TestTypesAndNewAnswers(t *testing.T) {
 	}
 }
 
+// TestModel serves a model that tagnet comes with, over a graph that has no model.
+func TestModel(t *testing.T) {
+	dataset, workspace := pipelinetest.Ring("e", 30), filepath.Join(t.TempDir(), "workspace")
+	for name, text := range dataset {
+		dataset[name] = strings.NewReplacer("next", "_hypernym", "back", "_has_part", "skip", "_verb_group").Replace(text)
+	}
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, dataset))
+	queries := filepath.Join(t.TempDir(), "queries.tsv")
+	pipelinetest.Write(t, queries, "e003\t_hypernym\n")
+	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", workspace, "--model", "wn18rr_v1", "--queries", queries)
+	p := launch(t, workspace, "--model", "wn18rr_v1")
+	got := read[result](t, send(t, "GET", p.url+ask("e003", "_hypernym"), ""))
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, workspace, "runs/main/evaluation/queries/answers.tsv")), "\n")[1:]
+	if len(lines) != 10 || len(got.Answers) != 10 {
+		t.Fatalf("%d lines, %d answers", len(lines), len(got.Answers))
+	}
+	for i, a := range got.Answers {
+		if want := fmt.Sprintf("\t%d\t%s\t%.6g\t", i+1, a.Entity, a.Score); !strings.Contains(lines[i], want) {
+			t.Errorf("score answers %q, serve %q", lines[i], want)
+		}
+	}
+}
+
 func TestRefusedCommands(t *testing.T) {
 	workspace := trained(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -302,6 +326,8 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--kernel", "mmx"}, pipelinetest.Failure{Code: 2, Begin: "--kernel"}},
 		{[]string{"--memory", "1"}, pipelinetest.Failure{Code: 2, Begin: "--memory 1 is too small: serving this graph"}},
 		{[]string{"--checkpoint", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
+		{[]string{"--model", "wn18rr"}, pipelinetest.Failure{Code: 2, Begin: "--model wn18rr: the model does not know 3 of the graph's relations"}},
+		{[]string{"--model", "wn18rr", "--checkpoint", "last"}, pipelinetest.Failure{Code: 2, Begin: "--checkpoint and --model name two models"}},
 		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan: serve runs no job"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},
 		{[]string{"--port", "80"}, pipelinetest.Failure{Code: 2, Begin: "--port is not a flag of serve"}},

@@ -33,13 +33,16 @@ type Evaluated struct {
 	Calibration string
 	// BaseRate is the value of --base_rate, or 0.
 	BaseRate float64 `json:"base_rate"`
-	// Given is the origin of the weights of --weights, or nil.
+	// Given is the origin of the weights of --weights or --model, or nil.
 	Given *checkpoint.Origin
 }
 
 // Model returns the model's name for a message.
 func (m Evaluated) Model() string {
-	if m.Given != nil {
+	switch {
+	case m.Given != nil && m.Given.Model != "":
+		return "--model " + m.Given.Model
+	case m.Given != nil:
 		return "--weights " + m.Given.File
 	}
 	return m.Checkpoint

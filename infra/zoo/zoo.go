@@ -1,0 +1,107 @@
+package zoo
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tagnet/formats/safetensors"
+	"tagnet/model/checkpoint"
+	"tagnet/model/ranking"
+)
+
+//go:embed models
+var models embed.FS
+
+// Names lists the models, in alphabetical order.
+var Names = []string{"fb237_v1", "wn18rr", "wn18rr_v1"}
+
+// ErrUnknown is the error of a name that is none of Names.
+var ErrUnknown = errors.New("there is no such model")
+
+// Card says where a model comes from and what it scores.
+type Card struct {
+	// Dataset and Inference are names of the catalogue of package datasets; Inference is empty without an inference graph.
+	Dataset   string `json:"dataset"`
+	Inference string `json:"inference,omitempty"`
+	// Data is the origin and the license of the data.
+	Data Data `json:"data"`
+	// Checkpoint is the name of the files of the checkpoint, without endings.
+	Checkpoint string     `json:"checkpoint"`
+	Training   Training   `json:"training"`
+	Evaluation Evaluation `json:"evaluation"`
+}
+
+// Data is the origin of a data set.
+type Data struct {
+	Source  string `json:"source"`
+	License string `json:"license"`
+}
+
+// Training says how a model was trained.
+type Training struct {
+	Commands []string `json:"commands"`
+	// Commit is that of the program, Kernel the variant of the kernels, or cuda.
+	Commit  string  `json:"commit"`
+	Kernel  string  `json:"kernel"`
+	Machine string  `json:"machine"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Evaluation has the metrics of a model on the test queries, filtered, among all entities.
+type Evaluation struct {
+	Commands []string `json:"commands"`
+	// Commit is that of the program, Kernel the variant of the kernels whose rounding the scores have.
+	Commit      string          `json:"commit"`
+	Kernel      string          `json:"kernel"`
+	Queries     int64           `json:"queries"`
+	Pessimistic ranking.Metrics `json:"pessimistic"`
+	Mean        ranking.Metrics `json:"mean"`
+	Optimistic  ranking.Metrics `json:"optimistic"`
+}
+
+// Model is a model with its weights.
+type Model struct {
+	// Name is one of Names.
+	Name    string
+	Card    Card
+	Record  checkpoint.Record
+	Weights []safetensors.Tensor
+}
+
+// Open returns the model of a name, in upper or lower case. The error wraps ErrUnknown, or is a *checkpoint.DamagedError if
+// the files are not those that train wrote.
+func Open(name string) (Model, error) {
+	for _, known := range Names {
+		if strings.EqualFold(known, name) {
+			return read(known, models.ReadFile)
+		}
+	}
+	return Model{}, fmt.Errorf("%w: %q is none of %s", ErrUnknown, name, strings.Join(Names, ", "))
+}
+
+// read reads the files of a model.
+func read(name string, file func(path string) ([]byte, error)) (Model, error) {
+	m := Model{Name: name}
+	folder := "models/" + name + "/"
+	card, err := file(folder + "card.json")
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(card, &m.Card); err != nil {
+		return m, fmt.Errorf("%scard.json: %w", folder, err)
+	}
+	path := folder + m.Card.Checkpoint
+	record, err := file(path + ".json")
+	if err != nil {
+		return m, err
+	}
+	weights, err := file(path + ".safetensors")
+	if err != nil {
+		return m, err
+	}
+	m.Record, m.Weights, err = checkpoint.Decode(path+".json", record, weights)
+	return m, err
+}

@@ -1,0 +1,69 @@
+package pretrained
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tagnet/infra/zoo"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kg"
+	"tagnet/pipelines/internal/command"
+)
+
+// ModelUsage explains the flag --model.
+func ModelUsage() string {
+	return fmt.Sprintf("`%s`: a small trained model that tagnet comes with, instead of a checkpoint", strings.Join(zoo.Names, "|"))
+}
+
+// Model is a model of the zoo.
+type Model struct{ zoo.Model }
+
+// OpenModel returns the model that --model names.
+func OpenModel(name string) (Model, error) {
+	m, err := zoo.Open(name)
+	if errors.Is(err, zoo.ErrUnknown) {
+		return Model{}, command.OneOf("model", name, zoo.Names...)
+	}
+	if err != nil {
+		return Model{}, fmt.Errorf("--model %s: this program was built of other files than the repository's: build it again: %w", name, err)
+	}
+	return Model{m}, nil
+}
+
+// Describe returns a line about the model.
+func (m Model) Describe() string {
+	c := m.Record.Configuration
+	return fmt.Sprintf("model %s: trained on %s, %d layers, %d dimensions, validation MRR %.4f", m.Name, m.Card.Dataset, c.Layers, c.Dim, m.Record.Valid.Pessimistic.MRR)
+}
+
+// Over returns the checkpoint of the model over the relations of a graph, which are matched by name.
+func (m Model) Over(loaded *kg.KG) (*Checkpoint, error) {
+	trained := m.Record.Vocabulary.Relations
+	set, unused, err := m.Record.Over(m.Weights, loaded.Relations)
+	if unknown := new(checkpoint.UnknownRelationsError); errors.As(err, &unknown) {
+		return nil, command.Usage("--model %s: %s; train a model on this data set instead", m.Name, differences(unknown))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--model %s: %w", m.Name, err)
+	}
+	made := &Checkpoint{weights: checkpoint.Tensors(set.Tensors), Record: m.Record}
+	if len(unused) > 0 {
+		made.Notice = fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", count(unused), m.Name, some(unused))
+	}
+	made.Record.Origin = &checkpoint.Origin{
+		Model: m.Name, File: m.Record.Weights.Name, SHA256: m.Record.Weights.SHA256,
+		Relations: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(trained, "\n")+"\n"))),
+	}
+	return made, made.describe(loaded)
+}
+
+// differences says which relations a model and a graph do not share.
+func differences(e *checkpoint.UnknownRelationsError) string {
+	text := fmt.Sprintf("the model does not know %s of the graph's relations (%s)", count(e.Unknown), some(e.Unknown))
+	if len(e.Unused) > 0 {
+		text += fmt.Sprintf(", and the graph lacks %s of the model's (%s)", count(e.Unused), some(e.Unused))
+	}
+	return text
+}

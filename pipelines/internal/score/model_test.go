@@ -1,0 +1,124 @@
+package score
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/parquet"
+	"tagnet/infra/datasets"
+	"tagnet/infra/zoo"
+	"tagnet/model"
+	"tagnet/model/checkpoint"
+	"tagnet/model/kernel"
+	"tagnet/model/ranking"
+	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
+)
+
+// wordNet returns a workspace of a ring with three of WN18RR's relations.
+func wordNet(t *testing.T) string {
+	t.Helper()
+	files := pipelinetest.Ring("e", 30)
+	for name, text := range files {
+		files[name] = strings.NewReplacer("next", "_hypernym", "back", "_has_part", "skip", "_verb_group").Replace(text)
+	}
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
+	return w
+}
+
+// TestModel scores with a model of the zoo in a workspace that has no checkpoint, and compares its answers with those of the
+// library over the checkpoint that is kept beside them.
+func TestModel(t *testing.T) {
+	w := wordNet(t)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "WN18RR_v1")
+	for _, want := range []string{
+		"model wn18rr_v1: trained on WN18RR_v1, 6 layers, 32 dimensions", "the graph lacks 6 of the relations of wn18rr_v1 (\"_also_see\"", "checkpoint epoch-016",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1"); !strings.Contains(again, "is complete with the same configuration") {
+		t.Errorf("a second run:\n%s", again)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--model", "wn18rr"); code != 1 || !strings.Contains(stderr, "given.model") {
+		t.Errorf("another model over its evaluation: exit code %d, %s", code, stderr)
+	}
+
+	queries := file(t, "queries.tsv", "e003\t_hypernym\ne007\t~_verb_group\n")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--queries", queries, "--top_k", "5")
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources", file(t, "sources.txt", "e003\n"), "--top_k", "5", "--only_new")
+	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder, "epoch-016.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := kept.Ask(t.Context(), model.Query{Source: "e007", Relation: "_verb_group", Inverse: true}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []model.Answer
+	for _, p := range rowsOf[parquet.Prediction](t, filepath.Join(w, "runs/main/evaluation/queries/predictions")) {
+		if p.Query == 1 {
+			got = append(got, model.Answer{Entity: p.Entity, Score: p.Score, Hops: int(p.Hops), Known: p.Known})
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-library +command):\n%s", diff)
+	}
+	record, err := checkpoint.Folder(filepath.Join(w, "runs/main/evaluation/queries", weightsFolder)).Record(t.Context(), "last")
+	if err != nil || record.Origin == nil || record.Origin.Model != "wn18rr_v1" || record.Seed != 1 {
+		t.Errorf("the record of the checkpoint is %+v, %v", record, err)
+	}
+}
+
+// TestModelsScoreAsTheirCards evaluates the models of the inductive data sets, where those are on this machine.
+func TestModelsScoreAsTheirCards(t *testing.T) {
+	for _, name := range []string{"wn18rr_v1", "fb237_v1"} {
+		m, err := zoo.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := m.Card.Evaluation
+		if _, err := datasets.Resolve(t.Context(), m.Card.Dataset); err != nil {
+			t.Skip(err)
+		}
+		if _, err := kernel.Named(want.Kernel); err != nil {
+			t.Skip(err)
+		}
+		w := filepath.Join(t.TempDir(), "workspace")
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", m.Card.Dataset, "--inference", m.Card.Inference)
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--model", name, "--top_k", "0", "--device", "cpu", "--kernel", want.Kernel)
+		got := metricsOf(t, w, "test")
+		type metrics struct {
+			Queries                       int64
+			Pessimistic, Mean, Optimistic ranking.Metrics
+		}
+		if diff := cmp.Diff(metrics{want.Queries, want.Pessimistic, want.Mean, want.Optimistic}, metrics{got.Queries, got.Pessimistic, got.Mean, got.Optimistic}); diff != "" {
+			t.Errorf("%s (-card +scored):\n%s", name, diff)
+		}
+	}
+}
+
+func TestModelMistakes(t *testing.T) {
+	w := trained(t, "plain")
+	for _, c := range []struct {
+		want  string
+		flags []string
+	}{
+		{`the model does not know 3 of the graph's relations ("back", "next", "skip"), and the graph lacks 9 of the model's ("_also_see",`, []string{"--model", "wn18rr_v1"}},
+		{`--model is "wn19": want one of ` + strings.Join(zoo.Names, ", "), []string{"--model", "wn19"}},
+		{`--model is "": want the name of a model`, []string{"--model", ""}},
+		{"name two models", []string{"--model", "wn18rr", "--checkpoint", "last"}},
+		{"name two models", []string{"--model", "wn18rr", "--weights", "model.pth"}},
+		{"has no calibration", []string{"--model", "wn18rr", "--base_rate", "0.1"}},
+	} {
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w}, c.flags...)...)
+		if code != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: exit code %d, %s, want %s", c.flags, code, stderr, c.want)
+		}
+	}
+}
