@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/configuration"
-	"tagnet/stages/bundle"
 )
 
 const example = `{
@@ -156,14 +155,12 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// TestProtocols holds that the names are those of score, whose package would link Beam.
-func TestProtocols(t *testing.T) {
+func TestTooManyCombinations(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(bundle.Protocols, Protocols); diff != "" {
-		t.Error(diff)
-	}
-	if Protocols[1] != string(bundle.ValidAndTest) {
-		t.Errorf("%s asks validation facts", bundle.ValidAndTest)
+	many := "[" + strings.Repeat("1,", 100) + "1]"
+	text := strings.Replace(example, `"delta": [0, 1], "dim": [16]`, `"delta": `+many+`, "dim": `+many, 1)
+	if _, err := parse(t.Context(), "f.json", []byte(text)); err == nil || err.Error() != "f.json:10:7: there are more than 10000 combinations" {
+		t.Errorf("error %v", err)
 	}
 }
 

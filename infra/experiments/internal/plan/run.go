@@ -165,7 +165,8 @@ func (e Experiment) run(ctx context.Context, d Dataset, varied map[string]string
 	return r, err
 }
 
-// Protocols are the names of all protocols of score, of which the second asks validation facts of an inference graph.
+// Protocols are the names of all protocols of score, of which the second takes the validation facts of an inference graph. They stand here since the
+// package that has them would link Beam.
 var Protocols = []string{results.TestProtocol, "valid-and-test", "grail"}
 
 // checkProtocols returns an error for a protocol that score would refuse when the training has been made.
@@ -201,6 +202,9 @@ func inference(dataset string) string {
 	return ""
 }
 
+// MostCombinations is the most combinations of values that an experiment may have.
+const MostCombinations = 10000
+
 // combinations returns each combination of the values of all flags. The values of the flag that is last by name change first.
 func combinations(vary map[string][]Value) ([]map[string]string, error) {
 	all := []map[string]string{nil}
@@ -208,6 +212,9 @@ func combinations(vary map[string][]Value) ([]map[string]string, error) {
 		values := vary[flag]
 		if len(values) == 0 {
 			return nil, fmt.Errorf("--%s has no values", flag)
+		}
+		if len(all)*len(values) > MostCombinations {
+			return nil, fmt.Errorf("there are more than %d combinations", MostCombinations)
 		}
 		var more []map[string]string
 		for _, before := range all {
