@@ -91,6 +91,7 @@ type scratch struct {
 	features    []float32   // gradient of a chunk's features, [chunk, width]
 	update      []float32   // gradient of its linear map's output, [chunk, dim]
 	entities    []int32     // of a chunk, in the order of its features
+	fetched     float32     // by fetch
 	edges       kernel.EdgeAggregator
 	classes     []uint64 // of states, by row of all tables
 	edgeLayers  [][]Edge
@@ -175,7 +176,9 @@ func (x *layerUpdate) notePositions(c *chunk) {
 // not follow each other in what is kept.
 func (p *Propagator) activationsAgain(x *layerUpdate, c *chunk) activations {
 	if x.positions == nil {
-		return p.activationsOf(x, c)
+		m := p.activationsOf(x, c)
+		p.scratch.fetched = fetch(m.features)
+		return m
 	}
 	d, width, words := p.configuration.Dim, p.weights.width(), p.maskWords()
 	from, to := &p.activations, &p.scratch.activations
@@ -190,6 +193,17 @@ func (p *Propagator) activationsAgain(x *layerUpdate, c *chunk) activations {
 		}
 	}
 	return *to
+}
+
+// fetch reads an entry of each cache line, in order, and returns the sum so that the compiler keeps the reads.
+// Most features have left the caches since the forward pass. The products of the backward pass read them by columns,
+// and would wait for each line.
+func fetch(features []float32) (sum float32) {
+	const line = 16
+	for i := 0; i < len(features); i += line {
+		sum += features[i]
+	}
+	return sum
 }
 
 // drawMasks draws a chunk's dropout masks.
