@@ -132,7 +132,7 @@ func TestMistakesOfRounds(t *testing.T) {
 		}
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w, "--learning_rate", "1e37")...)
-	if code != 1 || !strings.Contains(stderr, "try a lower --learning_rate") {
+	if code != command.ExitDiverged || !strings.Contains(stderr, "try a lower --learning_rate") {
 		t.Errorf("a loss that is not finite: %d, %q", code, stderr)
 	}
 }
