@@ -159,7 +159,7 @@ type Receivers struct {
 	// DegreeMessage is [Dim], or nil for none; Copies, [rows], counts how many the set holds.
 	DegreeMessage []float32
 	Copies        []float32
-	// MeanFactor is 1 / (degree + 1), [rows]: the weight of a member in the mean.
+	// MeanFactor is 1 / (degree + 1), [rows]: the weight of a member in the mean. It is nil where Reduction has none.
 	MeanFactor []float32
 }
 

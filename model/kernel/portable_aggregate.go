@@ -52,7 +52,11 @@ func (r *Receivers) gatherRow(o, lane int, row []float32) {
 		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
 	}
 	r.gather(&set, lane, row[:d], int32(o))
-	set.finish(r.Reduction, r.MeanFactor[o])
+	factor := float32(1)
+	if r.MeanFactor != nil {
+		factor = r.MeanFactor[o]
+	}
+	set.finish(r.Reduction, factor)
 }
 
 // copies returns how many degree messages the set of the receiver in row o holds.

@@ -219,6 +219,10 @@ func (l *Layout) sortTouched(row int32, removal graph.Removal) {
 // ByDegree returns all entities of the graph by ascending degree, [V]. The slice is a view.
 func (l *Layout) ByDegree() []int32 { return l.order.entities }
 
+// Ranks returns the rank by degree of the entity in each row, [n]: its index in ByDegree, and its row in a layout of FillAll. The
+// slice is a view.
+func (l *Layout) Ranks() []int32 { return l.ranks }
+
 // Row returns the row of an entity, or kernel.Unreached.
 func (l *Layout) Row(entity int32) int32 { return l.partition.Rows[l.order.ranks[entity]] }
 

@@ -1,0 +1,165 @@
+package ultra
+
+import (
+	"tagnet/model/internal/buffer"
+	"tagnet/model/parallel"
+)
+
+// Base is what all queries of a base relation share, of either direction and from any source: the states of the relations, the
+// tables of messages, and the ground states of the entities with their scores. It is only read by workers, which may share it.
+type Base struct {
+	relation int32
+	// relations are the final states of all relations, [2R, 64].
+	relations []float32
+	// tables have the row of the inverse relation in each row, since a message along an edge is multiplied by that, [2R, 64].
+	tables [Layers][]float32
+	layers [Layers]groundLayer
+	// ground has the ground states after the last layer, [V, 64], by rank.
+	ground []float32
+	// queries are those of the base relation and of its inverse.
+	queries [2]queryHead
+
+	other []float32 // a second table of states while they are computed
+}
+
+// groundLayer is what the ground states contribute to a layer, [V, 64] each, by rank.
+type groundLayer struct {
+	linear []float32 // W [x, total] without the bias
+	fall   []float32 // the states before the layer minus those after it
+}
+
+// queryHead is what the head computes once for all queries of a relation.
+type queryHead struct {
+	shift  []float32 // the first layer's product with the query's state, and its bias, [128]
+	scores []float32 // of the ground states, by entity, [V]
+}
+
+// Base returns what queries of a base relation share, computed by so many threads. It reuses the memory of another base
+// relation's, which nobody may read any more, unless that is nil.
+func (m *Model) Base(relation int32, threads int, reuse *Base) *Base {
+	b := reuse
+	if b == nil {
+		b = &Base{}
+	}
+	b.relation = relation
+	threads = max(1, threads)
+	workers := make([]*buffers, threads)
+	for i := range workers {
+		workers[i] = newBuffers()
+	}
+	m.relationStates(b, workers[0])
+	m.tables(b)
+	m.groundStates(b, workers)
+	for i := range b.queries {
+		m.groundScores(b, i, workers)
+	}
+	return b
+}
+
+// state returns the final state of a relation, [64].
+func (b *Base) state(relation int32) []float32 { return rowOf(b.relations, relation) }
+
+// relationStates computes the states of all relations: its own starts with ones.
+func (m *Model) relationStates(b *Base, buffers *buffers) {
+	n := m.graph.RelationCount()
+	initial := make([]float32, Dim)
+	fillRows(initial, []float32{1})
+	x, next := buffer.Cleared(b.relations, n*Dim), buffer.Resize(b.other, n*Dim)
+	copy(rowOf(x, b.relation), initial)
+	rows := make([]int32, n)
+	for r := range rows {
+		rows[r] = int32(r)
+	}
+	for t := range Layers {
+		r := receivers(m.meetings, x, m.weights.types[t])
+		r.Previous = x
+		u := update{layer: &m.weights.relations[t], receivers: r, residual: x, output: next}
+		for _, others := range [][]int32{rows[:b.relation], rows[b.relation+1:]} {
+			u.receivers.Rows = others
+			buffers.run(m.kernel, u)
+		}
+		u.receivers.Rows, u.receivers.Initial = rows[b.relation:b.relation+1], initial
+		buffers.run(m.kernel, u)
+		x, next = next, x
+	}
+	b.relations, b.other = x, next
+}
+
+// tables projects the states of the relations to the rows of messages.
+func (m *Model) tables(b *Base) {
+	n := m.graph.RelationCount()
+	crossed, hidden := buffer.Resize(b.other, n*Dim), make([]float32, n*Dim)
+	for r := range int32(n) {
+		copy(rowOf(crossed, r), b.state(m.inverse(r)))
+	}
+	for t := range b.tables {
+		b.tables[t] = buffer.Resize(b.tables[t], n*Dim)
+		first, second := &m.weights.projections[t][0], &m.weights.projections[t][1]
+		first.apply(m.kernel, hidden, crossed, n)
+		m.kernel.ReLU(hidden, hidden)
+		second.apply(m.kernel, b.tables[t], hidden, n)
+	}
+	b.other = crossed
+}
+
+// groundStates propagates without a source, and keeps of each layer what queries start from.
+func (m *Model) groundStates(b *Base, workers []*buffers) {
+	size := m.graph.Entities * Dim
+	x := buffer.Cleared(b.ground, size)
+	for t := range b.layers {
+		l := &b.layers[t]
+		l.linear, l.fall = buffer.Resize(l.linear, size), buffer.Resize(l.fall, size)
+		r := receivers(m.layout.Senders, x, b.tables[t])
+		r.Previous = x
+		m.blocks(workers, func(buffers *buffers, rows []int32) {
+			u := update{layer: &m.weights.entities[t], receivers: r, output: l.fall, linear: l.linear}
+			u.receivers.Rows = rows
+			buffers.run(m.kernel, u)
+		})
+		m.blocks(workers, func(_ *buffers, rows []int32) {
+			from, to := int(rows[0])*Dim, (int(rows[len(rows)-1])+1)*Dim
+			rise := l.fall[from:to]
+			m.kernel.Add(x[from:to], rise)
+			for i, v := range rise {
+				rise[i] = -v
+			}
+		})
+	}
+	b.ground = x
+}
+
+// blocks calls do for blocks of consecutive rows of all entities, on a thread for each worker.
+func (m *Model) blocks(workers []*buffers, do func(buffers *buffers, rows []int32)) {
+	rows := m.layout.All()
+	parallel.Workers(len(workers), (len(rows)+blockRows-1)/blockRows, func(worker, block int) {
+		do(workers[worker], rows[block*blockRows:min(len(rows), (block+1)*blockRows)])
+	})
+}
+
+// groundScores computes the part of the score function that queries of one direction share.
+func (m *Model) groundScores(b *Base, direction int, workers []*buffers) {
+	relation := b.relation
+	if direction == 1 {
+		relation = m.inverse(relation)
+	}
+	q := &b.queries[direction]
+	q.shift = append(q.shift[:0], m.weights.head.bias...)
+	m.kernel.Multiply(q.shift, b.state(relation), m.weights.head.query, 1, Dim, 2*Dim, true)
+	q.scores = buffer.Resize(q.scores, m.graph.Entities)
+	m.blocks(workers, func(buffers *buffers, rows []int32) {
+		states := b.ground[int(rows[0])*Dim : (int(rows[len(rows)-1])+1)*Dim]
+		buffers.score(m, q.shift, states, m.layout.Entities[rows[0]:], q.scores)
+	})
+}
+
+// score sets the scores of entities with the given final states, [n, 64], of at most blockRows.
+func (b *buffers) score(m *Model, shift, states []float32, entities []int32, scores []float32) {
+	n, h := len(states)/Dim, &m.weights.head
+	hidden, values := b.hidden[:n*2*Dim], b.values[:n]
+	fillRows(hidden, shift)
+	m.kernel.Multiply(hidden, states, h.state, n, Dim, 2*Dim, true)
+	m.kernel.Score(values, hidden, h.output, h.last)
+	for i, value := range values {
+		scores[entities[i]] = value
+	}
+}

@@ -1,0 +1,2 @@
+// Package ultra computes the scores of ULTRA.
+package ultra

@@ -1,0 +1,82 @@
+package ultra_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	compare "tagnet/model/internal/golden"
+	"tagnet/model/kernel"
+	"tagnet/model/ranking"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+)
+
+// eachVariant runs a test for every kernel variant that this machine supports.
+func eachVariant(t *testing.T, test func(t *testing.T, k kernel.Kernel)) {
+	for _, k := range kernel.Available() {
+		t.Run(k.Name(), func(t *testing.T) {
+			t.Parallel()
+			test(t, k)
+		})
+	}
+}
+
+// TestGoldenFloat32 compares the relation graph, the states that queries share, and scores and ranks of golden cases.
+func TestGoldenFloat32(t *testing.T) {
+	t.Parallel()
+	for name, c := range golden.Cases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, g := c.Parameters(t), c.Graph(t)
+			meetings := ultra.MeetingsOf(g)
+			for k, of := range golden.Types {
+				var edges [][2]int32
+				for a := range int32(g.RelationCount()) {
+					for kind, b := range meetings.Edges(a) {
+						if int(kind) == k {
+							edges = append(edges, [2]int32{a, b})
+						}
+					}
+				}
+				if !slices.Equal(edges, c.RelationGraph[of]) {
+					t.Errorf("edges of type %s are %v, want %v", of, edges, c.RelationGraph[of])
+				}
+			}
+			eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+				m := ultra.New(p, g, meetings, k)
+				w := m.Worker(ultra.Layers)
+				for relation, want := range c.BaseRelations {
+					b := m.Base(relation, 2, nil)
+					check(t, fmt.Sprintf("final of %d", relation), b.Relations(), want.Final)
+					for layer, want := range want.Tables {
+						check(t, fmt.Sprintf("table %d of %d", layer, relation), m.Table(b, layer), want)
+					}
+					for layer, want := range want.Ground {
+						check(t, fmt.Sprintf("ground states %d of %d", layer, relation), m.Ground(b, layer), want)
+					}
+					for i, q := range c.Queries {
+						if q.Base != relation {
+							continue
+						}
+						scores := make([]float32, g.Entities)
+						if err := w.Scores(b, q.Source, q.Relation, scores); err != nil {
+							t.Fatal(err)
+						}
+						check(t, fmt.Sprintf("scores of query %d", i), scores, q.Scores)
+						if rank := ranking.Filtered(scores, q.Answer, c.Known(q)); rank.Pessimistic < q.RankLeast || rank.Pessimistic > q.RankMost {
+							t.Errorf("query %d: rank %d, want %d to %d", i, rank.Pessimistic, q.RankLeast, q.RankMost)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+func check(t *testing.T, what string, got []float32, want golden.Tensor) {
+	t.Helper()
+	if err := compare.Compare(what, got, want.Data, compare.Tolerance32); err != nil {
+		t.Error(err)
+	}
+}

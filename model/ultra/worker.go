@@ -1,0 +1,110 @@
+package ultra
+
+import (
+	"fmt"
+
+	"tagnet/model/graph"
+	"tagnet/model/internal/buffer"
+	"tagnet/model/window"
+)
+
+// Worker scores one query at a time. It is not for concurrent use: each goroutine has its own.
+type Worker struct {
+	model  *Model
+	radius int
+	layout *window.Layout
+	source int32 // of the layout, -1 for none
+	// states are the differences of entities' states to the ground states, by row of the layout, before and after a layer.
+	states, next []float32
+	buffers      *buffers
+	sent         int64
+}
+
+// Worker returns a new worker whose queries change the states of entities at most radius edges from their source. Layers is exact;
+// less is an approximation, in which entities farther away keep their ground states.
+func (m *Model) Worker(radius int) *Worker {
+	return &Worker{model: m, radius: min(radius, Layers), layout: window.NewLayout(m.graph, m.kernel, m.layout), source: -1, buffers: newBuffers()}
+}
+
+// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?), where relation is the base
+// relation of b or its inverse. A call with the source of the call before is faster: it shares the search.
+func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error {
+	m := w.model
+	direction := 0
+	switch {
+	case relation == m.inverse(b.relation):
+		direction = 1
+	case relation != b.relation:
+		return fmt.Errorf("scoring relation %d with the states of base relation %d", relation, b.relation)
+	}
+	if source < 0 || int(source) >= m.graph.Entities || len(scores) != m.graph.Entities {
+		return fmt.Errorf("scoring source %d with %d scores, the graph has %d entities", source, len(scores), m.graph.Entities)
+	}
+	if source != w.source {
+		w.layout.Fill(source, w.radius, Layers, 0, graph.Removal{})
+		w.source = source
+	}
+	w.propagate(b, b.state(relation))
+	q := &b.queries[direction]
+	copy(scores, q.scores)
+	w.scoreReached(b, q, scores)
+	return nil
+}
+
+// Sent returns the number of messages that the last call of Scores sent.
+func (w *Worker) Sent() int64 { return w.sent }
+
+// propagate computes the differences of the final states to the ground states, given the state of the query's relation.
+//
+// Before layer t, the difference of an entity at distance t or more is zero. So in layer t an entity at distance t has messages
+// from its parents alone, one at distance t-1 from its siblings too, and all others from their children too.
+func (w *Worker) propagate(b *Base, query []float32) {
+	size := w.layout.Count() * Dim
+	w.states, w.next = buffer.Resize(w.states, size), buffer.Resize(w.next, size)
+	copy(w.states, query) // the source has row 0
+	w.sent = 0
+	for t := 1; t <= Layers; t++ {
+		w.updateRows(b, t, 0, 1, query)
+		nearer := min(t-1, w.radius+1) // levels whose entities have messages of all kinds
+		if nearer > 1 {
+			w.updateRows(b, t, 1, nearer, nil)
+		}
+		for level := max(1, t-1); level <= min(t, w.radius); level++ {
+			w.updateRows(b, t, level, level+1, nil)
+		}
+		w.states, w.next = w.next, w.states
+	}
+}
+
+// updateRows updates the entities of levels from to to-1, which are equally far from the layer's farthest ones or have messages of
+// all kinds. initial is the boundary of the source.
+func (w *Worker) updateRows(b *Base, t, from, to int, initial []float32) {
+	l := w.layout
+	rows := l.All()[l.Levels[from]:l.Levels[to]]
+	r := receivers(l.Senders, w.states, b.tables[t-1])
+	r.Rows, r.Kinds, r.Initial = rows, min(t-from, 2)+1, initial
+	if from < t {
+		r.Previous = w.states
+	}
+	for level := from; level < to; level++ {
+		w.sent += l.Messages(level, r.Kinds)
+	}
+	w.buffers.run(w.model.kernel, update{
+		layer: &w.model.weights.entities[t-1], receivers: r, residual: r.Previous, output: w.next,
+		ground: &b.layers[t-1], ranks: l.Ranks(),
+	})
+}
+
+// scoreReached sets the scores of the entities whose states differ from the ground states.
+func (w *Worker) scoreReached(b *Base, q *queryHead, scores []float32) {
+	l, k := w.layout, w.model.kernel
+	for first := 0; first < l.Count(); first += blockRows {
+		n := min(blockRows, l.Count()-first)
+		states := w.buffers.linear[:n*Dim]
+		copy(states, w.states[first*Dim:])
+		for i, rank := range l.Ranks()[first : first+n] {
+			k.Add(states[i*Dim:(i+1)*Dim], rowOf(b.ground, rank))
+		}
+		w.buffers.score(w.model, q.shift, states, l.Entities[first:], scores)
+	}
+}
