@@ -28,6 +28,8 @@ type assembly struct {
 	stripes []stripe
 	// sums add up DistMult's messages to one receiver, sums[i] for i+1 vectors of every row.
 	sums [2]sums
+	// sumStripes are the widths of columns that sums of messages support, widest first.
+	sumStripes []sumStripe
 	// fold, foldTwo and unfold handle whole vectors.
 	fold      func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo   func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
@@ -59,6 +61,13 @@ type stripe struct {
 		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
+// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are those of a stripe.
+type sumStripe struct {
+	columns int
+	sum     func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,
+		initial, degree, copies, features *float32, stride, featureStride int)
+}
+
 var avx512 = &assembly{
 	name: "avx512", floats: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
@@ -69,6 +78,7 @@ var avx512 = &assembly{
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
+	sumStripes: []sumStripe{{64, sum64AVX512}, {32, sum32AVX512}, {16, sum16AVX512}},
 	widths: []width{
 		{32, normalize32AVX512, normalizeTwo32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
 		{64, normalize64AVX512, normalizeTwo64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
@@ -81,7 +91,8 @@ var avx2 = &assembly{
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
 	sums: [2]sums{{addProductsAVX2, backwardProductsAVX2}, {addTwoProductsAVX2, backwardTwoProductsAVX2}},
 	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, partition: partitionAVX2,
-	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
+	stripes:    []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
+	sumStripes: []sumStripe{{64, sum64AVX2}, {32, sum32AVX2}, {16, sum16AVX2}},
 	widths: []width{
 		{32, normalize32AVX2, normalizeTwo32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
 		{64, normalize64AVX2, normalizeTwo64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},

@@ -1174,6 +1174,368 @@ end71:
 	VZEROUPPER
 	RET
 
+// func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sum16AVX2(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver76:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end77
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none78
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (DI)(SI*4), Y3
+	VUCOMISS     X2, X3
+	JLS          none78
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Y3, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       32(DI), Y3, Y2
+	VADDPS       Y2, Y1, Y1
+
+none78:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none79
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop80:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Y2
+	VMULPS     (DX)(R13*1), Y2, Y2
+	VADDPS     Y2, Y0, Y0
+	VMOVUPS    32(CX)(R12*1), Y3
+	VMULPS     32(DX)(R13*1), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop80
+
+none79:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Y2
+	VMOVUPS Y2, (R9)
+	VMOVUPS 32(R8), Y2
+	VMOVUPS Y2, 32(R9)
+	ADDQ    DI, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	INCQ    BX
+	JMP     receiver76
+
+end77:
+	VZEROUPPER
+	RET
+
+// func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sum32AVX2(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver81:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end82
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	VMOVUPS      64(DI), Y2
+	VMOVUPS      96(DI), Y3
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none83
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (DI)(SI*4), Y5
+	VUCOMISS     X4, X5
+	JLS          none83
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Y5, Y4
+	VADDPS       Y4, Y0, Y0
+	VMULPS       32(DI), Y5, Y4
+	VADDPS       Y4, Y1, Y1
+	VMULPS       64(DI), Y5, Y4
+	VADDPS       Y4, Y2, Y2
+	VMULPS       96(DI), Y5, Y4
+	VADDPS       Y4, Y3, Y3
+
+none83:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none84
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop85:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	PREFETCHT0 64(CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Y4
+	VMULPS     (DX)(R13*1), Y4, Y4
+	VADDPS     Y4, Y0, Y0
+	VMOVUPS    32(CX)(R12*1), Y5
+	VMULPS     32(DX)(R13*1), Y5, Y5
+	VADDPS     Y5, Y1, Y1
+	VMOVUPS    64(CX)(R12*1), Y4
+	VMULPS     64(DX)(R13*1), Y4, Y4
+	VADDPS     Y4, Y2, Y2
+	VMOVUPS    96(CX)(R12*1), Y5
+	VMULPS     96(DX)(R13*1), Y5, Y5
+	VADDPS     Y5, Y3, Y3
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop85
+
+none84:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Y4
+	VMOVUPS Y4, (R9)
+	VMOVUPS 32(R8), Y4
+	VMOVUPS Y4, 32(R9)
+	VMOVUPS 64(R8), Y4
+	VMOVUPS Y4, 64(R9)
+	VMOVUPS 96(R8), Y4
+	VMOVUPS Y4, 96(R9)
+	ADDQ    DI, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	INCQ    BX
+	JMP     receiver81
+
+end82:
+	VZEROUPPER
+	RET
+
+// func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sum64AVX2(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver86:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end87
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	VMOVUPS      64(DI), Y2
+	VMOVUPS      96(DI), Y3
+	VMOVUPS      128(DI), Y4
+	VMOVUPS      160(DI), Y5
+	VMOVUPS      192(DI), Y6
+	VMOVUPS      224(DI), Y7
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none88
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (DI)(SI*4), Y9
+	VUCOMISS     X8, X9
+	JLS          none88
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Y9, Y8
+	VADDPS       Y8, Y0, Y0
+	VMULPS       32(DI), Y9, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       64(DI), Y9, Y8
+	VADDPS       Y8, Y2, Y2
+	VMULPS       96(DI), Y9, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       128(DI), Y9, Y8
+	VADDPS       Y8, Y4, Y4
+	VMULPS       160(DI), Y9, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       192(DI), Y9, Y8
+	VADDPS       Y8, Y6, Y6
+	VMULPS       224(DI), Y9, Y8
+	VADDPS       Y8, Y7, Y7
+
+none88:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none89
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop90:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	PREFETCHT0 64(CX)(R12*1)
+	PREFETCHT0 128(CX)(R12*1)
+	PREFETCHT0 192(CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	PREFETCHT1 128(CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Y8
+	VMULPS     (DX)(R13*1), Y8, Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVUPS    32(CX)(R12*1), Y9
+	VMULPS     32(DX)(R13*1), Y9, Y9
+	VADDPS     Y9, Y1, Y1
+	VMOVUPS    64(CX)(R12*1), Y8
+	VMULPS     64(DX)(R13*1), Y8, Y8
+	VADDPS     Y8, Y2, Y2
+	VMOVUPS    96(CX)(R12*1), Y9
+	VMULPS     96(DX)(R13*1), Y9, Y9
+	VADDPS     Y9, Y3, Y3
+	VMOVUPS    128(CX)(R12*1), Y8
+	VMULPS     128(DX)(R13*1), Y8, Y8
+	VADDPS     Y8, Y4, Y4
+	VMOVUPS    160(CX)(R12*1), Y9
+	VMULPS     160(DX)(R13*1), Y9, Y9
+	VADDPS     Y9, Y5, Y5
+	VMOVUPS    192(CX)(R12*1), Y8
+	VMULPS     192(DX)(R13*1), Y8, Y8
+	VADDPS     Y8, Y6, Y6
+	VMOVUPS    224(CX)(R12*1), Y9
+	VMULPS     224(DX)(R13*1), Y9, Y9
+	VADDPS     Y9, Y7, Y7
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop90
+
+none89:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Y8
+	VMOVUPS Y8, (R9)
+	VMOVUPS 32(R8), Y8
+	VMOVUPS Y8, 32(R9)
+	VMOVUPS 64(R8), Y8
+	VMOVUPS Y8, 64(R9)
+	VMOVUPS 96(R8), Y8
+	VMOVUPS Y8, 96(R9)
+	VMOVUPS 128(R8), Y8
+	VMOVUPS Y8, 128(R9)
+	VMOVUPS 160(R8), Y8
+	VMOVUPS Y8, 160(R9)
+	VMOVUPS 192(R8), Y8
+	VMOVUPS Y8, 192(R9)
+	VMOVUPS 224(R8), Y8
+	VMOVUPS Y8, 224(R9)
+	ADDQ    DI, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	INCQ    BX
+	JMP     receiver86
+
+end87:
+	VZEROUPPER
+	RET
+
 // func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
@@ -1188,9 +1550,9 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row76:
+row91:
 	CMPQ         BX, AX
-	JGE          end77
+	JGE          end92
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1271,9 +1633,9 @@ row76:
 	VADDPS       96(R10)(R9*1), Y4, Y4
 	VMOVUPS      Y4, 96(R11)(R8*1)
 	INCQ         BX
-	JMP          row76
+	JMP          row91
 
-end77:
+end92:
 	VZEROUPPER
 	RET
 
@@ -1293,9 +1655,9 @@ TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row78:
+row93:
 	CMPQ         BX, AX
-	JGE          end79
+	JGE          end94
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -1453,9 +1815,9 @@ row78:
 	VADDPS       224(R11)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 224(R12)(R9*1)
 	INCQ         BX
-	JMP          row78
+	JMP          row93
 
-end79:
+end94:
 	VZEROUPPER
 	RET
 
@@ -1474,9 +1836,9 @@ TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y9
 
-row80:
+row95:
 	CMPQ         BX, AX
-	JGE          end81
+	JGE          end96
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1597,9 +1959,9 @@ row80:
 	VADDPS       96(R12)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 96(R13)(R8*1)
 	INCQ         BX
-	JMP          row80
+	JMP          row95
 
-end81:
+end96:
 	VZEROUPPER
 	RET
 
@@ -1619,9 +1981,9 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row82:
+row97:
 	CMPQ         BX, AX
-	JGE          end83
+	JGE          end98
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -1695,7 +2057,7 @@ row82:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none84
+	JZ           none99
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -1709,9 +2071,9 @@ row82:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none84:
+none99:
 	TESTQ   DI, DI
-	JZ      none85
+	JZ      none100
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -1729,7 +2091,7 @@ none84:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none85:
+none100:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -1776,7 +2138,7 @@ none85:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none86
+	JZ           none101
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -1790,11 +2152,11 @@ none85:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none86:
+none101:
 	INCQ BX
-	JMP  row82
+	JMP  row97
 
-end83:
+end98:
 	VZEROUPPER
 	RET
 
@@ -1812,9 +2174,9 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row87:
+row102:
 	CMPQ         BX, AX
-	JGE          end88
+	JGE          end103
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1939,9 +2301,9 @@ row87:
 	VADDPS       224(R10)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R11)(R8*1)
 	INCQ         BX
-	JMP          row87
+	JMP          row102
 
-end88:
+end103:
 	VZEROUPPER
 	RET
 
@@ -1961,9 +2323,9 @@ TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row89:
+row104:
 	CMPQ         BX, AX
-	JGE          end90
+	JGE          end105
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2209,9 +2571,9 @@ row89:
 	VADDPS       480(R11)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 480(R12)(R9*1)
 	INCQ         BX
-	JMP          row89
+	JMP          row104
 
-end90:
+end105:
 	VZEROUPPER
 	RET
 
@@ -2230,9 +2592,9 @@ TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y13
 
-row91:
+row106:
 	CMPQ         BX, AX
-	JGE          end92
+	JGE          end107
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2429,9 +2791,9 @@ row91:
 	VADDPS       224(R12)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 224(R13)(R8*1)
 	INCQ         BX
-	JMP          row91
+	JMP          row106
 
-end92:
+end107:
 	VZEROUPPER
 	RET
 
@@ -2451,9 +2813,9 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row93:
+row108:
 	CMPQ         BX, AX
-	JGE          end94
+	JGE          end109
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2579,7 +2941,7 @@ row93:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none95
+	JZ           none110
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -2605,9 +2967,9 @@ row93:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none95:
+none110:
 	TESTQ   DI, DI
-	JZ      none96
+	JZ      none111
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -2641,7 +3003,7 @@ none95:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none96:
+none111:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -2716,7 +3078,7 @@ none96:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none97
+	JZ           none112
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -2742,11 +3104,11 @@ none96:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none97:
+none112:
 	INCQ BX
-	JMP  row93
+	JMP  row108
 
-end94:
+end109:
 	VZEROUPPER
 	RET
 
@@ -2762,9 +3124,9 @@ TEXT ·addProductsAVX2(SB), NOSPLIT, $0-56
 	MOVQ    count+40(FP), DI
 	MOVQ    stride+48(FP), R8
 
-message98:
+message113:
 	TESTQ   DI, DI
-	JZ      end99
+	JZ      end114
 	MOVLQSX (BX), R9
 	MOVLQSX (SI), R10
 	IMULQ   R8, R9
@@ -2775,9 +3137,9 @@ message98:
 	ADDQ    $0x04, BX
 	ADDQ    $0x04, SI
 	DECQ    DI
-	JMP     message98
+	JMP     message113
 
-end99:
+end114:
 	VMOVUPS Y0, (AX)
 	VZEROUPPER
 	RET
@@ -2795,9 +3157,9 @@ TEXT ·addTwoProductsAVX2(SB), NOSPLIT, $0-56
 	MOVQ    count+40(FP), DI
 	MOVQ    stride+48(FP), R8
 
-message100:
+message115:
 	TESTQ   DI, DI
-	JZ      end101
+	JZ      end116
 	MOVLQSX (BX), R9
 	MOVLQSX (SI), R10
 	IMULQ   R8, R9
@@ -2811,9 +3173,9 @@ message100:
 	ADDQ    $0x04, BX
 	ADDQ    $0x04, SI
 	DECQ    DI
-	JMP     message100
+	JMP     message115
 
-end101:
+end116:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VZEROUPPER
@@ -2833,9 +3195,9 @@ TEXT ·backwardProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message102:
+message117:
 	TESTQ   R8, R8
-	JZ      end103
+	JZ      end118
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -2849,9 +3211,9 @@ message102:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message102
+	JMP     message117
 
-end103:
+end118:
 	VZEROUPPER
 	RET
 
@@ -2870,9 +3232,9 @@ TEXT ·backwardTwoProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message104:
+message119:
 	TESTQ   R8, R8
-	JZ      end105
+	JZ      end120
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -2892,9 +3254,9 @@ message104:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message104
+	JMP     message119
 
-end105:
+end120:
 	VZEROUPPER
 	RET
 
@@ -2910,9 +3272,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next106:
+next121:
 	CMPQ    DI, AX
-	JGE     end107
+	JGE     end122
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -2922,9 +3284,9 @@ next106:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next106
+	JMP     next121
 
-end107:
+end122:
 	VZEROUPPER
 	RET
 
@@ -2943,9 +3305,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next108:
+next123:
 	CMPQ    R8, AX
-	JGE     end109
+	JGE     end124
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -2960,9 +3322,9 @@ next108:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next108
+	JMP     next123
 
-end109:
+end124:
 	VZEROUPPER
 	RET
 
@@ -2978,9 +3340,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next110:
+next125:
 	CMPQ    DI, AX
-	JGE     end111
+	JGE     end126
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -2991,9 +3353,9 @@ next110:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next110
+	JMP     next125
 
-end111:
+end126:
 	VZEROUPPER
 	RET
 
@@ -3023,11 +3385,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver112:
+receiver127:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done113
+	JGE          done128
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3054,7 +3416,7 @@ receiver112:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several114
+	JG           several129
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3078,11 +3440,11 @@ receiver112:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known116
+	JZ           known131
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach117:
+reach132:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3093,9 +3455,9 @@ reach117:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach117
+	JNZ     reach132
 
-known116:
+known131:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3132,18 +3494,18 @@ known116:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end115
+	JMP       end130
 
-several114:
+several129:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop118:
+loop133:
 	CMPQ     R8, $0x08
-	JL       rest119
+	JL       rest134
 	VPCMPEQD Y12, Y12, Y12
 
-classify120:
+classify135:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3161,11 +3523,11 @@ classify120:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known122
+	JZ         known137
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach123:
+reach138:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3176,9 +3538,9 @@ reach123:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach123
+	JNZ     reach138
 
-known122:
+known137:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3215,20 +3577,20 @@ known122:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop118
+	JMP       loop133
 
-rest119:
+rest134:
 	TESTQ        R8, R8
-	JLE          end121
+	JLE          end136
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify120
+	JMP          classify135
 
-end121:
+end136:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3238,7 +3600,7 @@ end121:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy124:
+copy139:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3246,7 +3608,7 @@ copy124:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy124
+	JL      copy139
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3256,7 +3618,7 @@ copy124:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy125:
+copy140:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3264,14 +3626,14 @@ copy125:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy125
+	JL      copy140
 
-end115:
+end130:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver112
+	JMP  receiver127
 
-done113:
+done128:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -3546,19 +3908,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row126:
+row141:
 	TESTQ  BX, BX
-	JLE    end128
+	JLE    end143
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column127:
+column142:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column127
+	JL           column142
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -3571,9 +3933,9 @@ column127:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row126
+	JMP          row141
 
-end128:
+end143:
 	VZEROUPPER
 	RET
 
@@ -3584,9 +3946,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors129:
+vectors144:
 	CMPQ    DX, $0x00000020
-	JL      rest130
+	JL      rest145
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3602,21 +3964,21 @@ vectors129:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors129
+	JMP     vectors144
 
-rest130:
-vectors131:
+rest145:
+vectors146:
 	CMPQ    DX, $0x00000008
-	JL      rest132
+	JL      rest147
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors131
+	JMP     vectors146
 
-rest132:
+rest147:
 	VZEROUPPER
 	RET
 
@@ -3628,9 +3990,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors133:
+vectors148:
 	CMPQ    BX, $0x00000020
-	JL      rest134
+	JL      rest149
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -3647,12 +4009,12 @@ vectors133:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors133
+	JMP     vectors148
 
-rest134:
-vectors135:
+rest149:
+vectors150:
 	CMPQ    BX, $0x00000008
-	JL      rest136
+	JL      rest151
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -3660,9 +4022,9 @@ vectors135:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors135
+	JMP     vectors150
 
-rest136:
+rest151:
 	VZEROUPPER
 	RET
 
@@ -3674,18 +4036,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors137:
+vectors152:
 	CMPQ    DX, $0x00000008
-	JL      rest138
+	JL      rest153
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors137
+	JMP     vectors152
 
-rest138:
+rest153:
 	VZEROUPPER
 	RET
 
@@ -3698,9 +4060,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors139:
+vectors154:
 	CMPQ    BX, $0x00000008
-	JL      rest140
+	JL      rest155
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -3710,9 +4072,9 @@ vectors139:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors139
+	JMP     vectors154
 
-rest140:
+rest155:
 	VZEROUPPER
 	RET
 
@@ -3726,9 +4088,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors141:
+vectors156:
 	CMPQ    CX, $0x00000020
-	JL      rest142
+	JL      rest157
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -3743,20 +4105,20 @@ vectors141:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors141
+	JMP     vectors156
 
-rest142:
-vectors143:
+rest157:
+vectors158:
 	CMPQ    CX, $0x00000008
-	JL      rest144
+	JL      rest159
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors143
+	JMP     vectors158
 
-rest144:
+rest159:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -3782,9 +4144,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors145:
+vectors160:
 	CMPQ    SI, $0x00000008
-	JL      rest146
+	JL      rest161
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -3810,9 +4172,9 @@ vectors145:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors145
+	JMP     vectors160
 
-rest146:
+rest161:
 	VZEROUPPER
 	RET
 
@@ -3840,7 +4202,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row147:
+row162:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -3868,7 +4230,7 @@ row147:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word148:
+word163:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -3924,10 +4286,10 @@ word148:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word148
+	JNZ          word163
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row147
+	JNZ          row162
 	VZEROUPPER
 	RET
 
@@ -3951,12 +4313,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down149:
+down164:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across150:
+across165:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4008,11 +4370,11 @@ across150:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across150
+	JNZ         across165
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down149
+	JNZ         down164
 	VZEROUPPER
 	RET
 
@@ -4023,29 +4385,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity151:
+entity166:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end155
+	JGE      end170
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing152
+	JEQ      nothing167
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing152
+	JEQ      nothing167
 	LEAQ     (SI)(DI*4), DI
 
-fours156:
+fours171:
 	CMPQ    BX, $0x04
-	JLE     last157
+	JLE     last172
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4059,12 +4421,12 @@ fours156:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full154
+	JCS     full169
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours156
+	JMP     fours171
 
-last157:
+last172:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4091,10 +4453,10 @@ last157:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full154:
+full169:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing152
+	JEQ     nothing167
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4105,57 +4467,57 @@ full154:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next153
+	JLT     next168
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next153
+	JEQ     next168
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without158
+	JCC     without173
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without158:
+without173:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without159
+	JCC     without174
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without159:
+without174:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without160
+	JCC     without175
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without160:
+without175:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without161
+	JCC     without176
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without161:
+without176:
 	ADDQ DI, BX
 
-next153:
+next168:
 	INCQ CX
-	JMP  entity151
+	JMP  entity166
 
-nothing152:
+nothing167:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity151
+	JMP     entity166
 
-end155:
+end170:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4168,10 +4530,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity162:
+entity177:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end164
+	JGE     end179
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4183,12 +4545,12 @@ entity162:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none163
+	JEQ     none178
 	LEAQ    (R8)(R9*4), R9
 
-fours165:
+fours180:
 	CMPQ    SI, $0x04
-	JLE     last166
+	JLE     last181
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4259,9 +4621,9 @@ fours165:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours165
+	JMP     fours180
 
-last166:
+last181:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4344,11 +4706,11 @@ last166:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none163:
+none178:
 	INCQ DX
-	JMP  entity162
+	JMP  entity177
 
-end164:
+end179:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4364,31 +4726,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity167:
+entity182:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end171
+	JGE      end186
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing168
+	JEQ      nothing183
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing168
+	JEQ      nothing183
 	LEAQ     (DI)(R8*4), R8
 
-fours172:
+fours187:
 	CMPQ    AX, $0x00002000
-	JGE     full174
+	JGE     full189
 	CMPQ    SI, $0x04
-	JLE     last173
+	JLE     last188
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4425,9 +4787,9 @@ fours172:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours172
+	JMP     fours187
 
-last173:
+last188:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4486,7 +4848,7 @@ last173:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing168
+	JEQ          nothing183
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4497,57 +4859,57 @@ last173:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next169
+	JLT          next184
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next169
+	JEQ          next184
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without175
+	JCC          without190
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without175:
+without190:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without176
+	JCC     without191
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without176:
+without191:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without177
+	JCC     without192
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without177:
+without192:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without178
+	JCC     without193
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without178:
+without193:
 	ADDQ R8, SI
 
-next169:
+next184:
 	INCQ DX
-	JMP  entity167
+	JMP  entity182
 
-nothing168:
+nothing183:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity167
+	JMP     entity182
 
-end171:
+end186:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4563,9 +4925,9 @@ end171:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight179:
+eight194:
 	CMPQ    AX, $0x00
-	JLE     drained182
+	JLE     drained197
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4607,22 +4969,22 @@ eight179:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry180:
+carry195:
 	VPTEST  Y7, Y7
-	JEQ     carried181
+	JEQ     carried196
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry180
+	JMP     carry195
 
-carried181:
+carried196:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight179
+	JMP  eight194
 
-drained182:
+drained197:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4634,7 +4996,7 @@ drained182:
 	VZEROUPPER
 	RET
 
-full174:
+full189:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -4650,9 +5012,9 @@ full174:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight183:
+eight198:
 	CMPQ    AX, $0x00
-	JLE     drained186
+	JLE     drained201
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4694,27 +5056,27 @@ eight183:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry184:
+carry199:
 	VPTEST  Y7, Y7
-	JEQ     carried185
+	JEQ     carried200
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry184
+	JMP     carry199
 
-carried185:
+carried200:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight183
+	JMP  eight198
 
-drained186:
+drained201:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours172
+	JMP     fours187
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -4737,10 +5099,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity187:
+entity202:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end189
+	JGE     end204
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4752,14 +5114,14 @@ entity187:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none188
+	JEQ     none203
 	LEAQ    (R9)(R10*4), R10
 
-fours190:
+fours205:
 	CMPQ    AX, $0x00002000
-	JGE     full192
+	JGE     full207
 	CMPQ    DI, $0x04
-	JLE     last191
+	JLE     last206
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -4848,9 +5210,9 @@ fours190:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours190
+	JMP     fours205
 
-last191:
+last206:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -4960,11 +5322,11 @@ last191:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none188:
+none203:
 	INCQ BX
-	JMP  entity187
+	JMP  entity202
 
-end189:
+end204:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -4980,9 +5342,9 @@ end189:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight193:
+eight208:
 	CMPQ    AX, $0x00
-	JLE     drained196
+	JLE     drained211
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5024,22 +5386,22 @@ eight193:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry194:
+carry209:
 	VPTEST  Y7, Y7
-	JEQ     carried195
+	JEQ     carried210
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry194
+	JMP     carry209
 
-carried195:
+carried210:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight193
+	JMP  eight208
 
-drained196:
+drained211:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5051,7 +5413,7 @@ drained196:
 	VZEROUPPER
 	RET
 
-full192:
+full207:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5067,9 +5429,9 @@ full192:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight197:
+eight212:
 	CMPQ    AX, $0x00
-	JLE     drained200
+	JLE     drained215
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5111,27 +5473,27 @@ eight197:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry198:
+carry213:
 	VPTEST  Y7, Y7
-	JEQ     carried199
+	JEQ     carried214
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry198
+	JMP     carry213
 
-carried199:
+carried214:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight197
+	JMP  eight212
 
-drained200:
+drained215:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours190
+	JMP     fours205
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5140,58 +5502,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity201:
+entity216:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end203
+	JGE     end218
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip202
+	JLT     skip217
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip202
+	JEQ     skip217
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without204
+	JCC     without219
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without204:
+without219:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without205
+	JCC     without220
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without205:
+without220:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without206
+	JCC     without221
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without206:
+without221:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without207
+	JCC     without222
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without207:
+without222:
 	ADDQ DI, BX
 
-skip202:
+skip217:
 	INCQ DX
-	JMP  entity201
+	JMP  entity216
 
-end203:
+end218:
 	VZEROUPPER
 	RET
 
@@ -5210,7 +5572,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again208:
+again223:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5301,7 +5663,7 @@ again208:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again208
+	JNE          again223
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5314,7 +5676,7 @@ again208:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again209:
+again224:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5405,7 +5767,7 @@ again209:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again209
+	JNE     again224
 	VZEROUPPER
 	RET
 
@@ -5437,12 +5799,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square210:
+square225:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane211:
+plane226:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5470,7 +5832,7 @@ plane211:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent212
+	JGE      absent227
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5489,10 +5851,10 @@ plane211:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent212:
+absent227:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without213
+	JCC  without228
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5502,10 +5864,10 @@ absent212:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without213:
+without228:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without214
+	JCC  without229
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5515,7 +5877,7 @@ without213:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without214:
+without229:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5601,7 +5963,7 @@ without214:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane211
+	JL      plane226
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5623,7 +5985,7 @@ without214:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane215:
+plane230:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -5651,7 +6013,7 @@ plane215:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent216
+	JGE      absent231
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -5670,10 +6032,10 @@ plane215:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent216:
+absent231:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without217
+	JCC  without232
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -5683,10 +6045,10 @@ absent216:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without217:
+without232:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without218
+	JCC  without233
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -5696,7 +6058,7 @@ without217:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without218:
+without233:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5782,7 +6144,7 @@ without218:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane215
+	JL      plane230
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -5802,7 +6164,7 @@ without218:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again219:
+again234:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -5893,13 +6255,13 @@ again219:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again219
+	JNE     again234
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square210
+	JNE     square225
 	VZEROUPPER
 	RET
 
@@ -5921,7 +6283,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again220:
+again235:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -5961,6 +6323,6 @@ again220:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again220
+	JNE         again235
 	VZEROUPPER
 	RET

@@ -24,6 +24,21 @@ func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, 
 //go:noescape
 func aggregateBackward16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
+// sum16AVX2 is portable.Aggregate for DistMult and Sum, over 16 columns.
+//
+//go:noescape
+func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+
+// sum32AVX2 is portable.Aggregate for DistMult and Sum, over 32 columns.
+//
+//go:noescape
+func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+
+// sum64AVX2 is portable.Aggregate for DistMult and Sum, over 64 columns.
+//
+//go:noescape
+func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape

@@ -3370,6 +3370,305 @@ end153:
 	VZEROUPPER
 	RET
 
+// func sum16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·sum16AVX512(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver158:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end159
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Z0
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none160
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (DI)(SI*4), Z2
+	VUCOMISS     X1, X2
+	JLS          none160
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Z2, Z1
+	VADDPS       Z1, Z0, Z0
+
+none160:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none161
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop162:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Z1
+	VMULPS     (DX)(R13*1), Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop162
+
+none161:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Z1
+	VMOVUPS Z1, (R9)
+	ADDQ    DI, R9
+	VMOVUPS Z0, (R9)
+	INCQ    BX
+	JMP     receiver158
+
+end159:
+	VZEROUPPER
+	RET
+
+// func sum32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·sum32AVX512(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver163:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end164
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Z0
+	VMOVUPS      64(DI), Z1
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none165
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS (DI)(SI*4), Z3
+	VUCOMISS     X2, X3
+	JLS          none165
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Z3, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       64(DI), Z3, Z2
+	VADDPS       Z2, Z1, Z1
+
+none165:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none166
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop167:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	PREFETCHT0 64(CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Z2
+	VMULPS     (DX)(R13*1), Z2, Z2
+	VADDPS     Z2, Z0, Z0
+	VMOVUPS    64(CX)(R12*1), Z3
+	VMULPS     64(DX)(R13*1), Z3, Z3
+	VADDPS     Z3, Z1, Z1
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop167
+
+none166:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS Z2, (R9)
+	VMOVUPS 64(R8), Z2
+	VMOVUPS Z2, 64(R9)
+	ADDQ    DI, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	INCQ    BX
+	JMP     receiver163
+
+end164:
+	VZEROUPPER
+	RET
+
+// func sum64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·sum64AVX512(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver168:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end169
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Z0
+	VMOVUPS      64(DI), Z1
+	VMOVUPS      128(DI), Z2
+	VMOVUPS      192(DI), Z3
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none170
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS (DI)(SI*4), Z5
+	VUCOMISS     X4, X5
+	JLS          none170
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Z5, Z4
+	VADDPS       Z4, Z0, Z0
+	VMULPS       64(DI), Z5, Z4
+	VADDPS       Z4, Z1, Z1
+	VMULPS       128(DI), Z5, Z4
+	VADDPS       Z4, Z2, Z2
+	VMULPS       192(DI), Z5, Z4
+	VADDPS       Z4, Z3, Z3
+
+none170:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none171
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop172:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	PREFETCHT0 64(CX)(R12*1)
+	PREFETCHT0 128(CX)(R12*1)
+	PREFETCHT0 192(CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	PREFETCHT1 128(CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Z4
+	VMULPS     (DX)(R13*1), Z4, Z4
+	VADDPS     Z4, Z0, Z0
+	VMOVUPS    64(CX)(R12*1), Z5
+	VMULPS     64(DX)(R13*1), Z5, Z5
+	VADDPS     Z5, Z1, Z1
+	VMOVUPS    128(CX)(R12*1), Z4
+	VMULPS     128(DX)(R13*1), Z4, Z4
+	VADDPS     Z4, Z2, Z2
+	VMOVUPS    192(CX)(R12*1), Z5
+	VMULPS     192(DX)(R13*1), Z5, Z5
+	VADDPS     Z5, Z3, Z3
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop172
+
+none171:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS Z4, (R9)
+	VMOVUPS 64(R8), Z4
+	VMOVUPS Z4, 64(R9)
+	VMOVUPS 128(R8), Z4
+	VMOVUPS Z4, 128(R9)
+	VMOVUPS 192(R8), Z4
+	VMOVUPS Z4, 192(R9)
+	ADDQ    DI, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	INCQ    BX
+	JMP     receiver168
+
+end169:
+	VZEROUPPER
+	RET
+
 // func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
@@ -3398,9 +3697,9 @@ TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, CX
 	DECQ         CX
 
-rows158:
+rows173:
 	CMPQ        BX, AX
-	JGE         end159
+	JGE         end174
 	LEAQ        (BX), DX
 	CMPQ        DX, CX
 	CMOVQGT     CX, DX
@@ -3798,9 +4097,9 @@ rows158:
 	VADDPS      64(R8)(SI*1), Z16, Z16
 	VMOVUPS     Z16, 64(R9)(DX*1)
 	ADDQ        $0x08, BX
-	JMP         rows158
+	JMP         rows173
 
-end159:
+end174:
 	VZEROUPPER
 	RET
 
@@ -3834,9 +4133,9 @@ TEXT ·normalizeTwo32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, CX
 	DECQ         CX
 
-rows160:
+rows175:
 	CMPQ        BX, AX
-	JGE         end161
+	JGE         end176
 	LEAQ        (BX), DX
 	CMPQ        DX, CX
 	CMOVQGT     CX, DX
@@ -4186,9 +4485,9 @@ rows160:
 	VADDPS      192(R9)(SI*1), Z16, Z16
 	VMOVUPS     Z16, 192(R10)(DX*1)
 	ADDQ        $0x04, BX
-	JMP         rows160
+	JMP         rows175
 
-end161:
+end176:
 	VZEROUPPER
 	RET
 
@@ -4221,9 +4520,9 @@ TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, CX
 	DECQ         CX
 
-rows162:
+rows177:
 	CMPQ        BX, AX
-	JGE         end163
+	JGE         end178
 	LEAQ        (BX), DX
 	CMPQ        DX, CX
 	CMOVQGT     CX, DX
@@ -4749,9 +5048,9 @@ rows162:
 	VADDPS      64(R10)(R8*1), Z16, Z16
 	VMOVUPS     Z16, 64(R11)(SI*1)
 	ADDQ        $0x08, BX
-	JMP         rows162
+	JMP         rows177
 
-end163:
+end178:
 	VZEROUPPER
 	RET
 
@@ -4771,9 +5070,9 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row164:
+row179:
 	CMPQ        BX, AX
-	JGE         end165
+	JGE         end180
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        linearRows+16(FP), R10
@@ -4813,7 +5112,7 @@ row164:
 	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	TESTQ       R8, R8
-	JZ          none166
+	JZ          none181
 	VMOVAPS     Z0, Z17
 	VADDPS      (R8), Z17, Z17
 	VMOVUPS     Z17, (R8)
@@ -4821,9 +5120,9 @@ row164:
 	VADDPS      64(R8), Z17, Z17
 	VMOVUPS     Z17, 64(R8)
 
-none166:
+none181:
 	TESTQ   DI, DI
-	JZ      none167
+	JZ      none182
 	VMOVAPS Z0, Z17
 	VMULPS  (R13), Z17, Z17
 	VADDPS  (DI), Z17, Z17
@@ -4833,7 +5132,7 @@ none166:
 	VADDPS  64(DI), Z17, Z17
 	VMOVUPS Z17, 64(DI)
 
-none167:
+none182:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z18
 	VMULPS        (R13), Z0, Z19
@@ -4870,7 +5169,7 @@ none167:
 	VMULPS        Z16, Z1, Z1
 	VMOVUPS       Z1, 64(R9)
 	TESTQ         SI, SI
-	JZ            none168
+	JZ            none183
 	VMOVAPS       Z0, Z17
 	VADDPS        (SI), Z17, Z17
 	VMOVUPS       Z17, (SI)
@@ -4878,11 +5177,11 @@ none167:
 	VADDPS        64(SI), Z17, Z17
 	VMOVUPS       Z17, 64(SI)
 
-none168:
+none183:
 	INCQ BX
-	JMP  row164
+	JMP  row179
 
-end165:
+end180:
 	VZEROUPPER
 	RET
 
@@ -4908,9 +5207,9 @@ TEXT ·normalize64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, R8
 	DECQ         R8
 
-rows169:
+rows184:
 	CMPQ        BX, AX
-	JGE         end170
+	JGE         end185
 	LEAQ        (BX), R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
@@ -5204,9 +5503,9 @@ rows169:
 	VADDPS      192(R11)(R10*1), Z16, Z16
 	VMOVUPS     Z16, 192(R12)(R9*1)
 	ADDQ        $0x04, BX
-	JMP         rows169
+	JMP         rows184
 
-end170:
+end185:
 	VZEROUPPER
 	RET
 
@@ -5234,9 +5533,9 @@ TEXT ·normalizeTwo64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, R9
 	DECQ         R9
 
-rows171:
+rows186:
 	CMPQ        BX, AX
-	JGE         end172
+	JGE         end187
 	LEAQ        (BX), R10
 	CMPQ        R10, R9
 	CMOVQGT     R9, R10
@@ -5506,9 +5805,9 @@ rows171:
 	VADDPS      448(R12)(R11*1), Z16, Z16
 	VMOVUPS     Z16, 448(R13)(R10*1)
 	ADDQ        $0x02, BX
-	JMP         rows171
+	JMP         rows186
 
-end172:
+end187:
 	VZEROUPPER
 	RET
 
@@ -5535,9 +5834,9 @@ TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, R8
 	DECQ         R8
 
-rows173:
+rows188:
 	CMPQ        BX, AX
-	JGE         end174
+	JGE         end189
 	LEAQ        (BX), R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
@@ -5927,9 +6226,9 @@ rows173:
 	VADDPS      192(R13)(R11*1), Z16, Z16
 	VMOVUPS     Z16, 192(R14)(R10*1)
 	ADDQ        $0x04, BX
-	JMP         rows173
+	JMP         rows188
 
-end174:
+end189:
 	VZEROUPPER
 	RET
 
@@ -5949,9 +6248,9 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row175:
+row190:
 	CMPQ        BX, AX
-	JGE         end176
+	JGE         end191
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        linearRows+16(FP), R10
@@ -6009,7 +6308,7 @@ row175:
 	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z3, K1, Z3
 	TESTQ       R8, R8
-	JZ          none177
+	JZ          none192
 	VMOVAPS     Z0, Z17
 	VADDPS      (R8), Z17, Z17
 	VMOVUPS     Z17, (R8)
@@ -6023,9 +6322,9 @@ row175:
 	VADDPS      192(R8), Z17, Z17
 	VMOVUPS     Z17, 192(R8)
 
-none177:
+none192:
 	TESTQ   DI, DI
-	JZ      none178
+	JZ      none193
 	VMOVAPS Z0, Z17
 	VMULPS  (R13), Z17, Z17
 	VADDPS  (DI), Z17, Z17
@@ -6043,7 +6342,7 @@ none177:
 	VADDPS  192(DI), Z17, Z17
 	VMOVUPS Z17, 192(DI)
 
-none178:
+none193:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z18
 	VMULPS        (R13), Z0, Z19
@@ -6094,7 +6393,7 @@ none178:
 	VMULPS        Z16, Z3, Z3
 	VMOVUPS       Z3, 192(R9)
 	TESTQ         SI, SI
-	JZ            none179
+	JZ            none194
 	VMOVAPS       Z0, Z17
 	VADDPS        (SI), Z17, Z17
 	VMOVUPS       Z17, (SI)
@@ -6108,11 +6407,11 @@ none178:
 	VADDPS        192(SI), Z17, Z17
 	VMOVUPS       Z17, 192(SI)
 
-none179:
+none194:
 	INCQ BX
-	JMP  row175
+	JMP  row190
 
-end176:
+end191:
 	VZEROUPPER
 	RET
 
@@ -6128,9 +6427,9 @@ TEXT ·addProductsAVX512(SB), NOSPLIT, $0-56
 	MOVQ    count+40(FP), DI
 	MOVQ    stride+48(FP), R8
 
-message180:
+message195:
 	TESTQ   DI, DI
-	JZ      end181
+	JZ      end196
 	MOVLQSX (BX), R9
 	MOVLQSX (SI), R10
 	IMULQ   R8, R9
@@ -6141,9 +6440,9 @@ message180:
 	ADDQ    $0x04, BX
 	ADDQ    $0x04, SI
 	DECQ    DI
-	JMP     message180
+	JMP     message195
 
-end181:
+end196:
 	VMOVUPS Z0, (AX)
 	VZEROUPPER
 	RET
@@ -6161,9 +6460,9 @@ TEXT ·addTwoProductsAVX512(SB), NOSPLIT, $0-56
 	MOVQ    count+40(FP), DI
 	MOVQ    stride+48(FP), R8
 
-message182:
+message197:
 	TESTQ   DI, DI
-	JZ      end183
+	JZ      end198
 	MOVLQSX (BX), R9
 	MOVLQSX (SI), R10
 	IMULQ   R8, R9
@@ -6177,9 +6476,9 @@ message182:
 	ADDQ    $0x04, BX
 	ADDQ    $0x04, SI
 	DECQ    DI
-	JMP     message182
+	JMP     message197
 
-end183:
+end198:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VZEROUPPER
@@ -6199,9 +6498,9 @@ TEXT ·backwardProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message184:
+message199:
 	TESTQ   R8, R8
-	JZ      end185
+	JZ      end200
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6215,9 +6514,9 @@ message184:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message184
+	JMP     message199
 
-end185:
+end200:
 	VZEROUPPER
 	RET
 
@@ -6236,9 +6535,9 @@ TEXT ·backwardTwoProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message186:
+message201:
 	TESTQ   R8, R8
-	JZ      end187
+	JZ      end202
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6258,9 +6557,9 @@ message186:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message186
+	JMP     message201
 
-end187:
+end202:
 	VZEROUPPER
 	RET
 
@@ -6276,9 +6575,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next188:
+next203:
 	CMPQ    DI, AX
-	JGE     end189
+	JGE     end204
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6288,9 +6587,9 @@ next188:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next188
+	JMP     next203
 
-end189:
+end204:
 	VZEROUPPER
 	RET
 
@@ -6309,9 +6608,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next190:
+next205:
 	CMPQ    R8, AX
-	JGE     end191
+	JGE     end206
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6326,9 +6625,9 @@ next190:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next190
+	JMP     next205
 
-end191:
+end206:
 	VZEROUPPER
 	RET
 
@@ -6344,9 +6643,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next192:
+next207:
 	CMPQ    DI, AX
-	JGE     end193
+	JGE     end208
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6357,9 +6656,9 @@ next192:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next192
+	JMP     next207
 
-end193:
+end208:
 	VZEROUPPER
 	RET
 
@@ -6389,11 +6688,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver194:
+receiver209:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done195
+	JGE         done210
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -6420,7 +6719,7 @@ receiver194:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several196
+	JG          several211
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -6435,13 +6734,13 @@ receiver194:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known198
+	JZ          known213
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach199:
+reach214:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -6452,9 +6751,9 @@ reach199:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach199
+	JNZ     reach214
 
-known198:
+known213:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6485,19 +6784,19 @@ known198:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end197
+	JMP           end212
 
-several196:
+several211:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop200:
+loop215:
 	CMPQ  R8, $0x10
-	JL    rest201
+	JL    rest216
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify202:
+classify217:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -6509,13 +6808,13 @@ classify202:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known204
+	JZ          known219
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach205:
+reach220:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -6526,9 +6825,9 @@ reach205:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach205
+	JNZ     reach220
 
-known204:
+known219:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6559,17 +6858,17 @@ known204:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop200
+	JMP           loop215
 
-rest201:
+rest216:
 	TESTQ R8, R8
-	JLE   end203
+	JLE   end218
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify202
+	JMP   classify217
 
-end203:
+end218:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -6579,7 +6878,7 @@ end203:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy206:
+copy221:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -6587,7 +6886,7 @@ copy206:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy206
+	JL      copy221
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -6597,7 +6896,7 @@ copy206:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy207:
+copy222:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -6605,14 +6904,14 @@ copy207:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy207
+	JL      copy222
 
-end197:
+end212:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver194
+	JMP  receiver209
 
-done195:
+done210:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -6629,19 +6928,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row208:
+row223:
 	TESTQ  BX, BX
-	JLE    end210
+	JLE    end225
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column209:
+column224:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column209
+	JL            column224
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6656,9 +6955,9 @@ column209:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row208
+	JMP           row223
 
-end210:
+end225:
 	VZEROUPPER
 	RET
 
@@ -6669,9 +6968,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors211:
+vectors226:
 	CMPQ    DX, $0x00000040
-	JL      rest212
+	JL      rest227
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6687,21 +6986,21 @@ vectors211:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors211
+	JMP     vectors226
 
-rest212:
-vectors213:
+rest227:
+vectors228:
 	CMPQ    DX, $0x00000010
-	JL      rest214
+	JL      rest229
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors213
+	JMP     vectors228
 
-rest214:
+rest229:
 	VZEROUPPER
 	RET
 
@@ -6713,9 +7012,9 @@ TEXT ·productAVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors215:
+vectors230:
 	CMPQ    BX, $0x00000040
-	JL      rest216
+	JL      rest231
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
@@ -6732,12 +7031,12 @@ vectors215:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     vectors215
+	JMP     vectors230
 
-rest216:
-vectors217:
+rest231:
+vectors232:
 	CMPQ    BX, $0x00000010
-	JL      rest218
+	JL      rest233
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
 	VMOVUPS Z0, (AX)
@@ -6745,9 +7044,9 @@ vectors217:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     vectors217
+	JMP     vectors232
 
-rest218:
+rest233:
 	VZEROUPPER
 	RET
 
@@ -6759,18 +7058,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors219:
+vectors234:
 	CMPQ    DX, $0x00000010
-	JL      rest220
+	JL      rest235
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors219
+	JMP     vectors234
 
-rest220:
+rest235:
 	VZEROUPPER
 	RET
 
@@ -6783,9 +7082,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors221:
+vectors236:
 	CMPQ      BX, $0x00000010
-	JL        rest222
+	JL        rest237
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -6795,9 +7094,9 @@ vectors221:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors221
+	JMP       vectors236
 
-rest222:
+rest237:
 	VZEROUPPER
 	RET
 
@@ -6811,9 +7110,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors223:
+vectors238:
 	CMPQ    CX, $0x00000040
-	JL      rest224
+	JL      rest239
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -6828,20 +7127,20 @@ vectors223:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors223
+	JMP     vectors238
 
-rest224:
-vectors225:
+rest239:
+vectors240:
 	CMPQ    CX, $0x00000010
-	JL      rest226
+	JL      rest241
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors225
+	JMP     vectors240
 
-rest226:
+rest241:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -6869,9 +7168,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors227:
+vectors242:
 	CMPQ    SI, $0x00000010
-	JL      rest228
+	JL      rest243
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -6897,9 +7196,9 @@ vectors227:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors227
+	JMP     vectors242
 
-rest228:
+rest243:
 	VZEROUPPER
 	RET
 
@@ -6924,7 +7223,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row229:
+row244:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -6952,7 +7251,7 @@ row229:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word230:
+word245:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -6970,10 +7269,10 @@ word230:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word230
+	JNZ          word245
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row229
+	JNZ          row244
 	VZEROUPPER
 	RET
 
@@ -6997,12 +7296,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down231:
+down246:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across232:
+across247:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7054,11 +7353,11 @@ across232:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across232
+	JNZ         across247
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down231
+	JNZ         down246
 	VZEROUPPER
 	RET
 
@@ -7069,10 +7368,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity233:
+entity248:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end237
+	JGE        end252
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7080,19 +7379,19 @@ entity233:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing234
+	JEQ        nothing249
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing234
+	JEQ        nothing249
 	LEAQ       (SI)(DI*4), DI
 
-fours238:
+fours253:
 	CMPQ     BX, $0x04
-	JLE      last239
+	JLE      last254
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7108,12 +7407,12 @@ fours238:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full236
+	JEQ      full251
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours238
+	JMP      fours253
 
-last239:
+last254:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7140,11 +7439,11 @@ last239:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full236:
+full251:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing234
+	JEQ       nothing249
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7155,57 +7454,57 @@ full236:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next235
+	JLT       next250
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next235
+	JEQ       next250
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without240
+	JCC       without255
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without240:
+without255:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without241
+	JCC       without256
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without241:
+without256:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without242
+	JCC       without257
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without242:
+without257:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without243
+	JCC       without258
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without243:
+without258:
 	ADDQ DI, BX
 
-next235:
+next250:
 	INCQ CX
-	JMP  entity233
+	JMP  entity248
 
-nothing234:
+nothing249:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity233
+	JMP       entity248
 
-end237:
+end252:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7218,10 +7517,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity244:
+entity259:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end246
+	JGE       end261
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7233,12 +7532,12 @@ entity244:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none245
+	JEQ       none260
 	LEAQ      (R8)(R9*4), R9
 
-fours247:
+fours262:
 	CMPQ      SI, $0x04
-	JLE       last248
+	JLE       last263
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7317,9 +7616,9 @@ fours247:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours247
+	JMP       fours262
 
-last248:
+last263:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7410,11 +7709,11 @@ last248:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none245:
+none260:
 	INCQ DX
-	JMP  entity244
+	JMP  entity259
 
-end246:
+end261:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7430,10 +7729,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity249:
+entity264:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end253
+	JGE        end268
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7441,21 +7740,21 @@ entity249:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing250
+	JEQ        nothing265
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing250
+	JEQ        nothing265
 	LEAQ       (DI)(R8*4), R8
 
-fours254:
+fours269:
 	CMPQ       AX, $0x00004000
-	JGE        full256
+	JGE        full271
 	CMPQ       SI, $0x04
-	JLE        last255
+	JLE        last270
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7486,9 +7785,9 @@ fours254:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours254
+	JMP        fours269
 
-last255:
+last270:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7542,7 +7841,7 @@ last255:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing250
+	JEQ          nothing265
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7553,57 +7852,57 @@ last255:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next251
+	JLT          next266
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next251
+	JEQ          next266
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without257
+	JCC          without272
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without257:
+without272:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without258
+	JCC       without273
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without258:
+without273:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without259
+	JCC       without274
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without259:
+without274:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without260
+	JCC       without275
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without260:
+without275:
 	ADDQ R8, SI
 
-next251:
+next266:
 	INCQ DX
-	JMP  entity249
+	JMP  entity264
 
-nothing250:
+nothing265:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity249
+	JMP       entity264
 
-end253:
+end268:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7619,9 +7918,9 @@ end253:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight261:
+eight276:
 	CMPQ       AX, $0x00
-	JLE        drained264
+	JLE        drained279
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7649,23 +7948,23 @@ eight261:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry262:
+carry277:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried263
+	JEQ       carried278
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry262
+	JMP       carry277
 
-carried263:
+carried278:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight261
+	JMP  eight276
 
-drained264:
+drained279:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7677,7 +7976,7 @@ drained264:
 	VZEROUPPER
 	RET
 
-full256:
+full271:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7693,9 +7992,9 @@ full256:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight265:
+eight280:
 	CMPQ       AX, $0x00
-	JLE        drained268
+	JLE        drained283
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7723,28 +8022,28 @@ eight265:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry266:
+carry281:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried267
+	JEQ       carried282
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry266
+	JMP       carry281
 
-carried267:
+carried282:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight265
+	JMP  eight280
 
-drained268:
+drained283:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours254
+	JMP       fours269
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -7767,10 +8066,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity269:
+entity284:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end271
+	JGE       end286
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -7782,14 +8081,14 @@ entity269:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none270
+	JEQ       none285
 	LEAQ      (R9)(R10*4), R10
 
-fours272:
+fours287:
 	CMPQ       AX, $0x00004000
-	JGE        full274
+	JGE        full289
 	CMPQ       DI, $0x04
-	JLE        last273
+	JLE        last288
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -7880,9 +8179,9 @@ fours272:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours272
+	JMP        fours287
 
-last273:
+last288:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -7994,11 +8293,11 @@ last273:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none270:
+none285:
 	INCQ BX
-	JMP  entity269
+	JMP  entity284
 
-end271:
+end286:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8014,9 +8313,9 @@ end271:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight275:
+eight290:
 	CMPQ       AX, $0x00
-	JLE        drained278
+	JLE        drained293
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8044,23 +8343,23 @@ eight275:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry276:
+carry291:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried277
+	JEQ       carried292
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry276
+	JMP       carry291
 
-carried277:
+carried292:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight275
+	JMP  eight290
 
-drained278:
+drained293:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8072,7 +8371,7 @@ drained278:
 	VZEROUPPER
 	RET
 
-full274:
+full289:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8088,9 +8387,9 @@ full274:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight279:
+eight294:
 	CMPQ       AX, $0x00
-	JLE        drained282
+	JLE        drained297
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8118,28 +8417,28 @@ eight279:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry280:
+carry295:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried281
+	JEQ       carried296
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry280
+	JMP       carry295
 
-carried281:
+carried296:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight279
+	JMP  eight294
 
-drained282:
+drained297:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours272
+	JMP       fours287
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8148,58 +8447,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity283:
+entity298:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end285
+	JGE       end300
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip284
+	JLT       skip299
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip284
+	JEQ       skip299
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without286
+	JCC       without301
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without286:
+without301:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without287
+	JCC       without302
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without287:
+without302:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without288
+	JCC       without303
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without288:
+without303:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without289
+	JCC       without304
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without289:
+without304:
 	ADDQ DI, BX
 
-skip284:
+skip299:
 	INCQ DX
-	JMP  entity283
+	JMP  entity298
 
-end285:
+end300:
 	VZEROUPPER
 	RET
 
@@ -8218,7 +8517,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again290:
+again305:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8297,7 +8596,7 @@ again290:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again290
+	JNE          again305
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8310,7 +8609,7 @@ again290:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again291:
+again306:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8389,7 +8688,7 @@ again291:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again291
+	JNE        again306
 	VZEROUPPER
 	RET
 
@@ -8421,12 +8720,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square292:
+square307:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane293:
+plane308:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8454,7 +8753,7 @@ plane293:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent294
+	JGE        absent309
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8473,10 +8772,10 @@ plane293:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent294:
+absent309:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without295
+	JCC   without310
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8486,10 +8785,10 @@ absent294:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without295:
+without310:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without296
+	JCC   without311
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8499,7 +8798,7 @@ without295:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without296:
+without311:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8573,7 +8872,7 @@ without296:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane293
+	JL         plane308
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8595,7 +8894,7 @@ without296:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane297:
+plane312:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8623,7 +8922,7 @@ plane297:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent298
+	JGE        absent313
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8642,10 +8941,10 @@ plane297:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent298:
+absent313:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without299
+	JCC   without314
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8655,10 +8954,10 @@ absent298:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without299:
+without314:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without300
+	JCC   without315
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8668,7 +8967,7 @@ without299:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without300:
+without315:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8742,7 +9041,7 @@ without300:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane297
+	JL         plane312
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8762,7 +9061,7 @@ without300:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again301:
+again316:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -8841,13 +9140,13 @@ again301:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again301
+	JNE        again316
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square292
+	JNE        square307
 	VZEROUPPER
 	RET
 
@@ -8858,7 +9157,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned302
+	JNE   unaligned317
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -8886,7 +9185,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again303:
+again318:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -8930,12 +9229,12 @@ again303:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again303
+	JNE         again318
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned302:
+unaligned317:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -8963,7 +9262,7 @@ unaligned302:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again304:
+again319:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9015,6 +9314,6 @@ again304:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again304
+	JNE         again319
 	VZEROUPPER
 	RET

@@ -75,7 +75,7 @@ func benchReceivers(dim, n, each, entities, relations int) *Receivers {
 func eachBenchReceivers(b *testing.B, run func(b *testing.B, k Kernel, r *Receivers)) {
 	for _, s := range []struct {
 		dim, n, senders, entities int
-	}{{32, 500, 30, 500}, {32, 2000, 3, 500}, {32, 1000, 30, 15000}, {64, 500, 30, 500}} {
+	}{{32, 500, 30, 500}, {32, 2000, 3, 500}, {32, 1000, 30, 15000}, {64, 500, 30, 500}, {64, 1000, 30, 15000}} {
 		r := benchReceivers(s.dim, s.n, s.senders, s.entities, 100)
 		eachVariantBench(b, fmt.Sprintf("dim%d/%dsenders/%dentities", s.dim, s.senders, s.entities), func(b *testing.B, k Kernel) { run(b, k, r) })
 	}
@@ -100,6 +100,18 @@ func BenchmarkAggregate(b *testing.B) {
 		perMessage(b, r.sent())
 		perSecond(b, float64(4*(2*r.sent()*r.Dim+len(features))), "GB/s")
 		perSecond(b, float64(6*r.sent()*r.Dim+6*len(features)/5), "GFLOP/s")
+	})
+}
+
+func BenchmarkSum(b *testing.B) {
+	eachBenchReceivers(b, func(b *testing.B, k Kernel, r *Receivers) {
+		r.Reduction = Sum
+		features := make([]float32, r.Count()*r.Width())
+		for b.Loop() {
+			k.Aggregate(r, features)
+		}
+		perMessage(b, r.sent())
+		perSecond(b, float64(2*r.sent()*r.Dim), "GFLOP/s")
 	})
 }
 

@@ -38,12 +38,12 @@ func (g *gatherer) indexed(base, index reg.GPVirtual, j int) Mem {
 	return Mem{Base: base, Index: index, Scale: 1, Disp: j * g.bytes()}
 }
 
-// featureRow returns a pointer to the receiver's row of a parameter, whose rows are five strides.
-func (g *gatherer) featureRow(name string, stride reg.GPVirtual) reg.GPVirtual {
+// featureRow returns a pointer to the receiver's row of a parameter, whose rows are so many strides.
+func (g *gatherer) featureRow(name string, stride reg.GPVirtual, strides uint8) reg.GPVirtual {
 	base, at := pointer(name), GP64()
 	MOVLQSX(Mem{Base: pointer("featureRows"), Index: g.i, Scale: 4}, at)
 	IMULQ(stride, at)
-	IMUL3Q(U8(5), at, at)
+	IMUL3Q(U8(strides), at, at)
 	ADDQ(at, base)
 	return base
 }
@@ -211,7 +211,7 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, meanFactor,
 		g.replaceWhereNaN(squares[j], high[j], low[j], x)
 	}
 	stride, previous := pointer("featureStride"), pointer("previous")
-	row, half := g.featureRow("features", stride), pointer("half")
+	row, half := g.featureRow("features", stride, 5), pointer("half")
 	g.tableRow(previous, pointer("previousStride"))
 	// The second half of the columns lies elsewhere where it belongs to another lane.
 	to := func(j int) Mem {

@@ -56,7 +56,7 @@ func (m *machine) aggregateBackward(columns int) {
 // that it attains. Go adds the boundary's gradient where there is one.
 func (s *setGradient) start() {
 	g, n := s.gatherer, s.vectors
-	features, gradient := g.featureRow("features", g.stride), g.featureRow("gradient", g.stride)
+	features, gradient := g.featureRow("features", g.stride, 5), g.featureRow("gradient", g.stride, 5)
 	s.addPrevious(gradient)
 	ADDQ(g.stride, features)
 	ADDQ(g.stride, gradient)

@@ -31,14 +31,17 @@ func main() {
 	build.Generate()
 }
 
-// generate writes all functions: products of up to so many rows at once, and aggregations for
-// stripes of columns of each width.
+// generate writes all functions: products of up to so many rows at once, and aggregations by PNA
+// for stripes of columns of each width.
 func (m *machine) generate(rows int, stripes ...int) {
 	m.multiply(rows, 2, false)
 	m.multiply(rows, 1, true)
 	for _, columns := range stripes {
 		m.aggregate(columns)
 		m.aggregateBackward(columns)
+	}
+	for _, columns := range []int{16, 32, 64} {
+		m.sum(columns)
 	}
 	for _, dim := range []int{32, 64} {
 		for _, e := range endings {
