@@ -1,0 +1,152 @@
+package ultra_test
+
+import (
+	"bufio"
+	"cmp"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ranking"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+)
+
+// dataset is a graph with facts to ask for, by ids.
+type dataset struct {
+	graph *graph.Graph
+	asked []graph.Fact
+	// known are the answers of (source, relation, ?) in all files, ascending.
+	known map[[2]int32][]int32
+}
+
+// read reads a folder of the data sets: the graph from its train.txt, what is asked from other files. Without the folder the test is
+// skipped.
+func read(t testing.TB, folder string, asked ...string) *dataset {
+	t.Helper()
+	folder = filepath.Join(golden.Data(), folder)
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("no data set (TAGNET_DATA names their folder): %v", err)
+	}
+	entities, relations := map[string]int32{}, map[string]int32{}
+	id := func(ids map[string]int32, name string) int32 {
+		if _, ok := ids[name]; !ok {
+			ids[name] = int32(len(ids))
+		}
+		return ids[name]
+	}
+	facts := map[string][]graph.Fact{}
+	for _, name := range []string{"train.txt", "valid.txt", "test.txt"} {
+		file, err := os.Open(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			names := strings.Split(strings.TrimSpace(lines.Text()), "\t")
+			facts[name] = append(facts[name], graph.Fact{Head: id(entities, names[0]), Relation: id(relations, names[1]), Tail: id(entities, names[2])})
+		}
+	}
+	g, err := graph.New(len(entities), len(relations), facts["train.txt"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &dataset{graph: g, known: map[[2]int32][]int32{}}
+	for name, list := range facts {
+		if slices.Contains(asked, name) {
+			d.asked = append(d.asked, list...)
+		}
+		for _, f := range list {
+			tails, heads := [2]int32{f.Head, f.Relation}, [2]int32{f.Tail, g.Inverse(f.Relation)}
+			d.known[tails], d.known[heads] = append(d.known[tails], f.Tail), append(d.known[heads], f.Head)
+		}
+	}
+	for _, known := range d.known {
+		slices.Sort(known)
+	}
+	return d
+}
+
+// query is a query with an answer.
+type query struct{ base, source, relation, answer int32 }
+
+// queries returns those of both directions, in the order in which they share most.
+func (d *dataset) queries() (list []query) {
+	for _, f := range d.asked {
+		list = append(list, query{f.Relation, f.Head, f.Relation, f.Tail}, query{f.Relation, f.Tail, d.graph.Inverse(f.Relation), f.Head})
+	}
+	slices.SortFunc(list, func(a, b query) int {
+		return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.source, b.source), cmp.Compare(a.relation, b.relation), cmp.Compare(a.answer, b.answer))
+	})
+	return list
+}
+
+// evaluate returns the metrics of the queries.
+func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int) ranking.Metrics {
+	t.Helper()
+	k, err := kernel.Named("auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ultra.New(p, d.graph, ultra.MeetingsOf(d.graph), k)
+	w, scores := m.Worker(radius), make([]float32, d.graph.Entities)
+	var ranks ranking.Accumulator
+	var base *ultra.Base
+	last := query{base: -1}
+	for _, q := range d.queries() {
+		if q.base != last.base {
+			base = m.Base(q.base, 1, base)
+		}
+		if q.base != last.base || q.source != last.source || q.relation != last.relation {
+			if err := w.Scores(base, q.source, q.relation, scores); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ranks.Add(ranking.Filtered(scores, q.answer, d.known[[2]int32{q.source, q.relation}]))
+		last = q
+	}
+	return ranks.Pessimistic.Metrics()
+}
+
+// TestPublishedMetrics compares with the metrics that the authors publish for their weights, and with those of an independent
+// implementation where they publish none. The graph is that of inference; what is asked are its validation and test facts together.
+func TestPublishedMetrics(t *testing.T) {
+	for _, c := range []struct {
+		folder, weights string
+		mrr, hits10     float64
+	}{
+		{"fb237_v1_ind", "ultra_3g.pth", .486, .657},
+		{"WN18RR_v1_ind", "ultra_3g.pth", .593, .779},
+		{"fb237_v1_ind", "ultra_4g.pth", .5040, .6679},
+		{"WN18RR_v1_ind", "ultra_4g.pth", .6617, .8029},
+		{"fb237_v1_ind", "ultra_50g.pth", .5009, .6521},
+		{"WN18RR_v1_ind", "ultra_50g.pth", .6797, .8029},
+	} {
+		t.Run(c.folder+" "+c.weights, func(t *testing.T) {
+			d := read(t, filepath.Join("inductive", c.folder), "valid.txt", "test.txt")
+			got := d.evaluate(t, golden.Published(t, c.weights), ultra.Layers)
+			t.Logf("MRR %.4f, Hits@10 %.4f", got.MRR, got.Hits10)
+			if !(math.Abs(got.MRR-c.mrr) <= .001 && math.Abs(got.Hits10-c.hits10) <= .001) {
+				t.Errorf("MRR %.4f, Hits@10 %.4f, want %.4f, %.4f", got.MRR, got.Hits10, c.mrr, c.hits10)
+			}
+		})
+	}
+}
+
+// TestRadius compares the metrics of the approximation with those of an independent implementation.
+func TestRadius(t *testing.T) {
+	d := read(t, "inductive/WN18RR_v1_ind", "valid.txt", "test.txt")
+	p := golden.Published(t, "ultra_3g.pth")
+	for radius, want := range map[int][2]float64{5: {.5927, .778}, 4: {.5929, .776}, 3: {.5894, .771}, 2: {.5965, .700}} {
+		got := d.evaluate(t, p, radius)
+		if !(math.Abs(got.MRR-want[0]) <= .001 && math.Abs(got.Hits10-want[1]) <= .001) {
+			t.Errorf("radius %d: MRR %.4f, Hits@10 %.4f, want %.4f, %.4f", radius, got.MRR, got.Hits10, want[0], want[1])
+		}
+	}
+}
