@@ -3260,6 +3260,299 @@ end120:
 	VZEROUPPER
 	RET
 
+// func normalizeDifference64AVX2(count int, rows *int32, linearRows *int32, sharedRows *int32, linear *float32, shared *float32, bias *float32, scale *float32, shift *float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·normalizeDifference64AVX2(SB), NOSPLIT, $0-96
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y12, Y12, Y12
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X14
+	VBROADCASTSS X14, Y14
+	MOVQ         bias+48(FP), SI
+	MOVQ         linear+32(FP), DI
+	MOVQ         AX, R8
+	DECQ         R8
+
+row121:
+	CMPQ         BX, AX
+	JGE          end122
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         linearRows+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         shared+40(FP), R11
+	MOVQ         sharedRows+24(FP), R12
+	MOVLQSX      (R12)(BX*4), R12
+	IMUL3Q       $0x00000100, R12, R12
+	ADDQ         R12, R11
+	LEAQ         12(BX), R12
+	CMPQ         R12, R8
+	CMOVQGT      R8, R12
+	MOVQ         shared+40(FP), R13
+	MOVQ         sharedRows+24(FP), R14
+	MOVLQSX      (R14)(R12*4), R12
+	IMUL3Q       $0x00000100, R12, R12
+	ADDQ         R12, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	VMOVUPS      (R11), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(R11), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(R11), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(R11), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(R11), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(R11), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(R11), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(R11), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	MOVQ         R9, R12
+	SHLQ         $0x08, R12
+	MOVQ         residualMask+80(FP), R13
+	ANDQ         R12, R13
+	MOVQ         residual+72(FP), R13
+	MOVQ         output+88(FP), R13
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, (R13)(R12*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 32(R13)(R12*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 64(R13)(R12*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 96(R13)(R12*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 128(R13)(R12*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 160(R13)(R12*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 192(R13)(R12*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VMOVUPS      Y8, 224(R13)(R12*1)
+	SHLQ         $0x08, R10
+	VMOVUPS      (R11), Y0
+	VADDPS       (SI), Y0, Y0
+	VADDPS       (DI)(R10*1), Y0, Y0
+	VMOVAPS      Y0, Y10
+	VMOVUPS      32(R11), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       32(DI)(R10*1), Y1, Y1
+	VADDPS       Y1, Y10, Y10
+	VMOVUPS      64(R11), Y2
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       64(DI)(R10*1), Y2, Y2
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      96(R11), Y3
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       96(DI)(R10*1), Y3, Y3
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      128(R11), Y4
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       128(DI)(R10*1), Y4, Y4
+	VADDPS       Y4, Y10, Y10
+	VMOVUPS      160(R11), Y5
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       160(DI)(R10*1), Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VMOVUPS      192(R11), Y6
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       192(DI)(R10*1), Y6, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVUPS      224(R11), Y7
+	VADDPS       224(SI), Y7, Y7
+	VADDPS       224(DI)(R10*1), Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0x4e, X10, X9
+	VADDPS       X9, X10, X10
+	VPERMILPS    $0xb1, X10, X9
+	VADDPS       X9, X10, X10
+	VBROADCASTSS X10, Y10
+	VMULPS       Y14, Y10, Y10
+	VSUBPS       Y10, Y0, Y0
+	VMULPS       Y0, Y0, Y11
+	VSUBPS       Y10, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y11
+	VSUBPS       Y10, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y11
+	VSUBPS       Y10, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y11
+	VSUBPS       Y10, Y4, Y4
+	VFMADD231PS  Y4, Y4, Y11
+	VSUBPS       Y10, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y11
+	VSUBPS       Y10, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y11
+	VSUBPS       Y10, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y11
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0x4e, X11, X9
+	VADDPS       X9, X11, X11
+	VPERMILPS    $0xb1, X11, X9
+	VADDPS       X9, X11, X11
+	VBROADCASTSS X11, Y11
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X9
+	VBROADCASTSS X9, Y9
+	VFMADD231PS  Y14, Y11, Y9
+	VSQRTSS      X9, X9, X9
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X10
+	VBROADCASTSS X10, Y10
+	VDIVSS       X9, X10, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	SHLQ         $0x08, R9
+	MOVQ         residualMask+80(FP), R10
+	ANDQ         R9, R10
+	MOVQ         residual+72(FP), R11
+	MOVQ         output+88(FP), R12
+	VMOVUPS      (DX), Y8
+	VFMADD231PS  (CX), Y0, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       (R11)(R10*1), Y8, Y8
+	VSUBPS       (R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, (R12)(R9*1)
+	VMOVUPS      32(DX), Y8
+	VFMADD231PS  32(CX), Y1, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       32(R11)(R10*1), Y8, Y8
+	VSUBPS       32(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 32(R12)(R9*1)
+	VMOVUPS      64(DX), Y8
+	VFMADD231PS  64(CX), Y2, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       64(R11)(R10*1), Y8, Y8
+	VSUBPS       64(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 64(R12)(R9*1)
+	VMOVUPS      96(DX), Y8
+	VFMADD231PS  96(CX), Y3, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       96(R11)(R10*1), Y8, Y8
+	VSUBPS       96(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 96(R12)(R9*1)
+	VMOVUPS      128(DX), Y8
+	VFMADD231PS  128(CX), Y4, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       128(R11)(R10*1), Y8, Y8
+	VSUBPS       128(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 128(R12)(R9*1)
+	VMOVUPS      160(DX), Y8
+	VFMADD231PS  160(CX), Y5, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       160(R11)(R10*1), Y8, Y8
+	VSUBPS       160(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 160(R12)(R9*1)
+	VMOVUPS      192(DX), Y8
+	VFMADD231PS  192(CX), Y6, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       192(R11)(R10*1), Y8, Y8
+	VSUBPS       192(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 192(R12)(R9*1)
+	VMOVUPS      224(DX), Y8
+	VFMADD231PS  224(CX), Y7, Y8
+	VMAXPS       Y8, Y12, Y8
+	VADDPS       224(R11)(R10*1), Y8, Y8
+	VSUBPS       224(R12)(R9*1), Y8, Y8
+	VMOVUPS      Y8, 224(R12)(R9*1)
+	INCQ         BX
+	JMP          row121
+
+end122:
+	VZEROUPPER
+	RET
+
 // func foldAVX2(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX
 TEXT ·foldAVX2(SB), NOSPLIT, $0-48
@@ -3272,9 +3565,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next121:
+next123:
 	CMPQ    DI, AX
-	JGE     end122
+	JGE     end124
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -3284,9 +3577,9 @@ next121:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next121
+	JMP     next123
 
-end122:
+end124:
 	VZEROUPPER
 	RET
 
@@ -3305,9 +3598,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next123:
+next125:
 	CMPQ    R8, AX
-	JGE     end124
+	JGE     end126
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -3322,9 +3615,9 @@ next123:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next123
+	JMP     next125
 
-end124:
+end126:
 	VZEROUPPER
 	RET
 
@@ -3340,9 +3633,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next125:
+next127:
 	CMPQ    DI, AX
-	JGE     end126
+	JGE     end128
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -3353,9 +3646,9 @@ next125:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next125
+	JMP     next127
 
-end126:
+end128:
 	VZEROUPPER
 	RET
 
@@ -3385,11 +3678,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver127:
+receiver129:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done128
+	JGE          done130
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3416,7 +3709,7 @@ receiver127:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several129
+	JG           several131
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3440,11 +3733,11 @@ receiver127:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known131
+	JZ           known133
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach132:
+reach134:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3455,9 +3748,9 @@ reach132:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach132
+	JNZ     reach134
 
-known131:
+known133:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3494,18 +3787,18 @@ known131:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end130
+	JMP       end132
 
-several129:
+several131:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop133:
+loop135:
 	CMPQ     R8, $0x08
-	JL       rest134
+	JL       rest136
 	VPCMPEQD Y12, Y12, Y12
 
-classify135:
+classify137:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3523,11 +3816,11 @@ classify135:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known137
+	JZ         known139
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach138:
+reach140:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3538,9 +3831,9 @@ reach138:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach138
+	JNZ     reach140
 
-known137:
+known139:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3577,20 +3870,20 @@ known137:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop133
+	JMP       loop135
 
-rest134:
+rest136:
 	TESTQ        R8, R8
-	JLE          end136
+	JLE          end138
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify135
+	JMP          classify137
 
-end136:
+end138:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3600,7 +3893,7 @@ end136:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy139:
+copy141:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3608,7 +3901,7 @@ copy139:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy139
+	JL      copy141
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3618,7 +3911,7 @@ copy139:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy140:
+copy142:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3626,14 +3919,14 @@ copy140:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy140
+	JL      copy142
 
-end130:
+end132:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver127
+	JMP  receiver129
 
-done128:
+done130:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -3908,19 +4201,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row141:
+row143:
 	TESTQ  BX, BX
-	JLE    end143
+	JLE    end145
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column142:
+column144:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column142
+	JL           column144
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -3933,9 +4226,9 @@ column142:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row141
+	JMP          row143
 
-end143:
+end145:
 	VZEROUPPER
 	RET
 
@@ -3946,9 +4239,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors144:
+vectors146:
 	CMPQ    DX, $0x00000020
-	JL      rest145
+	JL      rest147
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3964,21 +4257,21 @@ vectors144:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors144
+	JMP     vectors146
 
-rest145:
-vectors146:
+rest147:
+vectors148:
 	CMPQ    DX, $0x00000008
-	JL      rest147
+	JL      rest149
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors146
+	JMP     vectors148
 
-rest147:
+rest149:
 	VZEROUPPER
 	RET
 
@@ -3990,9 +4283,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors148:
+vectors150:
 	CMPQ    BX, $0x00000020
-	JL      rest149
+	JL      rest151
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4009,12 +4302,12 @@ vectors148:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors148
+	JMP     vectors150
 
-rest149:
-vectors150:
+rest151:
+vectors152:
 	CMPQ    BX, $0x00000008
-	JL      rest151
+	JL      rest153
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -4022,9 +4315,9 @@ vectors150:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors150
+	JMP     vectors152
 
-rest151:
+rest153:
 	VZEROUPPER
 	RET
 
@@ -4036,18 +4329,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors152:
+vectors154:
 	CMPQ    DX, $0x00000008
-	JL      rest153
+	JL      rest155
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors152
+	JMP     vectors154
 
-rest153:
+rest155:
 	VZEROUPPER
 	RET
 
@@ -4060,9 +4353,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors154:
+vectors156:
 	CMPQ    BX, $0x00000008
-	JL      rest155
+	JL      rest157
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -4072,9 +4365,9 @@ vectors154:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors154
+	JMP     vectors156
 
-rest155:
+rest157:
 	VZEROUPPER
 	RET
 
@@ -4088,9 +4381,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors156:
+vectors158:
 	CMPQ    CX, $0x00000020
-	JL      rest157
+	JL      rest159
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -4105,20 +4398,20 @@ vectors156:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors156
+	JMP     vectors158
 
-rest157:
-vectors158:
+rest159:
+vectors160:
 	CMPQ    CX, $0x00000008
-	JL      rest159
+	JL      rest161
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors158
+	JMP     vectors160
 
-rest159:
+rest161:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -4144,9 +4437,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors160:
+vectors162:
 	CMPQ    SI, $0x00000008
-	JL      rest161
+	JL      rest163
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4172,9 +4465,9 @@ vectors160:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors160
+	JMP     vectors162
 
-rest161:
+rest163:
 	VZEROUPPER
 	RET
 
@@ -4202,7 +4495,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row162:
+row164:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4230,7 +4523,7 @@ row162:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word163:
+word165:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4286,10 +4579,10 @@ word163:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word163
+	JNZ          word165
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row162
+	JNZ          row164
 	VZEROUPPER
 	RET
 
@@ -4313,12 +4606,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down164:
+down166:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across165:
+across167:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4370,11 +4663,11 @@ across165:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across165
+	JNZ         across167
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down164
+	JNZ         down166
 	VZEROUPPER
 	RET
 
@@ -4385,29 +4678,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity166:
+entity168:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end170
+	JGE      end172
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing167
+	JEQ      nothing169
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing167
+	JEQ      nothing169
 	LEAQ     (SI)(DI*4), DI
 
-fours171:
+fours173:
 	CMPQ    BX, $0x04
-	JLE     last172
+	JLE     last174
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4421,12 +4714,12 @@ fours171:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full169
+	JCS     full171
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours171
+	JMP     fours173
 
-last172:
+last174:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4453,10 +4746,10 @@ last172:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full169:
+full171:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing167
+	JEQ     nothing169
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4467,57 +4760,57 @@ full169:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next168
+	JLT     next170
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next168
+	JEQ     next170
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without173
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without173:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
-	JCC     without174
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without174:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
 	JCC     without175
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without175:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x01, SI
 	JCC     without176
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without176:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
+	JCC     without177
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without177:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without178
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without178:
 	ADDQ DI, BX
 
-next168:
+next170:
 	INCQ CX
-	JMP  entity166
+	JMP  entity168
 
-nothing167:
+nothing169:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity166
+	JMP     entity168
 
-end170:
+end172:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4530,10 +4823,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity177:
+entity179:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end179
+	JGE     end181
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4545,12 +4838,12 @@ entity177:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none178
+	JEQ     none180
 	LEAQ    (R8)(R9*4), R9
 
-fours180:
+fours182:
 	CMPQ    SI, $0x04
-	JLE     last181
+	JLE     last183
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4621,9 +4914,9 @@ fours180:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours180
+	JMP     fours182
 
-last181:
+last183:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4706,11 +4999,11 @@ last181:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none178:
+none180:
 	INCQ DX
-	JMP  entity177
+	JMP  entity179
 
-end179:
+end181:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4726,31 +5019,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity182:
+entity184:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end186
+	JGE      end188
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing183
+	JEQ      nothing185
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing183
+	JEQ      nothing185
 	LEAQ     (DI)(R8*4), R8
 
-fours187:
+fours189:
 	CMPQ    AX, $0x00002000
-	JGE     full189
+	JGE     full191
 	CMPQ    SI, $0x04
-	JLE     last188
+	JLE     last190
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4787,9 +5080,9 @@ fours187:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours187
+	JMP     fours189
 
-last188:
+last190:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4848,7 +5141,7 @@ last188:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing183
+	JEQ          nothing185
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4859,57 +5152,57 @@ last188:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next184
+	JLT          next186
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next184
+	JEQ          next186
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without190
+	JCC          without192
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without190:
-	ADDQ    R8, SI
-	BTQ     $0x01, DI
-	JCC     without191
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
-without191:
-	ADDQ    R8, SI
-	BTQ     $0x02, DI
-	JCC     without192
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
 without192:
 	ADDQ    R8, SI
-	BTQ     $0x03, DI
+	BTQ     $0x01, DI
 	JCC     without193
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without193:
+	ADDQ    R8, SI
+	BTQ     $0x02, DI
+	JCC     without194
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without194:
+	ADDQ    R8, SI
+	BTQ     $0x03, DI
+	JCC     without195
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without195:
 	ADDQ R8, SI
 
-next184:
+next186:
 	INCQ DX
-	JMP  entity182
+	JMP  entity184
 
-nothing183:
+nothing185:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity182
+	JMP     entity184
 
-end186:
+end188:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4925,9 +5218,9 @@ end186:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight194:
+eight196:
 	CMPQ    AX, $0x00
-	JLE     drained197
+	JLE     drained199
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4969,22 +5262,22 @@ eight194:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry195:
+carry197:
 	VPTEST  Y7, Y7
-	JEQ     carried196
+	JEQ     carried198
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry195
+	JMP     carry197
 
-carried196:
+carried198:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight194
+	JMP  eight196
 
-drained197:
+drained199:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4996,7 +5289,7 @@ drained197:
 	VZEROUPPER
 	RET
 
-full189:
+full191:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -5012,9 +5305,9 @@ full189:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight198:
+eight200:
 	CMPQ    AX, $0x00
-	JLE     drained201
+	JLE     drained203
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5056,27 +5349,27 @@ eight198:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry199:
+carry201:
 	VPTEST  Y7, Y7
-	JEQ     carried200
+	JEQ     carried202
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry199
+	JMP     carry201
 
-carried200:
+carried202:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight198
+	JMP  eight200
 
-drained201:
+drained203:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours187
+	JMP     fours189
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -5099,10 +5392,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity202:
+entity204:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end204
+	JGE     end206
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -5114,14 +5407,14 @@ entity202:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none203
+	JEQ     none205
 	LEAQ    (R9)(R10*4), R10
 
-fours205:
+fours207:
 	CMPQ    AX, $0x00002000
-	JGE     full207
+	JGE     full209
 	CMPQ    DI, $0x04
-	JLE     last206
+	JLE     last208
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5210,9 +5503,9 @@ fours205:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours205
+	JMP     fours207
 
-last206:
+last208:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5322,11 +5615,11 @@ last206:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none203:
+none205:
 	INCQ BX
-	JMP  entity202
+	JMP  entity204
 
-end204:
+end206:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5342,9 +5635,9 @@ end204:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight208:
+eight210:
 	CMPQ    AX, $0x00
-	JLE     drained211
+	JLE     drained213
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5386,22 +5679,22 @@ eight208:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry209:
+carry211:
 	VPTEST  Y7, Y7
-	JEQ     carried210
+	JEQ     carried212
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry209
+	JMP     carry211
 
-carried210:
+carried212:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight208
+	JMP  eight210
 
-drained211:
+drained213:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5413,7 +5706,7 @@ drained211:
 	VZEROUPPER
 	RET
 
-full207:
+full209:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5429,9 +5722,9 @@ full207:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight212:
+eight214:
 	CMPQ    AX, $0x00
-	JLE     drained215
+	JLE     drained217
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5473,27 +5766,27 @@ eight212:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry213:
+carry215:
 	VPTEST  Y7, Y7
-	JEQ     carried214
+	JEQ     carried216
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry213
+	JMP     carry215
 
-carried214:
+carried216:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight212
+	JMP  eight214
 
-drained215:
+drained217:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours205
+	JMP     fours207
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5502,58 +5795,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity216:
+entity218:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end218
+	JGE     end220
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip217
+	JLT     skip219
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip217
+	JEQ     skip219
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without219
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without219:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
-	JCC     without220
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without220:
-	ADDQ    DI, BX
-	BTQ     $0x02, SI
 	JCC     without221
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without221:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x01, SI
 	JCC     without222
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without222:
+	ADDQ    DI, BX
+	BTQ     $0x02, SI
+	JCC     without223
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without223:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without224
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without224:
 	ADDQ DI, BX
 
-skip217:
+skip219:
 	INCQ DX
-	JMP  entity216
+	JMP  entity218
 
-end218:
+end220:
 	VZEROUPPER
 	RET
 
@@ -5572,7 +5865,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again223:
+again225:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5663,7 +5956,7 @@ again223:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again223
+	JNE          again225
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5676,7 +5969,7 @@ again223:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again224:
+again226:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5767,7 +6060,7 @@ again224:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again224
+	JNE     again226
 	VZEROUPPER
 	RET
 
@@ -5799,12 +6092,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square225:
+square227:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane226:
+plane228:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5832,7 +6125,7 @@ plane226:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent227
+	JGE      absent229
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5851,10 +6144,10 @@ plane226:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent227:
+absent229:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without228
+	JCC  without230
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5864,10 +6157,10 @@ absent227:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without228:
+without230:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without229
+	JCC  without231
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5877,7 +6170,7 @@ without228:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without229:
+without231:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5963,7 +6256,7 @@ without229:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane226
+	JL      plane228
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5985,7 +6278,7 @@ without229:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane230:
+plane232:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -6013,7 +6306,7 @@ plane230:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent231
+	JGE      absent233
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -6032,10 +6325,10 @@ plane230:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent231:
+absent233:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without232
+	JCC  without234
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -6045,10 +6338,10 @@ absent231:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without232:
+without234:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without233
+	JCC  without235
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -6058,7 +6351,7 @@ without232:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without233:
+without235:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6144,7 +6437,7 @@ without233:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane230
+	JL      plane232
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6164,7 +6457,7 @@ without233:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again234:
+again236:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6255,13 +6548,13 @@ again234:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again234
+	JNE     again236
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square225
+	JNE     square227
 	VZEROUPPER
 	RET
 
@@ -6283,7 +6576,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again235:
+again237:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6323,6 +6616,6 @@ again235:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again235
+	JNE         again237
 	VZEROUPPER
 	RET

@@ -6563,6 +6563,304 @@ end202:
 	VZEROUPPER
 	RET
 
+// func normalizeDifference64AVX512(count int, rows *int32, linearRows *int32, sharedRows *int32, linear *float32, shared *float32, bias *float32, scale *float32, shift *float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·normalizeDifference64AVX512(SB), NOSPLIT, $64-96
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+48(FP), SI
+	MOVQ         linear+32(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
+
+rows203:
+	CMPQ        BX, AX
+	JGE         end204
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	LEAQ        12(R9), R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVQ        shared+40(FP), R12
+	MOVQ        sharedRows+24(FP), R13
+	MOVLQSX     (R13)(R11*4), R11
+	IMUL3Q      $0x00000100, R11, R11
+	ADDQ        R11, R12
+	PREFETCHT0  (R12)
+	PREFETCHT0  64(R12)
+	PREFETCHT0  128(R12)
+	PREFETCHT0  192(R12)
+	MOVQ        shared+40(FP), R11
+	MOVQ        sharedRows+24(FP), R12
+	MOVLQSX     (R12)(R9*4), R9
+	IMUL3Q      $0x00000100, R9, R9
+	ADDQ        R9, R11
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (R11), Z0
+	VADDPS      (SI), Z0, Z0
+	VADDPS      (DI)(R9*1), Z0, Z4
+	VMOVUPS     64(R11), Z1
+	VADDPS      64(SI), Z1, Z1
+	VADDPS      64(DI)(R9*1), Z1, Z5
+	VMOVUPS     128(R11), Z2
+	VADDPS      128(SI), Z2, Z2
+	VADDPS      128(DI)(R9*1), Z2, Z6
+	VMOVUPS     192(R11), Z3
+	VADDPS      192(SI), Z3, Z3
+	VADDPS      192(DI)(R9*1), Z3, Z7
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	LEAQ        12(R9), R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVQ        shared+40(FP), R12
+	MOVQ        sharedRows+24(FP), R13
+	MOVLQSX     (R13)(R11*4), R11
+	IMUL3Q      $0x00000100, R11, R11
+	ADDQ        R11, R12
+	PREFETCHT0  (R12)
+	PREFETCHT0  64(R12)
+	PREFETCHT0  128(R12)
+	PREFETCHT0  192(R12)
+	MOVQ        shared+40(FP), R11
+	MOVQ        sharedRows+24(FP), R12
+	MOVLQSX     (R12)(R9*4), R9
+	IMUL3Q      $0x00000100, R9, R9
+	ADDQ        R9, R11
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (R11), Z8
+	VADDPS      (SI), Z8, Z8
+	VADDPS      (DI)(R9*1), Z8, Z12
+	VMOVUPS     64(R11), Z9
+	VADDPS      64(SI), Z9, Z9
+	VADDPS      64(DI)(R9*1), Z9, Z13
+	VMOVUPS     128(R11), Z10
+	VADDPS      128(SI), Z10, Z10
+	VADDPS      128(DI)(R9*1), Z10, Z14
+	VMOVUPS     192(R11), Z11
+	VADDPS      192(SI), Z11, Z11
+	VADDPS      192(DI)(R9*1), Z11, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+80(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+72(FP), R11
+	MOVQ        output+88(FP), R12
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z4, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      (R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, (R12)(R9*1)
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z5, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      64(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 64(R12)(R9*1)
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     128(DX), Z17
+	VFMADD231PS 128(CX), Z6, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      128(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 128(R12)(R9*1)
+	VMULPS.BCST (SP), Z3, Z3
+	VMULPS.BCST 16(SP), Z7, Z7
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     192(DX), Z17
+	VFMADD231PS 192(CX), Z7, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      192(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 192(R12)(R9*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+80(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+72(FP), R11
+	MOVQ        output+88(FP), R12
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     (DX), Z17
+	VFMADD231PS (CX), Z12, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      (R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, (R12)(R9*1)
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     64(DX), Z17
+	VFMADD231PS 64(CX), Z13, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      64(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 64(R12)(R9*1)
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     128(DX), Z17
+	VFMADD231PS 128(CX), Z14, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      128(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 128(R12)(R9*1)
+	VMULPS.BCST 32(SP), Z11, Z11
+	VMULPS.BCST 48(SP), Z15, Z15
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VMOVUPS     192(DX), Z17
+	VFMADD231PS 192(CX), Z15, Z17
+	VMAXPS      Z17, Z20, Z17
+	VADDPS      192(R11)(R10*1), Z17, Z17
+	VSUBPS      Z16, Z17, Z17
+	VMOVUPS     Z17, 192(R12)(R9*1)
+	ADDQ        $0x02, BX
+	JMP         rows203
+
+end204:
+	VZEROUPPER
+	RET
+
 // func foldAVX512(count int, out *float32, a *float32, b *float32, c *float32, x float32, y float32)
 // Requires: AVX, AVX512F
 TEXT ·foldAVX512(SB), NOSPLIT, $0-48
@@ -6575,9 +6873,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next203:
+next205:
 	CMPQ    DI, AX
-	JGE     end204
+	JGE     end206
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6587,9 +6885,9 @@ next203:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next203
+	JMP     next205
 
-end204:
+end206:
 	VZEROUPPER
 	RET
 
@@ -6608,9 +6906,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next205:
+next207:
 	CMPQ    R8, AX
-	JGE     end206
+	JGE     end208
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6625,9 +6923,9 @@ next205:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next205
+	JMP     next207
 
-end206:
+end208:
 	VZEROUPPER
 	RET
 
@@ -6643,9 +6941,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next207:
+next209:
 	CMPQ    DI, AX
-	JGE     end208
+	JGE     end210
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6656,9 +6954,9 @@ next207:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next207
+	JMP     next209
 
-end208:
+end210:
 	VZEROUPPER
 	RET
 
@@ -6688,11 +6986,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver209:
+receiver211:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done210
+	JGE         done212
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -6719,7 +7017,7 @@ receiver209:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several211
+	JG          several213
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -6734,13 +7032,13 @@ receiver209:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known213
+	JZ          known215
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach214:
+reach216:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -6751,9 +7049,9 @@ reach214:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach214
+	JNZ     reach216
 
-known213:
+known215:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6784,19 +7082,19 @@ known213:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end212
+	JMP           end214
 
-several211:
+several213:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop215:
+loop217:
 	CMPQ  R8, $0x10
-	JL    rest216
+	JL    rest218
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify217:
+classify219:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -6808,13 +7106,13 @@ classify217:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known219
+	JZ          known221
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach220:
+reach222:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -6825,9 +7123,9 @@ reach220:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach220
+	JNZ     reach222
 
-known219:
+known221:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6858,17 +7156,17 @@ known219:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop215
+	JMP           loop217
 
-rest216:
+rest218:
 	TESTQ R8, R8
-	JLE   end218
+	JLE   end220
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify217
+	JMP   classify219
 
-end218:
+end220:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -6878,7 +7176,7 @@ end218:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy221:
+copy223:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -6886,7 +7184,7 @@ copy221:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy221
+	JL      copy223
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -6896,7 +7194,7 @@ copy221:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy222:
+copy224:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -6904,14 +7202,14 @@ copy222:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy222
+	JL      copy224
 
-end212:
+end214:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver209
+	JMP  receiver211
 
-done210:
+done212:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -6928,19 +7226,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row223:
+row225:
 	TESTQ  BX, BX
-	JLE    end225
+	JLE    end227
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column224:
+column226:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column224
+	JL            column226
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6955,9 +7253,9 @@ column224:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row223
+	JMP           row225
 
-end225:
+end227:
 	VZEROUPPER
 	RET
 
@@ -6968,9 +7266,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors226:
+vectors228:
 	CMPQ    DX, $0x00000040
-	JL      rest227
+	JL      rest229
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6986,21 +7284,21 @@ vectors226:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors226
+	JMP     vectors228
 
-rest227:
-vectors228:
+rest229:
+vectors230:
 	CMPQ    DX, $0x00000010
-	JL      rest229
+	JL      rest231
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors228
+	JMP     vectors230
 
-rest229:
+rest231:
 	VZEROUPPER
 	RET
 
@@ -7012,9 +7310,9 @@ TEXT ·productAVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors230:
+vectors232:
 	CMPQ    BX, $0x00000040
-	JL      rest231
+	JL      rest233
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
@@ -7031,12 +7329,12 @@ vectors230:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     vectors230
+	JMP     vectors232
 
-rest231:
-vectors232:
+rest233:
+vectors234:
 	CMPQ    BX, $0x00000010
-	JL      rest233
+	JL      rest235
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
 	VMOVUPS Z0, (AX)
@@ -7044,9 +7342,9 @@ vectors232:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     vectors232
+	JMP     vectors234
 
-rest233:
+rest235:
 	VZEROUPPER
 	RET
 
@@ -7058,18 +7356,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors234:
+vectors236:
 	CMPQ    DX, $0x00000010
-	JL      rest235
+	JL      rest237
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors234
+	JMP     vectors236
 
-rest235:
+rest237:
 	VZEROUPPER
 	RET
 
@@ -7082,9 +7380,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors236:
+vectors238:
 	CMPQ      BX, $0x00000010
-	JL        rest237
+	JL        rest239
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -7094,9 +7392,9 @@ vectors236:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors236
+	JMP       vectors238
 
-rest237:
+rest239:
 	VZEROUPPER
 	RET
 
@@ -7110,9 +7408,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors238:
+vectors240:
 	CMPQ    CX, $0x00000040
-	JL      rest239
+	JL      rest241
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -7127,20 +7425,20 @@ vectors238:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors238
+	JMP     vectors240
 
-rest239:
-vectors240:
+rest241:
+vectors242:
 	CMPQ    CX, $0x00000010
-	JL      rest241
+	JL      rest243
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors240
+	JMP     vectors242
 
-rest241:
+rest243:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -7168,9 +7466,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors242:
+vectors244:
 	CMPQ    SI, $0x00000010
-	JL      rest243
+	JL      rest245
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -7196,9 +7494,9 @@ vectors242:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors242
+	JMP     vectors244
 
-rest243:
+rest245:
 	VZEROUPPER
 	RET
 
@@ -7223,7 +7521,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row244:
+row246:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -7251,7 +7549,7 @@ row244:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word245:
+word247:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -7269,10 +7567,10 @@ word245:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word245
+	JNZ          word247
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row244
+	JNZ          row246
 	VZEROUPPER
 	RET
 
@@ -7296,12 +7594,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down246:
+down248:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across247:
+across249:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7353,11 +7651,11 @@ across247:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across247
+	JNZ         across249
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down246
+	JNZ         down248
 	VZEROUPPER
 	RET
 
@@ -7368,10 +7666,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity248:
+entity250:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end252
+	JGE        end254
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7379,19 +7677,19 @@ entity248:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing249
+	JEQ        nothing251
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing249
+	JEQ        nothing251
 	LEAQ       (SI)(DI*4), DI
 
-fours253:
+fours255:
 	CMPQ     BX, $0x04
-	JLE      last254
+	JLE      last256
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7407,12 +7705,12 @@ fours253:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full251
+	JEQ      full253
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours253
+	JMP      fours255
 
-last254:
+last256:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7439,11 +7737,11 @@ last254:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full251:
+full253:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing249
+	JEQ       nothing251
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7454,57 +7752,57 @@ full251:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next250
+	JLT       next252
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next250
+	JEQ       next252
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without255
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without255:
-	ADDQ      DI, BX
-	BTQ       $0x01, SI
-	JCC       without256
-	VPORQ     (BX), Z1, Z11
-	VMOVDQU64 Z11, (BX)
-
-without256:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
 	JCC       without257
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without257:
 	ADDQ      DI, BX
-	BTQ       $0x03, SI
+	BTQ       $0x01, SI
 	JCC       without258
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
 without258:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
+	JCC       without259
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without259:
+	ADDQ      DI, BX
+	BTQ       $0x03, SI
+	JCC       without260
+	VPORQ     (BX), Z1, Z11
+	VMOVDQU64 Z11, (BX)
+
+without260:
 	ADDQ DI, BX
 
-next250:
+next252:
 	INCQ CX
-	JMP  entity248
+	JMP  entity250
 
-nothing249:
+nothing251:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity248
+	JMP       entity250
 
-end252:
+end254:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7517,10 +7815,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity259:
+entity261:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end261
+	JGE       end263
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7532,12 +7830,12 @@ entity259:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none260
+	JEQ       none262
 	LEAQ      (R8)(R9*4), R9
 
-fours262:
+fours264:
 	CMPQ      SI, $0x04
-	JLE       last263
+	JLE       last265
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7616,9 +7914,9 @@ fours262:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours262
+	JMP       fours264
 
-last263:
+last265:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7709,11 +8007,11 @@ last263:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none260:
+none262:
 	INCQ DX
-	JMP  entity259
+	JMP  entity261
 
-end261:
+end263:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7729,10 +8027,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity264:
+entity266:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end268
+	JGE        end270
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7740,21 +8038,21 @@ entity264:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing265
+	JEQ        nothing267
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing265
+	JEQ        nothing267
 	LEAQ       (DI)(R8*4), R8
 
-fours269:
+fours271:
 	CMPQ       AX, $0x00004000
-	JGE        full271
+	JGE        full273
 	CMPQ       SI, $0x04
-	JLE        last270
+	JLE        last272
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7785,9 +8083,9 @@ fours269:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours269
+	JMP        fours271
 
-last270:
+last272:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7841,7 +8139,7 @@ last270:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing265
+	JEQ          nothing267
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7852,57 +8150,57 @@ last270:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next266
+	JLT          next268
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next266
+	JEQ          next268
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without272
+	JCC          without274
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without272:
-	ADDQ      R8, SI
-	BTQ       $0x01, DI
-	JCC       without273
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
-without273:
-	ADDQ      R8, SI
-	BTQ       $0x02, DI
-	JCC       without274
-	VPORQ     (SI), Z1, Z11
-	VMOVDQU64 Z11, (SI)
-
 without274:
 	ADDQ      R8, SI
-	BTQ       $0x03, DI
+	BTQ       $0x01, DI
 	JCC       without275
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
 without275:
+	ADDQ      R8, SI
+	BTQ       $0x02, DI
+	JCC       without276
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without276:
+	ADDQ      R8, SI
+	BTQ       $0x03, DI
+	JCC       without277
+	VPORQ     (SI), Z1, Z11
+	VMOVDQU64 Z11, (SI)
+
+without277:
 	ADDQ R8, SI
 
-next266:
+next268:
 	INCQ DX
-	JMP  entity264
+	JMP  entity266
 
-nothing265:
+nothing267:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity264
+	JMP       entity266
 
-end268:
+end270:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7918,9 +8216,9 @@ end268:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight276:
+eight278:
 	CMPQ       AX, $0x00
-	JLE        drained279
+	JLE        drained281
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7948,23 +8246,23 @@ eight276:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry277:
+carry279:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried278
+	JEQ       carried280
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry277
+	JMP       carry279
 
-carried278:
+carried280:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight276
+	JMP  eight278
 
-drained279:
+drained281:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7976,7 +8274,7 @@ drained279:
 	VZEROUPPER
 	RET
 
-full271:
+full273:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7992,9 +8290,9 @@ full271:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight280:
+eight282:
 	CMPQ       AX, $0x00
-	JLE        drained283
+	JLE        drained285
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8022,28 +8320,28 @@ eight280:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry281:
+carry283:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried282
+	JEQ       carried284
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry281
+	JMP       carry283
 
-carried282:
+carried284:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight280
+	JMP  eight282
 
-drained283:
+drained285:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours269
+	JMP       fours271
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -8066,10 +8364,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity284:
+entity286:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end286
+	JGE       end288
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -8081,14 +8379,14 @@ entity284:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none285
+	JEQ       none287
 	LEAQ      (R9)(R10*4), R10
 
-fours287:
+fours289:
 	CMPQ       AX, $0x00004000
-	JGE        full289
+	JGE        full291
 	CMPQ       DI, $0x04
-	JLE        last288
+	JLE        last290
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -8179,9 +8477,9 @@ fours287:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours287
+	JMP        fours289
 
-last288:
+last290:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -8293,11 +8591,11 @@ last288:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none285:
+none287:
 	INCQ BX
-	JMP  entity284
+	JMP  entity286
 
-end286:
+end288:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8313,9 +8611,9 @@ end286:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight290:
+eight292:
 	CMPQ       AX, $0x00
-	JLE        drained293
+	JLE        drained295
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8343,23 +8641,23 @@ eight290:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry291:
+carry293:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried292
+	JEQ       carried294
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry291
+	JMP       carry293
 
-carried292:
+carried294:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight290
+	JMP  eight292
 
-drained293:
+drained295:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8371,7 +8669,7 @@ drained293:
 	VZEROUPPER
 	RET
 
-full289:
+full291:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8387,9 +8685,9 @@ full289:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight294:
+eight296:
 	CMPQ       AX, $0x00
-	JLE        drained297
+	JLE        drained299
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8417,28 +8715,28 @@ eight294:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry295:
+carry297:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried296
+	JEQ       carried298
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry295
+	JMP       carry297
 
-carried296:
+carried298:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight294
+	JMP  eight296
 
-drained297:
+drained299:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours287
+	JMP       fours289
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8447,58 +8745,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity298:
+entity300:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end300
+	JGE       end302
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip299
+	JLT       skip301
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip299
+	JEQ       skip301
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without301
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without301:
-	ADDQ      DI, BX
-	BTQ       $0x01, SI
-	JCC       without302
-	VPORQ     (BX), Z0, Z1
-	VMOVDQU64 Z1, (BX)
-
-without302:
-	ADDQ      DI, BX
-	BTQ       $0x02, SI
 	JCC       without303
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without303:
 	ADDQ      DI, BX
-	BTQ       $0x03, SI
+	BTQ       $0x01, SI
 	JCC       without304
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
 without304:
+	ADDQ      DI, BX
+	BTQ       $0x02, SI
+	JCC       without305
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without305:
+	ADDQ      DI, BX
+	BTQ       $0x03, SI
+	JCC       without306
+	VPORQ     (BX), Z0, Z1
+	VMOVDQU64 Z1, (BX)
+
+without306:
 	ADDQ DI, BX
 
-skip299:
+skip301:
 	INCQ DX
-	JMP  entity298
+	JMP  entity300
 
-end300:
+end302:
 	VZEROUPPER
 	RET
 
@@ -8517,7 +8815,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again305:
+again307:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8596,7 +8894,7 @@ again305:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again305
+	JNE          again307
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8609,7 +8907,7 @@ again305:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again306:
+again308:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8688,7 +8986,7 @@ again306:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again306
+	JNE        again308
 	VZEROUPPER
 	RET
 
@@ -8720,12 +9018,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square307:
+square309:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane308:
+plane310:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8753,7 +9051,7 @@ plane308:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent309
+	JGE        absent311
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8772,10 +9070,10 @@ plane308:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent309:
+absent311:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without310
+	JCC   without312
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8785,10 +9083,10 @@ absent309:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without310:
+without312:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without311
+	JCC   without313
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8798,7 +9096,7 @@ without310:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without311:
+without313:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8872,7 +9170,7 @@ without311:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane308
+	JL         plane310
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8894,7 +9192,7 @@ without311:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane312:
+plane314:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8922,7 +9220,7 @@ plane312:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent313
+	JGE        absent315
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8941,10 +9239,10 @@ plane312:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent313:
+absent315:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without314
+	JCC   without316
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8954,10 +9252,10 @@ absent313:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without314:
+without316:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without315
+	JCC   without317
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8967,7 +9265,7 @@ without314:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without315:
+without317:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9041,7 +9339,7 @@ without315:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane312
+	JL         plane314
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -9061,7 +9359,7 @@ without315:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again316:
+again318:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -9140,13 +9438,13 @@ again316:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again316
+	JNE        again318
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square307
+	JNE        square309
 	VZEROUPPER
 	RET
 
@@ -9157,7 +9455,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned317
+	JNE   unaligned319
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -9185,7 +9483,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again318:
+again320:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -9229,12 +9527,12 @@ again318:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again318
+	JNE         again320
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned317:
+unaligned319:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -9262,7 +9560,7 @@ unaligned317:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again319:
+again321:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9314,6 +9612,6 @@ again319:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again319
+	JNE         again321
 	VZEROUPPER
 	RET

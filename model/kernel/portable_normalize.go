@@ -21,6 +21,44 @@ func (portable) Normalize(u *NodeUpdate) {
 	}
 }
 
+// NormalizeDifference keeps the shared row's activations in the output until it subtracts them.
+func (portable) NormalizeDifference(u *NodeUpdate, shared []float32, sharedRows []int32) {
+	d := u.Dim
+	for k, i := range u.LinearRows {
+		linear, base := u.Linear[int(i)*d:][:d], shared[int(sharedRows[k])*d:][:d]
+		o := int(u.Rows[k]) * d
+		out := u.Output[o:][:d]
+		add(linear, base)
+		copy(out, base)
+		u.normalizeRow(out)
+		u.normalizeRow(linear)
+		for j, v := range linear {
+			if u.Residual != nil {
+				v += u.Residual[o+j]
+			}
+			out[j] = v - out[j]
+		}
+	}
+}
+
+// normalizeRow replaces a row of a linear map's output by its activations, without residual and dropout.
+func (u *NodeUpdate) normalizeRow(row []float32) {
+	n := float32(u.Dim)
+	mean := float32(0)
+	if u.Bias != nil {
+		mean = addAndSum(row, u.Bias) / n
+	} else {
+		mean = sum(row) / n
+	}
+	variance := center(row, mean) / n
+	inverse := 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
+	if u.Scale == nil {
+		activate(row, row, inverse)
+		return
+	}
+	activateAffine(row, row, inverse, u.Scale, u.Shift)
+}
+
 // normalizeRows handles one lane of at most normalizedRows rows.
 func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32) {
 	var inverses [normalizedRows]float32

@@ -13,19 +13,15 @@ type Base struct {
 	relations []float32
 	// tables have the row of the inverse relation in each row, since a message along an edge is multiplied by that, [2R, 64].
 	tables [Layers][]float32
-	layers [Layers]groundLayer
+	// shared have the outputs of the layers' linear maps for the ground states, without the bias, [V, 64], by rank.
+	shared [Layers][]float32
 	// ground has the ground states after the last layer, [V, 64], by rank.
 	ground []float32
 	// queries are those of the base relation and of its inverse.
 	queries [2]queryHead
 
-	other []float32 // a second table of states while they are computed
-}
-
-// groundLayer is what the ground states contribute to a layer, [V, 64] each, by rank.
-type groundLayer struct {
-	linear []float32 // W [x, total] without the bias
-	fall   []float32 // the states before the layer minus those after it
+	// crossed has the relations' states in the order of the tables, next a second table of states while they are computed.
+	crossed, next []float32
 }
 
 // queryHead is what the head computes once for all queries of a relation.
@@ -64,7 +60,7 @@ func (m *Model) relationStates(b *Base, buffers *buffers) {
 	n := m.graph.RelationCount()
 	initial := make([]float32, Dim)
 	fillRows(initial, []float32{1})
-	x, next := buffer.Cleared(b.relations, n*Dim), buffer.Resize(b.other, n*Dim)
+	x, next := buffer.Cleared(b.relations, n*Dim), buffer.Resize(b.crossed, n*Dim)
 	copy(rowOf(x, b.relation), initial)
 	rows := make([]int32, n)
 	for r := range rows {
@@ -73,7 +69,7 @@ func (m *Model) relationStates(b *Base, buffers *buffers) {
 	for t := range Layers {
 		r := receivers(m.meetings, x, m.weights.types[t])
 		r.Previous = x
-		u := update{layer: &m.weights.relations[t], receivers: r, residual: x, output: next}
+		u := update{layer: &m.weights.relations[t], receivers: r, output: next}
 		for _, others := range [][]int32{rows[:b.relation], rows[b.relation+1:]} {
 			u.receivers.Rows = others
 			buffers.run(m.kernel, u)
@@ -82,13 +78,13 @@ func (m *Model) relationStates(b *Base, buffers *buffers) {
 		buffers.run(m.kernel, u)
 		x, next = next, x
 	}
-	b.relations, b.other = x, next
+	b.relations, b.crossed = x, next
 }
 
 // tables projects the states of the relations to the rows of messages.
 func (m *Model) tables(b *Base) {
 	n := m.graph.RelationCount()
-	crossed, hidden := buffer.Resize(b.other, n*Dim), make([]float32, n*Dim)
+	crossed, hidden := b.crossed, make([]float32, n*Dim)
 	for r := range int32(n) {
 		copy(rowOf(crossed, r), b.state(m.inverse(r)))
 	}
@@ -99,33 +95,25 @@ func (m *Model) tables(b *Base) {
 		m.kernel.ReLU(hidden, hidden)
 		second.apply(m.kernel, b.tables[t], hidden, n)
 	}
-	b.other = crossed
 }
 
 // groundStates propagates without a source, and keeps of each layer what queries start from.
 func (m *Model) groundStates(b *Base, workers []*buffers) {
 	size := m.graph.Entities * Dim
-	x := buffer.Cleared(b.ground, size)
-	for t := range b.layers {
-		l := &b.layers[t]
-		l.linear, l.fall = buffer.Resize(l.linear, size), buffer.Resize(l.fall, size)
+	x, next := buffer.Cleared(b.ground, size), buffer.Resize(b.next, size)
+	for t := range b.shared {
+		b.shared[t] = buffer.Resize(b.shared[t], size)
 		r := receivers(m.layout.Senders, x, b.tables[t])
 		r.Previous = x
+		u := update{layer: &m.weights.entities[t], receivers: r, output: next, keep: b.shared[t]}
 		m.blocks(workers, func(buffers *buffers, rows []int32) {
-			u := update{layer: &m.weights.entities[t], receivers: r, output: l.fall, linear: l.linear}
+			u := u
 			u.receivers.Rows = rows
 			buffers.run(m.kernel, u)
 		})
-		m.blocks(workers, func(_ *buffers, rows []int32) {
-			from, to := int(rows[0])*Dim, (int(rows[len(rows)-1])+1)*Dim
-			rise := l.fall[from:to]
-			m.kernel.Add(x[from:to], rise)
-			for i, v := range rise {
-				rise[i] = -v
-			}
-		})
+		x, next = next, x
 	}
-	b.ground = x
+	b.ground, b.next = x, next
 }
 
 // blocks calls do for blocks of consecutive rows of all entities, on a thread for each worker.

@@ -32,18 +32,17 @@ func receivers(senders kernel.Senders, states, table []float32) kernel.Receivers
 	}
 }
 
-// update describes the update of rows by a layer.
+// update describes the update of consecutive rows by a layer.
 type update struct {
 	*layer
-	// receivers has the rows and the messages. Its Previous are the states that the update adds to.
+	// receivers has the rows and the messages. Its Previous are the states that the update adds to, or nil for zeros.
 	receivers kernel.Receivers
-	// residual is Previous, or nil where the output is the change alone.
-	residual []float32
-	output   []float32
-	// linear, if not nil, receives the linear map's output without its bias, in the rows of output, which are consecutive.
-	linear []float32
-	// ground, if not nil, is what the ground states contribute: the states are differences to them. ranks are the rows of ground.
-	ground *groundLayer
+	output    []float32
+	// keep, if not nil, receives the linear map's output without its bias, in the rows of output.
+	keep []float32
+	// shared, if not nil, has the linear map's outputs for the ground states, and ranks the row of shared for each row: then the
+	// states are differences to the ground states.
+	shared []float32
 	ranks  []int32
 }
 
@@ -58,32 +57,27 @@ func (b *buffers) run(k kernel.Kernel, u update) {
 }
 
 func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
-	n := len(rows)
+	n, first := len(rows), int(rows[0])
 	linear := b.linear[:n*Dim]
 	u.receivers.Rows, u.receivers.FeatureRows = rows, b.index[:n]
 	k.Aggregate(&u.receivers, b.features)
-	if u.ground != nil {
-		for i, row := range rows {
-			copy(linear[i*Dim:(i+1)*Dim], u.ground.linear[int(u.ranks[row])*Dim:])
-		}
-	}
 	if u.receivers.Previous == nil {
-		k.MultiplyRows(linear, b.features[Dim:], 2*Dim, u.matrix[Dim*Dim:], n, Dim, Dim, u.ground != nil)
+		k.MultiplyRows(linear, b.features[Dim:], 2*Dim, u.matrix[Dim*Dim:], n, Dim, Dim, false)
 	} else {
-		k.Multiply(linear, b.features, u.matrix, n, 2*Dim, Dim, u.ground != nil)
+		k.Multiply(linear, b.features, u.matrix, n, 2*Dim, Dim, false)
 	}
-	if u.linear != nil {
-		copy(u.linear[int(rows[0])*Dim:], linear)
+	if u.keep != nil {
+		copy(u.keep[first*Dim:], linear)
 	}
-	k.Normalize(&kernel.NodeUpdate{
+	normalized := kernel.NodeUpdate{
 		Dim: Dim, Rows: rows, LinearRows: b.index[:n], Linear: linear, Bias: u.bias, Scale: u.scale, Shift: u.shift,
-		Residual: u.residual, Output: u.output,
-	})
-	if u.ground != nil {
-		for _, row := range rows {
-			k.Add(rowOf(u.output, row), rowOf(u.ground.fall, u.ranks[row]))
-		}
+		Residual: u.receivers.Previous, Output: u.output,
 	}
+	if u.shared == nil {
+		k.Normalize(&normalized)
+		return
+	}
+	k.NormalizeDifference(&normalized, u.shared, u.ranks[first:first+n])
 }
 
 // rowOf returns a view of a row of 64.

@@ -90,8 +90,7 @@ func (w *Worker) updateRows(b *Base, t, from, to int, initial []float32) {
 		w.sent += l.Messages(level, r.Kinds)
 	}
 	w.buffers.run(w.model.kernel, update{
-		layer: &w.model.weights.entities[t-1], receivers: r, residual: r.Previous, output: w.next,
-		ground: &b.layers[t-1], ranks: l.Ranks(),
+		layer: &w.model.weights.entities[t-1], receivers: r, output: w.next, shared: b.shared[t-1], ranks: l.Ranks(),
 	})
 }
 

@@ -51,6 +51,7 @@ func (m *machine) generate(rows int, stripes ...int) {
 	}
 	m.sums()
 	m.sumsBackward()
+	m.normalizeDifference(64)
 	m.fold()
 	m.foldTwo()
 	m.unfold()

@@ -157,7 +157,7 @@ func (m *machine) normalize(dim int, e ending) {
 		}
 		for lane := range e.lanes {
 			linear := n.linearAddress(lane)
-			n.normalizeRow(linear)
+			n.normalizeRow(linear, nil)
 			n.finish(n.values, lane, linear)
 		}
 	})
@@ -209,11 +209,14 @@ func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) 
 	}
 }
 
-// normalizeRow reads a lane of a row and normalizes it, in registers.
-func (n *normalizer) normalizeRow(linear address) {
+// normalizeRow reads a lane of a row, or the sum of two rows, and normalizes it, in registers.
+func (n *normalizer) normalizeRow(linear, more address) {
 	for j, v := range n.values {
 		VMOVUPS(linear(j), v)
 		VADDPS(n.bias[j], v, v)
+		if more != nil {
+			VADDPS(more(j), v, v)
+		}
 		if j == 0 {
 			VMOVAPS(v, n.sum)
 		} else {

@@ -23,8 +23,8 @@ type together struct {
 	results Mem           // the rows' totals, then their inverse deviations
 }
 
-// together normalizes all rows.
-func (n *normalizer) together() {
+// newTogether assigns the registers and fills those that stay constant.
+func (n *normalizer) newTogether() *together {
 	g := &together{normalizer: n, epsilon: n.v(24), one: n.v(25), results: AllocLocal(64), last: GP64()}
 	g.spare = [2]reg.VecPhysical{n.v(23), n.sum}
 	for first := 0; first < held; first += n.vectors {
@@ -44,6 +44,12 @@ func (n *normalizer) together() {
 	}
 	MOVQ(n.count, g.last)
 	DECQ(g.last)
+	return g
+}
+
+// together normalizes all rows.
+func (n *normalizer) together() {
+	g := n.newTogether()
 	next, end := n.label("rows"), n.label("end")
 	Label(next)
 	CMPQ(n.i, n.count)
@@ -64,6 +70,23 @@ func (g *together) normalize() {
 			VADDPS(g.bias[j], v, v)
 		}
 	})
+	g.scale()
+	g.each(func(r, lane int) {
+		for _, v := range g.rows[r] {
+			VMULPS_BCST(g.of(r), v, v)
+		}
+		if g.training {
+			g.aimTraining()
+			inverse := GP32()
+			MOVL(g.of(r), inverse)
+			MOVL(inverse, Mem{Base: g.deviation})
+		}
+		g.finish(g.rows[r], lane, g.linearAddress(lane))
+	})
+}
+
+// scale centers the rows and leaves the factors that normalize them in results.
+func (g *together) scale() {
 	sum := g.totals(func(row []reg.VecPhysical, sum reg.VecPhysical) {
 		VADDPS(row[1], row[0], sum)
 		for _, v := range row[2:] {
@@ -87,34 +110,28 @@ func (g *together) normalize() {
 	VSQRTPS(product, product)
 	VDIVPS(product, g.one, product)
 	VMOVUPS(product, g.results)
-	g.each(func(r, lane int) {
-		for _, v := range g.rows[r] {
-			VMULPS_BCST(g.of(r), v, v)
-		}
-		if g.training {
-			g.aimTraining()
-			inverse := GP32()
-			MOVL(g.of(r), inverse)
-			MOVL(inverse, Mem{Base: g.deviation})
-		}
-		g.finish(g.rows[r], lane, g.linearAddress(lane))
-	})
 }
 
 // each calls body for the rows in registers, after setting their rows in memory.
 func (g *together) each(body func(r, lane int)) {
 	for r := 0; r < len(g.rows); r += g.lanes {
-		i := GP64()
-		LEAQ(Mem{Base: g.i, Disp: r / g.lanes}, i)
-		CMPQ(i, g.last)
-		CMOVQGT(g.last, i)
-		g.row, g.at = GP64(), GP64()
-		MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
-		MOVLQSX(Mem{Base: pointer("linearRows"), Index: i, Scale: 4}, g.at)
+		g.setRows(r / g.lanes)
 		for lane := range g.lanes {
 			body(r+lane, lane)
 		}
 	}
+}
+
+// setRows sets the rows in memory of the row that is so many after the current one. It returns its index.
+func (g *together) setRows(after int) (i reg.GPVirtual) {
+	i = GP64()
+	LEAQ(Mem{Base: g.i, Disp: after}, i)
+	CMPQ(i, g.last)
+	CMOVQGT(g.last, i)
+	g.row, g.at = GP64(), GP64()
+	MOVLQSX(Mem{Base: pointer("rows"), Index: i, Scale: 4}, g.row)
+	MOVLQSX(Mem{Base: pointer("linearRows"), Index: i, Scale: 4}, g.at)
+	return i
 }
 
 // totals adds up, for each row, the numbers of the vector that terms leaves in a register. It returns

@@ -1,0 +1,85 @@
+package ultra_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tagnet/model/kernel"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+)
+
+// BenchmarkQuery compares queries in the shared way with the same queries propagated in the plain way, by the same kernels on one
+// core: test queries drawn at random, one after the other in both ways. The times are those of the processor. The metric times is
+// how many times faster the shared way is, without and with its share of what the queries of a base relation have in common.
+func BenchmarkQuery(b *testing.B) {
+	for _, folder := range []string{"wn18rr", "fb15k-237"} {
+		b.Run(folder, func(b *testing.B) {
+			d := read(b, folder, "test.txt")
+			k, err := kernel.Named("")
+			if err != nil {
+				b.Fatal(err)
+			}
+			m := ultra.New(golden.Drawn(1), d.graph, ultra.MeetingsOf(d.graph), k)
+			w, plain, scores := m.Worker(ultra.Layers), m.Plain(), make([]float32, d.graph.Entities)
+			queries, byBase := d.queries(), map[int32][]query{}
+			for _, q := range queries {
+				byBase[q.base] = append(byBase[q.base], q)
+			}
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			const each = 8 // queries of a base relation
+			var base *ultra.Base
+			var bases, shared, plainly processor
+			rng, relation := rand.New(rand.NewPCG(1, 2)), int32(0)
+			for b.Loop() {
+				if plainly.runs%each == 0 {
+					relation = queries[rng.IntN(len(queries))].base // the more queries, the more often
+					bases.measure(func() { base = m.Base(relation, 1, base) })
+				}
+				q := byBase[relation][rng.IntN(len(byBase[relation]))]
+				shared.measure(func() {
+					if err := w.Scores(base, q.source, q.relation, scores); err != nil {
+						b.Fatal(err)
+					}
+				})
+				plainly.measure(func() { plain.Scores(base, q.source, q.relation, scores) })
+			}
+			b.ReportMetric(bases.milliseconds(), "ms/base")
+			b.ReportMetric(shared.milliseconds(), "ms/query")
+			b.ReportMetric(plainly.milliseconds(), "ms/plain")
+			b.ReportMetric(plainly.milliseconds()/shared.milliseconds(), "times")
+			share := bases.milliseconds() * float64(len(byBase)) / float64(len(queries))
+			b.ReportMetric((plainly.milliseconds()+share)/(shared.milliseconds()+share), "times/with-base")
+		})
+	}
+}
+
+// processor adds up the time that the thread's processor takes.
+type processor struct {
+	total time.Duration
+	runs  int
+}
+
+func (p *processor) measure(do func()) {
+	begin := now()
+	do()
+	p.total += now() - begin
+	p.runs++
+}
+
+func (p *processor) milliseconds() float64 {
+	return p.total.Seconds() * 1000 / float64(p.runs)
+}
+
+func now() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}
