@@ -15,8 +15,8 @@ type Base struct {
 	tables [Layers][]float32
 	// shared have the outputs of the layers' linear maps for the ground states, without the bias, [V, 64], by rank.
 	shared [Layers][]float32
-	// ground has the ground states after the last layer, [V, 64], by rank.
-	ground []float32
+	// ground has the ground states after the last layer, middle those after middleLayer, [V, 64] each, by rank.
+	ground, middle []float32
 	// queries are those of the base relation and of its inverse.
 	queries [2]queryHead
 
@@ -112,8 +112,25 @@ func (m *Model) groundStates(b *Base, workers []*buffers) {
 			buffers.run(m.kernel, u)
 		})
 		x, next = next, x
+		if t+1 == middleLayer {
+			b.middle = append(b.middle[:0], x...)
+		}
 	}
 	b.ground, b.next = x, next
+}
+
+// updateAll updates all entities in layer t, from states x to next, [V, 64] each, by rank. source is the rank of the entity whose
+// boundary is query.
+func (m *Model) updateAll(b *Base, t int, source int32, query, x, next []float32, buffers *buffers) {
+	rows, r := m.layout.All(), receivers(m.layout.Senders, x, b.tables[t-1])
+	r.Previous = x
+	u := update{layer: &m.weights.entities[t-1], receivers: r, output: next}
+	for _, others := range [][]int32{rows[:source], rows[source+1:]} {
+		u.receivers.Rows = others
+		buffers.run(m.kernel, u)
+	}
+	u.receivers.Rows, u.receivers.Initial = rows[source:source+1], query
+	buffers.run(m.kernel, u)
 }
 
 // blocks calls do for blocks of consecutive rows of all entities, on a thread for each worker.
@@ -140,14 +157,17 @@ func (m *Model) groundScores(b *Base, direction int, workers []*buffers) {
 	})
 }
 
-// score sets the scores of entities with the given final states, [n, 64], of at most blockRows.
+// score sets the scores of entities with the given final states, [n, 64].
 func (b *buffers) score(m *Model, shift, states []float32, entities []int32, scores []float32) {
-	n, h := len(states)/Dim, &m.weights.head
-	hidden, values := b.hidden[:n*2*Dim], b.values[:n]
-	fillRows(hidden, shift)
-	m.kernel.Multiply(hidden, states, h.state, n, Dim, 2*Dim, true)
-	m.kernel.Score(values, hidden, h.output, h.last)
-	for i, value := range values {
-		scores[entities[i]] = value
+	h := &m.weights.head
+	for first := 0; first*Dim < len(states); first += headRows {
+		n := min(headRows, len(states)/Dim-first)
+		hidden, values := b.hidden[:n*2*Dim], b.values[:n]
+		fillRows(hidden, shift)
+		m.kernel.Multiply(hidden, states[first*Dim:], h.state, n, Dim, 2*Dim, true)
+		m.kernel.Score(values, hidden, h.output, h.last)
+		for i, value := range values {
+			scores[entities[first+i]] = value
+		}
 	}
 }

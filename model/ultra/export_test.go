@@ -35,28 +35,16 @@ func (m *Model) Plain() *Plain {
 
 // Scores sets scores, [V], to the logit of every entity.
 func (p *Plain) Scores(b *Base, source, relation int32, scores []float32) {
-	m, query, row := p.model, b.state(relation), int(p.model.layout.Row(source))
+	m, query, rank := p.model, b.state(relation), p.model.layout.Row(source)
 	clear(p.x)
-	copy(rowOf(p.x, int32(row)), query)
-	rows := m.layout.All()
-	for t := range Layers {
-		r := receivers(m.layout.Senders, p.x, b.tables[t])
-		r.Previous = p.x
-		u := update{layer: &m.weights.entities[t], receivers: r, output: p.next}
-		for _, others := range [][]int32{rows[:row], rows[row+1:]} {
-			u.receivers.Rows = others
-			p.buffers.run(m.kernel, u)
-		}
-		u.receivers.Rows, u.receivers.Initial = rows[row:row+1], query
-		p.buffers.run(m.kernel, u)
+	copy(rowOf(p.x, rank), query)
+	for t := 1; t <= Layers; t++ {
+		m.updateAll(b, t, rank, query, p.x, p.next, p.buffers)
 		p.x, p.next = p.next, p.x
 	}
 	shift := b.queries[0].shift
 	if relation != b.relation {
 		shift = b.queries[1].shift
 	}
-	for from := 0; from < len(rows); from += blockRows {
-		to := min(from+blockRows, len(rows))
-		p.buffers.score(m, shift, p.x[from*Dim:to*Dim], m.layout.Entities[from:], scores)
-	}
+	p.buffers.score(m, shift, p.x, m.layout.Entities, scores)
 }

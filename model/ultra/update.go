@@ -2,22 +2,30 @@ package ultra
 
 import "tagnet/model/kernel"
 
-// blockRows is the number of rows that are updated or scored at a time: their buffers stay in the second-level cache.
-const blockRows = 128
+// blockRows is the number of rows that are updated at a time, headRows that of rows that are scored: their buffers stay in the
+// second-level and in the first-level cache.
+const (
+	blockRows = 128
+	headRows  = 48
+)
 
 // buffers are those of a worker.
 type buffers struct {
 	features []float32 // of receivers: state and sum of messages, [blockRows, 128]
 	linear   []float32 // [blockRows, 64]
-	hidden   []float32 // of the head, [blockRows, 128]
-	values   []float32 // [blockRows]
+	hidden   []float32 // of the head, [headRows, 128]
+	values   []float32 // [headRows]
 	index    []int32   // 0, 1, 2, ..
+
+	// What is passed to the kernel, which would be allocated for each call otherwise.
+	receivers kernel.Receivers
+	update    kernel.NodeUpdate
 }
 
 func newBuffers() *buffers {
 	b := &buffers{
-		features: make([]float32, blockRows*2*Dim), linear: make([]float32, blockRows*Dim), hidden: make([]float32, blockRows*2*Dim),
-		values: make([]float32, blockRows), index: make([]int32, blockRows),
+		features: make([]float32, blockRows*2*Dim), linear: make([]float32, blockRows*Dim), hidden: make([]float32, headRows*2*Dim),
+		values: make([]float32, headRows), index: make([]int32, blockRows),
 	}
 	for i := range b.index {
 		b.index[i] = int32(i)
@@ -48,6 +56,8 @@ type update struct {
 
 // run computes the update block by block.
 func (b *buffers) run(k kernel.Kernel, u update) {
+	b.receivers = u.receivers
+	b.update = kernel.NodeUpdate{Dim: Dim, Bias: u.bias, Scale: u.scale, Shift: u.shift, Residual: u.receivers.Previous, Output: u.output}
 	rows := u.receivers.Rows
 	for len(rows) > 0 {
 		n := min(blockRows, len(rows))
@@ -59,8 +69,8 @@ func (b *buffers) run(k kernel.Kernel, u update) {
 func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
 	n, first := len(rows), int(rows[0])
 	linear := b.linear[:n*Dim]
-	u.receivers.Rows, u.receivers.FeatureRows = rows, b.index[:n]
-	k.Aggregate(&u.receivers, b.features)
+	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
+	k.Aggregate(&b.receivers, b.features)
 	if u.receivers.Previous == nil {
 		k.MultiplyRows(linear, b.features[Dim:], 2*Dim, u.matrix[Dim*Dim:], n, Dim, Dim, false)
 	} else {
@@ -69,15 +79,12 @@ func (b *buffers) block(k kernel.Kernel, u *update, rows []int32) {
 	if u.keep != nil {
 		copy(u.keep[first*Dim:], linear)
 	}
-	normalized := kernel.NodeUpdate{
-		Dim: Dim, Rows: rows, LinearRows: b.index[:n], Linear: linear, Bias: u.bias, Scale: u.scale, Shift: u.shift,
-		Residual: u.receivers.Previous, Output: u.output,
-	}
+	b.update.Rows, b.update.LinearRows, b.update.Linear = rows, b.index[:n], linear
 	if u.shared == nil {
-		k.Normalize(&normalized)
+		k.Normalize(&b.update)
 		return
 	}
-	k.NormalizeDifference(&normalized, u.shared, u.ranks[first:first+n])
+	k.NormalizeDifference(&b.update, u.shared, u.ranks[first:first+n])
 }
 
 // rowOf returns a view of a row of 64.

@@ -14,7 +14,11 @@ type Worker struct {
 	radius int
 	layout *window.Layout
 	source int32 // of the layout, -1 for none
-	// states are the differences of entities' states to the ground states, by row of the layout, before and after a layer.
+	// whole reports that the layout ends after middleLayer hops, within which nearly all entities are: later layers update all
+	// entities of the graph.
+	whole bool
+	// states are, before and after a layer, the differences of entities' states to the ground states, by row of the layout; of a
+	// whole graph after middleLayer the states themselves, by rank.
 	states, next []float32
 	buffers      *buffers
 	sent         int64
@@ -41,29 +45,48 @@ func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error
 		return fmt.Errorf("scoring source %d with %d scores, the graph has %d entities", source, len(scores), m.graph.Entities)
 	}
 	if source != w.source {
-		w.layout.Fill(source, w.radius, Layers, 0, graph.Removal{})
-		w.source = source
+		w.search(source)
 	}
 	w.propagate(b, b.state(relation))
 	q := &b.queries[direction]
-	copy(scores, q.scores)
-	w.scoreReached(b, q, scores)
+	if !w.whole {
+		copy(scores, q.scores)
+	}
+	w.score(b, q, scores)
 	return nil
 }
 
 // Sent returns the number of messages that the last call of Scores sent.
 func (w *Worker) Sent() int64 { return w.sent }
 
-// propagate computes the differences of the final states to the ground states, given the state of the query's relation.
+// middleLayer is the layer after which differences to the ground states are replaced by the states themselves where nearly all
+// entities differ: the few messages of ground states that are sent then take less time than reading the ground states.
+const middleLayer = 3
+
+// search lays out what the source reaches.
+func (w *Worker) search(source int32) {
+	w.source = source
+	w.layout.Fill(source, min(w.radius, middleLayer), Layers, 0, graph.Removal{})
+	w.whole = w.radius == Layers && 4*w.layout.Count() > 3*w.model.graph.Entities
+	if !w.whole && w.radius > middleLayer {
+		w.layout.Fill(source, w.radius, Layers, 0, graph.Removal{})
+	}
+}
+
+// propagate computes the differences of the final states to the ground states, or the final states of a whole graph, given the
+// state of the query's relation.
 //
 // Before layer t, the difference of an entity at distance t or more is zero. So in layer t an entity at distance t has messages
 // from its parents alone, one at distance t-1 from its siblings too, and all others from their children too.
 func (w *Worker) propagate(b *Base, query []float32) {
-	size := w.layout.Count() * Dim
-	w.states, w.next = buffer.Resize(w.states, size), buffer.Resize(w.next, size)
+	w.resize(w.layout.Count())
 	copy(w.states, query) // the source has row 0
 	w.sent = 0
 	for t := 1; t <= Layers; t++ {
+		if w.whole && t > middleLayer {
+			w.updateAll(b, t, query)
+			continue
+		}
 		w.updateRows(b, t, 0, 1, query)
 		nearer := min(t-1, w.radius+1) // levels whose entities have messages of all kinds
 		if nearer > 1 {
@@ -74,6 +97,26 @@ func (w *Worker) propagate(b *Base, query []float32) {
 		}
 		w.states, w.next = w.next, w.states
 	}
+}
+
+func (w *Worker) resize(rows int) {
+	w.states, w.next = buffer.Resize(w.states, rows*Dim), buffer.Resize(w.next, rows*Dim)
+}
+
+// updateAll updates all entities in layer t. Before the first such layer it adds the differences to the ground states.
+func (w *Worker) updateAll(b *Base, t int, query []float32) {
+	m := w.model
+	if t == middleLayer+1 {
+		differences := w.states
+		w.states = append(w.next[:0], b.middle...)
+		for row, rank := range w.layout.Ranks() {
+			m.kernel.Add(rowOf(w.states, rank), rowOf(differences, int32(row)))
+		}
+		w.next = buffer.Resize(differences, len(w.states))
+	}
+	m.updateAll(b, t, w.layout.Ranks()[0], query, w.states, w.next, w.buffers)
+	w.sent += m.graph.Edges()
+	w.states, w.next = w.next, w.states
 }
 
 // updateRows updates the entities of levels from to to-1, which are equally far from the layer's farthest ones or have messages of
@@ -94,16 +137,15 @@ func (w *Worker) updateRows(b *Base, t, from, to int, initial []float32) {
 	})
 }
 
-// scoreReached sets the scores of the entities whose states differ from the ground states.
-func (w *Worker) scoreReached(b *Base, q *queryHead, scores []float32) {
-	l, k := w.layout, w.model.kernel
-	for first := 0; first < l.Count(); first += blockRows {
-		n := min(blockRows, l.Count()-first)
-		states := w.buffers.linear[:n*Dim]
-		copy(states, w.states[first*Dim:])
-		for i, rank := range l.Ranks()[first : first+n] {
-			k.Add(states[i*Dim:(i+1)*Dim], rowOf(b.ground, rank))
-		}
-		w.buffers.score(w.model, q.shift, states, l.Entities[first:], scores)
+// score sets the scores of the entities whose states differ from the ground states.
+func (w *Worker) score(b *Base, q *queryHead, scores []float32) {
+	if w.whole {
+		w.buffers.score(w.model, q.shift, w.states, w.model.layout.Entities, scores)
+		return
 	}
+	l, k := w.layout, w.model.kernel
+	for row, rank := range l.Ranks() {
+		k.Add(rowOf(w.states, int32(row)), rowOf(b.ground, rank))
+	}
+	w.buffers.score(w.model, q.shift, w.states, l.Entities, scores)
 }
