@@ -48,3 +48,6 @@ func (p *Plain) Scores(b *Base, source, relation int32, scores []float32) {
 	}
 	p.buffers.score(m, shift, p.x, m.layout.Entities, scores)
 }
+
+// Whole reports whether the last query was propagated with whole states.
+func (w *Worker) Whole() bool { return w.whole }

@@ -5,6 +5,7 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/internal/buffer"
+	"tagnet/model/kernel"
 	"tagnet/model/window"
 )
 
@@ -66,9 +67,11 @@ const middleLayer = 3
 // search lays out what the source reaches.
 func (w *Worker) search(source int32) {
 	w.source = source
+	w.layout.Heard = middleLayer
 	w.layout.Fill(source, min(w.radius, middleLayer), Layers, 0, graph.Removal{})
 	w.whole = w.radius == Layers && 4*w.layout.Count() > 3*w.model.graph.Entities
-	if !w.whole && w.radius > middleLayer {
+	if !w.whole {
+		w.layout.Heard = Layers
 		w.layout.Fill(source, w.radius, Layers, 0, graph.Removal{})
 	}
 }
@@ -108,9 +111,13 @@ func (w *Worker) updateAll(b *Base, t int, query []float32) {
 	m := w.model
 	if t == middleLayer+1 {
 		differences := w.states
-		w.states = append(w.next[:0], b.middle...)
-		for row, rank := range w.layout.Ranks() {
-			m.kernel.Add(rowOf(w.states, rank), rowOf(differences, int32(row)))
+		w.states = buffer.Resize(w.next, m.graph.Entities*Dim)
+		for rank := range int32(m.graph.Entities) {
+			state := rowOf(w.states, rank)
+			copy(state, rowOf(b.middle, rank))
+			if row := w.layout.RowOfRank(rank); row != kernel.Unreached {
+				m.kernel.Add(state, rowOf(differences, row))
+			}
 		}
 		w.next = buffer.Resize(differences, len(w.states))
 	}
@@ -143,9 +150,9 @@ func (w *Worker) score(b *Base, q *queryHead, scores []float32) {
 		w.buffers.score(w.model, q.shift, w.states, w.model.layout.Entities, scores)
 		return
 	}
-	l, k := w.layout, w.model.kernel
+	l := w.layout
 	for row, rank := range l.Ranks() {
-		k.Add(rowOf(w.states, int32(row)), rowOf(b.ground, rank))
+		w.model.kernel.Add(rowOf(w.states, int32(row)), rowOf(b.ground, rank))
 	}
 	w.buffers.score(w.model, q.shift, w.states, l.Entities, scores)
 }

@@ -48,6 +48,37 @@ func Tables(p *parameters.Set[float64], relations []float64) (tables [][]float64
 //
 // Along a fact (h, r, t), h sends to t with the row of the inverse of r, and t to h with the row of r.
 func EntityStates(p *parameters.Set[float64], g *graph.Graph, tables [][]float64, source int32, query []float64) [][]float64 {
+	return propagate(p, g, tables, source, query, func(int, []float64) {})
+}
+
+// StatesWithin returns what EntityStates does where entities farther than radius edges from the source keep their ground states.
+func StatesWithin(p *parameters.Set[float64], g *graph.Graph, tables [][]float64, source int32, query []float64, radius int) [][]float64 {
+	ground := EntityStates(p, g, tables, -1, nil)
+	near := map[int32]bool{source: true}
+	for range radius {
+		for o := range int32(g.Entities) {
+			senders, _ := g.In(o)
+			for _, u := range senders {
+				if reached, ok := near[u]; ok && reached && !near[o] {
+					near[o] = false // until the end of the step
+				}
+			}
+		}
+		for o := range near {
+			near[o] = true
+		}
+	}
+	return propagate(p, g, tables, source, query, func(t int, states []float64) {
+		for o := range int32(g.Entities) {
+			if !near[o] {
+				copy(row(states, o), row(ground[t], o))
+			}
+		}
+	})
+}
+
+// propagate computes the states after each layer, which change may change.
+func propagate(p *parameters.Set[float64], g *graph.Graph, tables [][]float64, source int32, query []float64, change func(layer int, states []float64)) [][]float64 {
 	start := make([]float64, g.Entities*dim)
 	if source >= 0 {
 		copy(row(start, source), query)
@@ -62,7 +93,9 @@ func EntityStates(p *parameters.Set[float64], g *graph.Graph, tables [][]float64
 				addMessage(row(total, o), row(x, u), row(table, g.Inverse(relations[i])))
 			}
 		}
-		states = append(states, updateAll(p, fmt.Sprintf("entity_model.layers.%d.", t), x, total))
+		next := updateAll(p, fmt.Sprintf("entity_model.layers.%d.", t), x, total)
+		change(t+1, next)
+		states = append(states, next)
 	}
 	return states
 }

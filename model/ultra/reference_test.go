@@ -1,0 +1,83 @@
+package ultra_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	compare "tagnet/model/internal/golden"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+	"tagnet/model/ultra/internal/reference"
+)
+
+// TestScoresAreThoseOfTheReference compares the scores of random queries on random graphs, sparse and dense ones, exact and within
+// a radius. The memory of one base relation is reused for the next.
+func TestScoresAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	small := golden.Drawn(3)
+	wide := parameters.NewSet[float64](ultra.Layout())
+	for i, tensor := range small.Tensors {
+		for j, v := range tensor.Data {
+			wide.Tensors[i].Data[j] = float64(v)
+		}
+	}
+	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		seen := map[bool]int{}
+		for range 6 {
+			entities, relations := 20+rng.IntN(40), 1+rng.IntN(4)
+			g := compare.RandomGraph(t, rng, entities, relations, entities*(1+rng.IntN(4))/2)
+			meetings, edges := ultra.MeetingsOf(g), reference.RelationGraph(g)
+			m := ultra.New(small, g, meetings, k)
+			var b *ultra.Base
+			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
+				w := m.Worker(radius)
+				base := int32(rng.IntN(relations))
+				b = m.Base(base, 1+rng.IntN(3), b)
+				states := reference.RelationStates(wide, edges, g.RelationCount(), base)[ultra.Layers]
+				tables := reference.Tables(wide, states)
+				source := int32(rng.IntN(entities))
+				for _, relation := range []int32{base, g.Inverse(base)} {
+					scores := make([]float32, entities)
+					if err := w.Scores(b, source, relation, scores); err != nil {
+						t.Fatal(err)
+					}
+					seen[w.Whole()]++
+					query := states[int(relation)*ultra.Dim:][:ultra.Dim]
+					final := reference.StatesWithin(wide, g, tables, source, query, radius)[ultra.Layers]
+					want := reference.Scores(wide, final, query)
+					what := fmt.Sprintf("%d entities, %d edges, (%d, %d, ?), radius %d", entities, g.Edges(), source, relation, radius)
+					if err := compare.Compare(what, scores, want, compare.Tolerance32); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		if seen[true] == 0 || seen[false] == 0 {
+			t.Errorf("%d queries were propagated with whole states and %d with differences, want some of both", seen[true], seen[false])
+		}
+	})
+}
+
+// TestRefusesOtherQueries checks the errors of queries that do not fit the base relation or the graph.
+func TestRefusesOtherQueries(t *testing.T) {
+	t.Parallel()
+	g := compare.RandomGraph(t, rand.New(rand.NewPCG(7, 8)), 9, 2, 12)
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ultra.New(golden.Drawn(3), g, ultra.MeetingsOf(g), k)
+	b, w := m.Base(0, 1, nil), m.Worker(ultra.Layers)
+	for what, c := range map[string]struct{ source, relation, scores int32 }{
+		"another base relation": {0, 1, 9}, "the inverse of another": {0, 3, 9}, "no relation": {0, -1, 9},
+		"no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
+	} {
+		if err := w.Scores(b, c.source, c.relation, make([]float32, c.scores)); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}
