@@ -17,7 +17,11 @@ func FuzzPickle(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, file := range files {
+	published, err := filepath.Glob(filepath.Join(os.Getenv("TAGNET_DATA"), "ultra", "*.pth"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range append(files, published...) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
