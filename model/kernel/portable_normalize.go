@@ -297,7 +297,15 @@ func reluGradient(gradient, x float32) float32 {
 // addProducts computes into += x * y, entry by entry.
 func addProducts(into, x, y []float32) {
 	into, y = into[:len(x)], y[:len(x)]
-	for j := range x {
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		four, p, q := into[j:j+4:j+4], x[j:j+4:j+4], y[j:j+4:j+4]
+		four[0] += float32(p[0] * q[0])
+		four[1] += float32(p[1] * q[1])
+		four[2] += float32(p[2] * q[2])
+		four[3] += float32(p[3] * q[3])
+	}
+	for ; j < len(x); j++ {
 		into[j] += float32(x[j] * y[j])
 	}
 }
