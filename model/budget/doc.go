@@ -19,6 +19,7 @@
 //	rankings      560 a row of a shard's tables   results as rows and columns, of a shard that is scored and one that is written
 //	names         64 V                            serve: the map from names to ids
 //	requests      what --queue queries may hold   serve: answers, bodies, connections
+//	base relation 2304 V + 8 V + 2304 R           ULTRA: states that queries of a base relation share
 //	elements      24 MiB                          what is under way in the local runner
 //	garbage       1/8 of all but the first row    what Go has not collected yet
 //	a thread
@@ -31,6 +32,7 @@
 //	              + (60 E + 400 V) a              edges that a path may take; best paths to each entity, for 10 paths
 //	  serving     scoring, and training without a   paths need a backward pass
 //	              score network, 32 E (delta + 1)
+//	  ULTRA       512 V + 68 V + 12 E             states before and after a layer, and who sends to whom
 //	  searching   V (24 + 64 with distances) x words of 64 sources
 //
 // An estimate is an upper bound. The table compares it with measured peaks of resident memory (VmHWM),

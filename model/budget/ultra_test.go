@@ -1,0 +1,63 @@
+package budget_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"tagnet/model/budget"
+	"tagnet/model/graph"
+	"tagnet/model/kernel"
+	"tagnet/model/parameters"
+	"tagnet/model/ultra"
+)
+
+// TestUltraEstimateBoundsWhatIsHeld compares the live heap with the estimate, on a random graph that sources reach all of, and on
+// WN18RR. It is not parallel: the heap is the process's.
+func TestUltraEstimateBoundsWhatIsHeld(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	facts := make([]graph.Fact, 30_000)
+	for i := range facts {
+		facts[i] = graph.Fact{Head: int32(random.IntN(3000)), Relation: int32(random.IntN(40)), Tail: int32(random.IntN(3000))}
+	}
+	dense, err := graph.New(3000, 40, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareUltra(t, dense, facts)
+	sparse, facts := read(t, filepath.Join("../../../shared/data/wn18rr/train.txt"))
+	compareUltra(t, sparse, facts)
+}
+
+func compareUltra(t *testing.T, g *graph.Graph, facts []graph.Fact) {
+	t.Helper()
+	k, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meetings := int64(0)
+	before := live()
+	p := parameters.Initialize(ultra.Layout(), 1)
+	met := ultra.MeetingsOf(g)
+	for r := range int32(g.RelationCount()) {
+		for range met.Edges(r) {
+			meetings++
+		}
+	}
+	m := ultra.New(p, g, met, k)
+	b, w, scores := m.Base(0, 1, nil), m.Worker(ultra.Layers), make([]float32, g.Entities)
+	for i := range 8 {
+		if err := w.Scores(b, facts[i].Head, 0, scores); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := live() - before
+	runtime.KeepAlive([]any{p, met, m, b, w, scores})
+	e := budget.Ultra(budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}, meetings, 10, 1<<17)
+	estimate := row(e, "parameters") + row(e, "base relation") + e.Thread
+	t.Logf("%.1f MiB held, estimate %.1f", float64(held)/(1<<20), float64(estimate)/(1<<20))
+	if held > estimate || estimate > 3*held/2 {
+		t.Errorf("%d bytes are held, the estimate is %d", held, estimate)
+	}
+}
