@@ -1,0 +1,113 @@
+package ultra_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	compare "tagnet/model/internal/golden"
+	"tagnet/model/kernel"
+	"tagnet/model/parallel"
+	"tagnet/model/ultra"
+	"tagnet/model/ultra/internal/golden"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEdgesOfTheRelationGraph compares numbers of edges of each type, and of those from a relation to itself, with those of an
+// independent implementation.
+func TestEdgesOfTheRelationGraph(t *testing.T) {
+	t.Parallel()
+	for folder, want := range map[string][2][4]int{
+		"fb15k-237":              {{27060, 27060, 27060, 27060}, {474, 474, 128, 128}},
+		"wn18rr":                 {{380, 380, 380, 380}, {22, 22, 22, 22}},
+		"inductive/fb237_v1_ind": {{2842, 2842, 2842, 2842}, {284, 284, 30, 30}},
+		"umls":                   {{3440, 3440, 3440, 3440}, {92, 92, 52, 52}},
+	} {
+		t.Run(folder, func(t *testing.T) {
+			t.Parallel()
+			// The relations of the training graph that an inference graph lacks have no edges.
+			g := read(t, folder).graph
+			m := ultra.MeetingsOf(g)
+			var got [2][4]int
+			for a := range int32(g.RelationCount()) {
+				for kind, b := range m.Edges(a) {
+					got[0][kind]++
+					if a == b {
+						got[1][kind]++
+					}
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("edges and loops of each type (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMeetingsMerge adds the relations of each entity to one of several Meetings, in random order, and merges them.
+func TestMeetingsMerge(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 10 {
+		relations := 1 + rng.IntN(80) // more than a word
+		g := compare.RandomGraph(t, rng, 30, relations, 60)
+		want := ultra.MeetingsOf(g)
+		merged, shards := ultra.NewMeetings(relations), make([]*ultra.Meetings, 3)
+		for i := range shards {
+			shards[i] = ultra.NewMeetings(relations)
+		}
+		for _, u := range rng.Perm(g.Entities) {
+			row := make([]uint64, want.Words())
+			_, entering := g.In(int32(u))
+			for _, r := range entering {
+				leaves := g.Inverse(r)
+				row[leaves/64] |= 1 << (leaves % 64)
+			}
+			shards[rng.IntN(len(shards))].Add(row)
+		}
+		for _, i := range rng.Perm(len(shards)) {
+			if err := merged.Merge(shards[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, merged, cmp.AllowUnexported(ultra.Meetings{})); diff != "" {
+			t.Errorf("merged meetings differ from the graph's (-want +got):\n%s", diff)
+		}
+	}
+	if err := ultra.NewMeetings(2).Merge(ultra.NewMeetings(3)); err == nil {
+		t.Error("meetings of other relations are merged")
+	}
+}
+
+// TestThreadsChangeNoBit computes what queries share with several threads, and lets several workers read it at once.
+func TestThreadsChangeNoBit(t *testing.T) {
+	t.Parallel()
+	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
+		const entities, workers = 400, 3 // some blocks of rows
+		g := compare.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
+		m := ultra.New(golden.Drawn(5), g, ultra.MeetingsOf(g), k)
+		one, several := m.Base(1, 1, nil), m.Base(1, workers, nil)
+		if diff := cmp.Diff(m.Ground(one), m.Ground(several)); diff != "" {
+			t.Fatalf("ground states depend on the number of threads (-one +several):\n%s", diff)
+		}
+		score := func(w *ultra.Worker, b *ultra.Base, source int) []float32 {
+			scores := make([]float32, entities)
+			if err := w.Scores(b, int32(source), 4, scores); err != nil {
+				t.Error(err)
+			}
+			return scores
+		}
+		alone := m.Worker(ultra.Layers)
+		var each [workers]*ultra.Worker
+		for i := range each {
+			each[i] = m.Worker(ultra.Layers)
+		}
+		got := make([][]float32, 40)
+		parallel.Workers(workers, len(got), func(worker, source int) { got[source] = score(each[worker], several, source) })
+		for source := range got {
+			if diff := cmp.Diff(score(alone, one, source), got[source]); diff != "" {
+				t.Fatalf("source %d: scores depend on the number of threads (-one +several):\n%s", source, diff)
+			}
+		}
+	})
+}
