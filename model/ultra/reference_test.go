@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	compare "tagnet/model/internal/golden"
+	"tagnet/model/graph"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
@@ -17,13 +18,7 @@ import (
 // a radius. The memory of one base relation is reused for the next.
 func TestScoresAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	small := golden.Drawn(3)
-	wide := parameters.NewSet[float64](ultra.Layout())
-	for i, tensor := range small.Tensors {
-		for j, v := range tensor.Data {
-			wide.Tensors[i].Data[j] = float64(v)
-		}
-	}
+	small, wide := drawn()
 	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		seen := map[bool]int{}
@@ -60,6 +55,54 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 			t.Errorf("%d queries were propagated with whole states and %d with differences, want some of both", seen[true], seen[false])
 		}
 	})
+}
+
+// drawn returns weights in both precisions.
+func drawn() (*parameters.Set[float32], *parameters.Set[float64]) {
+	small, wide := golden.Drawn(3), parameters.NewSet[float64](ultra.Layout())
+	for i, tensor := range small.Tensors {
+		for j, v := range tensor.Data {
+			wide.Tensors[i].Data[j] = float64(v)
+		}
+	}
+	return small, wide
+}
+
+// TestRadiusWhereMostIsNear compares the scores of a source that reaches nearly everything within three edges, and the end of a
+// chain only beyond the radius.
+func TestRadiusWhereMostIsNear(t *testing.T) {
+	t.Parallel()
+	small, wide := drawn()
+	rng := rand.New(rand.NewPCG(3, 4))
+	const core, entities = 30, 36
+	var facts []graph.Fact
+	for range 5 * core {
+		facts = append(facts, graph.Fact{Head: int32(rng.IntN(core)), Relation: int32(rng.IntN(2)), Tail: int32(rng.IntN(core))})
+	}
+	for o := int32(core); o < entities; o++ {
+		facts = append(facts, graph.Fact{Head: o - 1, Relation: 1, Tail: o})
+	}
+	g, err := graph.New(entities, 2, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Named("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ultra.New(small, g, ultra.MeetingsOf(g), k)
+	b, scores := m.Base(0, 1, nil), make([]float32, entities)
+	states := reference.RelationStates(wide, reference.RelationGraph(g), g.RelationCount(), 0)[ultra.Layers]
+	tables, query := reference.Tables(wide, states), states[:ultra.Dim]
+	for radius := range ultra.Layers + 1 {
+		if err := m.Worker(radius).Scores(b, 0, 0, scores); err != nil {
+			t.Fatal(err)
+		}
+		final := reference.StatesWithin(wide, g, tables, 0, query, radius)[ultra.Layers]
+		if err := compare.Compare(fmt.Sprintf("radius %d", radius), scores, reference.Scores(wide, final, query), compare.Tolerance32); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestRefusesOtherQueries checks the errors of queries that do not fit the base relation or the graph.
