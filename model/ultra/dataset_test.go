@@ -18,17 +18,17 @@ import (
 	"tagnet/model/ultra/internal/golden"
 )
 
-// dataset is a graph with facts to ask for, by ids.
+// dataset is a graph with facts that are queried, by ids.
 type dataset struct {
-	graph *graph.Graph
-	asked []graph.Fact
+	graph   *graph.Graph
+	queried []graph.Fact
 	// known are the answers of (source, relation, ?) in all files, ascending.
 	known map[[2]int32][]int32
 }
 
-// read reads a folder of the data sets: the graph from its train.txt, what is asked from other files. Without the folder the test is
+// read reads a folder of the data sets: the graph from its train.txt, what is queried from other files. Without the folder the test is
 // skipped.
-func read(t testing.TB, folder string, asked ...string) *dataset {
+func read(t testing.TB, folder string, queried ...string) *dataset {
 	t.Helper()
 	folder = filepath.Join(golden.Data(), folder)
 	if _, err := os.Stat(folder); err != nil {
@@ -59,8 +59,8 @@ func read(t testing.TB, folder string, asked ...string) *dataset {
 	}
 	d := &dataset{graph: g, known: map[[2]int32][]int32{}}
 	for name, list := range facts {
-		if slices.Contains(asked, name) {
-			d.asked = append(d.asked, list...)
+		if slices.Contains(queried, name) {
+			d.queried = append(d.queried, list...)
 		}
 		for _, f := range list {
 			tails, heads := [2]int32{f.Head, f.Relation}, [2]int32{f.Tail, g.Inverse(f.Relation)}
@@ -78,7 +78,7 @@ type query struct{ base, source, relation, answer int32 }
 
 // queries returns those of both directions, in the order in which they share most.
 func (d *dataset) queries() (list []query) {
-	for _, f := range d.asked {
+	for _, f := range d.queried {
 		list = append(list, query{f.Relation, f.Head, f.Relation, f.Tail}, query{f.Relation, f.Tail, d.graph.Inverse(f.Relation), f.Head})
 	}
 	slices.SortFunc(list, func(a, b query) int {
@@ -115,13 +115,13 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32], radius int)
 }
 
 // TestPublishedMetrics compares with the metrics that the authors publish for their weights, and with those of an independent
-// implementation where they publish none. Of the inductive splits the graph is that of inference, and what is asked are its
+// implementation where they publish none. Of the inductive splits the graph is that of inference, and queried are its
 // validation and test facts together. The weights were trained on their facts, but not on those of the last three graphs.
 func TestPublishedMetrics(t *testing.T) {
 	inductive, transductive := []string{"valid.txt", "test.txt"}, []string{"test.txt"}
 	for _, c := range []struct {
 		folder, weights string
-		asked           []string
+		queried         []string
 		mrr, hits10     float64
 	}{
 		{"inductive/fb237_v1_ind", "ultra_3g.pth", inductive, .486, .657},
@@ -134,7 +134,7 @@ func TestPublishedMetrics(t *testing.T) {
 		{"nations", "ultra_3g.pth", transductive, .5424, .9801},
 	} {
 		t.Run(c.folder+" "+c.weights, func(t *testing.T) {
-			got := read(t, c.folder, c.asked...).evaluate(t, golden.Published(t, c.weights), ultra.Layers)
+			got := read(t, c.folder, c.queried...).evaluate(t, golden.Published(t, c.weights), ultra.Layers)
 			t.Logf("MRR %.4f, Hits@10 %.4f", got.MRR, got.Hits10)
 			if !(math.Abs(got.MRR-c.mrr) <= .001 && math.Abs(got.Hits10-c.hits10) <= .001) {
 				t.Errorf("MRR %.4f, Hits@10 %.4f, want %.4f, %.4f", got.MRR, got.Hits10, c.mrr, c.hits10)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	compare "tagnet/model/internal/golden"
 	"tagnet/model/graph"
+	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
 	"tagnet/model/ultra"
