@@ -1,7 +1,5 @@
 package kernel
 
-import "slices"
-
 // zeros replaces rows that are nil.
 var zeros [128]float32
 
@@ -80,10 +78,7 @@ func (r *Receivers) degrees(at int) (degree, copies *float32) {
 func (s *assembly) Aggregate(r *Receivers, features []float32) {
 	n := r.Count()
 	switch {
-	case n > 0 && s.sumsAll(r):
-		s.sum(r, features)
-		return
-	case s.addsUp(r):
+	case n > 0 && s.addsUp(r):
 		s.aggregateSums(r, features)
 		return
 	case !s.supports(r) || n == 0:
@@ -106,33 +101,12 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 	})
 }
 
-// sumsAll reports whether the assembly computes the sums of these receivers: those of DistMult's messages, in whole
-// stripes.
-func (s *assembly) sumsAll(r *Receivers) bool {
-	return r.Message == DistMult && r.Reduction == Sum && r.laneDim()%s.sumStripes[len(s.sumStripes)-1].columns == 0
-}
-
-// sum computes features with the reduction Sum, lane by lane.
-func (s *assembly) sum(r *Receivers, features []float32) {
-	n, lane, size, senders := r.Count(), r.laneDim(), len(features)/r.lanes(), &r.Senders
-	for at := 0; at < r.Dim; {
-		p := s.sumStripes[slices.IndexFunc(s.sumStripes, func(p sumStripe) bool { return p.columns <= lane-at%lane })]
-		previous, stride := r.previous(at)
-		initial, _ := r.boundary(at)
-		degree, copies := r.degrees(at)
-		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
-			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
-			initial, degree, copies, &features[at/lane*size+at%lane], 4*r.Dim, 4*lane)
-		at += p.columns
-	}
-}
-
 // AggregateBackward uses assembly where Aggregate does with PNA, except for the boundary's gradient,
 // which only the source has.
 func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
 	n := r.Count()
 	switch {
-	case s.addsUp(r):
+	case r.lanes() == 1 && s.addsUp(r):
 		s.backwardSums(r, features, gradient, g)
 		return
 	case !s.supports(r) || n == 0:

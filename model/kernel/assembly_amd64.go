@@ -26,10 +26,10 @@ type assembly struct {
 	// stripes are the widths of columns that aggregations support, widest first; the last one
 	// divides the others.
 	stripes []stripe
-	// sums add up DistMult's messages to one receiver, sums[i] for i+1 vectors of every row.
-	sums [2]sums
-	// sumStripes are the widths of columns that sums of messages support, widest first.
-	sumStripes []sumStripe
+	// sumsBackward go over DistMult's messages to one receiver, sumsBackward[i] for i+1 vectors of every row.
+	sumsBackward [2]sumBackward
+	// sums are the widths of columns that sums of messages support, widest first.
+	sums []sumStripe
 	// fold, foldTwo and unfold handle whole vectors.
 	fold      func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo   func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
@@ -71,14 +71,14 @@ type sumStripe struct {
 var avx512 = &assembly{
 	name: "avx512", floats: 16, vectors: vectorsAVX512,
 	multiply: multiply32AVX512, multiplyMasked: multiplyMaskedAVX512,
-	sums: [2]sums{{addProductsAVX512, backwardProductsAVX512}, {addTwoProductsAVX512, backwardTwoProductsAVX512}},
-	fold: foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, partition: partitionAVX512,
+	sumsBackward: [2]sumBackward{backwardProductsAVX512, backwardTwoProductsAVX512},
+	fold:         foldAVX512, foldTwo: foldTwoAVX512, unfold: unfoldAVX512, score: scoreAVX512, partition: partitionAVX512,
 	stripes: []stripe{
 		{64, aggregate64AVX512, aggregateBackward64AVX512},
 		{32, aggregate32AVX512, aggregateBackward32AVX512},
 		{16, aggregate16AVX512, aggregateBackward16AVX512},
 	},
-	sumStripes: []sumStripe{{64, sum64AVX512}, {32, sum32AVX512}, {16, sum16AVX512}},
+	sums: []sumStripe{{64, sum64AVX512}, {32, sum32AVX512}, {16, sum16AVX512}},
 	widths: []width{
 		{32, normalize32AVX512, normalizeTwo32AVX512, normalizeTraining32AVX512, nil, normalizeBackward32AVX512},
 		{64, normalize64AVX512, normalizeTwo64AVX512, normalizeTraining64AVX512, normalizeDifference64AVX512, normalizeBackward64AVX512},
@@ -89,10 +89,10 @@ var avx512 = &assembly{
 var avx2 = &assembly{
 	name: "avx2", floats: 8, vectors: vectorsAVX2,
 	multiply: multiply16AVX2, multiplyMasked: multiplyMaskedAVX2,
-	sums: [2]sums{{addProductsAVX2, backwardProductsAVX2}, {addTwoProductsAVX2, backwardTwoProductsAVX2}},
-	fold: foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, partition: partitionAVX2,
-	stripes:    []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
-	sumStripes: []sumStripe{{64, sum64AVX2}, {32, sum32AVX2}, {16, sum16AVX2}},
+	sumsBackward: [2]sumBackward{backwardProductsAVX2, backwardTwoProductsAVX2},
+	fold:         foldAVX2, foldTwo: foldTwoAVX2, unfold: unfoldAVX2, score: scoreAVX2, partition: partitionAVX2,
+	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
+	sums:    []sumStripe{{64, sum64AVX2}, {32, sum32AVX2}, {16, sum16AVX2}, {8, sum8AVX2}},
 	widths: []width{
 		{32, normalize32AVX2, normalizeTwo32AVX2, normalizeTraining32AVX2, nil, normalizeBackward32AVX2},
 		{64, normalize64AVX2, normalizeTwo64AVX2, normalizeTraining64AVX2, normalizeDifference64AVX2, normalizeBackward64AVX2},

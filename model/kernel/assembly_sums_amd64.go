@@ -1,45 +1,53 @@
 package kernel
 
-// sums has the loops over one receiver's senders for DistMult with Sum or Mean, over some columns of every
-// row. Tables and the sum point to the first of them, states to that of row StateOffset. bySum is the
-// gradient that every message receives.
-type sums struct {
-	add      func(sum, states, embeddings *float32, senders, relations *int32, count, stride int)
-	backward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
-}
+import "slices"
 
-// addsUp reports whether the assembly adds up these receivers' messages: it takes whole vectors of
-// one lane.
+// sumBackward has the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean,
+// over some columns of every row. Tables point to the first of them, states to that of row StateOffset. bySum is
+// the gradient that every message receives.
+type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
+
+// addsUp reports whether the assembly adds up these receivers' messages: those of DistMult, in whole vectors.
 func (s *assembly) addsUp(r *Receivers) bool {
-	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.lanes() == 1 && r.Dim%s.floats == 0
+	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.laneDim()%s.floats == 0
 }
 
-// eachSum calls visit with the columns of a row, from one on, and the loops that take them.
-func (s *assembly) eachSum(dim int, visit func(at int, by *sums)) {
-	for at := 0; at < dim; {
-		vectors := min((dim-at)/s.floats, len(s.sums))
-		visit(at, &s.sums[vectors-1])
-		at += vectors * s.floats
+// aggregateSums is Aggregate for Sum and Mean, lane by lane.
+func (s *assembly) aggregateSums(r *Receivers, features []float32) {
+	n, lane, size, senders := r.Count(), r.laneDim(), len(features)/r.lanes(), &r.Senders
+	for at := 0; at < r.Dim; {
+		p := s.sums[slices.IndexFunc(s.sums, func(p sumStripe) bool { return p.columns <= lane-at%lane })]
+		previous, stride := r.previous(at)
+		initial, _ := r.boundary(at)
+		degree, copies := r.degrees(at)
+		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
+			initial, degree, copies, &features[at/lane*size+at%lane], 4*r.Dim, 4*lane)
+		at += p.columns
+	}
+	if r.Reduction != Mean {
+		return
+	}
+	for i, at := range r.FeatureRows {
+		for l := range r.lanes() {
+			scaleBy(features[l*size+(2*int(at)+1)*lane:][:lane], r.MeanFactor[r.Rows[i]])
+		}
 	}
 }
 
-// aggregateSums is Aggregate for Sum and Mean.
-func (s *assembly) aggregateSums(r *Receivers, features []float32) {
-	width, d := r.Width(), r.Dim
-	for i, at := range r.FeatureRows {
-		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
-		set := r.start(0, row)
-		if copies := r.copies(o); copies > 0 {
-			set.addCopies(r.DegreeMessage, copies)
-		}
-		if begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end {
-			senders, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
-			s.eachSum(d, func(at int, by *sums) {
-				by.add(&set.sum[at], &r.States[r.StateOffset*d+at], &r.RelationEmbeddings[at], &senders[0], &relations[0], len(senders), 4*d)
-			})
-		}
-		set.finish(r.Reduction, r.MeanFactor[o])
-		r.copyPrevious(o, 0, row)
+// scaleBy multiplies the entries of a row by a factor.
+func scaleBy(row []float32, factor float32) {
+	for j := range row {
+		row[j] *= factor
+	}
+}
+
+// eachSum calls visit with the columns of a row, from one on, and the loops that take them.
+func (s *assembly) eachSum(dim int, visit func(at int, backward sumBackward)) {
+	for at := 0; at < dim; {
+		vectors := min((dim-at)/s.floats, len(s.sumsBackward))
+		visit(at, s.sumsBackward[vectors-1])
+		at += vectors * s.floats
 	}
 }
 
@@ -59,9 +67,9 @@ func (s *assembly) backwardSums(r *Receivers, features, gradient []float32, g *G
 		set.scatterCopies(r, g, o)
 		if begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end {
 			senders, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
-			s.eachSum(d, func(at int, by *sums) {
+			s.eachSum(d, func(at int, backward sumBackward) {
 				first := r.StateOffset*d + at
-				by.backward(&set.level[at], &r.States[first], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, first), gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at),
+				backward(&set.level[at], &r.States[first], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, first), gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at),
 					&senders[0], &relations[0], len(senders), 4*d)
 			})
 		}

@@ -1174,9 +1174,9 @@ end71:
 	VZEROUPPER
 	RET
 
-// func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sum16AVX2(SB), NOSPLIT, $0-144
+TEXT ·sum8AVX2(SB), NOSPLIT, $0-144
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -1190,19 +1190,16 @@ receiver76:
 	MOVLQSX      (SI)(BX*4), SI
 	MOVQ         initial+96(FP), DI
 	VMOVUPS      (DI), Y0
-	VMOVUPS      32(DI), Y1
 	MOVQ         copies+112(FP), DI
 	TESTQ        DI, DI
 	JZ           none78
-	VXORPS       Y2, Y2, Y2
-	VBROADCASTSS (DI)(SI*4), Y3
-	VUCOMISS     X2, X3
+	VXORPS       Y1, Y1, Y1
+	VBROADCASTSS (DI)(SI*4), Y2
+	VUCOMISS     X1, X2
 	JLS          none78
 	MOVQ         degree+104(FP), DI
-	VMULPS       (DI), Y3, Y2
-	VADDPS       Y2, Y0, Y0
-	VMULPS       32(DI), Y3, Y2
-	VADDPS       Y2, Y1, Y1
+	VMULPS       (DI), Y2, Y1
+	VADDPS       Y1, Y0, Y0
 
 none78:
 	LEAQ    (SI)(SI*2), DI
@@ -1233,6 +1230,95 @@ loop80:
 	MOVLQSX    (R10)(R8*4), R13
 	IMULQ      AX, R12
 	IMULQ      AX, R13
+	VMOVUPS    (CX)(R12*1), Y1
+	VMULPS     (DX)(R13*1), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	INCQ       R8
+	CMPQ       R8, DI
+	JL         loop80
+
+none79:
+	MOVQ    featureStride+136(FP), DI
+	MOVQ    previous+80(FP), R8
+	MOVQ    features+120(FP), R9
+	MOVQ    featureRows+16(FP), R10
+	MOVLQSX (R10)(BX*4), R10
+	IMULQ   DI, R10
+	IMUL3Q  $0x02, R10, R10
+	ADDQ    R10, R9
+	MOVQ    previousStride+88(FP), R10
+	IMULQ   R10, SI
+	ADDQ    SI, R8
+	VMOVUPS (R8), Y1
+	VMOVUPS Y1, (R9)
+	ADDQ    DI, R9
+	VMOVUPS Y0, (R9)
+	INCQ    BX
+	JMP     receiver76
+
+end77:
+	VZEROUPPER
+	RET
+
+// func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·sum16AVX2(SB), NOSPLIT, $0-144
+	MOVQ stride+128(FP), AX
+	MOVQ states+64(FP), CX
+	MOVQ embeddings+72(FP), DX
+	XORQ BX, BX
+
+receiver81:
+	MOVQ         count+0(FP), SI
+	CMPQ         BX, SI
+	JGE          end82
+	MOVQ         rows+8(FP), SI
+	MOVLQSX      (SI)(BX*4), SI
+	MOVQ         initial+96(FP), DI
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	MOVQ         copies+112(FP), DI
+	TESTQ        DI, DI
+	JZ           none83
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS (DI)(SI*4), Y3
+	VUCOMISS     X2, X3
+	JLS          none83
+	MOVQ         degree+104(FP), DI
+	VMULPS       (DI), Y3, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       32(DI), Y3, Y2
+	VADDPS       Y2, Y1, Y1
+
+none83:
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    begins+24(FP), R8
+	MOVLQSX (R8)(DI*4), R8
+	MOVQ    ends+32(FP), R9
+	MOVLQSX (R9)(DI*4), DI
+	CMPQ    R8, DI
+	JGE     none84
+	MOVQ    senders+40(FP), R9
+	MOVQ    relations+48(FP), R10
+	MOVQ    last+56(FP), R11
+
+loop85:
+	LEAQ       16(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT0 (CX)(R12*1)
+	LEAQ       48(R8), R12
+	CMPQ       R12, R11
+	CMOVQGT    R11, R12
+	MOVLQSX    (R9)(R12*4), R12
+	IMULQ      AX, R12
+	PREFETCHT1 (CX)(R12*1)
+	MOVLQSX    (R9)(R8*4), R12
+	MOVLQSX    (R10)(R8*4), R13
+	IMULQ      AX, R12
+	IMULQ      AX, R13
 	VMOVUPS    (CX)(R12*1), Y2
 	VMULPS     (DX)(R13*1), Y2, Y2
 	VADDPS     Y2, Y0, Y0
@@ -1241,9 +1327,9 @@ loop80:
 	VADDPS     Y3, Y1, Y1
 	INCQ       R8
 	CMPQ       R8, DI
-	JL         loop80
+	JL         loop85
 
-none79:
+none84:
 	MOVQ    featureStride+136(FP), DI
 	MOVQ    previous+80(FP), R8
 	MOVQ    features+120(FP), R9
@@ -1263,9 +1349,9 @@ none79:
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
 	INCQ    BX
-	JMP     receiver76
+	JMP     receiver81
 
-end77:
+end82:
 	VZEROUPPER
 	RET
 
@@ -1277,10 +1363,10 @@ TEXT ·sum32AVX2(SB), NOSPLIT, $0-144
 	MOVQ embeddings+72(FP), DX
 	XORQ BX, BX
 
-receiver81:
+receiver86:
 	MOVQ         count+0(FP), SI
 	CMPQ         BX, SI
-	JGE          end82
+	JGE          end87
 	MOVQ         rows+8(FP), SI
 	MOVLQSX      (SI)(BX*4), SI
 	MOVQ         initial+96(FP), DI
@@ -1290,11 +1376,11 @@ receiver81:
 	VMOVUPS      96(DI), Y3
 	MOVQ         copies+112(FP), DI
 	TESTQ        DI, DI
-	JZ           none83
+	JZ           none88
 	VXORPS       Y4, Y4, Y4
 	VBROADCASTSS (DI)(SI*4), Y5
 	VUCOMISS     X4, X5
-	JLS          none83
+	JLS          none88
 	MOVQ         degree+104(FP), DI
 	VMULPS       (DI), Y5, Y4
 	VADDPS       Y4, Y0, Y0
@@ -1305,19 +1391,19 @@ receiver81:
 	VMULPS       96(DI), Y5, Y4
 	VADDPS       Y4, Y3, Y3
 
-none83:
+none88:
 	LEAQ    (SI)(SI*2), DI
 	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     none84
+	JGE     none89
 	MOVQ    senders+40(FP), R9
 	MOVQ    relations+48(FP), R10
 	MOVQ    last+56(FP), R11
 
-loop85:
+loop90:
 	LEAQ       16(R8), R12
 	CMPQ       R12, R11
 	CMOVQGT    R11, R12
@@ -1349,9 +1435,9 @@ loop85:
 	VADDPS     Y5, Y3, Y3
 	INCQ       R8
 	CMPQ       R8, DI
-	JL         loop85
+	JL         loop90
 
-none84:
+none89:
 	MOVQ    featureStride+136(FP), DI
 	MOVQ    previous+80(FP), R8
 	MOVQ    features+120(FP), R9
@@ -1377,9 +1463,9 @@ none84:
 	VMOVUPS Y2, 64(R9)
 	VMOVUPS Y3, 96(R9)
 	INCQ    BX
-	JMP     receiver81
+	JMP     receiver86
 
-end82:
+end87:
 	VZEROUPPER
 	RET
 
@@ -1391,10 +1477,10 @@ TEXT ·sum64AVX2(SB), NOSPLIT, $0-144
 	MOVQ embeddings+72(FP), DX
 	XORQ BX, BX
 
-receiver86:
+receiver91:
 	MOVQ         count+0(FP), SI
 	CMPQ         BX, SI
-	JGE          end87
+	JGE          end92
 	MOVQ         rows+8(FP), SI
 	MOVLQSX      (SI)(BX*4), SI
 	MOVQ         initial+96(FP), DI
@@ -1408,11 +1494,11 @@ receiver86:
 	VMOVUPS      224(DI), Y7
 	MOVQ         copies+112(FP), DI
 	TESTQ        DI, DI
-	JZ           none88
+	JZ           none93
 	VXORPS       Y8, Y8, Y8
 	VBROADCASTSS (DI)(SI*4), Y9
 	VUCOMISS     X8, X9
-	JLS          none88
+	JLS          none93
 	MOVQ         degree+104(FP), DI
 	VMULPS       (DI), Y9, Y8
 	VADDPS       Y8, Y0, Y0
@@ -1431,19 +1517,19 @@ receiver86:
 	VMULPS       224(DI), Y9, Y8
 	VADDPS       Y8, Y7, Y7
 
-none88:
+none93:
 	LEAQ    (SI)(SI*2), DI
 	MOVQ    begins+24(FP), R8
 	MOVLQSX (R8)(DI*4), R8
 	MOVQ    ends+32(FP), R9
 	MOVLQSX (R9)(DI*4), DI
 	CMPQ    R8, DI
-	JGE     none89
+	JGE     none94
 	MOVQ    senders+40(FP), R9
 	MOVQ    relations+48(FP), R10
 	MOVQ    last+56(FP), R11
 
-loop90:
+loop95:
 	LEAQ       16(R8), R12
 	CMPQ       R12, R11
 	CMOVQGT    R11, R12
@@ -1490,9 +1576,9 @@ loop90:
 	VADDPS     Y9, Y7, Y7
 	INCQ       R8
 	CMPQ       R8, DI
-	JL         loop90
+	JL         loop95
 
-none89:
+none94:
 	MOVQ    featureStride+136(FP), DI
 	MOVQ    previous+80(FP), R8
 	MOVQ    features+120(FP), R9
@@ -1530,9 +1616,9 @@ none89:
 	VMOVUPS Y6, 192(R9)
 	VMOVUPS Y7, 224(R9)
 	INCQ    BX
-	JMP     receiver86
+	JMP     receiver91
 
-end87:
+end92:
 	VZEROUPPER
 	RET
 
@@ -1550,9 +1636,9 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row91:
+row96:
 	CMPQ         BX, AX
-	JGE          end92
+	JGE          end97
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1633,9 +1719,9 @@ row91:
 	VADDPS       96(R10)(R9*1), Y4, Y4
 	VMOVUPS      Y4, 96(R11)(R8*1)
 	INCQ         BX
-	JMP          row91
+	JMP          row96
 
-end92:
+end97:
 	VZEROUPPER
 	RET
 
@@ -1655,9 +1741,9 @@ TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row93:
+row98:
 	CMPQ         BX, AX
-	JGE          end94
+	JGE          end99
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -1815,9 +1901,9 @@ row93:
 	VADDPS       224(R11)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 224(R12)(R9*1)
 	INCQ         BX
-	JMP          row93
+	JMP          row98
 
-end94:
+end99:
 	VZEROUPPER
 	RET
 
@@ -1836,9 +1922,9 @@ TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y9
 
-row95:
+row100:
 	CMPQ         BX, AX
-	JGE          end96
+	JGE          end101
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1959,9 +2045,9 @@ row95:
 	VADDPS       96(R12)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 96(R13)(R8*1)
 	INCQ         BX
-	JMP          row95
+	JMP          row100
 
-end96:
+end101:
 	VZEROUPPER
 	RET
 
@@ -1981,9 +2067,9 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row97:
+row102:
 	CMPQ         BX, AX
-	JGE          end98
+	JGE          end103
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2057,7 +2143,7 @@ row97:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none99
+	JZ           none104
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -2071,9 +2157,9 @@ row97:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none99:
+none104:
 	TESTQ   DI, DI
-	JZ      none100
+	JZ      none105
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -2091,7 +2177,7 @@ none99:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none100:
+none105:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -2138,7 +2224,7 @@ none100:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none101
+	JZ           none106
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -2152,11 +2238,11 @@ none100:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none101:
+none106:
 	INCQ BX
-	JMP  row97
+	JMP  row102
 
-end98:
+end103:
 	VZEROUPPER
 	RET
 
@@ -2174,9 +2260,9 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-row102:
+row107:
 	CMPQ         BX, AX
-	JGE          end103
+	JGE          end108
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2301,9 +2387,9 @@ row102:
 	VADDPS       224(R10)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R11)(R8*1)
 	INCQ         BX
-	JMP          row102
+	JMP          row107
 
-end103:
+end108:
 	VZEROUPPER
 	RET
 
@@ -2323,9 +2409,9 @@ TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-row104:
+row109:
 	CMPQ         BX, AX
-	JGE          end105
+	JGE          end110
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2571,9 +2657,9 @@ row104:
 	VADDPS       480(R11)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 480(R12)(R9*1)
 	INCQ         BX
-	JMP          row104
+	JMP          row109
 
-end105:
+end110:
 	VZEROUPPER
 	RET
 
@@ -2592,9 +2678,9 @@ TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y13
 
-row106:
+row111:
 	CMPQ         BX, AX
-	JGE          end107
+	JGE          end112
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2791,9 +2877,9 @@ row106:
 	VADDPS       224(R12)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 224(R13)(R8*1)
 	INCQ         BX
-	JMP          row106
+	JMP          row111
 
-end107:
+end112:
 	VZEROUPPER
 	RET
 
@@ -2813,9 +2899,9 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-row108:
+row113:
 	CMPQ         BX, AX
-	JGE          end109
+	JGE          end114
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2941,7 +3027,7 @@ row108:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none110
+	JZ           none115
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -2967,9 +3053,9 @@ row108:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none110:
+none115:
 	TESTQ   DI, DI
-	JZ      none111
+	JZ      none116
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -3003,7 +3089,7 @@ none110:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none111:
+none116:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -3078,7 +3164,7 @@ none111:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none112
+	JZ           none117
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -3104,80 +3190,11 @@ none111:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none112:
+none117:
 	INCQ BX
-	JMP  row108
-
-end109:
-	VZEROUPPER
-	RET
-
-// func addProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-// Requires: AVX
-TEXT ·addProductsAVX2(SB), NOSPLIT, $0-56
-	MOVQ    sum+0(FP), AX
-	MOVQ    states+8(FP), CX
-	MOVQ    embeddings+16(FP), DX
-	VMOVUPS (AX), Y0
-	MOVQ    senders+24(FP), BX
-	MOVQ    relations+32(FP), SI
-	MOVQ    count+40(FP), DI
-	MOVQ    stride+48(FP), R8
-
-message113:
-	TESTQ   DI, DI
-	JZ      end114
-	MOVLQSX (BX), R9
-	MOVLQSX (SI), R10
-	IMULQ   R8, R9
-	IMULQ   R8, R10
-	VMOVUPS (CX)(R9*1), Y1
-	VMULPS  (DX)(R10*1), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	ADDQ    $0x04, BX
-	ADDQ    $0x04, SI
-	DECQ    DI
-	JMP     message113
+	JMP  row113
 
 end114:
-	VMOVUPS Y0, (AX)
-	VZEROUPPER
-	RET
-
-// func addTwoProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-// Requires: AVX
-TEXT ·addTwoProductsAVX2(SB), NOSPLIT, $0-56
-	MOVQ    sum+0(FP), AX
-	MOVQ    states+8(FP), CX
-	MOVQ    embeddings+16(FP), DX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    senders+24(FP), BX
-	MOVQ    relations+32(FP), SI
-	MOVQ    count+40(FP), DI
-	MOVQ    stride+48(FP), R8
-
-message115:
-	TESTQ   DI, DI
-	JZ      end116
-	MOVLQSX (BX), R9
-	MOVLQSX (SI), R10
-	IMULQ   R8, R9
-	IMULQ   R8, R10
-	VMOVUPS (CX)(R9*1), Y2
-	VMULPS  (DX)(R10*1), Y2, Y2
-	VADDPS  Y2, Y0, Y0
-	VMOVUPS 32(CX)(R9*1), Y3
-	VMULPS  32(DX)(R10*1), Y3, Y3
-	VADDPS  Y3, Y1, Y1
-	ADDQ    $0x04, BX
-	ADDQ    $0x04, SI
-	DECQ    DI
-	JMP     message115
-
-end116:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -3195,9 +3212,9 @@ TEXT ·backwardProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message117:
+message118:
 	TESTQ   R8, R8
-	JZ      end118
+	JZ      end119
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3211,9 +3228,9 @@ message117:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message117
+	JMP     message118
 
-end118:
+end119:
 	VZEROUPPER
 	RET
 
@@ -3232,9 +3249,9 @@ TEXT ·backwardTwoProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message119:
+message120:
 	TESTQ   R8, R8
-	JZ      end120
+	JZ      end121
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3254,9 +3271,9 @@ message119:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message119
+	JMP     message120
 
-end120:
+end121:
 	VZEROUPPER
 	RET
 
@@ -3276,9 +3293,9 @@ TEXT ·normalizeDifference64AVX2(SB), NOSPLIT, $0-96
 	MOVQ         AX, R8
 	DECQ         R8
 
-row121:
+row122:
 	CMPQ         BX, AX
-	JGE          end122
+	JGE          end123
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -3547,9 +3564,9 @@ row121:
 	VSUBPS       224(R12)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R12)(R9*1)
 	INCQ         BX
-	JMP          row121
+	JMP          row122
 
-end122:
+end123:
 	VZEROUPPER
 	RET
 
@@ -3565,9 +3582,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next123:
+next124:
 	CMPQ    DI, AX
-	JGE     end124
+	JGE     end125
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -3577,9 +3594,9 @@ next123:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next123
+	JMP     next124
 
-end124:
+end125:
 	VZEROUPPER
 	RET
 
@@ -3598,9 +3615,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next125:
+next126:
 	CMPQ    R8, AX
-	JGE     end126
+	JGE     end127
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -3615,9 +3632,9 @@ next125:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next125
+	JMP     next126
 
-end126:
+end127:
 	VZEROUPPER
 	RET
 
@@ -3633,9 +3650,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next127:
+next128:
 	CMPQ    DI, AX
-	JGE     end128
+	JGE     end129
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -3646,9 +3663,9 @@ next127:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next127
+	JMP     next128
 
-end128:
+end129:
 	VZEROUPPER
 	RET
 
@@ -3678,11 +3695,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver129:
+receiver130:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done130
+	JGE          done131
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3709,7 +3726,7 @@ receiver129:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several131
+	JG           several132
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3733,11 +3750,11 @@ receiver129:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known133
+	JZ           known134
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach134:
+reach135:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3748,9 +3765,9 @@ reach134:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach134
+	JNZ     reach135
 
-known133:
+known134:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3787,18 +3804,18 @@ known133:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end132
+	JMP       end133
 
-several131:
+several132:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop135:
+loop136:
 	CMPQ     R8, $0x08
-	JL       rest136
+	JL       rest137
 	VPCMPEQD Y12, Y12, Y12
 
-classify137:
+classify138:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3816,11 +3833,11 @@ classify137:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known139
+	JZ         known140
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach140:
+reach141:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3831,9 +3848,9 @@ reach140:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach140
+	JNZ     reach141
 
-known139:
+known140:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3870,20 +3887,20 @@ known139:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop135
+	JMP       loop136
 
-rest136:
+rest137:
 	TESTQ        R8, R8
-	JLE          end138
+	JLE          end139
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify137
+	JMP          classify138
 
-end138:
+end139:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3893,7 +3910,7 @@ end138:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy141:
+copy142:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3901,7 +3918,7 @@ copy141:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy141
+	JL      copy142
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3911,7 +3928,7 @@ copy141:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy142:
+copy143:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3919,14 +3936,14 @@ copy142:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy142
+	JL      copy143
 
-end132:
+end133:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver129
+	JMP  receiver130
 
-done130:
+done131:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -4201,19 +4218,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row143:
+row144:
 	TESTQ  BX, BX
-	JLE    end145
+	JLE    end146
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column144:
+column145:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column144
+	JL           column145
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -4226,9 +4243,9 @@ column144:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row143
+	JMP          row144
 
-end145:
+end146:
 	VZEROUPPER
 	RET
 
@@ -4239,9 +4256,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors146:
+vectors147:
 	CMPQ    DX, $0x00000020
-	JL      rest147
+	JL      rest148
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -4257,21 +4274,21 @@ vectors146:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors146
+	JMP     vectors147
 
-rest147:
-vectors148:
+rest148:
+vectors149:
 	CMPQ    DX, $0x00000008
-	JL      rest149
+	JL      rest150
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors148
+	JMP     vectors149
 
-rest149:
+rest150:
 	VZEROUPPER
 	RET
 
@@ -4283,9 +4300,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors150:
+vectors151:
 	CMPQ    BX, $0x00000020
-	JL      rest151
+	JL      rest152
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4302,12 +4319,12 @@ vectors150:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors150
+	JMP     vectors151
 
-rest151:
-vectors152:
+rest152:
+vectors153:
 	CMPQ    BX, $0x00000008
-	JL      rest153
+	JL      rest154
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -4315,9 +4332,9 @@ vectors152:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors152
+	JMP     vectors153
 
-rest153:
+rest154:
 	VZEROUPPER
 	RET
 
@@ -4329,18 +4346,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors154:
+vectors155:
 	CMPQ    DX, $0x00000008
-	JL      rest155
+	JL      rest156
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors154
+	JMP     vectors155
 
-rest155:
+rest156:
 	VZEROUPPER
 	RET
 
@@ -4353,9 +4370,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors156:
+vectors157:
 	CMPQ    BX, $0x00000008
-	JL      rest157
+	JL      rest158
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -4365,9 +4382,9 @@ vectors156:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors156
+	JMP     vectors157
 
-rest157:
+rest158:
 	VZEROUPPER
 	RET
 
@@ -4381,9 +4398,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors158:
+vectors159:
 	CMPQ    CX, $0x00000020
-	JL      rest159
+	JL      rest160
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -4398,20 +4415,20 @@ vectors158:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors158
+	JMP     vectors159
 
-rest159:
-vectors160:
+rest160:
+vectors161:
 	CMPQ    CX, $0x00000008
-	JL      rest161
+	JL      rest162
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors160
+	JMP     vectors161
 
-rest161:
+rest162:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -4437,9 +4454,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors162:
+vectors163:
 	CMPQ    SI, $0x00000008
-	JL      rest163
+	JL      rest164
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4465,9 +4482,9 @@ vectors162:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors162
+	JMP     vectors163
 
-rest163:
+rest164:
 	VZEROUPPER
 	RET
 
@@ -4495,7 +4512,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row164:
+row165:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4523,7 +4540,7 @@ row164:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word165:
+word166:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4579,10 +4596,10 @@ word165:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word165
+	JNZ          word166
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row164
+	JNZ          row165
 	VZEROUPPER
 	RET
 
@@ -4606,12 +4623,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down166:
+down167:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across167:
+across168:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4663,11 +4680,11 @@ across167:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across167
+	JNZ         across168
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down166
+	JNZ         down167
 	VZEROUPPER
 	RET
 
@@ -4678,29 +4695,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity168:
+entity169:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end172
+	JGE      end173
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing169
+	JEQ      nothing170
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing169
+	JEQ      nothing170
 	LEAQ     (SI)(DI*4), DI
 
-fours173:
+fours174:
 	CMPQ    BX, $0x04
-	JLE     last174
+	JLE     last175
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4714,12 +4731,12 @@ fours173:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full171
+	JCS     full172
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours173
+	JMP     fours174
 
-last174:
+last175:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4746,10 +4763,10 @@ last174:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full171:
+full172:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing169
+	JEQ     nothing170
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4760,57 +4777,57 @@ full171:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next170
+	JLT     next171
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next170
+	JEQ     next171
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without175
-	VPOR    (BX), Y1, Y11
-	VMOVDQU Y11, (BX)
-
-without175:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
 	JCC     without176
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without176:
 	ADDQ    DI, BX
-	BTQ     $0x02, SI
+	BTQ     $0x01, SI
 	JCC     without177
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without177:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x02, SI
 	JCC     without178
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
 without178:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without179
+	VPOR    (BX), Y1, Y11
+	VMOVDQU Y11, (BX)
+
+without179:
 	ADDQ DI, BX
 
-next170:
+next171:
 	INCQ CX
-	JMP  entity168
+	JMP  entity169
 
-nothing169:
+nothing170:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity168
+	JMP     entity169
 
-end172:
+end173:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4823,10 +4840,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity179:
+entity180:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end181
+	JGE     end182
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4838,12 +4855,12 @@ entity179:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none180
+	JEQ     none181
 	LEAQ    (R8)(R9*4), R9
 
-fours182:
+fours183:
 	CMPQ    SI, $0x04
-	JLE     last183
+	JLE     last184
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4914,9 +4931,9 @@ fours182:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours182
+	JMP     fours183
 
-last183:
+last184:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4999,11 +5016,11 @@ last183:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none180:
+none181:
 	INCQ DX
-	JMP  entity179
+	JMP  entity180
 
-end181:
+end182:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -5019,31 +5036,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity184:
+entity185:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end188
+	JGE      end189
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing185
+	JEQ      nothing186
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing185
+	JEQ      nothing186
 	LEAQ     (DI)(R8*4), R8
 
-fours189:
+fours190:
 	CMPQ    AX, $0x00002000
-	JGE     full191
+	JGE     full192
 	CMPQ    SI, $0x04
-	JLE     last190
+	JLE     last191
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -5080,9 +5097,9 @@ fours189:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours189
+	JMP     fours190
 
-last190:
+last191:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -5141,7 +5158,7 @@ last190:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing185
+	JEQ          nothing186
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -5152,57 +5169,57 @@ last190:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next186
+	JLT          next187
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next186
+	JEQ          next187
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without192
+	JCC          without193
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without192:
-	ADDQ    R8, SI
-	BTQ     $0x01, DI
-	JCC     without193
-	VPOR    (SI), Y1, Y11
-	VMOVDQU Y11, (SI)
-
 without193:
 	ADDQ    R8, SI
-	BTQ     $0x02, DI
+	BTQ     $0x01, DI
 	JCC     without194
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without194:
 	ADDQ    R8, SI
-	BTQ     $0x03, DI
+	BTQ     $0x02, DI
 	JCC     without195
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
 without195:
+	ADDQ    R8, SI
+	BTQ     $0x03, DI
+	JCC     without196
+	VPOR    (SI), Y1, Y11
+	VMOVDQU Y11, (SI)
+
+without196:
 	ADDQ R8, SI
 
-next186:
+next187:
 	INCQ DX
-	JMP  entity184
+	JMP  entity185
 
-nothing185:
+nothing186:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity184
+	JMP     entity185
 
-end188:
+end189:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -5218,9 +5235,9 @@ end188:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight196:
+eight197:
 	CMPQ    AX, $0x00
-	JLE     drained199
+	JLE     drained200
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5262,22 +5279,22 @@ eight196:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry197:
+carry198:
 	VPTEST  Y7, Y7
-	JEQ     carried198
+	JEQ     carried199
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry197
+	JMP     carry198
 
-carried198:
+carried199:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight196
+	JMP  eight197
 
-drained199:
+drained200:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5289,7 +5306,7 @@ drained199:
 	VZEROUPPER
 	RET
 
-full191:
+full192:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -5305,9 +5322,9 @@ full191:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight200:
+eight201:
 	CMPQ    AX, $0x00
-	JLE     drained203
+	JLE     drained204
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5349,27 +5366,27 @@ eight200:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry201:
+carry202:
 	VPTEST  Y7, Y7
-	JEQ     carried202
+	JEQ     carried203
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry201
+	JMP     carry202
 
-carried202:
+carried203:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight200
+	JMP  eight201
 
-drained203:
+drained204:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours189
+	JMP     fours190
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -5392,10 +5409,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity204:
+entity205:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end206
+	JGE     end207
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -5407,14 +5424,14 @@ entity204:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none205
+	JEQ     none206
 	LEAQ    (R9)(R10*4), R10
 
-fours207:
+fours208:
 	CMPQ    AX, $0x00002000
-	JGE     full209
+	JGE     full210
 	CMPQ    DI, $0x04
-	JLE     last208
+	JLE     last209
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5503,9 +5520,9 @@ fours207:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours207
+	JMP     fours208
 
-last208:
+last209:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5615,11 +5632,11 @@ last208:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none205:
+none206:
 	INCQ BX
-	JMP  entity204
+	JMP  entity205
 
-end206:
+end207:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5635,9 +5652,9 @@ end206:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight210:
+eight211:
 	CMPQ    AX, $0x00
-	JLE     drained213
+	JLE     drained214
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5679,22 +5696,22 @@ eight210:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry211:
+carry212:
 	VPTEST  Y7, Y7
-	JEQ     carried212
+	JEQ     carried213
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry211
+	JMP     carry212
 
-carried212:
+carried213:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight210
+	JMP  eight211
 
-drained213:
+drained214:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5706,7 +5723,7 @@ drained213:
 	VZEROUPPER
 	RET
 
-full209:
+full210:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5722,9 +5739,9 @@ full209:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight214:
+eight215:
 	CMPQ    AX, $0x00
-	JLE     drained217
+	JLE     drained218
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5766,27 +5783,27 @@ eight214:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry215:
+carry216:
 	VPTEST  Y7, Y7
-	JEQ     carried216
+	JEQ     carried217
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry215
+	JMP     carry216
 
-carried216:
+carried217:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight214
+	JMP  eight215
 
-drained217:
+drained218:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours207
+	JMP     fours208
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5795,58 +5812,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity218:
+entity219:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end220
+	JGE     end221
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip219
+	JLT     skip220
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip219
+	JEQ     skip220
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without221
-	VPOR    (BX), Y0, Y1
-	VMOVDQU Y1, (BX)
-
-without221:
-	ADDQ    DI, BX
-	BTQ     $0x01, SI
 	JCC     without222
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without222:
 	ADDQ    DI, BX
-	BTQ     $0x02, SI
+	BTQ     $0x01, SI
 	JCC     without223
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without223:
 	ADDQ    DI, BX
-	BTQ     $0x03, SI
+	BTQ     $0x02, SI
 	JCC     without224
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
 without224:
+	ADDQ    DI, BX
+	BTQ     $0x03, SI
+	JCC     without225
+	VPOR    (BX), Y0, Y1
+	VMOVDQU Y1, (BX)
+
+without225:
 	ADDQ DI, BX
 
-skip219:
+skip220:
 	INCQ DX
-	JMP  entity218
+	JMP  entity219
 
-end220:
+end221:
 	VZEROUPPER
 	RET
 
@@ -5865,7 +5882,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again225:
+again226:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5956,7 +5973,7 @@ again225:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again225
+	JNE          again226
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5969,7 +5986,7 @@ again225:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again226:
+again227:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -6060,7 +6077,7 @@ again226:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again226
+	JNE     again227
 	VZEROUPPER
 	RET
 
@@ -6092,12 +6109,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square227:
+square228:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane228:
+plane229:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -6125,7 +6142,7 @@ plane228:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent229
+	JGE      absent230
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -6144,10 +6161,10 @@ plane228:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent229:
+absent230:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without230
+	JCC  without231
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -6157,10 +6174,10 @@ absent229:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without230:
+without231:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without231
+	JCC  without232
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -6170,7 +6187,7 @@ without230:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without231:
+without232:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6256,7 +6273,7 @@ without231:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane228
+	JL      plane229
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -6278,7 +6295,7 @@ without231:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane232:
+plane233:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -6306,7 +6323,7 @@ plane232:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent233
+	JGE      absent234
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -6325,10 +6342,10 @@ plane232:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent233:
+absent234:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without234
+	JCC  without235
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -6338,10 +6355,10 @@ absent233:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without234:
+without235:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without235
+	JCC  without236
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -6351,7 +6368,7 @@ without234:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without235:
+without236:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6437,7 +6454,7 @@ without235:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane232
+	JL      plane233
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6457,7 +6474,7 @@ without235:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again236:
+again237:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6548,13 +6565,13 @@ again236:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again236
+	JNE     again237
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square227
+	JNE     square228
 	VZEROUPPER
 	RET
 
@@ -6576,7 +6593,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again237:
+again238:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6616,6 +6633,6 @@ again237:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again237
+	JNE         again238
 	VZEROUPPER
 	RET

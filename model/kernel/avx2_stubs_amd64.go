@@ -24,6 +24,11 @@ func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, 
 //go:noescape
 func aggregateBackward16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, byPrevious *float32, initial *float32, second *float32, degree *float32, byDegree *float32, copies *float32, meanFactor *float32, features *float32, gradient *float32, stride int, smallestDeviation float32)
 
+// sum8AVX2 is portable.Aggregate for DistMult and Sum, over 8 columns.
+//
+//go:noescape
+func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+
 // sum16AVX2 is portable.Aggregate for DistMult and Sum, over 16 columns.
 //
 //go:noescape
@@ -78,16 +83,6 @@ func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *
 //
 //go:noescape
 func normalizeBackward64AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
-
-// addProductsAVX2 adds the products of the senders' states and the relations' embeddings.
-//
-//go:noescape
-func addProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-
-// addTwoProductsAVX2 adds the products of the senders' states and the relations' embeddings.
-//
-//go:noescape
-func addTwoProductsAVX2(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
 
 // backwardProductsAVX2 adds the gradients of the products' factors.
 //

@@ -6415,75 +6415,6 @@ end191:
 	VZEROUPPER
 	RET
 
-// func addProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-// Requires: AVX, AVX512F
-TEXT ·addProductsAVX512(SB), NOSPLIT, $0-56
-	MOVQ    sum+0(FP), AX
-	MOVQ    states+8(FP), CX
-	MOVQ    embeddings+16(FP), DX
-	VMOVUPS (AX), Z0
-	MOVQ    senders+24(FP), BX
-	MOVQ    relations+32(FP), SI
-	MOVQ    count+40(FP), DI
-	MOVQ    stride+48(FP), R8
-
-message195:
-	TESTQ   DI, DI
-	JZ      end196
-	MOVLQSX (BX), R9
-	MOVLQSX (SI), R10
-	IMULQ   R8, R9
-	IMULQ   R8, R10
-	VMOVUPS (CX)(R9*1), Z1
-	VMULPS  (DX)(R10*1), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	ADDQ    $0x04, BX
-	ADDQ    $0x04, SI
-	DECQ    DI
-	JMP     message195
-
-end196:
-	VMOVUPS Z0, (AX)
-	VZEROUPPER
-	RET
-
-// func addTwoProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-// Requires: AVX, AVX512F
-TEXT ·addTwoProductsAVX512(SB), NOSPLIT, $0-56
-	MOVQ    sum+0(FP), AX
-	MOVQ    states+8(FP), CX
-	MOVQ    embeddings+16(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    senders+24(FP), BX
-	MOVQ    relations+32(FP), SI
-	MOVQ    count+40(FP), DI
-	MOVQ    stride+48(FP), R8
-
-message197:
-	TESTQ   DI, DI
-	JZ      end198
-	MOVLQSX (BX), R9
-	MOVLQSX (SI), R10
-	IMULQ   R8, R9
-	IMULQ   R8, R10
-	VMOVUPS (CX)(R9*1), Z2
-	VMULPS  (DX)(R10*1), Z2, Z2
-	VADDPS  Z2, Z0, Z0
-	VMOVUPS 64(CX)(R9*1), Z3
-	VMULPS  64(DX)(R10*1), Z3, Z3
-	VADDPS  Z3, Z1, Z1
-	ADDQ    $0x04, BX
-	ADDQ    $0x04, SI
-	DECQ    DI
-	JMP     message197
-
-end198:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VZEROUPPER
-	RET
-
 // func backwardProductsAVX512(bySum *float32, states *float32, embeddings *float32, byStates *float32, byEmbeddings *float32, senders *int32, relations *int32, count int, stride int)
 // Requires: AVX, AVX512F
 TEXT ·backwardProductsAVX512(SB), NOSPLIT, $0-72
@@ -6498,9 +6429,9 @@ TEXT ·backwardProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message199:
+message195:
 	TESTQ   R8, R8
-	JZ      end200
+	JZ      end196
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6514,9 +6445,9 @@ message199:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message199
+	JMP     message195
 
-end200:
+end196:
 	VZEROUPPER
 	RET
 
@@ -6535,9 +6466,9 @@ TEXT ·backwardTwoProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message201:
+message197:
 	TESTQ   R8, R8
-	JZ      end202
+	JZ      end198
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6557,9 +6488,9 @@ message201:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message201
+	JMP     message197
 
-end202:
+end198:
 	VZEROUPPER
 	RET
 
@@ -6585,9 +6516,9 @@ TEXT ·normalizeDifference64AVX512(SB), NOSPLIT, $64-96
 	MOVQ         AX, R8
 	DECQ         R8
 
-rows203:
+rows199:
 	CMPQ        BX, AX
-	JGE         end204
+	JGE         end200
 	LEAQ        (BX), R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
@@ -6855,9 +6786,9 @@ rows203:
 	VSUBPS      Z16, Z17, Z17
 	VMOVUPS     Z17, 192(R12)(R9*1)
 	ADDQ        $0x02, BX
-	JMP         rows203
+	JMP         rows199
 
-end204:
+end200:
 	VZEROUPPER
 	RET
 
@@ -6873,9 +6804,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next205:
+next201:
 	CMPQ    DI, AX
-	JGE     end206
+	JGE     end202
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6885,9 +6816,9 @@ next205:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next205
+	JMP     next201
 
-end206:
+end202:
 	VZEROUPPER
 	RET
 
@@ -6906,9 +6837,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next207:
+next203:
 	CMPQ    R8, AX
-	JGE     end208
+	JGE     end204
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6923,9 +6854,9 @@ next207:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next207
+	JMP     next203
 
-end208:
+end204:
 	VZEROUPPER
 	RET
 
@@ -6941,9 +6872,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next209:
+next205:
 	CMPQ    DI, AX
-	JGE     end210
+	JGE     end206
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6954,9 +6885,9 @@ next209:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next209
+	JMP     next205
 
-end210:
+end206:
 	VZEROUPPER
 	RET
 
@@ -6986,11 +6917,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver211:
+receiver207:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done212
+	JGE         done208
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -7017,7 +6948,7 @@ receiver211:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several213
+	JG          several209
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -7032,13 +6963,13 @@ receiver211:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known215
+	JZ          known211
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach216:
+reach212:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -7049,9 +6980,9 @@ reach216:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach216
+	JNZ     reach212
 
-known215:
+known211:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -7082,19 +7013,19 @@ known215:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end214
+	JMP           end210
 
-several213:
+several209:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop217:
+loop213:
 	CMPQ  R8, $0x10
-	JL    rest218
+	JL    rest214
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify219:
+classify215:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -7106,13 +7037,13 @@ classify219:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known221
+	JZ          known217
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach222:
+reach218:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -7123,9 +7054,9 @@ reach222:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach222
+	JNZ     reach218
 
-known221:
+known217:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -7156,17 +7087,17 @@ known221:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop217
+	JMP           loop213
 
-rest218:
+rest214:
 	TESTQ R8, R8
-	JLE   end220
+	JLE   end216
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify219
+	JMP   classify215
 
-end220:
+end216:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -7176,7 +7107,7 @@ end220:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy223:
+copy219:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -7184,7 +7115,7 @@ copy223:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy223
+	JL      copy219
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -7194,7 +7125,7 @@ copy223:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy224:
+copy220:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -7202,14 +7133,14 @@ copy224:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy224
+	JL      copy220
 
-end214:
+end210:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver211
+	JMP  receiver207
 
-done212:
+done208:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -7226,19 +7157,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row225:
+row221:
 	TESTQ  BX, BX
-	JLE    end227
+	JLE    end223
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column226:
+column222:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column226
+	JL            column222
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -7253,9 +7184,9 @@ column226:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row225
+	JMP           row221
 
-end227:
+end223:
 	VZEROUPPER
 	RET
 
@@ -7266,9 +7197,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors228:
+vectors224:
 	CMPQ    DX, $0x00000040
-	JL      rest229
+	JL      rest225
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -7284,21 +7215,21 @@ vectors228:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors228
+	JMP     vectors224
 
-rest229:
-vectors230:
+rest225:
+vectors226:
 	CMPQ    DX, $0x00000010
-	JL      rest231
+	JL      rest227
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors230
+	JMP     vectors226
 
-rest231:
+rest227:
 	VZEROUPPER
 	RET
 
@@ -7310,9 +7241,9 @@ TEXT ·productAVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors232:
+vectors228:
 	CMPQ    BX, $0x00000040
-	JL      rest233
+	JL      rest229
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
@@ -7329,12 +7260,12 @@ vectors232:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     vectors232
+	JMP     vectors228
 
-rest233:
-vectors234:
+rest229:
+vectors230:
 	CMPQ    BX, $0x00000010
-	JL      rest235
+	JL      rest231
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
 	VMOVUPS Z0, (AX)
@@ -7342,9 +7273,9 @@ vectors234:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     vectors234
+	JMP     vectors230
 
-rest235:
+rest231:
 	VZEROUPPER
 	RET
 
@@ -7356,18 +7287,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors236:
+vectors232:
 	CMPQ    DX, $0x00000010
-	JL      rest237
+	JL      rest233
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors236
+	JMP     vectors232
 
-rest237:
+rest233:
 	VZEROUPPER
 	RET
 
@@ -7380,9 +7311,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors238:
+vectors234:
 	CMPQ      BX, $0x00000010
-	JL        rest239
+	JL        rest235
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -7392,9 +7323,9 @@ vectors238:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors238
+	JMP       vectors234
 
-rest239:
+rest235:
 	VZEROUPPER
 	RET
 
@@ -7408,9 +7339,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors240:
+vectors236:
 	CMPQ    CX, $0x00000040
-	JL      rest241
+	JL      rest237
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -7425,20 +7356,20 @@ vectors240:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors240
+	JMP     vectors236
 
-rest241:
-vectors242:
+rest237:
+vectors238:
 	CMPQ    CX, $0x00000010
-	JL      rest243
+	JL      rest239
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors242
+	JMP     vectors238
 
-rest243:
+rest239:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -7466,9 +7397,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors244:
+vectors240:
 	CMPQ    SI, $0x00000010
-	JL      rest245
+	JL      rest241
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -7494,9 +7425,9 @@ vectors244:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors244
+	JMP     vectors240
 
-rest245:
+rest241:
 	VZEROUPPER
 	RET
 
@@ -7521,7 +7452,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row246:
+row242:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -7549,7 +7480,7 @@ row246:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word247:
+word243:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -7567,10 +7498,10 @@ word247:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word247
+	JNZ          word243
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row246
+	JNZ          row242
 	VZEROUPPER
 	RET
 
@@ -7594,12 +7525,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down248:
+down244:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across249:
+across245:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7651,11 +7582,11 @@ across249:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across249
+	JNZ         across245
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down248
+	JNZ         down244
 	VZEROUPPER
 	RET
 
@@ -7666,10 +7597,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity250:
+entity246:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end254
+	JGE        end250
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7677,19 +7608,19 @@ entity250:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing251
+	JEQ        nothing247
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing251
+	JEQ        nothing247
 	LEAQ       (SI)(DI*4), DI
 
-fours255:
+fours251:
 	CMPQ     BX, $0x04
-	JLE      last256
+	JLE      last252
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7705,12 +7636,12 @@ fours255:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full253
+	JEQ      full249
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours255
+	JMP      fours251
 
-last256:
+last252:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7737,11 +7668,11 @@ last256:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full253:
+full249:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing251
+	JEQ       nothing247
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7752,57 +7683,57 @@ full253:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next252
+	JLT       next248
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next252
+	JEQ       next248
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without257
+	JCC       without253
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without257:
+without253:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without258
+	JCC       without254
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without258:
+without254:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without259
+	JCC       without255
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without259:
+without255:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without260
+	JCC       without256
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without260:
+without256:
 	ADDQ DI, BX
 
-next252:
+next248:
 	INCQ CX
-	JMP  entity250
+	JMP  entity246
 
-nothing251:
+nothing247:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity250
+	JMP       entity246
 
-end254:
+end250:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7815,10 +7746,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity261:
+entity257:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end263
+	JGE       end259
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7830,12 +7761,12 @@ entity261:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none262
+	JEQ       none258
 	LEAQ      (R8)(R9*4), R9
 
-fours264:
+fours260:
 	CMPQ      SI, $0x04
-	JLE       last265
+	JLE       last261
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7914,9 +7845,9 @@ fours264:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours264
+	JMP       fours260
 
-last265:
+last261:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -8007,11 +7938,11 @@ last265:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none262:
+none258:
 	INCQ DX
-	JMP  entity261
+	JMP  entity257
 
-end263:
+end259:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -8027,10 +7958,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity266:
+entity262:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end270
+	JGE        end266
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -8038,21 +7969,21 @@ entity266:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing267
+	JEQ        nothing263
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing267
+	JEQ        nothing263
 	LEAQ       (DI)(R8*4), R8
 
-fours271:
+fours267:
 	CMPQ       AX, $0x00004000
-	JGE        full273
+	JGE        full269
 	CMPQ       SI, $0x04
-	JLE        last272
+	JLE        last268
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -8083,9 +8014,9 @@ fours271:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours271
+	JMP        fours267
 
-last272:
+last268:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -8139,7 +8070,7 @@ last272:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing267
+	JEQ          nothing263
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -8150,57 +8081,57 @@ last272:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next268
+	JLT          next264
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next268
+	JEQ          next264
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without274
+	JCC          without270
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without274:
+without270:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without275
+	JCC       without271
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without275:
+without271:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without276
+	JCC       without272
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without276:
+without272:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without277
+	JCC       without273
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without277:
+without273:
 	ADDQ R8, SI
 
-next268:
+next264:
 	INCQ DX
-	JMP  entity266
+	JMP  entity262
 
-nothing267:
+nothing263:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity266
+	JMP       entity262
 
-end270:
+end266:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -8216,9 +8147,9 @@ end270:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight278:
+eight274:
 	CMPQ       AX, $0x00
-	JLE        drained281
+	JLE        drained277
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8246,23 +8177,23 @@ eight278:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry279:
+carry275:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried280
+	JEQ       carried276
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry279
+	JMP       carry275
 
-carried280:
+carried276:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight278
+	JMP  eight274
 
-drained281:
+drained277:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8274,7 +8205,7 @@ drained281:
 	VZEROUPPER
 	RET
 
-full273:
+full269:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -8290,9 +8221,9 @@ full273:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight282:
+eight278:
 	CMPQ       AX, $0x00
-	JLE        drained285
+	JLE        drained281
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8320,28 +8251,28 @@ eight282:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry283:
+carry279:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried284
+	JEQ       carried280
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry283
+	JMP       carry279
 
-carried284:
+carried280:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight282
+	JMP  eight278
 
-drained285:
+drained281:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours271
+	JMP       fours267
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -8364,10 +8295,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity286:
+entity282:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end288
+	JGE       end284
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -8379,14 +8310,14 @@ entity286:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none287
+	JEQ       none283
 	LEAQ      (R9)(R10*4), R10
 
-fours289:
+fours285:
 	CMPQ       AX, $0x00004000
-	JGE        full291
+	JGE        full287
 	CMPQ       DI, $0x04
-	JLE        last290
+	JLE        last286
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -8477,9 +8408,9 @@ fours289:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours289
+	JMP        fours285
 
-last290:
+last286:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -8591,11 +8522,11 @@ last290:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none287:
+none283:
 	INCQ BX
-	JMP  entity286
+	JMP  entity282
 
-end288:
+end284:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8611,9 +8542,9 @@ end288:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight292:
+eight288:
 	CMPQ       AX, $0x00
-	JLE        drained295
+	JLE        drained291
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8641,23 +8572,23 @@ eight292:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry293:
+carry289:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried294
+	JEQ       carried290
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry293
+	JMP       carry289
 
-carried294:
+carried290:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight292
+	JMP  eight288
 
-drained295:
+drained291:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8669,7 +8600,7 @@ drained295:
 	VZEROUPPER
 	RET
 
-full291:
+full287:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8685,9 +8616,9 @@ full291:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight296:
+eight292:
 	CMPQ       AX, $0x00
-	JLE        drained299
+	JLE        drained295
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8715,28 +8646,28 @@ eight296:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry297:
+carry293:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried298
+	JEQ       carried294
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry297
+	JMP       carry293
 
-carried298:
+carried294:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight296
+	JMP  eight292
 
-drained299:
+drained295:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours289
+	JMP       fours285
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8745,58 +8676,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity300:
+entity296:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end302
+	JGE       end298
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip301
+	JLT       skip297
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip301
+	JEQ       skip297
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without303
+	JCC       without299
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without303:
+without299:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without304
+	JCC       without300
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without304:
+without300:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without305
+	JCC       without301
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without305:
+without301:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without306
+	JCC       without302
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without306:
+without302:
 	ADDQ DI, BX
 
-skip301:
+skip297:
 	INCQ DX
-	JMP  entity300
+	JMP  entity296
 
-end302:
+end298:
 	VZEROUPPER
 	RET
 
@@ -8815,7 +8746,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again307:
+again303:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8894,7 +8825,7 @@ again307:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again307
+	JNE          again303
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8907,7 +8838,7 @@ again307:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again308:
+again304:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8986,7 +8917,7 @@ again308:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again308
+	JNE        again304
 	VZEROUPPER
 	RET
 
@@ -9018,12 +8949,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square309:
+square305:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane310:
+plane306:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -9051,7 +8982,7 @@ plane310:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent311
+	JGE        absent307
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -9070,10 +9001,10 @@ plane310:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent311:
+absent307:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without312
+	JCC   without308
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -9083,10 +9014,10 @@ absent311:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without312:
+without308:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without313
+	JCC   without309
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -9096,7 +9027,7 @@ without312:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without313:
+without309:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9170,7 +9101,7 @@ without313:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane310
+	JL         plane306
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -9192,7 +9123,7 @@ without313:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane314:
+plane310:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -9220,7 +9151,7 @@ plane314:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent315
+	JGE        absent311
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -9239,10 +9170,10 @@ plane314:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent315:
+absent311:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without316
+	JCC   without312
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -9252,10 +9183,10 @@ absent315:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without316:
+without312:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without317
+	JCC   without313
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -9265,7 +9196,7 @@ without316:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without317:
+without313:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -9339,7 +9270,7 @@ without317:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane314
+	JL         plane310
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -9359,7 +9290,7 @@ without317:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again318:
+again314:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -9438,13 +9369,13 @@ again318:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again318
+	JNE        again314
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square309
+	JNE        square305
 	VZEROUPPER
 	RET
 
@@ -9455,7 +9386,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned319
+	JNE   unaligned315
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -9483,7 +9414,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again320:
+again316:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -9527,12 +9458,12 @@ again320:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again320
+	JNE         again316
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned319:
+unaligned315:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -9560,7 +9491,7 @@ unaligned319:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again321:
+again317:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9612,6 +9543,6 @@ again321:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again321
+	JNE         again317
 	VZEROUPPER
 	RET

@@ -99,16 +99,6 @@ func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear
 //go:noescape
 func normalizeBackward64AVX512(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
 
-// addProductsAVX512 adds the products of the senders' states and the relations' embeddings.
-//
-//go:noescape
-func addProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-
-// addTwoProductsAVX512 adds the products of the senders' states and the relations' embeddings.
-//
-//go:noescape
-func addTwoProductsAVX512(sum *float32, states *float32, embeddings *float32, senders *int32, relations *int32, count int, stride int)
-
 // backwardProductsAVX512 adds the gradients of the products' factors.
 //
 //go:noescape

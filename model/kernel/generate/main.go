@@ -40,7 +40,7 @@ func (m *machine) generate(rows int, stripes ...int) {
 		m.aggregate(columns)
 		m.aggregateBackward(columns)
 	}
-	for _, columns := range []int{16, 32, 64} {
+	for columns := m.floats(); columns <= 64; columns *= 2 {
 		m.sum(columns)
 	}
 	for _, dim := range []int{32, 64} {
@@ -49,7 +49,6 @@ func (m *machine) generate(rows int, stripes ...int) {
 		}
 		m.normalizeBackward(dim)
 	}
-	m.sums()
 	m.sumsBackward()
 	m.normalizeDifference(64)
 	m.fold()

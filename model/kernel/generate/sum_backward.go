@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The sums of DistMult's messages round as portable does, operation by operation: a product, then the
-// sum. They go over one receiver's senders, for the first two vectors of every row or for one.
+// The gradients of sums of DistMult's messages round as portable does, operation by operation: a product,
+// then the sum. They go over one receiver's senders, for the first two vectors of every row or for one.
 
 // eachMessage is the loop over count senders; each gets the addresses of the rows of the two tables.
 func (m *machine) eachMessage(each func(state, embedding reg.GPVirtual)) {
@@ -37,30 +37,6 @@ func (m *machine) tableRow(table, row reg.GPVirtual, j int) Mem {
 
 // products are the ends of the functions' names, by number of vectors.
 var products = map[int]string{1: "Products", 2: "TwoProducts"}
-
-func (m *machine) sums() {
-	for _, vectors := range []int{1, 2} {
-		m.function("add"+products[vectors], "func(sum, states, embeddings *float32, senders, relations *int32, count, stride int)",
-			"adds the products of the senders' states and the relations' embeddings.")
-		sum, states, embeddings := pointer("sum"), pointer("states"), pointer("embeddings")
-		for j := range vectors {
-			VMOVUPS(m.at(sum, j), m.v(j))
-		}
-		m.eachMessage(func(sender, relation reg.GPVirtual) {
-			for j := range vectors {
-				x := m.v(vectors + j)
-				VMOVUPS(m.tableRow(states, sender, j), x)
-				VMULPS(m.tableRow(embeddings, relation, j), x, x)
-				VADDPS(x, m.v(j), m.v(j))
-			}
-		})
-		for j := range vectors {
-			VMOVUPS(m.v(j), m.at(sum, j))
-		}
-		VZEROUPPER()
-		RET()
-	}
-}
 
 func (m *machine) sumsBackward() {
 	for _, vectors := range []int{1, 2} {
