@@ -9,6 +9,7 @@ import (
 	compare "tagnet/model/internal/golden"
 	"tagnet/model/kernel"
 	"tagnet/model/parameters"
+	"tagnet/model/search"
 	"tagnet/model/ultra"
 	"tagnet/model/ultra/internal/golden"
 	"tagnet/model/ultra/internal/reference"
@@ -28,6 +29,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 			meetings, edges := ultra.MeetingsOf(g), reference.RelationGraph(g)
 			m := ultra.New(small, g, meetings, k)
 			var b *ultra.Base
+			distances := make([]uint8, entities)
 			for _, radius := range []int{ultra.Layers, rng.IntN(ultra.Layers)} {
 				w := m.Worker(radius)
 				base := int32(rng.IntN(relations))
@@ -41,6 +43,12 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 						t.Fatal(err)
 					}
 					seen[w.Whole()]++
+					search.NewSearcher(g).Search(source, radius, graph.Removal{}, distances)
+					for o, want := range distances {
+						if hops, reached := w.Distance(int32(o)); reached != (want != search.Unreached) || reached && hops != int(want) {
+							t.Errorf("(%d, %d, ?), radius %d: distance to %d is %d, %v, want %d", source, relation, radius, o, hops, reached, want)
+						}
+					}
 					query := states[int(relation)*ultra.Dim:][:ultra.Dim]
 					final := reference.StatesWithin(wide, g, tables, source, query, radius)[ultra.Layers]
 					want := reference.Scores(wide, final, query)

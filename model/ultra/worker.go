@@ -14,7 +14,9 @@ type Worker struct {
 	model  *Model
 	radius int
 	layout *window.Layout
-	source int32 // of the layout, -1 for none
+	source int32 // of the layout
+	// laidOut reports that the layout is that of a propagation from source.
+	laidOut bool
 	// whole reports that the layout ends after middleLayer hops, within which nearly all entities are: later layers update all
 	// entities of the graph.
 	whole bool
@@ -28,7 +30,7 @@ type Worker struct {
 // Worker returns a new worker whose queries change the states of entities at most radius edges from their source. Layers is exact;
 // less is an approximation, in which entities farther away keep their ground states.
 func (m *Model) Worker(radius int) *Worker {
-	return &Worker{model: m, radius: min(radius, Layers), layout: window.NewLayout(m.graph, m.kernel, m.layout), source: -1, buffers: newBuffers()}
+	return &Worker{model: m, radius: min(radius, Layers), layout: window.NewLayout(m.graph, m.kernel, m.layout), buffers: newBuffers()}
 }
 
 // Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?), where relation is the base
@@ -45,7 +47,7 @@ func (w *Worker) Scores(b *Base, source, relation int32, scores []float32) error
 	if source < 0 || int(source) >= m.graph.Entities || len(scores) != m.graph.Entities {
 		return fmt.Errorf("scoring source %d with %d scores, the graph has %d entities", source, len(scores), m.graph.Entities)
 	}
-	if source != w.source {
+	if source != w.source || !w.laidOut {
 		w.search(source)
 	}
 	w.propagate(b, b.state(relation))
@@ -64,16 +66,34 @@ func (w *Worker) Sent() int64 { return w.sent }
 // entities differ: the few messages of ground states that are sent then take less time than reading the ground states.
 const middleLayer = 3
 
+// Distance returns the number of edges from the source of the last call of Scores to an entity; reached is false where that is
+// more than the radius.
+func (w *Worker) Distance(entity int32) (hops int, reached bool) {
+	if w.whole && w.layout.Row(entity) == kernel.Unreached {
+		w.fill(w.source, Layers, Layers)
+		w.whole, w.laidOut = false, false
+	}
+	row := w.layout.Row(entity)
+	if row == kernel.Unreached {
+		return 0, false
+	}
+	return w.layout.Distance(row), true
+}
+
 // search lays out what the source reaches.
 func (w *Worker) search(source int32) {
-	w.source = source
-	w.layout.Heard = middleLayer
-	w.layout.Fill(source, min(w.radius, middleLayer), Layers, 0, graph.Removal{})
+	w.source, w.laidOut = source, true
+	w.fill(source, min(w.radius, middleLayer), middleLayer)
 	w.whole = w.radius == Layers && 4*w.layout.Count() > 3*w.model.graph.Entities
 	if !w.whole {
-		w.layout.Heard = Layers
-		w.layout.Fill(source, w.radius, Layers, 0, graph.Removal{})
+		w.fill(source, w.radius, Layers)
 	}
+}
+
+// fill lays out the entities at most hops away, and the senders that they hear within some layers.
+func (w *Worker) fill(source int32, hops, layers int) {
+	w.layout.Heard = layers
+	w.layout.Fill(source, hops, Layers, 0, graph.Removal{})
 }
 
 // propagate computes the differences of the final states to the ground states, or the final states of a whole graph, given the
