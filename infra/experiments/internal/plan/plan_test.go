@@ -76,6 +76,7 @@ func TestParse(t *testing.T) {
 
 func TestParseNamesTheMistake(t *testing.T) {
 	t.Parallel()
+	const last = `{"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "seeds": [1]}`
 	for _, c := range []struct{ old, new, want string }{
 		{`"vary"`, `"very"`, `f.json:10:7: unknown key "very"; the closest are vary, `},
 		{`[1, 7]`, `[1, 1]`, `f.json:3:5: the run WN18RR_v1/fixed-delta-0-dim-16-seed-1 stands in the file twice`},
@@ -99,6 +100,11 @@ func TestParseNamesTheMistake(t *testing.T) {
 		{`"valid-and-test"`, `"test"`, `f.json:6:9: fixed on WN18RR_v1: the protocol test stands twice`},
 		{`"inference": "data/mine-ind", `, ``, `f.json:7:9: fixed on data/My graph: the protocol valid-and-test is about an inference graph, which data/My graph`},
 		{`2048`, `-1`, `f.json:13:7: memory is -1: want MiB`},
+		{last, `{"name": "other", "datasets": [{"dataset": "mygraph"}], "seeds": [1]}`, `f.json:15:5: the datasets data/My graph with data/mine-ind and mygraph have the same folder mygraph: rename`},
+		{last, `{"name": "fixed-delta-0", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "vary": {"dim": [16]}, "seeds": [2]}`,
+			`f.json:15:5: WN18RR_v1/fixed-delta-0-dim-16-seed-1 and WN18RR_v1/fixed-delta-0-dim-16-seed-2 differ not only in their seeds`},
+		{last, last + `, {"name": "fixed", "datasets": [{"dataset": "WN18RR_v1", "preset": "wn-v1"}], "flags": {"delta": 5}, "seeds": [2]}`,
+			`f.json:15:97: WN18RR_v1/fixed-seed-1 and WN18RR_v1/fixed-seed-2 differ not only in their seeds`},
 	} {
 		text := strings.Replace(example, c.old, c.new, 1)
 		if text == example {
@@ -150,7 +156,7 @@ func TestPaper(t *testing.T) {
 			t.Errorf("fb237_v1 lacks delta %s", delta)
 		}
 	}
-	if last := runs[len(runs)-1]; last.ID() != "FB15k-237/fixed-seed-1" || last.Configuration.Epochs != 20 || last.Configuration.Delta != 2 {
+	if last := runs[len(runs)-1]; last.ID() != "FB15k-237/fixed-seed-0" || last.Configuration.Epochs != 20 || last.Configuration.Delta != 2 {
 		t.Errorf("the last run is %s", last.ID())
 	}
 }

@@ -52,10 +52,10 @@ func (r Run) Cell() string {
 }
 
 // Runs returns the runs of a file in the order of its experiments, their datasets, the varied values and the seeds. It returns an
-// error if two have the same name.
+// error if two clash.
 func (f File) Runs(ctx context.Context) ([]Run, error) {
 	var all []Run
-	names := map[string]bool{}
+	names := newNames()
 	for i, e := range f.Experiments {
 		at := []string{"experiments", strconv.Itoa(i)}
 		runs, err := e.runs(ctx, at)
@@ -63,10 +63,9 @@ func (f File) Runs(ctx context.Context) ([]Run, error) {
 			return nil, err
 		}
 		for _, r := range runs {
-			if names[r.ID()] {
-				return nil, wrong(at, "the run %s stands in the file twice", r.ID())
+			if err := names.add(r); err != nil {
+				return nil, wrong(at, "%w", err)
 			}
-			names[r.ID()] = true
 		}
 		all = append(all, runs...)
 	}
