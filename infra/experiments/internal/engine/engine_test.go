@@ -120,6 +120,7 @@ func TestDiffers(t *testing.T) {
 		{`"delta": 2`, `"delta": 3`, 1, 0, "delta 3 instead of 2"},
 		{`"delta": 2`, `"delta": 3`, 2, 0, "delta 3 instead of 2, seed 2 instead of 1"},
 		{`"dropout": 0,`, ``, 1, 0, ""}, // of a version that had no dropout
+		{`"dropout": 0,`, `"dropout": 0, "share_states": true,`, 1, 0, "share_states true instead of false"},
 		{"", "", 1, 5, "validation every 1 epochs of at most 5 queries instead of 1 and 0"},
 		{`"layers": 6`, `"layers": "x"`, 1, 0, "a configuration that cannot be read: "},
 	} {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -212,12 +213,13 @@ func differs(r plan.Run, text json.RawMessage, seed int64, validation checkpoint
 	return strings.Join(differences, ", ")
 }
 
-// fields returns the fields of a configuration by name.
-func fields(configuration any) map[string]any {
-	var byName map[string]any
-	encoded, err := json.Marshal(configuration)
-	if err != nil || json.Unmarshal(encoded, &byName) != nil {
-		panic("a configuration is always JSON") // it was validated
+// fields returns the values of a configuration by the names of its fields, with those that JSON leaves out because they are zero.
+func fields(c configuration.Configuration) map[string]any {
+	byName := map[string]any{}
+	of := reflect.ValueOf(c)
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
+		byName[name] = of.Field(i).Interface()
 	}
 	return byName
 }
